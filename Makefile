@@ -1,0 +1,57 @@
+# Everything runs in a virtual environment of its own; nothing else is needed than Python 3.11+, pip and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
+JOBS ?= 2
+export PYTHONWARNINGS ?= default
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format lint types slow bench clean
+
+help:  ## Say what each target does.
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Cloister needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(CORE): pyproject.toml | $(BIN)/python
+	@echo "Installing Cloister"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(DEV): pyproject.toml | $(BIN)/python
+	@echo "Installing Cloister with its development tools (a few minutes, once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(CORE) $@
+
+setup: $(DEV)  ## Create the virtual environment with all tools.
+
+demo: $(CORE)  ## The whole story in a minute: data, budget, fit, release, report.
+	@$(BIN)/python -m cloister.demo demo-output
+
+test: $(DEV)  ## Fast tests and doctests.
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
+
+slow: $(DEV)  ## Statistical tests and a real browser (needs chromium).
+	@$(BIN)/python -m pytest -n $(JOBS) -m slow tests
+
+check: $(DEV) format lint types test  ## Format, lint, types, import rules and fast tests.
+
+format: $(DEV)
+	@$(BIN)/ruff format --check .
+
+lint: $(DEV)
+	@$(BIN)/ruff check .
+
+types: $(DEV)
+	@$(BIN)/mypy
+
+bench: $(DEV)  ## Accuracy and speed, measured side by side (quick profile).
+	@$(BIN)/python -m benchmarks
+
+clean:  ## Remove the virtual environment and what the demo wrote.
+	@rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points spread in the unit ball: the sphere packing of Su et al. (2016), for a ball instead of a cube."""
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from cloister.domain import FloatArray
+
+__all__ = ["pack_sphere", "uniform_ball"]
+
+PROPOSALS = 256
+
+
+def uniform_ball(generator: np.random.Generator, size: int, dimension: int) -> FloatArray:
+    """Draw points uniformly from the unit ball."""
+    directions = generator.standard_normal((size, dimension))
+    directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
+    return np.asarray(directions * generator.random((size, 1)) ** (1 / dimension))
+
+
+def pack_sphere(
+    generator: np.random.Generator, size: int, dimension: int, *, radius: float = 0.5, tries: int = 100
+) -> FloatArray:
+    """Return `size` points of the unit ball that keep their distance from each other and from the boundary.
+
+    A random point is kept if it is at least `radius` away from the boundary and twice that from the points kept so far. After
+    `tries` failures in a row the radius is halved.
+    """
+    kept = np.empty((size, dimension))
+    count = failures = 0
+    while count < size:
+        proposals = (1 - radius) * uniform_ball(generator, PROPOSALS, dimension)
+        free = np.ones(PROPOSALS, dtype=bool)
+        if count:
+            free = (cdist(proposals, kept[:count], "sqeuclidean") >= 4 * radius**2).all(axis=1)
+        among = cdist(proposals, proposals, "sqeuclidean") < 4 * radius**2
+        for index in range(PROPOSALS):
+            if free[index]:
+                kept[count] = proposals[index]
+                free &= ~among[index]
+                count, failures = count + 1, 0
+            else:
+                failures += 1
+            if count == size or failures >= tries:
+                break
+        if failures >= tries:
+            radius, failures = radius / 2, 0
+    return kept

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all estimators share: check, open the vault, plan, run, store the releases. Also prediction, which needs no budget."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cloister import validate
+from cloister.cluster._progress import Progress
+from cloister.data import LocalRows, Rows, open_rows
+from cloister.domain import FloatArray, Frame, IntArray, Relation, as_domain, snap
+from cloister.exceptions import DataError
+from cloister.privacy import (
+    ApproxDP,
+    Cost,
+    Entropy,
+    Guarantee,
+    Ledger,
+    PureDP,
+    as_guarantee,
+    convert,
+    gaussian_budget,
+)
+from cloister.questions import Answer, Ask, Nearest, RowCount
+from cloister.release import Release, library_versions
+from cloister.vault import Vault
+
+__all__ = ["Outcome", "PrivateClusterer", "Request"]
+
+SCALINGS = ("bounds", "none")
+SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
+REFERENCE_DELTA = 1e-6  # at which rho or mu is read as an epsilon, for heuristics only
+LARGEST_N_CLUSTERS = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a fit asks for, checked: public numbers only."""
+
+    n_clusters: int
+    guarantee: Guarantee
+    cost: Cost  # the whole budget of the fit, in the currency of its noise
+    relation: Relation
+    n_rows: int | None  # None: not public
+    entropy: Entropy
+
+    @property
+    def epsilon(self) -> float:
+        """The guarantee read as an epsilon, for heuristics."""
+        if isinstance(self.guarantee, PureDP | ApproxDP):
+            return self.guarantee.epsilon
+        return convert(self.guarantee, ApproxDP, delta=REFERENCE_DELTA).epsilon
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What an algorithm returns to its estimator, in the coordinates of the unit ball; all of it public."""
+
+    centers: FloatArray
+    center_errors: FloatArray
+    counts: FloatArray
+    count_errors: FloatArray
+    n_rounds: int
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators. Subclasses assign parameters and implement `_plan` and `_run`."""
+
+    n_clusters: int
+    epsilon: float
+    delta: float
+    guarantee: Guarantee | None
+    bounds: Any
+    scaling: str
+    neighbours: str
+    n_rows: int | None
+    ledger: Ledger | None
+    random_state: Any
+    n_jobs: int | None
+    progress: bool
+
+    @abstractmethod
+    def _plan(self, request: Request, n_features: int) -> Any:
+        """Check the method's own parameters and decide everything that public numbers decide."""
+
+    @abstractmethod
+    def _run(self, ask: Ask, request: Request, plan: Any, frame: Frame, progress: Progress) -> Outcome:
+        """Run the algorithm on noisy answers."""
+
+    # -- fitting --------------------------------------------------------------------------------------------------------
+
+    def fit(self, X: object, y: object = None) -> Self:
+        """Cluster the rows under the guarantee.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Arrow object, path to a file or folder, or what :func:`cloister.open_rows` returns
+            The private rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            Fitted.
+
+        Raises
+        ------
+        ParameterError, DataError, BudgetExceeded
+            Before anything is spent.
+        """
+        request = self._request()
+        rows = open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
+        frame = as_domain(self._where("bounds"), self.bounds, rows.n_features).frame(scaling=self._scaling())
+        plan = self._plan(request, rows.n_features)
+        ledger = self.ledger if self.ledger is not None else _own_ledger(request)
+        self._note_features(X, rows)
+        account = ledger.reserve(request.cost, purpose=type(self).__name__, relation=request.relation)
+        vault = Vault(rows, frame=frame, relation=request.relation, account=account, entropy=request.entropy)
+        try:
+            with Progress(type(self).__name__, enabled=bool(self.progress)) as progress:
+                outcome = self._run(vault.ask, request, plan, frame, progress)
+        finally:
+            receipt = vault.close(request.guarantee)
+        self._store(outcome, frame, rows, receipt)
+        if isinstance(rows, LocalRows) and not _is_file(X):
+            self.labels_ = _concatenate(self._label_blocks(rows))
+        return self
+
+    def _request(self) -> Request:
+        guarantee: Guarantee
+        if self.guarantee is None:
+            guarantee = as_guarantee(type(self).__name__, self.epsilon, self.delta)
+        else:
+            guarantee = self.guarantee
+            if not hasattr(guarantee, "delta_at"):
+                validate.refuse(
+                    self._where("guarantee"), "PureDP, ApproxDP, ZCDP or GDP", guarantee, remedy="Or pass epsilon= and delta=."
+                )
+        n_clusters = validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS)
+        n_rows = self.n_rows
+        if n_rows is not None:
+            n_rows = validate.integer(
+                self._where("n_rows"), n_rows, low=0, remedy="Pass the number of rows if it is public, or None."
+            )
+        if self.ledger is not None and not isinstance(self.ledger, Ledger):
+            validate.refuse(self._where("ledger"), "a Ledger or None", self.ledger, remedy="Use Ledger.open(path).")
+        pure = isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and guarantee.delta == 0)
+        return Request(
+            n_clusters=n_clusters,
+            guarantee=guarantee,
+            cost=convert(guarantee, PureDP) if pure else gaussian_budget(guarantee),
+            relation=Relation.parse(self._where("neighbours"), self.neighbours),
+            n_rows=n_rows,
+            entropy=Entropy(self.random_state, where=self._where("random_state")),
+        )
+
+    def _where(self, parameter: str) -> str:
+        return f"{type(self).__name__}.{parameter}"
+
+    def _scaling(self) -> str:
+        return validate.one_of(self._where("scaling"), self.scaling, SCALINGS)
+
+    def _note_features(self, X: object, rows: Rows) -> None:
+        if isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"):
+            validate_data(self, X, skip_check_array=True)
+            self.n_features_in_ = rows.n_features
+            return
+        self.n_features_in_ = rows.n_features
+        if rows.feature_names is not None:
+            self.feature_names_in_ = np.array(rows.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _store(self, outcome: Outcome, frame: Frame, rows: Rows, receipt: Any) -> None:
+        self._frame = frame
+        self._n_features_out = len(outcome.centers)
+        self.n_iter_ = outcome.n_rounds
+        self.cluster_centers_ = frame.from_unit(outcome.centers)
+        self.cluster_counts_ = outcome.counts
+        self.privacy_receipt_ = receipt
+        self.release_ = Release(
+            method=type(self).__name__,
+            parameters=self._public_parameters(),
+            cluster_centers=self.cluster_centers_,
+            center_errors=outcome.center_errors * frame.scale,
+            cluster_counts=outcome.counts,
+            count_errors=outcome.count_errors,
+            domain=frame.domain,
+            scaling=self.scaling,
+            receipt=receipt,
+            feature_names=rows.feature_names,
+            history=outcome.history,
+            versions=library_versions(),
+        )
+
+    def _public_parameters(self) -> dict[str, Any]:
+        hidden = {"bounds", "guarantee", "ledger", "n_jobs", "progress", "random_state"}
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in hidden}
+
+    # -- using a fitted model: costs no budget, and says nothing about the rows it was fitted on ---------------------------
+
+    def predict(self, X: object) -> IntArray:
+        """Return the index of the nearest centre for each row of `X`.
+
+        Notes
+        -----
+        **Privacy.** Labels describe the rows of `X` one by one and are not covered by the guarantee.
+        """
+        return _concatenate(self._label_blocks(self._open_new(X)))
+
+    def fit_predict(self, X: object, y: object = None) -> IntArray:
+        """Fit, then return the label of each row. The labels are not covered by the guarantee."""
+        self.fit(X)
+        return self.labels_ if hasattr(self, "labels_") else self.predict(X)
+
+    def transform(self, X: object) -> FloatArray:
+        """Return the distance of each row of `X` to every centre, in the units of the input (or of its bounds, if scaled)."""
+        parts = [_distances(self._frame, self.cluster_centers_, block) for block in self._open_new(X).blocks()]
+        return np.concatenate([np.empty((0, len(self.cluster_centers_))), *parts])
+
+    def score(self, X: object, y: object = None) -> float:
+        """Return minus the sum of squared distances of the rows of `X` to their nearest centre.
+
+        Notes
+        -----
+        **Privacy.** An exact function of the rows of `X`: not covered by the guarantee, and no debit. Use rows that are public,
+        or treat the number as you treat the rows.
+        """
+        return -float(np.sum(np.min(self.transform(X), axis=1, initial=np.inf) ** 2)) if len(self.cluster_centers_) else 0.0
+
+    def _open_new(self, X: object) -> LocalRows:
+        check_is_fitted(self)
+        rows = open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
+        if isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        if rows.n_features != self.n_features_in_:
+            raise DataError(
+                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input. Pass the same columns."
+            )
+        if not isinstance(rows, LocalRows):
+            raise DataError(f"{type(self).__name__}.predict: expected rows of this machine. Predict where the rows are.")
+        return rows
+
+    def _label_blocks(self, rows: LocalRows) -> Iterator[IntArray]:
+        nearest = Nearest(snap(self._frame.to_unit(self.cluster_centers_)))
+        for block in rows.blocks():
+            yield nearest(self._frame.clean(block))
+
+    # Labels are row-level: they exist because scikit-learn asks for them, and stay in this process.
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("labels_", None)
+        return state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # a missing value is moved into the domain: an error would reveal it
+        return tags
+
+
+def count_rows(ask: Ask, request: Request) -> tuple[float, Cost]:
+    """Return the number of rows, public or noisy, and what is left of the budget after asking for it."""
+    if request.n_rows is not None:
+        return float(request.n_rows), request.cost
+    answer: Answer = ask(RowCount(), request.cost.share(SIZE_SHARE))
+    return max(1.0, float(answer.value[0])), request.cost.share(1 - SIZE_SHARE)
+
+
+def _own_ledger(request: Request) -> Ledger:
+    return Ledger(request.guarantee, neighbours=request.relation.value)
+
+
+def _is_file(X: object) -> bool:
+    return isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(X, "fold")
+
+
+def _concatenate(parts: Iterator[IntArray]) -> IntArray:
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+
+def _distances(frame: Frame, centers: FloatArray, block: npt.NDArray[Any]) -> FloatArray:
+    rows, points = frame.clean(block), frame.to_unit(centers)
+    squares = np.sum(rows**2, axis=1)[:, None] - 2 * rows @ points.T + np.sum(points**2, axis=1)
+    reach = float(frame.scale[0]) if np.ptp(frame.scale) == 0 else float(np.sqrt(frame.n_features))
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) * reach)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows in memory: NumPy arrays of any numeric type and order, and nested lists. The array is read, never copied as a whole."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.data._backend import Block, LocalRows, block_rows
+from cloister.exceptions import DataError
+
+__all__ = ["ArrayRows", "as_matrix"]
+
+
+class ArrayRows(LocalRows):
+    """Rows of a 2-d array."""
+
+    def __init__(self, array: npt.NDArray[Any], *, feature_names: tuple[str, ...] | None = None, n_jobs: int = 1) -> None:
+        super().__init__(array.shape[1], feature_names, n_jobs)
+        self._array = array
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield blocks of raw rows, in order."""
+        per_job = -(-len(self._array) // self._n_jobs)
+        size = max(1, min(block_rows(self._n_features), per_job))
+        for start in range(0, len(self._array), size):
+            yield self._array[start : start + size]
+
+
+def as_matrix(where: str, data: object) -> npt.NDArray[Any]:
+    """Return `data` as a 2-d array of real numbers; messages name the shape or the type, never a value."""
+    if hasattr(data, "toarray") and hasattr(data, "nnz"):
+        raise DataError(f"{where}: expected a dense table, got a sparse matrix. Pass data.toarray() if it fits in memory.")
+    try:
+        array = data if isinstance(data, np.ndarray) else np.asarray(data)
+        if array.dtype.kind in "OUS":
+            array = array.astype(np.float64) if array.dtype.kind == "O" else _refuse_text(where)
+    except DataError:
+        raise
+    except (TypeError, ValueError):
+        if getattr(data, "dtype", None) is None and _is_ragged(data):
+            raise DataError(f"{where}: expected rows of one length, got rows of several. Pad or drop columns.") from None
+        raise DataError(
+            f"{where}: expected numbers, got another type. Pass numeric columns only; argument must be numeric."
+        ) from None
+    if array.dtype.kind == "c":
+        raise DataError(f"{where}: expected real numbers, got complex ones. Complex data not supported; pass real columns.")
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"{where}: expected numbers, got dtype {array.dtype}. Pass numeric columns only.")
+    if array.ndim != 2:
+        raise DataError(
+            f"{where}: expected a 2-d table, got {array.ndim} dimension(s). Reshape your data with reshape(-1, 1) if it has "
+            "a single column or reshape(1, -1) if it is a single row."
+        )
+    if array.shape[1] == 0:
+        raise DataError(
+            f"{where}: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required. Pass a table with columns."
+        )
+    return array
+
+
+def _refuse_text(where: str) -> npt.NDArray[Any]:
+    raise DataError(f"{where}: expected numbers, got text. Pass numeric columns only; argument must be numeric.")
+
+
+def _is_ragged(data: object) -> bool:
+    if not isinstance(data, list | tuple):
+        return False
+    return len({len(row) for row in data if hasattr(row, "__len__")}) > 1

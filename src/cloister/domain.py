@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Public facts about the data: where rows may lie, what a neighbour is, and the grid that values are rounded to.
+
+Inside the room every row lies in the unit ball, on a public grid. A :class:`Frame` is the public affine map between the
+units of the input and that unit ball; ``Frame.clean`` is the only thing that is ever done to a raw row before a question
+sees it, and it treats every row by itself, so it cannot change how many rows differ between two neighbouring tables.
+
+The grid is chosen so that squared distances between grid points are exact in double precision: 2 (b + 2) + log2(d) bits
+are at most 53. So a nearest centre is a fact, not a matter of rounding, and no order of rows, blocks or threads can change
+an answer. Anyone may import this module.
+"""
+
+import enum
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister import validate
+from cloister.exceptions import ParameterError
+
+__all__ = [
+    "Ball",
+    "Box",
+    "Domain",
+    "FloatArray",
+    "Frame",
+    "IntArray",
+    "Relation",
+    "as_domain",
+    "domain_from_dict",
+    "grid_step",
+    "snap",
+]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+EXACT_BITS = 53  # significant bits of a double
+
+
+class Relation(enum.Enum):
+    """Which tables count as neighbours: the privacy guarantee is about telling two neighbours apart."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE = "replace"
+
+    @classmethod
+    def parse(cls, where: str, value: object) -> "Relation":
+        """Read ``"add-remove"`` or ``"replace"``."""
+        if isinstance(value, cls):
+            return value
+        return cls(validate.one_of(where, value, [relation.value for relation in cls]))
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """A public ball: every row is pulled into it along the ray from its centre.
+
+    Parameters
+    ----------
+    radius : float
+        Positive and finite, in the units of the input.
+    center : float or array-like of shape (n_features,), default=0.0
+        A number stands for all columns.
+
+    Notes
+    -----
+    **Privacy.** The ball must be known without looking at the data. It is published with the release.
+
+    Examples
+    --------
+    >>> Ball(2.0).clip([[3.0, 4.0]])
+    array([[1.2, 1.6]])
+    """
+
+    radius: float
+    center: Any = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", validate.number("Ball.radius", self.radius, low=0.0, open_low=True))
+        object.__setattr__(self, "center", _public_vector("Ball.center", self.center))
+
+    def spread(self, n_features: int) -> "Ball":
+        """Return the same ball with a centre of `n_features` numbers."""
+        return Ball(self.radius, _broadcast("Ball.center", self.center, n_features))
+
+    def clip(self, points: npt.ArrayLike) -> FloatArray:
+        """Pull points outside the ball to its surface."""
+        # Coordinates are cut first: the square of 1e300 would overflow.
+        offsets = np.clip(np.asarray(points, dtype=np.float64) - self.center, -self.radius, self.radius)
+        norms = np.sqrt(np.sum(offsets * offsets, axis=-1, keepdims=True))
+        factor = np.minimum(1.0, self.radius / np.maximum(norms, np.finfo(np.float64).tiny))
+        return np.asarray(self.center + offsets * factor)
+
+    def frame(self, *, scaling: str = "none") -> "Frame":
+        """Return the map that takes the ball to the unit ball (a ball has one width, so `scaling` changes nothing)."""
+        center = np.atleast_1d(self.center)
+        return Frame(domain=self, center=center, scale=np.full(center.shape, self.radius))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ball as plain data."""
+        return {"kind": "ball", "radius": self.radius, "center": np.atleast_1d(self.center).tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A public box: every column of every row is cut to its interval.
+
+    Parameters
+    ----------
+    low, high : float or array-like of shape (n_features,)
+        Lower and upper ends, in the units of the input, with ``low < high`` in every column. A number stands for all columns.
+
+    Notes
+    -----
+    **Privacy.** The box must be known without looking at the data: the range of an age, of a sensor, of a form. Taking the
+    minimum and maximum of the rows would publish two of them exactly. The box is published with the release.
+
+    Examples
+    --------
+    >>> Box(low=[0, 10], high=[120, 60]).clip([[130.0, 22.5]])
+    array([[120. ,  22.5]])
+    """
+
+    low: Any
+    high: Any
+
+    def __post_init__(self) -> None:
+        low, high = _public_vector("Box.low", self.low), _public_vector("Box.high", self.high)
+        try:
+            low, high = (np.array(part) for part in np.broadcast_arrays(low, high))
+        except ValueError:
+            validate.refuse(
+                "Box.high", f"as many numbers as low ({np.size(low)})", np.size(high), remedy="Pass one pair per column."
+            )
+        if not np.all(low < high):
+            column = int(np.argmax(~np.atleast_1d(low < high)))
+            pair = (float(np.atleast_1d(low)[column]), float(np.atleast_1d(high)[column]))
+            validate.refuse(
+                "Box", f"low < high in every column (column {column})", pair, remedy="Swap the two, or widen the interval."
+            )
+        for name, value in (("low", low), ("high", high)):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    def spread(self, n_features: int) -> "Box":
+        """Return the same box with `n_features` intervals."""
+        return Box(_broadcast("Box.low", self.low, n_features), _broadcast("Box.high", self.high, n_features))
+
+    def clip(self, points: npt.ArrayLike) -> FloatArray:
+        """Cut every column to its interval."""
+        return np.asarray(np.clip(np.asarray(points, dtype=np.float64), self.low, self.high))
+
+    def frame(self, *, scaling: str = "none") -> "Frame":
+        """Return the map that takes the box into the unit ball: one scale for all columns, or one each (``"bounds"``)."""
+        low, high = np.atleast_1d(self.low), np.atleast_1d(self.high)
+        half = (high - low) / 2
+        reach = half * math.sqrt(len(half)) if scaling == "bounds" else np.full(half.shape, np.linalg.norm(half))
+        return Frame(domain=self, center=low + half, scale=reach)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the box as plain data."""
+        return {"kind": "box", "low": np.atleast_1d(self.low).tolist(), "high": np.atleast_1d(self.high).tolist()}
+
+
+Domain: TypeAlias = Ball | Box
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The public map between the units of the input and the unit ball in which all questions are asked."""
+
+    domain: Domain
+    center: FloatArray  # (n_features,)
+    scale: FloatArray  # (n_features,)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return len(self.center)
+
+    def clean(self, block: npt.ArrayLike) -> FloatArray:
+        """Return raw rows as points of the grid in the unit ball; a row that is not finite becomes the centre.
+
+        One output row per input row, each a function of its own input row alone.
+        """
+        rows = np.asarray(block, dtype=np.float64)
+        finite = np.isfinite(rows).all(axis=1, keepdims=True)
+        return snap(self.to_unit(self.domain.clip(np.where(finite, rows, self.center))))
+
+    def to_unit(self, points: npt.ArrayLike) -> FloatArray:
+        """Return points given in the units of the input in the unit ball's coordinates."""
+        return np.asarray((np.asarray(points, dtype=np.float64) - self.center) / self.scale)
+
+    def from_unit(self, points: npt.ArrayLike) -> FloatArray:
+        """Return points of the unit ball in the units of the input, inside the domain."""
+        return self.domain.clip(self.center + np.asarray(points, dtype=np.float64) * self.scale)
+
+    def clip_unit(self, points: npt.ArrayLike) -> FloatArray:
+        """Move points of the unit ball's coordinates into the image of the domain."""
+        return self.to_unit(self.from_unit(points))
+
+
+def as_domain(where: str, bounds: object, n_features: int) -> Domain:
+    """Read `bounds` as a domain of `n_features` columns: a Ball, a Box, or a pair (low, high)."""
+    if bounds is None:
+        validate.refuse(where, "a domain known without looking at the data", None, remedy="Pass bounds=(low, high).")
+    if isinstance(bounds, Ball | Box):
+        return bounds.spread(n_features)
+    if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+        validate.refuse(where, "a pair (low, high), a Box or a Ball", bounds, remedy="Pass bounds=(low, high).")
+    low, high = bounds  # type: ignore[misc]
+    return Box(low, high).spread(n_features)
+
+
+def domain_from_dict(data: dict[str, Any]) -> Domain:
+    """Read what ``to_dict`` wrote."""
+    if data.get("kind") == "ball":
+        return Ball(data["radius"], data["center"])
+    if data.get("kind") == "box":
+        return Box(data["low"], data["high"])
+    raise ParameterError(f"domain: expected kind 'ball' or 'box', got {data.get('kind')!r}. Was this file edited?")
+
+
+def grid_step(n_features: int) -> float:
+    """Return the step of the public grid in `n_features` dimensions: the finest on which squared distances are exact.
+
+    Coordinates of the difference of two points are below 4, so they have b + 2 bits for a step of 2**-b; their squares have
+    twice as many, and the sum of d of them log2(d) more.
+
+    Examples
+    --------
+    >>> grid_step(16) == 2.0**-22
+    True
+    """
+    carry = math.ceil(math.log2(max(n_features, 1)))
+    return 2.0 ** -((EXACT_BITS - carry) // 2 - 2)
+
+
+def snap(points: npt.ArrayLike) -> FloatArray:
+    """Round points to the nearest point of the grid of their dimension."""
+    array = np.asarray(points, dtype=np.float64)
+    step = grid_step(array.shape[-1])
+    return np.asarray(np.rint(array / step) * step)
+
+
+def _public_vector(where: str, value: object) -> FloatArray:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        validate.refuse(where, "a number or one number per column", value, remedy="Pass numbers.")
+    if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
+        validate.refuse(where, "finite numbers, one or one per column", value, remedy="Pass finite numbers.")
+    array.setflags(write=False)
+    return array
+
+
+def _broadcast(where: str, value: FloatArray, n_features: int) -> FloatArray:
+    if value.ndim == 1 and len(value) != n_features:
+        validate.refuse(
+            where, f"one number or {n_features}, one per column", len(value), remedy="Pass as many as the data has columns."
+        )
+    return np.broadcast_to(value, (n_features,)).copy()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every error Cloister raises, in one tree.
+
+::
+
+    CloisterError
+    ├── ParameterError   (ValueError)    a parameter breaks its rule
+    ├── DataError        (ValueError)    a table cannot be opened: file, column or type, never a row
+    ├── ConversionError  (ValueError)    one privacy guarantee does not imply the other
+    ├── ReleaseError     (ValueError)    a file is not a release this version can read
+    └── LedgerError      (RuntimeError)  a ledger cannot be used as asked
+        └── BudgetExceeded               the ledger is in order, but the budget is gone
+
+Messages read ``Owner.name: expected <rule>, got <value>. <What to do>.`` They never quote a row or an exact count.
+Anyone may import this module.
+"""
+
+__all__ = [
+    "BudgetExceeded",
+    "CloisterError",
+    "ConversionError",
+    "DataError",
+    "LedgerError",
+    "ParameterError",
+    "ReleaseError",
+]
+
+
+class CloisterError(Exception):
+    """Base of all errors raised by this library."""
+
+
+class ParameterError(CloisterError, ValueError):
+    """A parameter breaks its rule; nothing has been read or spent."""
+
+
+class DataError(CloisterError, ValueError):
+    """A table cannot be opened: the file, a column or a type is at fault, never a row."""
+
+
+class ConversionError(CloisterError, ValueError):
+    """One privacy guarantee does not imply the other, so no conversion is offered."""
+
+
+class ReleaseError(CloisterError, ValueError):
+    """A file is not a release, or not one this version can read."""
+
+
+class LedgerError(CloisterError, RuntimeError):
+    """A ledger cannot be used as asked; nothing was debited."""
+
+
+class BudgetExceeded(LedgerError):
+    """A debit does not fit into what is left of the budget; nothing was debited."""

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Guarantees, exact noise, events and the ledger. Imports the domain; knows nothing of rows."""
+
+from cloister.privacy._accounting import Tally, left_of
+from cloister.privacy._entropy import Entropy
+from cloister.privacy._events import Cost, Event, event_from_line, price
+from cloister.privacy._guarantees import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Guarantee,
+    PureDP,
+    as_guarantee,
+    convert,
+    gaussian_budget,
+    guarantee_from_dict,
+    to_dict,
+)
+from cloister.privacy._ledger import Account, Ledger
+from cloister.privacy._receipt import Receipt
+from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
+
+__all__ = [
+    "GDP",
+    "ZCDP",
+    "Account",
+    "ApproxDP",
+    "Cost",
+    "Entropy",
+    "Event",
+    "Guarantee",
+    "Ledger",
+    "PureDP",
+    "Receipt",
+    "Scale",
+    "Tally",
+    "as_guarantee",
+    "convert",
+    "discrete_laplace",
+    "event_from_line",
+    "gaussian_budget",
+    "guarantee_from_dict",
+    "left_of",
+    "price",
+    "rounded_gaussian",
+    "to_dict",
+]

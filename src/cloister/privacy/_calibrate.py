@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers behind the Gaussian mechanism: its exact privacy profile and the largest mu a budget allows.
+
+A mechanism is mu-GDP when telling two neighbours apart is at least as hard as telling N(0, 1) from N(mu, 1). By Dong, Roth and
+Su (2022) and Balle and Wang (2018) this is the same as (epsilon, delta(epsilon))-DP for all epsilon >= 0 with
+
+    delta(epsilon) = Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2).
+
+Written with the Mills ratio R(x) = Phi(-x) / phi(x) the second term is phi(a) R(b), because e^epsilon phi(b) = phi(a); nothing
+overflows and little cancels. Every search here ends on the side that promises less privacy loss than was asked for.
+Imported by the guarantees and the accounting; knows nothing of rows.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import erfcx, ndtr, ndtri_exp
+
+__all__ = ["gdp_delta", "gdp_epsilon", "largest_mu", "pure_mu", "zcdp_delta", "zcdp_epsilon"]
+
+# Relative slack taken off every calibrated value. The profile above is good to about 1e-11 relative over the supported
+# range (checked against 60-digit arithmetic in the tests), so this is the safe side by two orders of magnitude.
+SLACK = 1e-9
+
+
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """Return the smallest delta such that mu-GDP implies (epsilon, delta)-DP."""
+    if mu == 0.0:
+        return 0.0
+    near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    if near > 0:
+        return max(0.0, _density(near) * (_mills(near) - _mills(far)))
+    return max(0.0, float(ndtr(-near)) - _density(near) * _mills(far))
+
+
+def gdp_epsilon(mu: float, delta: float) -> float:
+    """Return the smallest epsilon, rounded up, such that mu-GDP implies (epsilon, delta)-DP."""
+    if mu == 0.0 or gdp_delta(mu, 0.0) <= delta:
+        return 0.0
+    high = max(1.0, mu * mu)
+    while gdp_delta(mu, high) > delta:
+        high *= 2
+    root = brentq(lambda epsilon: _log(gdp_delta(mu, epsilon)) - math.log(delta), 0.0, high, xtol=1e-15, rtol=1e-14)
+    return _nudge_up(root, lambda epsilon: gdp_delta(mu, epsilon) <= delta)
+
+
+def largest_mu(epsilon: float, delta: float) -> float:
+    """Return the largest mu, rounded down, such that mu-GDP implies (epsilon, delta)-DP."""
+    low, high = 0.0, 1.0
+    while gdp_delta(high, epsilon) <= delta:
+        low, high = high, high * 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if gdp_delta(middle, epsilon) <= delta else (low, middle)
+    return low * (1 - SLACK)
+
+
+def pure_mu(epsilon: float) -> float:
+    """Return the smallest mu, rounded up, such that epsilon-DP implies mu-GDP.
+
+    The trade-off curve of epsilon-DP is piecewise linear with one kink, at error rates 1/(1+e^epsilon) of both kinds. The
+    curve of mu-GDP is convex and shares its end points, so it lies below as soon as it passes through that kink.
+    """
+    log_error = -float(np.logaddexp(0.0, epsilon))
+    return float(-2 * ndtri_exp(log_error)) * (1 + SLACK)
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """Return an epsilon such that rho-zCDP implies (epsilon, delta)-DP (Canonne, Kamath and Steinke 2020, Proposition 12)."""
+    if rho == 0.0:
+        return 0.0
+
+    def bound(log_order: float) -> float:  # valid for every order, so a search that stops early is still safe
+        shift = math.exp(log_order)
+        order = 1 + shift
+        return rho * order + (math.log(1 / delta) + shift * math.log(shift / order) - math.log(order)) / shift
+
+    best = minimize_scalar(bound, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
+    return max(0.0, float(best.fun))
+
+
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """Return a delta such that rho-zCDP implies (epsilon, delta)-DP, by the same bound."""
+    if rho == 0.0:
+        return 0.0
+
+    def log_bound(log_order: float) -> float:
+        shift = math.exp(log_order)
+        order = 1 + shift
+        return shift * (order * rho - epsilon) + shift * math.log(shift / order) - math.log(order)
+
+    best = minimize_scalar(log_bound, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
+    return min(1.0, math.exp(min(0.0, float(best.fun))))
+
+
+def _mills(x: float) -> float:
+    """Phi(-x) / phi(x)."""
+    return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
+
+
+def _density(x: float) -> float:
+    return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -1e308
+
+
+def _nudge_up(value: float, good: Callable[[float], bool]) -> float:
+    """Raise `value` by growing relative steps until `good` holds."""
+    step = SLACK
+    raised = value * (1 + step)
+    while not good(raised):
+        step *= 2
+        raised = value * (1 + step)
+    return raised

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What accounting must know of one noisy answer: an event, as frozen data that becomes one ledger line.
+
+An event is priced before the answer is computed. Its scale is the one that is drawn (rounded up to the sampler's
+precision), its sensitivity is stated in the same integer steps, and its cost is a theorem about the two:
+
+- ``rounded_gaussian``: adding ``round(N(0, sigma^2))`` to integers whose l2 distance between neighbours is at most l2 is (l2/sigma)-GDP;
+- ``discrete_laplace``: noise with P(y) proportional to exp(-|y|/scale) on integers at l1 distance at most l1 is (l1/scale)-DP.
+"""
+
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from cloister.domain import IntArray, Relation
+from cloister.exceptions import LedgerError
+from cloister.privacy._entropy import Entropy
+from cloister.privacy._guarantees import GDP, PureDP
+from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
+
+__all__ = ["Cost", "Event", "event_from_line", "price"]
+
+Cost: TypeAlias = GDP | PureDP
+
+LINE_VERSION = 1
+EVENTS = ("rounded_gaussian", "discrete_laplace")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One noisy answer, as the ledger records it."""
+
+    event: str  # the mechanism, one of EVENTS
+    asked: str  # the question's name
+    size: int  # how many numbers are released, each with its own independent draw
+    scale: float  # of the noise, in integer steps: sigma of the Gaussian, b of the Laplace
+    sensitivity: float  # in integer steps: l2 for the Gaussian, l1 for the Laplace
+    unit: float  # what one integer step is worth
+    relation: str
+    seeded: bool
+    when: str = ""
+
+    @property
+    def cost(self) -> Cost:
+        """What the event costs: GDP for the Gaussian, PureDP for the Laplace."""
+        ratio = self.sensitivity / self.scale
+        return GDP(ratio) if self.event == "rounded_gaussian" else PureDP(ratio)
+
+    @property
+    def standard_deviation(self) -> float:
+        """Standard deviation of each released number, in the question's own unit, up to the rounding to whole steps."""
+        factor = 1.0 if self.event == "rounded_gaussian" else 2.0**0.5
+        return factor * self.scale * self.unit
+
+    def stamped(self) -> "Event":
+        """Return the event with the present time."""
+        return replace(self, when=datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+    def draw(self, entropy: Entropy) -> IntArray:
+        """Draw the event's noise: `size` independent integers."""
+        sampler = rounded_gaussian if self.event == "rounded_gaussian" else discrete_laplace
+        return sampler(entropy, Scale.at_least(self.scale), self.size)
+
+    def to_line(self) -> dict[str, Any]:
+        """Return the event as plain data."""
+        return {"v": LINE_VERSION, **asdict(self)}
+
+
+def price(cost: Cost, *, asked: str, size: int, l1: float, l2: float, unit: float, relation: Relation, seeded: bool) -> Event:
+    """Return the event that answers a question of the given sensitivities at no more than `cost`."""
+    gaussian = isinstance(cost, GDP)
+    sensitivity = l2 if gaussian else l1
+    scale = float(Scale.at_least(sensitivity / (cost.mu if isinstance(cost, GDP) else cost.epsilon)))
+    return Event(
+        event=EVENTS[0] if gaussian else EVENTS[1],
+        asked=asked,
+        size=size,
+        scale=scale,
+        sensitivity=float(sensitivity),
+        unit=unit,
+        relation=relation.value,
+        seeded=seeded,
+    )
+
+
+def event_from_line(line: dict[str, Any]) -> Event:
+    """Read what ``to_line`` wrote; an unknown event or version is refused, never guessed."""
+    if line.get("v") != LINE_VERSION or line.get("event") not in EVENTS:
+        raise LedgerError(
+            f"ledger: cannot read an event {line.get('event')!r} of version {line.get('v')!r}. Upgrade cloister to read it."
+        )
+    known = {one.name: line[one.name] for one in fields(Event) if one.name in line}
+    return Event(**known)

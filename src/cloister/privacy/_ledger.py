@@ -1,0 +1,504 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger: a budget that pays before an answer is computed, in memory or in a SQLite file that processes share.
+
+A ledger is one append-only table of JSON lines. Each line carries the SHA-256 digest of itself and the line before, so an edit
+anywhere shows. The kinds of line are
+
+- ``budget``: the first line; the total guarantee and the neighbouring relation it is about;
+- ``reserve``: a fit sets aside its whole budget at once, so that two fits cannot each spend half and both be refused;
+- ``debit``: one event, written and flushed to disk before its answer is computed;
+- ``close``: the fit is over; what it reserved but did not debit is free again.
+
+An open account counts with all it reserved. So a process that is killed leaves a ledger that says more was spent than was
+answered, never less. Every write happens inside one exclusive transaction that first reads what others have written.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cloister import validate
+from cloister.domain import Relation
+from cloister.exceptions import BudgetExceeded, LedgerError
+from cloister.privacy._accounting import Tally, left_of
+from cloister.privacy._events import LINE_VERSION, Cost, Event, event_from_line
+from cloister.privacy._guarantees import GDP, Guarantee, PureDP, as_guarantee, guarantee_from_dict, to_dict
+
+__all__ = ["Account", "Ledger"]
+
+APPLICATION_ID = 0x434C5354  # "CLST", written into the SQLite header
+BUSY_SECONDS = 120.0
+SCHEMA = """
+CREATE TABLE ledger (id INTEGER PRIMARY KEY, line TEXT NOT NULL, digest TEXT NOT NULL);
+CREATE TRIGGER no_update BEFORE UPDATE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER no_delete BEFORE DELETE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+"""
+
+
+class Ledger:
+    """A privacy budget that many fits share.
+
+    Parameters
+    ----------
+    budget : PureDP, ApproxDP, ZCDP or GDP, optional
+        The total. `epsilon` and `delta` are the shortcut.
+    epsilon, delta : float, optional
+        The total as (epsilon, delta); ``delta=0`` is pure differential privacy.
+    neighbours : {"add-remove", "replace"}, default="add-remove"
+        Which tables count as neighbours. A fit under the other relation is refused.
+    name : str, default=""
+        What the budget is for; printed with it.
+
+    Notes
+    -----
+    **Privacy.** The total holds for everything debited here together, also when later fits depend on earlier results. One
+    ledger should cover one table of people; Cloister cannot know whether two tables hold the same ones. A ledger lists what
+    was asked and how noisy the answers were, never an answer. A clone of a ledger is the ledger itself; a pickled copy of a ledger
+    in memory is closed to debits, one in a file opens the same file.
+
+    Examples
+    --------
+    >>> ledger = Ledger(epsilon=1.0, delta=1e-6)
+    >>> ledger.budget
+    ApproxDP(epsilon=1.0, delta=1e-06)
+    >>> round(ledger.left, 3)
+    1.0
+    """
+
+    def __init__(
+        self,
+        budget: Guarantee | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        neighbours: str = "add-remove",
+        name: str = "",
+    ) -> None:
+        first = _first_line(_total(budget, epsilon, delta), Relation.parse("Ledger.neighbours", neighbours), name)
+        self._setup(path=None)
+        self._create(first)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        budget: Guarantee | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        neighbours: str = "add-remove",
+        name: str = "",
+    ) -> "Ledger":
+        """Open the ledger in a file, or create it there when a budget is given and the file does not exist.
+
+        Parameters
+        ----------
+        path : str or path
+            A SQLite file on a local disk: network file systems often do not lock.
+        budget, epsilon, delta, neighbours, name
+            As for the class. With an existing file the budget may be left out; if given, it must be the one in the file.
+
+        Returns
+        -------
+        Ledger
+            Open for debits.
+
+        Raises
+        ------
+        LedgerError
+            If the file is missing and no budget is given, is no ledger, was altered, or holds another budget.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "budget.sqlite"
+        ...     with Ledger.open(path, epsilon=2.0, delta=1e-6) as ledger:
+        ...         print(ledger.budget)
+        epsilon = 2, delta = 1e-06
+        """
+        place = Path(path)
+        wanted = None if budget is None and epsilon is None else _total(budget, epsilon, delta)
+        relation = Relation.parse("Ledger.neighbours", neighbours)
+        ledger = cls.__new__(cls)
+        ledger._setup(path=place)
+        if not place.exists():
+            if wanted is None:
+                raise LedgerError(f"Ledger.open: there is no file {place.name!r}. Pass epsilon= and delta= to create it.")
+            ledger._create(_first_line(wanted, relation, name))
+        ledger._refresh()
+        if wanted is not None and wanted != ledger.budget:
+            raise LedgerError(
+                f"Ledger.open: {place.name!r} holds a budget of {ledger.budget}, not {wanted}. Open it without a budget."
+            )
+        return ledger
+
+    # -- what a ledger says ---------------------------------------------------------------------------------------------
+
+    @property
+    def budget(self) -> Guarantee:
+        """The total guarantee."""
+        return self._state.budget
+
+    @property
+    def neighbours(self) -> str:
+        """The neighbouring relation the budget is about."""
+        return self._state.relation.value
+
+    @property
+    def name(self) -> str:
+        """What the budget is for."""
+        return self._state.name
+
+    @property
+    def path(self) -> Path | None:
+        """The file, or None in memory."""
+        return self._path
+
+    @property
+    def spent(self) -> Tally:
+        """All that counts against the budget now: debits of closed accounts and reservations of open ones."""
+        return self._refresh().spent()
+
+    @property
+    def left(self) -> float:
+        """The largest further fit that is not refused, in the budget's currency: epsilon (at its delta), rho or mu."""
+        return left_of(self.budget, self.spent)
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Every line, oldest first, as plain data; the chain of digests is checked on the way."""
+        with self._transaction() as (connection, _):
+            rows = connection.execute("SELECT line FROM ledger ORDER BY id").fetchall()
+        return [json.loads(line) for (line,) in rows]
+
+    @property
+    def events(self) -> list[Event]:
+        """Every debit, oldest first."""
+        return [event_from_line(line) for line in self.lines if line["kind"] == "debit"]
+
+    def summary(self) -> dict[str, Any]:
+        """Return budget, spending and accounts as plain data."""
+        state = self._refresh()
+        spent = state.spent()
+        return {
+            "name": state.name,
+            "budget": to_dict(state.budget),
+            "neighbours": state.relation.value,
+            "spent": spent.describe(state.budget) if not spent.empty else "nothing",
+            "left": left_of(state.budget, spent),
+            "accounts": [account.to_dict(state.budget) for account in state.accounts.values()],
+        }
+
+    # -- what a ledger does ---------------------------------------------------------------------------------------------
+
+    def reserve(self, cost: Cost, *, purpose: str, relation: Relation) -> "Account":
+        """Set aside `cost` for one fit and return the account it debits.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it does not fit into what is left; nothing is written then.
+        LedgerError
+            If the relation is not the ledger's.
+        """
+        identity = uuid.uuid4().hex[:12]
+
+        def lines(state: "_State") -> dict[str, Any]:
+            if relation is not state.relation:
+                raise LedgerError(
+                    f"Ledger.reserve: this ledger is about {state.relation.value!r} neighbours, the fit about "
+                    f"{relation.value!r}. Pass neighbours={state.relation.value!r} or another ledger."
+                )
+            _refuse_unless_it_fits(state, cost)
+            return {"kind": "reserve", "account": identity, "purpose": purpose, "cost": to_dict(cost)}
+
+        self._append(lines)
+        return Account(self, identity)
+
+    def close(self) -> None:
+        """Close the file; what was debited stays debited."""
+        if self._connection is not None and self._pid == os.getpid():
+            self._connection.close()
+        self._connection = None
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        place = "memory" if self._path is None else self._path.name
+        return f"<Ledger {self.name!r} in {place}: {self._state.budget}>"
+
+    # One identity: a copy that could spend the same budget again must not exist.
+    def __sklearn_clone__(self) -> "Ledger":
+        return self
+
+    def __copy__(self) -> "Ledger":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Ledger":
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": None if self._path is None else str(self._path), "first": self._state.first}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._setup(path=None if state["path"] is None else Path(state["path"]))
+        self._state.apply(state["first"])
+        self._orphan = self._path is None
+
+    # -- storage --------------------------------------------------------------------------------------------------------
+
+    def _setup(self, path: Path | None) -> None:
+        self._path = path
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._state = _State()
+        self._orphan = False
+
+    def _create(self, first: dict[str, Any]) -> None:
+        with _as_ledger_errors(self._path):
+            connection = self._connect()
+            connection.execute("BEGIN EXCLUSIVE")
+            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                for statement in SCHEMA.strip().split(";\nCREATE"):
+                    connection.execute(statement if statement.startswith("CREATE") else f"CREATE{statement}")
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                self._insert(connection, first)
+            connection.execute("COMMIT")
+        self._refresh()
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._pid != os.getpid():  # forked: neither the connection nor the lock may be used here
+            self._pid, self._lock, self._connection = os.getpid(), threading.RLock(), None
+            self._orphan = self._path is None
+            if self._path is not None:
+                self._state = _State()
+        if self._orphan:
+            raise LedgerError(
+                "Ledger: a copy of a ledger in memory is closed to debits. Use Ledger.open(path) to share one between processes."
+            )
+        if self._connection is None:
+            target = ":memory:" if self._path is None else str(self._path)
+            self._connection = sqlite3.connect(target, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            self._connection.execute("PRAGMA synchronous = EXTRA")
+        return self._connection
+
+    @contextmanager
+    def _transaction(self) -> "Iterator[tuple[sqlite3.Connection, _State]]":
+        """Hold the ledger exclusively, with its state up to date; roll back on any error."""
+        with _as_ledger_errors(self._path):
+            self._connect()
+        with self._lock, _as_ledger_errors(self._path):
+            connection = self._connect()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                self._catch_up(connection)
+                yield connection, self._state
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+
+    def _append(self, line: "Callable[[_State], dict[str, Any]]") -> None:
+        """Write the line that `line` makes of the state as it is now; the state follows at the next look."""
+        with self._transaction() as (connection, state):
+            self._insert(connection, {"v": LINE_VERSION, "when": _now(), **line(state)})
+
+    def _insert(self, connection: sqlite3.Connection, line: dict[str, Any]) -> None:
+        text = json.dumps(line, sort_keys=True)
+        digest = _digest(self._state.digest, text)
+        connection.execute("INSERT INTO ledger (line, digest) VALUES (?, ?)", (text, digest))
+
+    def _refresh(self) -> "_State":
+        with self._transaction():
+            return self._state
+
+    def _catch_up(self, connection: sqlite3.Connection) -> None:
+        """Read what has been written since the last look, by this process or another."""
+        query = "SELECT id, line, digest FROM ledger WHERE id > ? ORDER BY id"
+        for number, text, digest in connection.execute(query, (self._state.last,)):
+            if number != self._state.last + 1 or digest != _digest(self._state.digest, text):
+                raise LedgerError(f"Ledger: line {number} was altered or removed. Restore the file from a backup.")
+            self._state.apply(json.loads(text))
+            self._state.last, self._state.digest = number, digest
+        if not self._state.first:
+            raise LedgerError("Ledger.open: the file holds no budget. Create it with epsilon= and delta=.")
+
+
+class Account:
+    """What one fit may debit: part of a ledger, set aside at once."""
+
+    def __init__(self, ledger: Ledger, identity: str) -> None:
+        self._ledger = ledger
+        self._identity = identity
+
+    @property
+    def identity(self) -> str:
+        """The account's name in the ledger."""
+        return self._identity
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger it belongs to."""
+        return self._ledger
+
+    def debit(self, event: Event) -> Event:
+        """Write one event; return it with its time. Nothing is written if it does not fit into the reservation."""
+        stamped = event.stamped()
+
+        def line(state: _State) -> dict[str, Any]:
+            account = state.accounts[self._identity]
+            if account.closed or not account.takes(stamped.cost):
+                raise BudgetExceeded(
+                    f"Ledger.debit: {stamped.asked!r} does not fit into what this fit reserved "
+                    f"({'closed' if account.closed else account.cost}). This is a fault of the method; please report it."
+                )
+            return {**stamped.to_line(), "kind": "debit", "account": self._identity}
+
+        self._ledger._append(line)
+        return stamped
+
+    def close(self) -> None:
+        """Give back what was reserved and not debited. Closing twice does nothing."""
+        with self._ledger._transaction() as (connection, state):
+            if not state.accounts[self._identity].closed:
+                self._ledger._insert(
+                    connection, {"v": LINE_VERSION, "when": _now(), "kind": "close", "account": self._identity}
+                )
+
+
+@dataclass
+class _AccountState:
+    identity: str
+    purpose: str
+    cost: Cost
+    when: str
+    debits: Tally = field(default_factory=Tally)
+    events: int = 0
+    closed: bool = False
+
+    def takes(self, cost: Cost) -> bool:
+        return (self.debits + Tally.of([cost])).fits(self.cost)
+
+    def counts_as(self) -> Tally:
+        return self.debits if self.closed else Tally.of([self.cost])
+
+    def to_dict(self, budget: Guarantee) -> dict[str, Any]:
+        tally = self.counts_as()
+        return {
+            "account": self.identity,
+            "purpose": self.purpose,
+            "when": self.when,
+            "events": self.events,
+            "cost": "nothing" if tally.empty else tally.describe(budget),
+            "open": not self.closed,
+        }
+
+
+class _State:
+    """What the lines read so far add up to."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, Any] = {}
+        self.accounts: dict[str, _AccountState] = {}
+        self.last = 0
+        self.digest = ""
+
+    def apply(self, line: dict[str, Any]) -> None:
+        kind, identity = line.get("kind"), line.get("account", "")
+        if line.get("v") != LINE_VERSION or kind not in ("budget", "reserve", "debit", "close"):
+            raise LedgerError(f"Ledger: cannot read a line of kind {kind!r}. Upgrade cloister to read this ledger.")
+        if kind == "budget":
+            self.first = line
+            self.budget = guarantee_from_dict(line["budget"])
+            self.relation = Relation(line["neighbours"])
+            self.name = str(line["name"])
+        elif kind == "reserve":
+            cost = guarantee_from_dict(line["cost"])
+            assert isinstance(cost, GDP | PureDP)
+            self.accounts[identity] = _AccountState(identity, line["purpose"], cost, line["when"])
+        elif kind == "debit":
+            account = self.accounts[identity]
+            account.debits.add(event_from_line(line).cost)
+            account.events += 1
+        else:
+            self.accounts[identity].closed = True
+
+    def spent(self) -> Tally:
+        total = Tally()
+        for account in self.accounts.values():
+            total = total + account.counts_as()
+        return total
+
+
+def _refuse_unless_it_fits(state: _State, cost: Cost) -> None:
+    spent = state.spent()
+    if (spent + Tally.of([cost])).fits(state.budget):
+        return
+    if isinstance(state.budget, PureDP) and isinstance(cost, GDP):
+        raise BudgetExceeded(
+            f"Ledger.reserve: the budget is {state.budget}, which Gaussian noise cannot satisfy. Pass delta=0 to the fit."
+        )
+    wanted = Tally.of([cost]).describe(state.budget)
+    currency = wanted.split()[0]
+    total = getattr(state.budget, currency)
+    raise BudgetExceeded(
+        f"Ledger.reserve: this fit costs {wanted} but {currency} {left_of(state.budget, spent):.4g} of {total:.4g} is left. "
+        f"Ask for no more than is left, or open another budget."
+    )
+
+
+def _total(budget: Guarantee | None, epsilon: float | None, delta: float | None) -> Guarantee:
+    if budget is not None:
+        if epsilon is not None or delta is not None:
+            validate.refuse("Ledger.budget", "either budget or epsilon and delta", budget, remedy="Leave one of them out.")
+        if not hasattr(budget, "kind"):
+            validate.refuse("Ledger.budget", "PureDP, ApproxDP, ZCDP or GDP", budget, remedy="Pass epsilon= and delta=.")
+        return budget
+    if epsilon is None:
+        validate.refuse("Ledger.epsilon", "a total to spend", None, remedy="Pass epsilon= and delta=, or budget=.")
+    return as_guarantee("Ledger", epsilon, 0.0 if delta is None else delta)
+
+
+def _first_line(budget: Guarantee, relation: Relation, name: str) -> dict[str, Any]:
+    return {
+        "v": LINE_VERSION,
+        "kind": "budget",
+        "budget": to_dict(budget),
+        "neighbours": relation.value,
+        "name": str(name),
+        "when": _now(),
+    }
+
+
+@contextmanager
+def _as_ledger_errors(path: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = "the ledger in memory" if path is None else repr(path.name)
+        raise LedgerError(
+            f"Ledger: {name} cannot be used ({error}). Check that it is a ledger file on a local disk that you may write to."
+        ) from error
+
+
+def _digest(previous: str, text: str) -> str:
+    return hashlib.sha256(f"{previous}\n{text}".encode()).hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact integer noise, vectorised: the rounded Gaussian and the discrete Laplace.
+
+Both are made in two steps, in integer arithmetic throughout.
+
+1. A standard deviate ``k + x``: k a whole number, x in (0, 1) given by its binary digits. The half-normal deviate follows Karney
+   (2016, Algorithm N): accept k with weight exp(-k^2/2), then x with probability exp(-x (2k + x) / 2). The exponential deviate
+   is k with weight exp(-k) and x with probability exp(-x). Whole parts come from a table of the distribution function. A coin of probability exp(-q) is von Neumann's: toss coins of
+   probability q/1, q/2, q/3, ... until one fails; the number of tosses is odd with probability exp(-q).
+2. ``floor(scale (k + x) + offset)`` for a scale that is a whole number times a power of two.
+
+Only 64 digits of x are drawn. Where a comparison or the final floor is not decided by them (once in about 2^30 draws or
+fewer) more digits are drawn until it is. So the samplers follow the stated distributions exactly, not up to rounding: rounding a
+normal deviate, ``round(N(0, sigma^2))``, is post-processing of the Gaussian mechanism on integers, hence its GDP guarantee
+holds as it stands; floor of a scaled exponential deviate is exactly geometric, hence the Laplace mechanism on integers is
+exactly (l1/scale)-DP.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister import validate
+from cloister.domain import IntArray
+from cloister.privacy._entropy import Entropy
+
+__all__ = ["Scale", "discrete_laplace", "rounded_gaussian"]
+
+WORD_BITS = 64
+DIGIT_BITS = 30  # digits of x that enter the first product
+FACTOR_BITS = 28  # significant bits of a scale
+LARGEST_WHOLE = 31  # beyond it (probability below 1e-13) a deviate is scaled with Python integers
+SMALLEST_EXPONENT = DIGIT_BITS - 63  # so that a 64-bit word holds the product and half a step
+LARGEST_SCALE = 2.0**48
+CHUNK = 1 << 16  # proposals at a time: the arrays stay in the processor's cache
+
+Words = npt.NDArray[np.uint64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A noise scale that is exactly ``factor * 2**exponent``; rounding goes up, towards more noise."""
+
+    factor: int
+    exponent: int
+
+    @classmethod
+    def at_least(cls, value: float) -> "Scale":
+        """Return the smallest representable scale that is not below `value` (within 1 part in 2**27)."""
+        checked = validate.number(
+            "noise.scale", value, low=0.0, high=LARGEST_SCALE, open_low=True, remedy="Spend more on this question."
+        )
+        exponent = max(math.frexp(checked)[1] - FACTOR_BITS, SMALLEST_EXPONENT)
+        factor = math.ceil(Fraction(checked) / Fraction(2) ** exponent)
+        if factor == 1 << FACTOR_BITS:
+            factor, exponent = factor >> 1, exponent + 1
+        return cls(factor, exponent)
+
+    def __float__(self) -> float:
+        return math.ldexp(self.factor, self.exponent)
+
+
+def rounded_gaussian(entropy: Entropy, scale: Scale, size: int) -> IntArray:
+    """Draw `size` independent values of ``round(N(0, scale**2))``."""
+    draws = _Draws(entropy)
+    magnitude = _scaled_floor(draws, _half_normal(draws, size), scale, half_up=True)
+    return np.where(draws.coins(size), magnitude, -magnitude)
+
+
+def discrete_laplace(entropy: Entropy, scale: Scale, size: int) -> IntArray:
+    """Draw `size` independent integers y with probability proportional to ``exp(-abs(y) / scale)``."""
+    draws = _Draws(entropy)
+    kept: list[IntArray] = []
+    missing = size
+    while missing > 0:
+        magnitude = _scaled_floor(draws, _exponential(draws, missing + missing // 8 + 8), scale, half_up=False)
+        positive = draws.coins(len(magnitude))
+        signed = np.where(positive, magnitude, -magnitude)[positive | (magnitude > 0)]  # minus zero would count zero twice
+        kept.append(signed[:missing])
+        missing -= len(kept[-1])
+    return np.concatenate([np.empty(0, dtype=np.int64), *kept])
+
+
+@dataclass
+class _Draws:
+    """Uniform words and the coins made of them. Tests shorten the words so that ties become frequent."""
+
+    entropy: Entropy
+    bits: int = WORD_BITS
+
+    def words(self, count: int) -> Words:
+        return self.entropy.words(count) >> np.uint64(WORD_BITS - self.bits)
+
+    def word(self) -> int:
+        return int(self.words(1)[0])
+
+    def coins(self, count: int) -> Bools:
+        return (self.entropy.words(count) >> np.uint64(WORD_BITS - 1)).astype(bool)
+
+    def below(self, bound: int, count: int) -> Words:
+        """Uniform integers in [0, bound)."""
+        if bound == 1:
+            return np.zeros(count, dtype=np.uint64)
+        top = (1 << WORD_BITS) // bound * bound  # words from here on would favour the small remainders
+        words = self.entropy.words(count)
+        if top < 1 << WORD_BITS:
+            late = np.flatnonzero(words >= np.uint64(top))
+            while late.size:
+                words = words.copy()
+                words[late] = self.entropy.words(late.size)
+                late = late[words[late] >= np.uint64(top)]
+        return words % np.uint64(bound)
+
+
+@dataclass
+class _Deviates:
+    """Numbers ``whole + fraction``; the digits behind the first word of a fraction are drawn when they are needed."""
+
+    whole: IntArray
+    fraction: Words
+    tails: dict[int, list[int]] = field(default_factory=dict)
+
+    def take(self, index: IntArray) -> "_Deviates":
+        moved = {int(old): new for new, old in enumerate(index)} if self.tails else {}
+        tails = {moved[old]: tail for old, tail in self.tails.items() if old in moved}
+        return _Deviates(self.whole[index], self.fraction[index], tails)
+
+    def digit(self, draws: _Draws, index: int, place: int) -> int:
+        if place == 0:
+            return int(self.fraction[index])
+        tail = self.tails.setdefault(index, [])
+        while len(tail) < place:
+            tail.append(draws.word())
+        return tail[place - 1]
+
+    def coin_of_fraction(self, draws: _Draws, index: IntArray) -> Bools:
+        """Toss, for each index, a coin whose probability is that deviate's fraction."""
+        words, digits = draws.words(len(index)), self.fraction[index]
+        heads = words < digits
+        for tie in np.flatnonzero(words == digits):
+            place, left, right = 0, 0, 0
+            while left == right:
+                place += 1
+                left, right = draws.word(), self.digit(draws, int(index[tie]), place)
+            heads[tie] = left < right
+        return np.asarray(heads)
+
+
+def _concatenate(parts: list[_Deviates]) -> _Deviates:
+    tails: dict[int, list[int]] = {}
+    offset = 0
+    for part in parts:
+        tails.update({offset + index: tail for index, tail in part.tails.items()})
+        offset += len(part.whole)
+    return _Deviates(np.concatenate([p.whole for p in parts]), np.concatenate([p.fraction for p in parts]), tails)
+
+
+def _exp_coins(draws: _Draws, count: int, toss: Callable[[IntArray], Bools]) -> Bools:
+    """Toss `count` coins of probability exp(-q), where ``toss(index)`` gives coins of probability q."""
+    heads = np.zeros(count, dtype=bool)
+    active = np.arange(count)
+    turn = 1
+    while active.size:
+        goes_on = draws.below(turn, active.size) == 0
+        passed = np.flatnonzero(goes_on)
+        goes_on[passed] = toss(active[passed])
+        heads[active[~goes_on]] = turn % 2 == 1
+        active = active[goes_on]
+        turn += 1
+    return heads
+
+
+@cache
+def _whole_thresholds(power: int, bits: int) -> list[int]:
+    """Return floor(2**bits P(K < j)) for j = 1, 2, ... where K = k has weight exp(-k**power / power), to the last that is below 2**bits."""
+    with localcontext(Context(prec=60 + bits)) as context:  # far more digits than the floors need: bits * log10(2) + guard
+        weights = []
+        while not weights or weights[-1] > Decimal(2) ** (-3 * bits - 60):
+            weights.append(context.exp(-Decimal(len(weights) ** power) / power))
+        total, below, thresholds = sum(weights), Decimal(0), []
+        for weight in weights:
+            below += weight
+            thresholds.append(int(below / total * (1 << bits)))
+            if thresholds[-1] == (1 << bits) - 1:
+                break
+    return thresholds
+
+
+def _wholes(draws: _Draws, count: int, power: int) -> IntArray:
+    """Draw whole parts k with weight exp(-k**power / power) by inverting the distribution function, exactly."""
+    thresholds = _whole_thresholds(power, draws.bits)
+    table = np.array([*thresholds, (1 << draws.bits) - 1], dtype=np.uint64)
+    words = draws.words(count)
+    wholes = np.searchsorted(table, words).astype(np.int64)  # how many thresholds lie below the word
+    for tie in np.flatnonzero(table[wholes] == words):
+        digits, bits = int(words[tie]), draws.bits
+        while digits in thresholds:
+            digits, bits = (digits << draws.bits) | draws.word(), bits + draws.bits
+            thresholds = _whole_thresholds(power, bits)
+        wholes[tie] = sum(threshold < digits for threshold in thresholds)
+        thresholds = _whole_thresholds(power, draws.bits)
+    return wholes
+
+
+def _exponential(draws: _Draws, size: int) -> _Deviates:
+    """Draw standard exponential deviates: k with weight exp(-k), x with density exp(-x)."""
+    return _accepted(draws, size, 1, _accept_exponential)
+
+
+def _half_normal(draws: _Draws, size: int) -> _Deviates:
+    """Draw absolute values of standard normal deviates."""
+    return _accepted(draws, size, 2, _accept_normal)
+
+
+def _accepted(draws: _Draws, size: int, power: int, accept: Callable[[_Draws, _Deviates], IntArray]) -> _Deviates:
+    """Propose deviates until `size` of them have been accepted."""
+    parts, missing = [_Deviates(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))], size
+    while missing > 0:
+        count = min(missing + missing // 2 + 16, CHUNK)
+        proposed = _Deviates(_wholes(draws, count, power), draws.words(count))
+        chosen = proposed.take(accept(draws, proposed)[:missing])
+        parts.append(chosen)
+        missing -= len(chosen.whole)
+    return _concatenate(parts)
+
+
+def _accept_exponential(draws: _Draws, proposed: _Deviates) -> IntArray:
+    count = len(proposed.whole)
+    return np.flatnonzero(_exp_coins(draws, count, lambda index: proposed.coin_of_fraction(draws, index)))
+
+
+def _accept_normal(draws: _Draws, proposed: _Deviates) -> IntArray:
+    """Keep x with probability exp(-x (2k + x) / 2), as k + 1 coins of probability exp(-x (2k + x) / (2k + 2))."""
+    alive = np.ones(len(proposed.whole), dtype=bool)
+    for whole in range(int(proposed.whole.max(initial=0)) + 1):
+        index = np.flatnonzero(proposed.whole == whole)
+        for _ in range(whole + 1):
+            index = index[_exp_coins(draws, len(index), _slope_coins(draws, proposed, index, whole))]
+        alive[proposed.whole == whole] = False
+        alive[index] = True
+    return np.flatnonzero(alive)
+
+
+def _slope_coins(draws: _Draws, proposed: _Deviates, index: IntArray, whole: int) -> Callable[[IntArray], Bools]:
+    """Coins of probability x (2k + x) / (2k + 2): one coin x, and a choice among 2k + 2 of which 2k win and one is a coin x."""
+
+    def toss(inner: IntArray) -> Bools:
+        heads = proposed.coin_of_fraction(draws, index[inner])
+        up = np.flatnonzero(heads)
+        choice = draws.below(2 * whole + 2, up.size)
+        heads[up] = choice < np.uint64(2 * whole)
+        open_choice = up[choice == np.uint64(2 * whole)]
+        heads[open_choice] = proposed.coin_of_fraction(draws, index[inner[open_choice]])
+        return heads
+
+    return toss
+
+
+def _scaled_floor(draws: _Draws, deviates: _Deviates, scale: Scale, *, half_up: bool) -> IntArray:
+    """Return floor(scale * deviate + offset), offset one half or zero.
+
+    The product is counted in units of 2**(exponent - 30). With x = (high + low / 2**34 + rest) / 2**30, where high has 30 digits and
+    low 34, it is ``factor * (whole * 2**30 + high) + factor * low / 2**34`` plus less than ``unsure`` units for what the digits
+    beyond the word and the dropped remainder can add.
+    """
+    factor, shift = np.uint64(scale.factor), DIGIT_BITS - scale.exponent
+    padded = deviates.fraction << np.uint64(WORD_BITS - draws.bits)
+    high, low = padded >> np.uint64(WORD_BITS - DIGIT_BITS), padded & np.uint64((1 << (WORD_BITS - DIGIT_BITS)) - 1)
+    whole = np.minimum(deviates.whole, LARGEST_WHOLE).astype(np.uint64)
+    units = factor * ((whole << np.uint64(DIGIT_BITS)) + high) + ((factor * low) >> np.uint64(WORD_BITS - DIGIT_BITS))
+    units += np.uint64(1 << (shift - 1) if half_up else 0)
+    unsure = np.uint64(2 + ((scale.factor << (WORD_BITS - draws.bits)) >> (WORD_BITS - DIGIT_BITS)))
+    result, latest = units >> np.uint64(shift), (units + unsure) >> np.uint64(shift)
+    result = result.astype(np.int64)
+    for index in np.flatnonzero((result != latest.astype(np.int64)) | (deviates.whole > LARGEST_WHOLE)):
+        result[index] = _exact_floor(draws, deviates, int(index), scale, half_up=half_up)
+    return result
+
+
+def _exact_floor(draws: _Draws, deviates: _Deviates, index: int, scale: Scale, *, half_up: bool) -> int:
+    """Decide one floor with as many digits as it takes."""
+    digits, places = int(deviates.whole[index]), 0
+    while True:
+        digits = (digits << draws.bits) | deviates.digit(draws, index, places)
+        places += 1
+        # The value lies strictly between `first` and `last`, counted in units of 2**-point.
+        point = places * draws.bits - scale.exponent
+        if point < 1:
+            continue
+        first, last = scale.factor * digits, scale.factor * (digits + 1)
+        half = 1 << (point - 1) if half_up else 0
+        low, high = (first + half) >> point, (last + half - 1) >> point
+        if low == high:
+            return low

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be asked of rows: frozen public data, a kernel for one block, and its sensitivity. Imports domain and privacy."""
+
+from cloister.privacy import Cost
+from cloister.questions._ask import Answer, Ask
+from cloister.questions._base import Question
+from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
+from cloister.questions._search import ENGINES, Nearest, choose_engine
+from cloister.questions._sums import NearestSums
+
+__all__ = [
+    "ENGINES",
+    "Answer",
+    "Ask",
+    "Cost",
+    "DistanceHistogram",
+    "Nearest",
+    "NearestCounts",
+    "NearestSums",
+    "Question",
+    "RowCount",
+    "choose_engine",
+]

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two sides of a conversation with the vault: what an algorithm may say, and what it hears."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from cloister.domain import FloatArray
+from cloister.privacy import Cost, Event
+from cloister.questions._base import Question
+
+__all__ = ["Answer", "Ask"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A noisy answer: public from here on."""
+
+    value: FloatArray
+    event: Event
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the noise on each number."""
+        return self.event.standard_deviation
+
+
+class Ask(Protocol):
+    """What an algorithm is given instead of rows."""
+
+    def __call__(self, question: Question, cost: Cost) -> Answer:
+        """Answer `question` at no more than `cost`."""

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a question is: frozen public data that answers itself on one block of rows, with integers.
+
+A question states how far its whole answer can move between two neighbouring tables, in l1 and in l2, for each neighbouring
+relation. Answers of blocks add up to the answer of the table, so every backend is "map blocks, add arrays" and nothing else.
+Rows come from ``Frame.clean``: in the unit ball, on the grid. Imported by the vault and the algorithms.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cloister import validate
+from cloister.domain import FloatArray, IntArray, Relation, grid_step, snap
+
+__all__ = ["PROJECTION_STEP", "Question", "public_points"]
+
+PROJECTION_STEP = 2.0**-20  # entries of a projection are rounded to it, so that projecting a grid point is exact
+PROJECTED_REACH = 2.0  # projected coordinates are cut here; random projections keep norms near 1
+LARGEST_COLUMN_NORM = 256.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Question(ABC):
+    """One question about rows.
+
+    Parameters
+    ----------
+    projection : array of shape (n_features, n_projected), optional
+        Public matrix applied to every row before distances are taken.
+    """
+
+    projection: FloatArray | None = None
+
+    asked: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if self.projection is not None:
+            rounded = np.rint(np.asarray(self.projection, dtype=np.float64) / PROJECTION_STEP) * PROJECTION_STEP
+            if rounded.ndim != 2 or not np.isfinite(rounded).all():
+                validate.refuse("projection", "a finite matrix", np.shape(rounded), remedy="Pass (n_features, n_projected).")
+            if np.sqrt(np.sum(rounded**2, axis=0)).max(initial=0.0) > LARGEST_COLUMN_NORM:
+                validate.refuse("projection", "columns of norm at most 256", "longer ones", remedy="Scale it by 1/sqrt(p).")
+            object.__setattr__(self, "projection", rounded)
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the answer."""
+
+    @property
+    def unit(self) -> float:
+        """What one integer step of the answer is worth."""
+        return 1.0
+
+    @abstractmethod
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Answer on one block of clean rows. The result never leaves the vault without noise."""
+
+    @abstractmethod
+    def l1_sensitivity(self, relation: Relation) -> float:
+        """Bound on the l1 distance between the answers on two neighbouring tables, in integer steps."""
+
+    @abstractmethod
+    def l2_sensitivity(self, relation: Relation) -> float:
+        """Bound on the l2 distance between the answers on two neighbouring tables, in integer steps."""
+
+    def view(self, rows: FloatArray) -> FloatArray:
+        """Return rows as distances see them: projected, if there is a projection, and back on the grid."""
+        if self.projection is None:
+            return rows
+        # Exact whatever the order of summation: a coordinate has at most 24 bits, an entry 20 behind the point, and
+        # no partial sum exceeds |row| |column| <= 2**8, so 53 bits hold every intermediate value.
+        seen = rows @ self.projection
+        return snap(np.clip(seen, -PROJECTED_REACH, PROJECTED_REACH))
+
+
+def public_points(where: str, points: object) -> FloatArray:
+    """Return public points as a read-only 2-d array on the grid."""
+    array = np.asarray(points, dtype=np.float64)
+    if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
+        validate.refuse(
+            where, "a finite array of shape (n_points, n_dimensions)", array.shape, remedy="Pass at least one point."
+        )
+    limit = 2.0 + grid_step(array.shape[1])
+    if np.abs(array).max() > limit:
+        validate.refuse(where, "coordinates within [-2, 2]", "larger ones", remedy="Scale points to the unit ball.")
+    snapped = snap(array)
+    snapped.setflags(write=False)
+    return snapped

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions that count: votes for the nearest point, distances by bin, and the number of rows."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from cloister import validate
+from cloister.domain import FloatArray, IntArray, Relation
+from cloister.questions._base import Question, public_points
+from cloister.questions._search import Nearest
+
+__all__ = ["DistanceHistogram", "NearestCounts", "RowCount"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Counts(Question):
+    """A question that puts each row into exactly one bin and counts."""
+
+    def l1_sensitivity(self, relation: Relation) -> float:
+        # A row adds one to one bin. Replacing it takes one from a bin and gives one to another.
+        return 1.0 if relation is Relation.ADD_REMOVE else 2.0
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        # The same two changes, in two different bins, are at right angles.
+        return 1.0 if relation is Relation.ADD_REMOVE else 2.0**0.5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearestCounts(Counts):
+    """How many rows have each of the public points as their nearest.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_dimensions)
+        Public, in the unit ball (of the projection, if there is one).
+    """
+
+    points: FloatArray
+    asked: ClassVar[str] = "nearest_counts"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "points", public_points("NearestCounts.points", self.points))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One count per point."""
+        return (len(self.points),)
+
+    @cached_property
+    def _nearest(self) -> Nearest:
+        return Nearest(self.points)
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the votes of one block."""
+        return np.bincount(self._nearest(self.view(rows)), minlength=len(self.points))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DistanceHistogram(Counts):
+    """How far rows lie from the nearest public point, counted in bins.
+
+    Parameters
+    ----------
+    edges : array of shape (n_edges,)
+        Increasing positive distances. Bins are ``[0, edges[0])``, ``[edges[0], edges[1])``, ... and ``[edges[-1], infinity)``.
+    points : array of shape (n_points, n_dimensions), optional
+        Public. Left out, distances are taken from the origin.
+    """
+
+    edges: FloatArray
+    points: FloatArray | None = None
+    asked: ClassVar[str] = "distance_histogram"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        edges = np.array(self.edges, dtype=np.float64)
+        if edges.ndim != 1 or not edges.size or not np.isfinite(edges).all() or edges[0] <= 0 or (np.diff(edges) <= 0).any():
+            validate.refuse(
+                "DistanceHistogram.edges", "increasing positive distances", self.edges, remedy="Pass at least one edge."
+            )
+        edges.setflags(write=False)
+        object.__setattr__(self, "edges", edges)
+        if self.points is not None:
+            object.__setattr__(self, "points", public_points("DistanceHistogram.points", self.points))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One count per bin."""
+        return (len(self.edges) + 1,)
+
+    @cached_property
+    def _nearest(self) -> Nearest | None:
+        return None if self.points is None else Nearest(self.points)
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the distances of one block."""
+        seen = self.view(rows)
+        offsets = seen if self.points is None or self._nearest is None else seen - self.points[self._nearest(seen)]
+        squares = np.sum(offsets * offsets, axis=1)  # exact on the grid
+        bins = np.searchsorted(self.edges**2, squares, side="right")
+        return np.bincount(bins, minlength=len(self.edges) + 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowCount(Question):
+    """How many rows there are."""
+
+    asked: ClassVar[str] = "row_count"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number."""
+        return (1,)
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the rows of one block."""
+        return np.array([len(rows)], dtype=np.int64)
+
+    def l1_sensitivity(self, relation: Relation) -> float:
+        # Replacing a row leaves the number as it is. The bound is kept at one so that the event never claims to cost nothing.
+        return 1.0
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        # As above: one number, which moves by at most one.
+        return 1.0

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The question that places a centre: sums of offsets from the nearest public point, clipped at a radius."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from cloister import validate
+from cloister.domain import FloatArray, IntArray, Relation, grid_step
+from cloister.questions._base import Question, public_points
+from cloister.questions._search import Nearest
+
+__all__ = ["NearestSums"]
+
+SHRINK = 1 - 2.0**-40  # a clipped offset ends inside the radius in spite of rounding; costs nothing measurable
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearestSums(Question):
+    """For each public point, the sum of the offsets of the rows that have it as their nearest.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_dimensions)
+        Public; they decide which row belongs where (after the projection, if there is one).
+    radius : float
+        Longer offsets are shortened to it.
+    anchors : array of shape (n_points, n_features), optional
+        Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
+    """
+
+    points: FloatArray
+    radius: float
+    anchors: FloatArray | None = None
+    asked: ClassVar[str] = "nearest_sums"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "points", public_points("NearestSums.points", self.points))
+        anchors = self.anchors
+        if anchors is None:
+            full = None if self.projection is None else (len(self.points), self.projection.shape[0])
+            anchors = self.points if full is None else np.zeros(full)
+        object.__setattr__(self, "anchors", public_points("NearestSums.anchors", anchors))
+        radius = validate.number("NearestSums.radius", self.radius, low=0.0, high=4.0, open_low=True)
+        steps = max(1.0, np.floor(radius / self.unit))
+        object.__setattr__(self, "radius", float(steps * self.unit))
+
+    @property
+    def _anchors(self) -> FloatArray:
+        assert self.anchors is not None
+        return self.anchors
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One sum per point, in the full space."""
+        return self._anchors.shape
+
+    @property
+    def unit(self) -> float:
+        """The step of the grid."""
+        return grid_step(self._anchors.shape[1])
+
+    @cached_property
+    def _nearest(self) -> Nearest:
+        return Nearest(self.points)
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Add up the clipped offsets of one block, in whole steps of the grid."""
+        labels = self._nearest(self.view(rows))
+        steps = self._clipped_steps(rows - self._anchors[labels])
+        members = sparse.csc_array((np.ones(len(rows)), labels, np.arange(len(rows) + 1)), shape=(len(self.points), len(rows)))
+        return np.asarray(np.rint(members @ steps), dtype=np.int64)  # whole numbers below 2**53: the sums are exact
+
+    def l1_sensitivity(self, relation: Relation) -> float:
+        # A vector of l2 norm r in d dimensions has l1 norm at most sqrt(d) r; the triangle inequality does the rest.
+        return float(self._anchors.shape[1]) ** 0.5 * self.l2_sensitivity(relation)
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        # A row adds one offset of norm at most r to one sum. Replacing it moves the sums most, by 2 r, when both
+        # versions belong to the same point and their offsets are opposite.
+        steps = self.radius / self.unit
+        return steps if relation is Relation.ADD_REMOVE else 2 * steps
+
+    def _clipped_steps(self, offsets: FloatArray) -> FloatArray:
+        squares = np.sum(offsets * offsets, axis=1)
+        steps = offsets / self.unit
+        long = np.flatnonzero(squares > self.radius**2)
+        if long.size:
+            # Rounding towards zero keeps the norm.
+            factors = self.radius * SHRINK / np.sqrt(squares[long])
+            steps[long] = np.trunc(steps[long] * factors[:, None])
+        return steps

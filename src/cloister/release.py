@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may be published: centres, noisy counts, the guarantee and every event, as one JSON file that predicts again.
+
+A release holds public numbers only: no row, no exact count, no path. Imports domain and privacy; imported by the estimators,
+the report and the command line.
+"""
+
+import json
+import os
+import platform
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dict
+from cloister.exceptions import CloisterError, ReleaseError
+from cloister.privacy import Receipt
+
+__all__ = ["Release", "library_versions", "load_release", "nearest_center"]
+
+FORMAT = "cloister.release"
+VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """Everything a private fit may publish.
+
+    Parameters
+    ----------
+    method : str
+        Name of the estimator.
+    parameters : dict
+        Its public parameters.
+    cluster_centers : array of shape (n_clusters, n_features)
+        In the units of the input, inside the domain.
+    center_errors : array of shape (n_clusters, n_features)
+        Standard error of each coordinate that comes from the noise, in the units of the input.
+    cluster_counts : array of shape (n_clusters,)
+        Noisy numbers of rows; they can be negative.
+    count_errors : array of shape (n_clusters,)
+        Standard deviation of their noise.
+    domain : Ball or Box
+        Public.
+    scaling : str
+        How distances were measured: in the units of the input (``"none"``) or with every column scaled by its bounds.
+    receipt : Receipt
+        Guarantee and events.
+    feature_names : tuple of str, optional
+        Names of the columns.
+    history : list of dict
+        Public milestones of the algorithm, for the report.
+    versions : dict
+        Versions of the libraries.
+    created : str
+        When, in UTC.
+
+    Notes
+    -----
+    **Privacy.** Post-processing of the noisy answers listed in the receipt: publishing it, whole or in part, costs nothing more.
+
+    Examples
+    --------
+    >>> from cloister import PEMeans
+    >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
+    >>> model.release_.predict([[0.0, 0.0], [1.0, 1.0]]).tolist() == model.predict([[0.0, 0.0], [1.0, 1.0]]).tolist()
+    True
+    """
+
+    method: str
+    parameters: dict[str, Any]
+    cluster_centers: FloatArray
+    center_errors: FloatArray
+    cluster_counts: FloatArray
+    count_errors: FloatArray
+    domain: Domain
+    scaling: str
+    receipt: Receipt
+    feature_names: tuple[str, ...] | None = None
+    history: list[dict[str, Any]] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of centres."""
+        return len(self.cluster_centers)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return int(self.cluster_centers.shape[1])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, made up where they have none."""
+        return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
+
+    @property
+    def frame(self) -> Frame:
+        """The map to the unit ball in which distances were measured."""
+        return self.domain.frame(scaling=self.scaling)
+
+    def predict(self, rows: npt.ArrayLike) -> IntArray:
+        """Return the index of the nearest centre for each row; a row that is not finite is taken to be the domain's centre."""
+        return nearest_center(self.frame, self.cluster_centers, np.asarray(rows, dtype=np.float64))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the release as plain data."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "created": self.created,
+            "method": self.method,
+            "parameters": self.parameters,
+            "feature_names": None if self.feature_names is None else list(self.feature_names),
+            "domain": self.domain.to_dict(),
+            "scaling": self.scaling,
+            "cluster_centers": self.cluster_centers.tolist(),
+            "center_errors": self.center_errors.tolist(),
+            "cluster_counts": self.cluster_counts.tolist(),
+            "count_errors": self.count_errors.tolist(),
+            "receipt": self.receipt.to_dict(),
+            "history": self.history,
+            "versions": self.versions,
+        }
+
+    def to_json(self) -> str:
+        """Return the release as JSON text."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the release to a file; an existing one is replaced only once the new one is complete."""
+        target = Path(path)
+        draft = target.with_name(f".{target.name}.draft")
+        try:
+            draft.write_text(self.to_json(), encoding="utf-8")
+            draft.replace(target)
+        except OSError as error:
+            raise ReleaseError(
+                f"Release.save: cannot write {target.name!r} ({error.strerror}). Choose another place."
+            ) from None
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Release":
+        """Read what ``to_dict`` wrote."""
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ReleaseError("load_release: expected a Cloister release, got another file. Pass the file that 'fit' wrote.")
+        if data.get("version") != VERSION:
+            raise ReleaseError(
+                f"load_release: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
+            )
+        try:
+            names = data["feature_names"]
+            return cls(
+                method=str(data["method"]),
+                parameters=dict(data["parameters"]),
+                cluster_centers=np.array(data["cluster_centers"], dtype=np.float64),
+                center_errors=np.array(data["center_errors"], dtype=np.float64),
+                cluster_counts=np.array(data["cluster_counts"], dtype=np.float64),
+                count_errors=np.array(data["count_errors"], dtype=np.float64),
+                domain=domain_from_dict(data["domain"]),
+                scaling=str(data["scaling"]),
+                receipt=Receipt.from_dict(data["receipt"]),
+                feature_names=None if names is None else tuple(map(str, names)),
+                history=list(data.get("history", [])),
+                versions=dict(data.get("versions", {})),
+                created=str(data.get("created", "")),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, CloisterError):
+                raise
+            raise ReleaseError(f"load_release: the file is damaged ({error!r}). Write it again from the fit.") from None
+
+
+def load_release(path: str | os.PathLike[str]) -> Release:
+    """Read a release from a JSON file.
+
+    Parameters
+    ----------
+    path : str or path
+        What ``Release.save`` or ``cloister fit --output`` wrote.
+
+    Returns
+    -------
+    Release
+        With ``predict``.
+
+    Raises
+    ------
+    ReleaseError
+        If the file cannot be read, is damaged, or is of another version.
+
+    Notes
+    -----
+    **Privacy.** Reads public numbers; costs nothing.
+
+    Examples
+    --------
+    >>> load_release("missing.json")
+    Traceback (most recent call last):
+    ...
+    cloister.exceptions.ReleaseError: load_release: cannot read 'missing.json' (No such file or directory). Check the path.
+    """
+    source = Path(path)
+    try:
+        return Release.from_dict(json.loads(source.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ReleaseError(f"load_release: cannot read {source.name!r} ({error.strerror}). Check the path.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise ReleaseError(f"load_release: {source.name!r} is not JSON. Pass the file that 'fit' wrote.") from None
+
+
+def nearest_center(frame: Frame, centers: FloatArray, rows: npt.NDArray[Any]) -> IntArray:
+    """Return, for raw rows, the index of the nearest centre, both given in the units of the input."""
+    from cloister.domain import snap
+    from cloister.questions import Nearest
+
+    return Nearest(snap(frame.to_unit(centers)))(frame.clean(rows))
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions that determine a fit."""
+    import scipy
+    import sklearn
+
+    from cloister._version import __version__
+
+    return {
+        "cloister": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "scikit-learn": sklearn.__version__,
+        "scipy": scipy.__version__,
+    }

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One small checker per kind of rule, all with one wording.
+
+Each checker takes ``where`` (the owner and the parameter, as in ``"PEMeans.epsilon"``) and the value, returns the value in
+its canonical type, and raises :class:`~cloister.exceptions.ParameterError` otherwise. Anyone may import this module.
+"""
+
+import math
+import numbers
+from collections.abc import Collection
+from typing import NoReturn
+
+from cloister.exceptions import ParameterError
+
+__all__ = ["boolean", "integer", "number", "one_of", "refuse"]
+
+
+def refuse(where: str, rule: str, value: object, *, remedy: str) -> NoReturn:
+    """Raise the error that names the parameter, the rule, the value and the remedy."""
+    raise ParameterError(f"{where}: expected {rule}, got {_short(value)}. {remedy}")
+
+
+def integer(where: str, value: object, *, low: int, high: int | None = None, remedy: str = "") -> int:
+    """Return `value` as an int in ``[low, high]``."""
+    rule = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}"
+    fits = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not fits or int(value) < low or (high is not None and int(value) > high):  # type: ignore[call-overload]
+        refuse(where, rule, value, remedy=remedy or f"Pass {rule}.")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def number(
+    where: str,
+    value: object,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+    remedy: str = "",
+) -> float:
+    """Return `value` as a finite float between `low` and `high`."""
+    rule = _range_rule(low, high, open_low=open_low, open_high=open_high)
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value):
+        refuse(where, rule, value, remedy=remedy or f"Pass {rule}.")
+    result = float(value)
+    too_low = result <= low if open_low else result < low
+    too_high = result >= high if open_high else result > high
+    if too_low or too_high:
+        refuse(where, rule, value, remedy=remedy or f"Pass {rule}.")
+    return result
+
+
+def one_of(where: str, value: object, allowed: Collection[str], *, remedy: str = "") -> str:
+    """Return `value` if it is one of the allowed words."""
+    words = ", ".join(repr(word) for word in sorted(allowed))
+    if not isinstance(value, str) or value not in allowed:
+        refuse(where, f"one of {words}", value, remedy=remedy or "Pass one of these words.")
+    return value
+
+
+def boolean(where: str, value: object) -> bool:
+    """Return `value` if it is a truth value."""
+    if not isinstance(value, bool):
+        refuse(where, "True or False", value, remedy="Pass True or False.")
+    return value
+
+
+def _range_rule(low: float, high: float, *, open_low: bool, open_high: bool) -> str:
+    parts = []
+    if low > -math.inf:
+        parts.append(f"{'above' if open_low else 'of at least'} {low:g}")
+    if high < math.inf:
+        parts.append(f"{'below' if open_high else 'of at most'} {high:g}")
+    return " ".join(["a finite number", " and ".join(parts)]).strip()
+
+
+def _short(value: object) -> str:
+    """Describe a public parameter value in at most about 80 characters."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{type(value).__name__} {text[:70]}..."

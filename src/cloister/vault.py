@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The room: rows, an account that pays, and a source of noise. ``ask`` is the only method that returns a value.
+
+``ask`` does four things, in this order: price the question, debit the ledger, fold the question over the rows, add one independent
+draw of exact integer noise to every number. A crash between any two of them can waste budget; it cannot hide an answer.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cloister.data import Block, Rows
+from cloister.domain import Frame, IntArray, Relation
+from cloister.privacy import Account, Cost, Entropy, Event, Guarantee, Receipt, price
+from cloister.questions import Answer, Question
+
+__all__ = ["Vault"]
+
+
+class Vault:
+    """Holds rows and lets noisy answers out, each paid for first.
+
+    Parameters
+    ----------
+    rows : Rows
+        Where the rows are.
+    frame : Frame
+        Public map to the unit ball; every row passes through ``frame.clean``.
+    relation : Relation
+        Which tables are neighbours.
+    account : Account
+        What may be spent.
+    entropy : Entropy
+        Where noise comes from.
+
+    Notes
+    -----
+    **Privacy.** Each answer satisfies the cost recorded in its event: the question's integers move by at most its sensitivity
+    between neighbours, because cleaning maps each row by itself; the noise is drawn exactly from the distribution the event
+    names, independently for every number, also for those of empty cells; the debit is on disk before the rows are read. What
+    is not covered: the time an answer takes, and memory of the process while the rows are in it.
+    """
+
+    def __init__(self, rows: Rows, *, frame: Frame, relation: Relation, account: Account, entropy: Entropy) -> None:
+        self._rows = rows
+        self._frame = frame
+        self._relation = relation
+        self._account = account
+        self._entropy = entropy
+        self._events: list[Event] = []
+
+    def ask(self, question: Question, cost: Cost) -> Answer:
+        """Answer `question` at no more than `cost`; the ledger pays first."""
+        event = self._account.debit(
+            price(
+                cost,
+                asked=question.asked,
+                size=int(np.prod(question.shape)),
+                l1=question.l1_sensitivity(self._relation),
+                l2=question.l2_sensitivity(self._relation),
+                unit=question.unit,
+                relation=self._relation,
+                seeded=self._entropy.seeded,
+            )
+        )
+        self._events.append(event)
+        exact = self._rows.fold(_Kernel(question, self._frame))
+        noisy = exact + event.draw(self._entropy).reshape(question.shape)
+        return Answer(noisy * question.unit, event)
+
+    def close(self, guarantee: Guarantee) -> Receipt:
+        """Close the account and return the receipt, which adds the events up again and raises if they exceed the guarantee."""
+        self._account.close()
+        return Receipt(
+            guarantee=guarantee,
+            neighbours=self._relation.value,
+            events=tuple(self._events),
+            account=self._account.identity,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Vault, {len(self._events)} questions answered>"
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        raise TypeError("Vault: rows do not leave the room. Keep the release instead.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Kernel:
+    """A question about raw blocks: clean, then answer. Plain data, so that a backend can send it to where the rows are."""
+
+    question: Question
+    frame: Frame
+
+    def __call__(self, block: Block) -> IntArray:
+        return self.question.exact(self.frame.clean(block))
