@@ -204,7 +204,7 @@ class Frame:
         return self.to_unit(self.from_unit(points))
 
 
-def as_domain(where: str, bounds: object, n_features: int) -> Domain:
+def as_domain(where: str, bounds: Any, n_features: int) -> Domain:
     """Read `bounds` as a domain of `n_features` columns: a Ball, a Box, or a pair (low, high)."""
     if bounds is None:
         validate.refuse(where, "a domain known without looking at the data", None, remedy="Pass bounds=(low, high).")
@@ -212,8 +212,7 @@ def as_domain(where: str, bounds: object, n_features: int) -> Domain:
         return bounds.spread(n_features)
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
         validate.refuse(where, "a pair (low, high), a Box or a Ball", bounds, remedy="Pass bounds=(low, high).")
-    low, high = bounds  # type: ignore[misc]
-    return Box(low, high).spread(n_features)
+    return Box(bounds[0], bounds[1]).spread(n_features)
 
 
 def domain_from_dict(data: dict[str, Any]) -> Domain:

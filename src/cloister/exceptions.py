@@ -50,5 +50,5 @@ class LedgerError(CloisterError, RuntimeError):
     """A ledger cannot be used as asked; nothing was debited."""
 
 
-class BudgetExceeded(LedgerError):
+class BudgetExceeded(LedgerError):  # noqa: N818 - the name in the documentation
     """A debit does not fit into what is left of the budget; nothing was debited."""

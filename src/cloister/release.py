@@ -61,7 +61,8 @@ class Release:
 
     Notes
     -----
-    **Privacy.** Post-processing of the noisy answers listed in the receipt: publishing it, whole or in part, costs nothing more.
+    **Privacy.** Post-processing of the noisy answers listed in the receipt: publishing it, whole or in part, costs nothing
+    more.
 
     Examples
     --------

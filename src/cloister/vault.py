@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The room: rows, an account that pays, and a source of noise. ``ask`` is the only method that returns a value.
 
-``ask`` does four things, in this order: price the question, debit the ledger, fold the question over the rows, add one independent
-draw of exact integer noise to every number. A crash between any two of them can waste budget; it cannot hide an answer.
+``ask`` does four things, in this order: price the question, debit the ledger, fold the question over the rows, add one
+independent draw of exact integer noise to every number. A crash between any two of them can waste budget; it
+cannot hide an answer.
 """
 
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ class Vault:
         self._events.append(event)
         exact = self._rows.fold(_Kernel(question, self._frame))
         noisy = exact + event.draw(self._entropy).reshape(question.shape)
-        return Answer(noisy * question.unit, event)
+        return Answer(np.asarray(noisy * question.unit, dtype=np.float64), event)
 
     def close(self, guarantee: Guarantee) -> Receipt:
         """Close the account and return the receipt, which adds the events up again and raises if they exceed the guarantee."""

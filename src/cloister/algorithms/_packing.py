@@ -32,7 +32,7 @@ def pack_sphere(
         proposals = (1 - radius) * uniform_ball(generator, PROPOSALS, dimension)
         free = np.ones(PROPOSALS, dtype=bool)
         if count:
-            free = (cdist(proposals, kept[:count], "sqeuclidean") >= 4 * radius**2).all(axis=1)
+            free = np.asarray((cdist(proposals, kept[:count], "sqeuclidean") >= 4 * radius**2).all(axis=1))
         among = cdist(proposals, proposals, "sqeuclidean") < 4 * radius**2
         for index in range(PROPOSALS):
             if free[index]:

@@ -112,13 +112,14 @@ class PEMeans(PrivateClusterer):
 
     Notes
     -----
-    **Privacy.** Each round asks how many rows have each candidate as their nearest: l2 sensitivity 1 for adding or removing a row,
-    sqrt(2) for replacing one. All rounds get an equal share; Gaussian noise composes exactly (GDP). The projected variant spends two more
-    shares on a count and a sum per cluster, the sum of sensitivity R (2 R for replacing), with an independent draw for every number.
-    The bounds and, if given, n_rows are taken as public. Not covered: labels, and the score of rows you pass.
+    **Privacy.** Each round asks how many rows have each candidate as their nearest: l2 sensitivity 1 for adding or removing
+    a row, sqrt(2) for replacing one. All rounds get an equal share; Gaussian noise composes exactly (GDP). The projected
+    variant spends two more shares on a count and a sum per cluster, the sum of sensitivity R (2 R for replacing), with an
+    independent draw for every number. The bounds and, if given, n_rows are taken as public. Not covered: labels, and the
+    score of rows you pass.
 
-    The method is that of Humphries, Lin and Yekhanin, *PE-means*. It differs where their text and their published figures disagree
-    (see the documentation), and in the cap on candidates.
+    The method is that of Humphries, Lin and Yekhanin, *PE-means*. It differs where their text and their published figures
+    disagree (see the documentation), and in the cap on candidates.
 
     Examples
     --------
@@ -287,7 +288,7 @@ def _cells(last: Generation) -> tuple[FloatArray, FloatArray, FloatArray]:
     if not len(points):
         return np.zeros(n_clusters), np.full(n_clusters, last.sigma), np.ones(centers.shape)
     owner = np.argmin(((points[:, None, :] - centers) ** 2).sum(axis=2), axis=1)
-    counts = np.bincount(owner, weights=votes, minlength=n_clusters)
+    counts = np.bincount(owner, weights=votes, minlength=n_clusters).astype(np.float64)
     sizes = np.bincount(owner, minlength=n_clusters)
     spread = np.zeros(centers.shape)
     np.add.at(spread, owner, (points - centers[owner]) ** 2)

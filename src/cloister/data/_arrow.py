@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows in Arrow form: data frames, Arrow streams, and Parquet or CSV files read batch by batch.
 
-Column names and types are public; values are not. A null, or text in a CSV column of numbers, becomes a missing value, which the
-frame maps to the centre of the domain: a single row can neither raise an error nor change a branch. Whether a CSV column
+Column names and types are public; values are not. A null, or text in a CSV column of numbers, becomes a missing value, which
+the frame maps to the centre of the domain: a single row can neither raise an error nor change a branch. Whether a CSV column
 holds numbers at all is judged by the majority of its first thousand entries.
 """
 
@@ -172,7 +172,7 @@ def _schema(where: str, kind: str, file: Path) -> pa.Schema:
 def _mostly_numbers(column: pa.ChunkedArray) -> bool:
     entries = [text for text in column.to_pylist() if text]
     numbers = sum(not np.isnan(_lenient(text)) or text.strip().lower() == "nan" for text in entries)
-    return 2 * numbers >= len(entries)
+    return bool(2 * numbers >= len(entries))
 
 
 def _open_csv(file: Path, names: list[str] | None) -> pyarrow.csv.CSVStreamingReader:

@@ -4,6 +4,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from cloister.data._backend import Rows, count_jobs
 from cloister.data._numpy import ArrayRows, as_matrix
@@ -20,8 +21,8 @@ def open_rows(
     ----------
     data : array-like, data frame, Arrow object, path, or an object with the ``Rows`` protocol
         NumPy arrays of any numeric type and memory order, nested lists, pandas and polars frames, anything with
-        ``__arrow_c_stream__``, a ``.parquet`` or ``.csv`` file, or a folder of one of these. Files are read in batches, anew for
-        every question; memory does not grow with their size.
+        ``__arrow_c_stream__``, a ``.parquet`` or ``.csv`` file, or a folder of one of these. Files are read in batches, anew
+        for every question; memory does not grow with their size.
     columns : sequence of str, optional
         Names of the columns to use, in order; all of them by default. Only for tables that have names.
     n_jobs : int, optional
@@ -56,7 +57,7 @@ def open_rows(
 
         return FileRows(where, Path(data), columns=columns, n_jobs=jobs)
     if hasattr(data, "fold") and hasattr(data, "n_features"):
-        return data
+        return cast(Rows, data)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         from cloister.data._arrow import TableRows, table_of
 

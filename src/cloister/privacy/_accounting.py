@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a collection of events costs together.
 
-Gaussian events compose exactly: the squares of their mu add up, also when each is chosen after seeing the answers to the earlier
-ones (Smith and Thakurta 2022). Pure events add their epsilons. A tally that holds both is composed with Google's `dp-accounting`
-by privacy loss distributions, pessimistically rounded; a pure event enters as randomised response, which dominates every
-epsilon-DP mechanism. Sums are compared with a relative tolerance of 1e-12 for floating-point addition, three orders of
-magnitude below the slack that calibration leaves.
+Gaussian events compose exactly: the squares of their mu add up, also when each is chosen after seeing the answers to the
+earlier ones (Smith and Thakurta 2022). Pure events add their epsilons. A tally that holds both is composed with Google's
+`dp-accounting` by privacy loss distributions, pessimistically rounded; a pure event enters as randomised response, which
+dominates every epsilon-DP mechanism. Sums are compared with a relative tolerance of 1e-12 for floating-point addition, three
+orders of magnitude below the slack that calibration leaves.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -57,7 +58,7 @@ class Tally:
     @property
     def mu(self) -> float:
         """Gaussian part, as mu."""
-        return self.mu_squared**0.5
+        return math.sqrt(self.mu_squared)
 
     @property
     def epsilon_sum(self) -> float:

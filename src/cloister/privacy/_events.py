@@ -4,8 +4,10 @@
 An event is priced before the answer is computed. Its scale is the one that is drawn (rounded up to the sampler's
 precision), its sensitivity is stated in the same integer steps, and its cost is a theorem about the two:
 
-- ``rounded_gaussian``: adding ``round(N(0, sigma^2))`` to integers whose l2 distance between neighbours is at most l2 is (l2/sigma)-GDP;
-- ``discrete_laplace``: noise with P(y) proportional to exp(-|y|/scale) on integers at l1 distance at most l1 is (l1/scale)-DP.
+- ``rounded_gaussian``: adding ``round(N(0, sigma^2))`` to integers whose l2 distance between neighbours is at most l2 is
+  (l2/sigma)-GDP;
+- ``discrete_laplace``: noise with P(y) proportional to exp(-|y|/scale) on integers at l1 distance at most l1 is
+  (l1/scale)-DP.
 """
 
 from dataclasses import asdict, dataclass, fields, replace

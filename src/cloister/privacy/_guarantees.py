@@ -284,10 +284,7 @@ def _to_approx(guarantee: Guarantee, delta: float | None) -> ApproxDP:
     if not delta:
         raise ConversionError(f"convert: {type(guarantee).__name__} implies no epsilon at delta 0. Pass delta > 0.")
     validate.number("convert.delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
-    if isinstance(guarantee, GDP):
-        epsilon = gdp_epsilon(guarantee.mu, delta)
-    else:
-        epsilon = zcdp_epsilon(guarantee.rho, delta)
+    epsilon = gdp_epsilon(guarantee.mu, delta) if isinstance(guarantee, GDP) else zcdp_epsilon(guarantee.rho, delta)
     return ApproxDP(max(epsilon, 1e-300), delta)
 
 

@@ -62,8 +62,8 @@ class Ledger:
     -----
     **Privacy.** The total holds for everything debited here together, also when later fits depend on earlier results. One
     ledger should cover one table of people; Cloister cannot know whether two tables hold the same ones. A ledger lists what
-    was asked and how noisy the answers were, never an answer. A clone of a ledger is the ledger itself; a pickled copy of a ledger
-    in memory is closed to debits, one in a file opens the same file.
+    was asked and how noisy the answers were, never an answer. A clone of a ledger is the ledger itself; a pickled copy of
+    a ledger in memory is closed to debits, one in a file opens the same file.
 
     Examples
     --------
@@ -73,6 +73,10 @@ class Ledger:
     >>> round(ledger.left, 3)
     1.0
     """
+
+    _path: Path | None
+    _connection: sqlite3.Connection | None
+    _state: "_State"
 
     def __init__(
         self,
@@ -265,7 +269,7 @@ class Ledger:
         self._path = path
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
+        self._connection = None
         self._state = _State()
         self._orphan = False
 
@@ -289,7 +293,7 @@ class Ledger:
                 self._state = _State()
         if self._orphan:
             raise LedgerError(
-                "Ledger: a copy of a ledger in memory is closed to debits. Use Ledger.open(path) to share one between processes."
+                "Ledger: a copy of a ledger in memory is closed to debits. Use Ledger.open(path) to share one among processes."
             )
         if self._connection is None:
             target = ":memory:" if self._path is None else str(self._path)

@@ -30,7 +30,8 @@ class Receipt:
 
     Notes
     -----
-    **Privacy.** A receipt holds public numbers only. ``seeded`` receipts are for tests: whoever knows the seed can subtract the noise.
+    **Privacy.** A receipt holds public numbers only. ``seeded`` receipts are for tests: whoever knows the seed can subtract
+    the noise.
 
     Examples
     --------

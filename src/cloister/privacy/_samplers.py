@@ -3,17 +3,18 @@
 
 Both are made in two steps, in integer arithmetic throughout.
 
-1. A standard deviate ``k + x``: k a whole number, x in (0, 1) given by its binary digits. The half-normal deviate follows Karney
-   (2016, Algorithm N): accept k with weight exp(-k^2/2), then x with probability exp(-x (2k + x) / 2). The exponential deviate
-   is k with weight exp(-k) and x with probability exp(-x). Whole parts come from a table of the distribution function. A coin of probability exp(-q) is von Neumann's: toss coins of
-   probability q/1, q/2, q/3, ... until one fails; the number of tosses is odd with probability exp(-q).
+1. A standard deviate ``k + x``: k a whole number, x in (0, 1) given by its binary digits. The half-normal deviate follows
+   Karney (2016, Algorithm N): k has weight exp(-k^2/2), and x is kept with probability exp(-x (2k + x) / 2). The exponential
+   deviate has k with weight exp(-k) and keeps x with probability exp(-x). Whole parts come from a table of the distribution
+   function. A coin of probability exp(-q) is von Neumann's: toss coins of probability q/1, q/2, q/3, ... until one fails; the
+   number of tosses is odd with probability exp(-q).
 2. ``floor(scale (k + x) + offset)`` for a scale that is a whole number times a power of two.
 
 Only 64 digits of x are drawn. Where a comparison or the final floor is not decided by them (once in about 2^30 draws or
-fewer) more digits are drawn until it is. So the samplers follow the stated distributions exactly, not up to rounding: rounding a
-normal deviate, ``round(N(0, sigma^2))``, is post-processing of the Gaussian mechanism on integers, hence its GDP guarantee
-holds as it stands; floor of a scaled exponential deviate is exactly geometric, hence the Laplace mechanism on integers is
-exactly (l1/scale)-DP.
+fewer) more digits are drawn until it is. So the samplers follow the stated distributions exactly, not up to rounding.
+Rounding a normal deviate, ``round(N(0, sigma^2))``, is post-processing of the Gaussian mechanism on integers, hence its GDP
+guarantee holds as it stands; the floor of a scaled exponential deviate is exactly geometric, hence the Laplace mechanism on
+integers is exactly (l1/scale)-DP.
 """
 
 import math
@@ -179,9 +180,12 @@ def _exp_coins(draws: _Draws, count: int, toss: Callable[[IntArray], Bools]) -> 
 
 @cache
 def _whole_thresholds(power: int, bits: int) -> list[int]:
-    """Return floor(2**bits P(K < j)) for j = 1, 2, ... where K = k has weight exp(-k**power / power), to the last that is below 2**bits."""
+    """Return floor(2**bits P(K < j)) for j = 1, 2, ... up to the first that is 2**bits - 1.
+
+    The whole part K is k with weight exp(-k**power / power).
+    """
     with localcontext(Context(prec=60 + bits)) as context:  # far more digits than the floors need: bits * log10(2) + guard
-        weights = []
+        weights: list[Decimal] = []
         while not weights or weights[-1] > Decimal(2) ** (-3 * bits - 60):
             weights.append(context.exp(-Decimal(len(weights) ** power) / power))
         total, below, thresholds = sum(weights), Decimal(0), []
@@ -266,9 +270,9 @@ def _slope_coins(draws: _Draws, proposed: _Deviates, index: IntArray, whole: int
 def _scaled_floor(draws: _Draws, deviates: _Deviates, scale: Scale, *, half_up: bool) -> IntArray:
     """Return floor(scale * deviate + offset), offset one half or zero.
 
-    The product is counted in units of 2**(exponent - 30). With x = (high + low / 2**34 + rest) / 2**30, where high has 30 digits and
-    low 34, it is ``factor * (whole * 2**30 + high) + factor * low / 2**34`` plus less than ``unsure`` units for what the digits
-    beyond the word and the dropped remainder can add.
+    The product is counted in units of 2**(exponent - 30). With x = (high + low / 2**34 + rest) / 2**30, where high has 30
+    digits and low 34, it is ``factor * (whole * 2**30 + high) + factor * low / 2**34`` plus less than ``unsure`` units for
+    what the digits beyond the word and the dropped remainder can add.
     """
     factor, shift = np.uint64(scale.factor), DIGIT_BITS - scale.exponent
     padded = deviates.fraction << np.uint64(WORD_BITS - draws.bits)
@@ -277,8 +281,8 @@ def _scaled_floor(draws: _Draws, deviates: _Deviates, scale: Scale, *, half_up: 
     units = factor * ((whole << np.uint64(DIGIT_BITS)) + high) + ((factor * low) >> np.uint64(WORD_BITS - DIGIT_BITS))
     units += np.uint64(1 << (shift - 1) if half_up else 0)
     unsure = np.uint64(2 + ((scale.factor << (WORD_BITS - draws.bits)) >> (WORD_BITS - DIGIT_BITS)))
-    result, latest = units >> np.uint64(shift), (units + unsure) >> np.uint64(shift)
-    result = result.astype(np.int64)
+    result = (units >> np.uint64(shift)).astype(np.int64)
+    latest = (units + unsure) >> np.uint64(shift)
     for index in np.flatnonzero((result != latest.astype(np.int64)) | (deviates.whole > LARGEST_WHOLE)):
         result[index] = _exact_floor(draws, deviates, int(index), scale, half_up=half_up)
     return result

@@ -74,7 +74,7 @@ class Nearest:
 
     def _by_tree(self, rows: FloatArray) -> IntArray:
         assert self._tree is not None
-        distances, indices = self._tree.query(rows, k=2)
+        distances, indices = (np.asarray(part) for part in self._tree.query(rows, k=2))
         return self._decide(rows, indices[:, 0].astype(np.int64), distances[:, 1] <= distances[:, 0])
 
     def _by_product(self, rows: FloatArray) -> IntArray:

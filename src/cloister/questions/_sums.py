@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The question that places a centre: sums of offsets from the nearest public point, clipped at a radius."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -73,16 +74,16 @@ class NearestSums(Question):
         labels = self._nearest(self.view(rows))
         steps = self._clipped_steps(rows - self._anchors[labels])
         members = sparse.csc_array((np.ones(len(rows)), labels, np.arange(len(rows) + 1)), shape=(len(self.points), len(rows)))
-        return np.asarray(np.rint(members @ steps), dtype=np.int64)  # whole numbers below 2**53: the sums are exact
+        return np.asarray(np.rint(np.asarray(members @ steps)), dtype=np.int64)  # whole numbers below 2**53: the sums are exact
 
     def l1_sensitivity(self, relation: Relation) -> float:
-        # A vector of l2 norm r in d dimensions has l1 norm at most sqrt(d) r; the triangle inequality does the rest.
-        return float(self._anchors.shape[1]) ** 0.5 * self.l2_sensitivity(relation)
+        # A vector of l2 norm r in d dimensions has l1 norm at most sqrt(d) r; the triangle inequality does the rest. Rounded up.
+        return math.nextafter(math.sqrt(self._anchors.shape[1]) * self.l2_sensitivity(relation), math.inf)
 
     def l2_sensitivity(self, relation: Relation) -> float:
         # A row adds one offset of norm at most r to one sum. Replacing it moves the sums most, by 2 r, when both
         # versions belong to the same point and their offsets are opposite.
-        steps = self.radius / self.unit
+        steps: float = self.radius / self.unit
         return steps if relation is Relation.ADD_REMOVE else 2 * steps
 
     def _clipped_steps(self, offsets: FloatArray) -> FloatArray:
