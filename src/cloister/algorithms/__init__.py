@@ -10,6 +10,7 @@ from cloister.algorithms._evolution import (
     lift,
     random_projection,
 )
+from cloister.algorithms._kmeans import plusplus, weighted_kmeans
 from cloister.algorithms._packing import pack_sphere, uniform_ball
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
 
@@ -22,8 +23,10 @@ __all__ = [
     "levy_flight",
     "lift",
     "pack_sphere",
+    "plusplus",
     "random_projection",
     "select_kmeans",
     "select_top",
     "uniform_ball",
+    "weighted_kmeans",
 ]

@@ -2,8 +2,8 @@
 """Choosing k centres among weighted public points."""
 
 import numpy as np
-from sklearn.cluster import KMeans
 
+from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.domain import FloatArray
 
 __all__ = ["keep_votes", "select_kmeans", "select_top"]
@@ -35,6 +35,4 @@ def select_kmeans(
 ) -> FloatArray:
     """Return the centres of a weighted k-means of the points that have votes; there must be at least as many as centres."""
     alive = votes > 0
-    model = KMeans(n_clusters, n_init=restarts, random_state=int(generator.integers(2**31)))
-    model.fit(points[alive], sample_weight=votes[alive])
-    return np.asarray(model.cluster_centers_, dtype=np.float64)
+    return weighted_kmeans(points[alive], votes[alive], n_clusters, generator=generator, restarts=restarts)

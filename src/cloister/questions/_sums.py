@@ -77,7 +77,7 @@ class NearestSums(Question):
         return np.asarray(np.rint(np.asarray(members @ steps)), dtype=np.int64)  # whole numbers below 2**53: the sums are exact
 
     def l1_sensitivity(self, relation: Relation) -> float:
-        # A vector of l2 norm r in d dimensions has l1 norm at most sqrt(d) r; the triangle inequality does the rest. Rounded up.
+        # A vector of l2 norm r in d dimensions has l1 norm up to sqrt(d) r; the triangle inequality does the rest (rounded up).
         return math.nextafter(math.sqrt(self._anchors.shape[1]) * self.l2_sensitivity(relation), math.inf)
 
     def l2_sensitivity(self, relation: Relation) -> float:

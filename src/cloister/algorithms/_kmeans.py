@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weighted k-means of public points: k-means++ for all restarts at once, then Lloyd's iterations by scikit-learn."""
+
+import math
+import warnings
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from cloister.domain import FloatArray, IntArray
+
+__all__ = ["plusplus", "weighted_kmeans"]
+
+CACHED_DISTANCES = 1 << 16  # distances in work at a time
+
+
+def weighted_kmeans(
+    points: FloatArray, weights: FloatArray, n_clusters: int, *, generator: np.random.Generator, restarts: int
+) -> FloatArray:
+    """Return the centres of the best of several weighted k-means runs.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_dimensions)
+        Public; at least as many as clusters.
+    weights : array of shape (n_points,)
+        Positive.
+    n_clusters : int
+        Number of centres.
+    generator : Generator
+        For the starts.
+    restarts : int
+        Starts; the run with the lowest loss wins.
+    """
+    best, lowest = points[:n_clusters], math.inf
+    for start in plusplus(points, weights, n_clusters, generator=generator, restarts=restarts):
+        model = KMeans(n_clusters, init=points[start], n_init=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters: duplicates are fine
+            model.fit(points, sample_weight=weights)
+        if model.inertia_ < lowest:
+            best, lowest = model.cluster_centers_, model.inertia_
+    return np.asarray(best, dtype=np.float64)
+
+
+def plusplus(
+    points: FloatArray, weights: FloatArray, n_clusters: int, *, generator: np.random.Generator, restarts: int
+) -> IntArray:
+    """Draw greedy k-means++ starts, all restarts side by side; return indices of shape (restarts, n_clusters).
+
+    Each next centre is the best of ``2 + log(n_clusters)`` points drawn in proportion to weight times squared distance from the
+    centres so far.
+    """
+    trials = 2 + int(math.log(n_clusters))
+    at_once = max(1, CACHED_DISTANCES // (trials * len(points)))
+    if restarts > at_once:
+        sizes = [at_once] * (restarts // at_once) + [restarts % at_once] * (restarts % at_once > 0)
+        return np.concatenate([plusplus(points, weights, n_clusters, generator=generator, restarts=size) for size in sizes])
+    norms = np.sum(points * points, axis=1)
+    chosen = np.empty((restarts, n_clusters), dtype=np.int64)
+    chosen[:, 0] = _draw(np.broadcast_to(weights, (restarts, len(weights))), 1, generator)[:, 0]
+    closest = _squares(points, norms, chosen[:, :1])[:, 0]
+    every = np.arange(restarts)
+    for step in range(1, n_clusters):
+        drawn = _draw(closest * weights, trials, generator)
+        shorter = np.minimum(_squares(points, norms, drawn), closest[:, None, :])
+        winner = np.argmin(shorter @ weights, axis=1)
+        chosen[:, step] = drawn[every, winner]
+        closest = shorter[every, winner]
+    return chosen
+
+
+def _draw(masses: FloatArray, count: int, generator: np.random.Generator) -> IntArray:
+    """Draw `count` indices per row of `masses`, in proportion to its entries (any, where all are zero)."""
+    sums = np.cumsum(masses, axis=1)
+    targets = generator.random((len(masses), count)) * sums[:, -1:]
+    found = np.stack([np.searchsorted(row, target, side="right") for row, target in zip(sums, targets, strict=True)])
+    return np.asarray(np.minimum(found, masses.shape[1] - 1), dtype=np.int64)
+
+
+def _squares(points: FloatArray, norms: FloatArray, chosen: IntArray) -> FloatArray:
+    """Squared distances of the chosen points to all points, of shape (restarts, count, n_points)."""
+    flat = chosen.ravel()
+    squares = norms[flat, None] - 2 * (points[flat] @ points.T) + norms
+    return np.asarray(np.maximum(squares, 0.0).reshape(*chosen.shape, len(points)))
