@@ -39,6 +39,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 EXACT_BITS = 53  # significant bits of a double
+EXTENTS = (1e-100, 1e100)  # of a domain: their squares neither overflow nor vanish
 
 
 class Relation(enum.Enum):
@@ -62,7 +63,7 @@ class Ball:
     Parameters
     ----------
     radius : float
-        Positive and finite, in the units of the input.
+        From 1e-100 to 1e100, in the units of the input.
     center : float or array-like of shape (n_features,), default=0.0
         A number stands for all columns.
 
@@ -80,7 +81,8 @@ class Ball:
     center: Any = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", validate.number("Ball.radius", self.radius, low=0.0, open_low=True))
+        shortest, longest = EXTENTS
+        object.__setattr__(self, "radius", validate.number("Ball.radius", self.radius, low=shortest, high=longest))
         object.__setattr__(self, "center", _public_vector("Ball.center", self.center))
 
     def spread(self, n_features: int) -> "Ball":
@@ -136,12 +138,17 @@ class Box:
             validate.refuse(
                 "Box.high", f"as many numbers as low ({np.size(low)})", np.size(high), remedy="Pass one pair per column."
             )
+        if not np.isfinite(high - low).all():
+            validate.refuse("Box", "a width that is finite in every column", (low, high), remedy="Narrow the interval.")
         if not np.all(low < high):
             column = int(np.argmax(~np.atleast_1d(low < high)))
             pair = (float(np.atleast_1d(low)[column]), float(np.atleast_1d(high)[column]))
             validate.refuse(
                 "Box", f"low < high in every column (column {column})", pair, remedy="Swap the two, or widen the interval."
             )
+        if np.min(high - low) < EXTENTS[0]:
+            rule = f"intervals at least {EXTENTS[0]:g} wide"
+            validate.refuse("Box", rule, float(np.min(high - low)), remedy="Change the unit of the column.")
         for name, value in (("low", low), ("high", high)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -182,14 +189,20 @@ class Frame:
         """Number of columns."""
         return len(self.center)
 
+    @property
+    def half_widths(self) -> FloatArray | None:
+        """Half the widths of a box in the unit ball's coordinates; None for a ball."""
+        return (self.domain.high - self.center) / self.scale if isinstance(self.domain, Box) else None
+
     def clean(self, block: npt.ArrayLike) -> FloatArray:
         """Return raw rows as points of the grid in the unit ball; a row that is not finite becomes the centre.
 
         One output row per input row, each a function of its own input row alone.
         """
-        rows = np.asarray(block, dtype=np.float64)
-        finite = np.isfinite(rows).all(axis=1, keepdims=True)
-        return snap(self.to_unit(self.domain.clip(np.where(finite, rows, self.center))))
+        with np.errstate(all="ignore"):  # a warning would tell that some row is large
+            rows = np.asarray(block, dtype=np.float64)
+            finite = np.isfinite(rows).all(axis=1, keepdims=True)
+            return snap(self.to_unit(self.domain.clip(np.where(finite, rows, self.center))))
 
     def to_unit(self, points: npt.ArrayLike) -> FloatArray:
         """Return points given in the units of the input in the unit ball's coordinates."""
@@ -253,6 +266,8 @@ def _public_vector(where: str, value: object) -> FloatArray:
         validate.refuse(where, "a number or one number per column", value, remedy="Pass numbers.")
     if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
         validate.refuse(where, "finite numbers, one or one per column", value, remedy="Pass finite numbers.")
+    if np.abs(array).max() > EXTENTS[1]:
+        validate.refuse(where, f"numbers of size at most {EXTENTS[1]:g}", value, remedy="Change the unit of the column.")
     array.setflags(write=False)
     return array
 

@@ -11,7 +11,7 @@ from cloister.algorithms._evolution import (
     random_projection,
 )
 from cloister.algorithms._kmeans import plusplus, weighted_kmeans
-from cloister.algorithms._packing import pack_sphere, uniform_ball
+from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
 
 __all__ = [
@@ -28,5 +28,6 @@ __all__ = [
     "select_kmeans",
     "select_top",
     "uniform_ball",
+    "uniform_box",
     "weighted_kmeans",
 ]

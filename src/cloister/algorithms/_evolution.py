@@ -67,12 +67,13 @@ def evolve(
     settings: EvolutionSettings,
     generator: np.random.Generator,
     clip: Callable[[FloatArray], FloatArray],
+    half_widths: FloatArray | None = None,
     projection: FloatArray | None = None,
     watch: Callable[[Generation], None] | None = None,
 ) -> Evolution:
     """Run Algorithm 1: `settings.n_rounds` votes, each at `cost`."""
     n_variations = settings.n_variations
-    candidates = clip(pack_sphere(generator, (n_variations + 1) * n_clusters, dimension))
+    candidates = clip(pack_sphere(generator, (n_variations + 1) * n_clusters, dimension, half_widths=half_widths))
     generations: list[Generation] = []
     for _ in range(settings.n_rounds):
         answer = ask(NearestCounts(points=candidates, projection=projection), cost)

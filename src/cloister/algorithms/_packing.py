@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from cloister.domain import FloatArray
 
-__all__ = ["pack_sphere", "uniform_ball"]
+__all__ = ["pack_sphere", "uniform_ball", "uniform_box"]
 
 PROPOSALS = 256
 
@@ -18,18 +18,33 @@ def uniform_ball(generator: np.random.Generator, size: int, dimension: int) -> F
     return np.asarray(directions * generator.random((size, 1)) ** (1 / dimension))
 
 
+def uniform_box(generator: np.random.Generator, size: int, half_widths: FloatArray) -> FloatArray:
+    """Draw points uniformly from the box around the origin."""
+    return np.asarray((2 * generator.random((size, len(half_widths))) - 1) * half_widths)
+
+
 def pack_sphere(
-    generator: np.random.Generator, size: int, dimension: int, *, radius: float = 0.5, tries: int = 100
+    generator: np.random.Generator,
+    size: int,
+    dimension: int,
+    *,
+    half_widths: FloatArray | None = None,
+    radius: float = 0.5,
+    tries: int = 100,
 ) -> FloatArray:
     """Return `size` points of the unit ball that keep their distance from each other and from the boundary.
 
     A random point is kept if it is at least `radius` away from the boundary and twice that from the points kept so far. After
-    `tries` failures in a row the radius is halved.
+    `tries` failures in a row the radius is halved. With `half_widths` the points fill a box instead of the ball.
     """
     kept = np.empty((size, dimension))
     count = failures = 0
     while count < size:
-        proposals = (1 - radius) * uniform_ball(generator, PROPOSALS, dimension)
+        inside = 1 - radius
+        if half_widths is None:
+            proposals = inside * uniform_ball(generator, PROPOSALS, dimension)
+        else:
+            proposals = inside * uniform_box(generator, PROPOSALS, half_widths)
         free = np.ones(PROPOSALS, dtype=bool)
         if count:
             free = np.asarray((cdist(proposals, kept[:count], "sqeuclidean") >= 4 * radius**2).all(axis=1))

@@ -227,6 +227,7 @@ class PEMeans(PrivateClusterer):
             settings=_settings(plan, request.n_clusters, n_rows),
             generator=generator,
             clip=_clip_ball if plan.projected else frame.clip_unit,
+            half_widths=None if plan.projected else frame.half_widths,
             projection=projection,
             watch=progress.advance,
         )

@@ -37,6 +37,7 @@ __all__ = ["Account", "Ledger"]
 
 APPLICATION_ID = 0x434C5354  # "CLST", written into the SQLite header
 BUSY_SECONDS = 120.0
+INHERITED: list[sqlite3.Connection] = []  # connections of a parent process: closing one here could undo its transaction
 SCHEMA = """
 CREATE TABLE ledger (id INTEGER PRIMARY KEY, line TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE TRIGGER no_update BEFORE UPDATE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
@@ -130,20 +131,24 @@ class Ledger:
         ...         print(ledger.budget)
         epsilon = 2, delta = 1e-06
         """
-        place = Path(path)
+        place = Path(path).absolute()  # a pickled copy, or a later change of folder, must find the same file
         wanted = None if budget is None and epsilon is None else _total(budget, epsilon, delta)
         relation = Relation.parse("Ledger.neighbours", neighbours)
         ledger = cls.__new__(cls)
         ledger._setup(path=place)
-        if not place.exists():
-            if wanted is None:
-                raise LedgerError(f"Ledger.open: there is no file {place.name!r}. Pass epsilon= and delta= to create it.")
-            ledger._create(_first_line(wanted, relation, name))
-        ledger._refresh()
-        if wanted is not None and wanted != ledger.budget:
-            raise LedgerError(
-                f"Ledger.open: {place.name!r} holds a budget of {ledger.budget}, not {wanted}. Open it without a budget."
-            )
+        if wanted is None and not place.exists():
+            raise LedgerError(f"Ledger.open: there is no file {place.name!r}. Pass epsilon= and delta= to create it.")
+        try:
+            if wanted is not None:  # also where the file exists: its maker may not have written the first line yet, or have died
+                ledger._create(_first_line(wanted, relation, name))
+            ledger._refresh()
+            if wanted is not None and wanted != ledger.budget:
+                raise LedgerError(
+                    f"Ledger.open: {place.name!r} holds a budget of {ledger.budget}, not {wanted}. Open it without a budget."
+                )
+        except BaseException:
+            ledger.close()
+            raise
         return ledger
 
     # -- what a ledger says ---------------------------------------------------------------------------------------------
@@ -181,7 +186,7 @@ class Ledger:
     @property
     def lines(self) -> list[dict[str, Any]]:
         """Every line, oldest first, as plain data; the chain of digests is checked on the way."""
-        with self._transaction() as (connection, _):
+        with self._transaction(write=False) as (connection, _):
             rows = connection.execute("SELECT line FROM ledger ORDER BY id").fetchall()
         return [json.loads(line) for (line,) in rows]
 
@@ -200,6 +205,7 @@ class Ledger:
             "neighbours": state.relation.value,
             "spent": spent.describe(state.budget) if not spent.empty else "nothing",
             "left": left_of(state.budget, spent),
+            "digest": state.digest,
             "accounts": [account.to_dict(state.budget) for account in state.accounts.values()],
         }
 
@@ -216,6 +222,8 @@ class Ledger:
             If the relation is not the ledger's.
         """
         identity = uuid.uuid4().hex[:12]
+        if not isinstance(cost, GDP | PureDP):
+            validate.refuse("Ledger.reserve", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
 
         def lines(state: "_State") -> dict[str, Any]:
             if relation is not state.relation:
@@ -233,7 +241,8 @@ class Ledger:
         """Close the file; what was debited stays debited."""
         if self._connection is not None and self._pid == os.getpid():
             self._connection.close()
-        self._connection = None
+            self._connection = None
+            self._orphan = self._path is None
 
     def __enter__(self) -> "Ledger":
         return self
@@ -287,13 +296,16 @@ class Ledger:
 
     def _connect(self) -> sqlite3.Connection:
         if self._pid != os.getpid():  # forked: neither the connection nor the lock may be used here
+            if self._connection is not None:
+                INHERITED.append(self._connection)
             self._pid, self._lock, self._connection = os.getpid(), threading.RLock(), None
             self._orphan = self._path is None
             if self._path is not None:
                 self._state = _State()
         if self._orphan:
             raise LedgerError(
-                "Ledger: a copy of a ledger in memory is closed to debits. Use Ledger.open(path) to share one among processes."
+                "Ledger: a copy of a ledger in memory, or one that was closed, takes no debits. Use Ledger.open(path) to share "
+                "one among processes."
             )
         if self._connection is None:
             target = ":memory:" if self._path is None else str(self._path)
@@ -302,13 +314,13 @@ class Ledger:
         return self._connection
 
     @contextmanager
-    def _transaction(self) -> "Iterator[tuple[sqlite3.Connection, _State]]":
-        """Hold the ledger exclusively, with its state up to date; roll back on any error."""
+    def _transaction(self, *, write: bool = True) -> "Iterator[tuple[sqlite3.Connection, _State]]":
+        """Hold the ledger, exclusively to write, with its state up to date; roll back on any error."""
         with _as_ledger_errors(self._path):
             self._connect()
         with self._lock, _as_ledger_errors(self._path):
             connection = self._connect()
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
                 self._catch_up(connection)
                 yield connection, self._state
@@ -323,12 +335,13 @@ class Ledger:
             self._insert(connection, {"v": LINE_VERSION, "when": _now(), **line(state)})
 
     def _insert(self, connection: sqlite3.Connection, line: dict[str, Any]) -> None:
-        text = json.dumps(line, sort_keys=True)
+        text, number = json.dumps(line, sort_keys=True), self._state.last + 1
         digest = _digest(self._state.digest, text)
-        connection.execute("INSERT INTO ledger (line, digest) VALUES (?, ?)", (text, digest))
+        connection.execute("INSERT INTO ledger (id, line, digest) VALUES (?, ?, ?)", (number, text, digest))
+        connection.execute(f"PRAGMA user_version = {number}")  # in the same transaction: shows if the last line is taken away
 
     def _refresh(self) -> "_State":
-        with self._transaction():
+        with self._transaction(write=False):
             return self._state
 
     def _catch_up(self, connection: sqlite3.Connection) -> None:
@@ -336,9 +349,14 @@ class Ledger:
         query = "SELECT id, line, digest FROM ledger WHERE id > ? ORDER BY id"
         for number, text, digest in connection.execute(query, (self._state.last,)):
             if number != self._state.last + 1 or digest != _digest(self._state.digest, text):
-                raise LedgerError(f"Ledger: line {number} was altered or removed. Restore the file from a backup.")
-            self._state.apply(json.loads(text))
+                raise _altered(number)
+            try:
+                self._state.apply(json.loads(text))
+            except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+                raise _altered(number) from error
             self._state.last, self._state.digest = number, digest
+        if connection.execute("PRAGMA user_version").fetchone() != (self._state.last,):
+            raise _altered(self._state.last + 1)
         if not self._state.first:
             raise LedgerError("Ledger.open: the file holds no budget. Create it with epsilon= and delta=.")
 
@@ -366,6 +384,11 @@ class Account:
 
         def line(state: _State) -> dict[str, Any]:
             account = state.accounts[self._identity]
+            if stamped.relation != state.relation.value:
+                raise LedgerError(
+                    f"Ledger.debit: this ledger is about {state.relation.value!r} neighbours, the event about "
+                    f"{stamped.relation!r}. This is a fault of the method; please report it."
+                )
             if account.closed or not account.takes(stamped.cost):
                 raise BudgetExceeded(
                     f"Ledger.debit: {stamped.asked!r} does not fit into what this fit reserved "
@@ -433,7 +456,8 @@ class _State:
             self.name = str(line["name"])
         elif kind == "reserve":
             cost = guarantee_from_dict(line["cost"])
-            assert isinstance(cost, GDP | PureDP)
+            if not isinstance(cost, GDP | PureDP):
+                raise TypeError("a reservation is GDP or PureDP")
             self.accounts[identity] = _AccountState(identity, line["purpose"], cost, line["when"])
         elif kind == "debit":
             account = self.accounts[identity]
@@ -470,7 +494,7 @@ def _total(budget: Guarantee | None, epsilon: float | None, delta: float | None)
     if budget is not None:
         if epsilon is not None or delta is not None:
             validate.refuse("Ledger.budget", "either budget or epsilon and delta", budget, remedy="Leave one of them out.")
-        if not hasattr(budget, "kind"):
+        if not isinstance(budget, Guarantee):
             validate.refuse("Ledger.budget", "PureDP, ApproxDP, ZCDP or GDP", budget, remedy="Pass epsilon= and delta=.")
         return budget
     if epsilon is None:
@@ -498,6 +522,10 @@ def _as_ledger_errors(path: Path | None) -> Iterator[None]:
         raise LedgerError(
             f"Ledger: {name} cannot be used ({error}). Check that it is a ledger file on a local disk that you may write to."
         ) from error
+
+
+def _altered(number: int) -> LedgerError:
+    return LedgerError(f"Ledger: line {number} was altered or removed. Restore the file from a backup.")
 
 
 def _digest(previous: str, text: str) -> str:

@@ -54,7 +54,7 @@ class Scale:
 
     @classmethod
     def at_least(cls, value: float) -> "Scale":
-        """Return the smallest representable scale that is not below `value` (within 1 part in 2**27)."""
+        """Return the smallest representable scale not below `value`: within 1 part in 2**27, or 2**-33 if that is more."""
         checked = validate.number(
             "noise.scale", value, low=0.0, high=LARGEST_SCALE, open_low=True, remedy="Spend more on this question."
         )
@@ -103,7 +103,8 @@ class _Draws:
         return int(self.words(1)[0])
 
     def coins(self, count: int) -> Bools:
-        return (self.entropy.words(count) >> np.uint64(WORD_BITS - 1)).astype(bool)
+        octets = self.entropy.words(-(-count // WORD_BITS)).view(np.uint8)
+        return np.unpackbits(octets, count=count).astype(bool)
 
     def below(self, bound: int, count: int) -> Words:
         """Uniform integers in [0, bound)."""

@@ -27,14 +27,16 @@ __all__ = ["ENGINES", "Nearest", "choose_engine"]
 ENGINES = ("exact", "faiss", "product", "tree")
 SINGLE_ROUNDOFF = 2.0**-24
 CACHED_SCORES = 1 << 19  # scores in work at a time: two megabytes stay in the processor's cache
-FEW_POINTS = 32
+FEW_POINTS = 64
+TREE_POINTS = 128  # times two to the power of the dimension: from here on the tree wins, up to TREE_DIMENSIONS
+TREE_DIMENSIONS = 6
 
 
 def choose_engine(n_points: int, n_dimensions: int) -> str:
     """Return the engine that is fastest for so many points; a function of public numbers alone."""
     if n_points <= FEW_POINTS:
         return "exact"
-    if n_dimensions <= 6 and n_points >= 64 * 4 ** max(n_dimensions - 2, 0):
+    if n_dimensions <= TREE_DIMENSIONS and n_points >= TREE_POINTS << n_dimensions:
         return "tree"
     return "product"
 
@@ -56,8 +58,8 @@ class Nearest:
         self._engine = chosen if len(points) > 1 else "exact"
         self._norms = np.sum(points * points, axis=1)
         self._longest = float(np.sqrt(self._norms.max()))
-        self._single = np.ascontiguousarray(-2.0 * points.T, dtype=np.float32)
-        self._single_norms = self._norms.astype(np.float32)
+        # One more coordinate, 1 for every row, so that the product adds the norms as well.
+        self._single = np.vstack([-2.0 * points.T, self._norms]).astype(np.float32)
         self._tree = cKDTree(points) if self._engine == "tree" else None
 
     def __call__(self, rows: FloatArray) -> IntArray:
@@ -80,13 +82,13 @@ class Nearest:
     def _by_product(self, rows: FloatArray) -> IntArray:
         found = np.empty(len(rows), dtype=np.int64)
         unsure = np.empty(len(rows), dtype=bool)
-        single = rows.astype(np.float32)
+        single = np.ones((len(rows), rows.shape[1] + 1), dtype=np.float32)
+        single[:, :-1] = rows
         margin = self._margin(rows)
         scores = np.empty((_part_size(len(self._points)), len(self._points)), dtype=np.float32)
         for part in _parts(len(rows), len(self._points)):
             best = scores[: part.stop - part.start]
             np.matmul(single[part], self._single, out=best)
-            best += self._single_norms
             index = np.argmin(best, axis=1)
             every = np.arange(len(best))
             lowest = best[every, index]
@@ -107,8 +109,9 @@ class Nearest:
     def _margin(self, rows: FloatArray) -> FloatArray:
         """Bound, per row, on how far rounding can move the difference of two single-precision scores.
 
-        A product of d terms is off by at most d u |row| |2 point| / (1 - d u) in any order of summation, the norm and the last
-        addition by u of their size, with u = 2**-24; two scores, so twice that. The factor is rounded up generously.
+        A product of d + 1 terms is off by at most (d + 1) u / (1 - (d + 1) u) times the sum of their sizes, which is at most
+        |row| |2 point| + |point|^2, in any order of summation, with u = 2**-24; rounding the norm adds u of its size. Two
+        scores, so twice that; the factor is rounded up generously.
         """
         lengths = np.sqrt(np.sum(rows * rows, axis=1))
         size = 2 * lengths * self._longest + self._longest**2
