@@ -2,15 +2,22 @@
 """Cloister: differentially private clustering.
 
 Rows enter by one door, stay in one room, and nothing leaves that room except through a noise mechanism that has already
-debited the ledger.
+debited the ledger. Public names are imported when they are first used, so that the command line starts at once.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from cloister._version import __version__
-from cloister.cluster import PEMeans
-from cloister.data import open_rows
-from cloister.domain import Ball, Box
-from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
-from cloister.release import Release, load_release
+
+if TYPE_CHECKING:
+    from cloister.algorithms import cell_bounds, cells_per_axis, epsilon_range
+    from cloister.cluster import GridKMeans, GridSynopsis, PEMeans
+    from cloister.data import open_rows
+    from cloister.domain import Ball, Box
+    from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
+    from cloister.release import Release, load_release
+    from cloister.synopsis import Synopsis, load_synopsis
 
 __all__ = [
     "GDP",
@@ -18,12 +25,42 @@ __all__ = [
     "ApproxDP",
     "Ball",
     "Box",
+    "GridKMeans",
+    "GridSynopsis",
     "Ledger",
     "PEMeans",
     "PureDP",
     "Release",
+    "Synopsis",
     "__version__",
+    "cell_bounds",
+    "cells_per_axis",
     "convert",
+    "epsilon_range",
     "load_release",
+    "load_synopsis",
     "open_rows",
 ]
+
+_HOMES = {
+    "cloister.algorithms": ("cell_bounds", "cells_per_axis", "epsilon_range"),
+    "cloister.cluster": ("GridKMeans", "GridSynopsis", "PEMeans"),
+    "cloister.data": ("open_rows",),
+    "cloister.domain": ("Ball", "Box"),
+    "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),
+    "cloister.release": ("Release", "load_release"),
+    "cloister.synopsis": ("Synopsis", "load_synopsis"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(import_module(home), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'cloister' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -40,6 +40,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 EXACT_BITS = 53  # significant bits of a double
 EXTENTS = (1e-100, 1e100)  # of a domain: their squares neither overflow nor vanish
+RESOLUTION = 1e-10  # a domain narrower than this part of its largest coordinate drowns in the rounding of doubles
 
 
 class Relation(enum.Enum):
@@ -84,6 +85,7 @@ class Ball:
         shortest, longest = EXTENTS
         object.__setattr__(self, "radius", validate.number("Ball.radius", self.radius, low=shortest, high=longest))
         object.__setattr__(self, "center", _public_vector("Ball.center", self.center))
+        _refuse_narrow("Ball.radius", self.radius, np.abs(self.center))
 
     def spread(self, n_features: int) -> "Ball":
         """Return the same ball with a centre of `n_features` numbers."""
@@ -91,8 +93,10 @@ class Ball:
 
     def clip(self, points: npt.ArrayLike) -> FloatArray:
         """Pull points outside the ball to its surface."""
-        # Coordinates are cut first: the square of 1e300 would overflow.
-        offsets = np.clip(np.asarray(points, dtype=np.float64) - self.center, -self.radius, self.radius)
+        offsets = np.asarray(points, dtype=np.float64) - self.center
+        # Far points come nearer first, along the same ray: the square of 1e300 would overflow.
+        largest = np.max(np.abs(offsets), axis=-1, keepdims=True, initial=self.radius)
+        offsets = np.where(largest > self.radius, offsets / largest * self.radius, offsets)
         norms = np.sqrt(np.sum(offsets * offsets, axis=-1, keepdims=True))
         factor = np.minimum(1.0, self.radius / np.maximum(norms, np.finfo(np.float64).tiny))
         return np.asarray(self.center + offsets * factor)
@@ -146,9 +150,7 @@ class Box:
             validate.refuse(
                 "Box", f"low < high in every column (column {column})", pair, remedy="Swap the two, or widen the interval."
             )
-        if np.min(high - low) < EXTENTS[0]:
-            rule = f"intervals at least {EXTENTS[0]:g} wide"
-            validate.refuse("Box", rule, float(np.min(high - low)), remedy="Change the unit of the column.")
+        _refuse_narrow("Box", high - low, np.maximum(np.abs(low), np.abs(high)))
         for name, value in (("low", low), ("high", high)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -223,9 +225,10 @@ def as_domain(where: str, bounds: Any, n_features: int) -> Domain:
         validate.refuse(where, "a domain known without looking at the data", None, remedy="Pass bounds=(low, high).")
     if isinstance(bounds, Ball | Box):
         return bounds.spread(n_features)
-    if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+    pair = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
         validate.refuse(where, "a pair (low, high), a Box or a Ball", bounds, remedy="Pass bounds=(low, high).")
-    return Box(bounds[0], bounds[1]).spread(n_features)
+    return Box(pair[0], pair[1]).spread(n_features)
 
 
 def domain_from_dict(data: dict[str, Any]) -> Domain:
@@ -261,8 +264,10 @@ def snap(points: npt.ArrayLike) -> FloatArray:
 
 def _public_vector(where: str, value: object) -> FloatArray:
     try:
+        if np.asarray(value).dtype.kind not in "iufbO" or isinstance(value, set | dict):
+            raise TypeError
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         validate.refuse(where, "a number or one number per column", value, remedy="Pass numbers.")
     if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
         validate.refuse(where, "finite numbers, one or one per column", value, remedy="Pass finite numbers.")
@@ -270,6 +275,12 @@ def _public_vector(where: str, value: object) -> FloatArray:
         validate.refuse(where, f"numbers of size at most {EXTENTS[1]:g}", value, remedy="Change the unit of the column.")
     array.setflags(write=False)
     return array
+
+
+def _refuse_narrow(where: str, extent: Any, size: Any) -> None:
+    if np.any(extent < np.maximum(EXTENTS[0], RESOLUTION * size)):
+        rule = f"a width of at least {EXTENTS[0]:g}, and of {RESOLUTION:g} times the coordinates"
+        validate.refuse(where, rule, float(np.min(extent)), remedy="Move the origin or change the unit of the column.")
 
 
 def _broadcast(where: str, value: FloatArray, n_features: int) -> FloatArray:

@@ -8,6 +8,7 @@ the report and the command line.
 import json
 import os
 import platform
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dict
-from cloister.exceptions import CloisterError, ReleaseError
+from cloister.exceptions import CloisterError, DataError, ReleaseError
 from cloister.privacy import Receipt
 
-__all__ = ["Release", "library_versions", "load_release", "nearest_center"]
+__all__ = ["Release", "library_versions", "load_release", "nearest_center", "write_whole"]
 
 FORMAT = "cloister.release"
 VERSION = 1
@@ -108,7 +109,10 @@ class Release:
 
     def predict(self, rows: npt.ArrayLike) -> IntArray:
         """Return the index of the nearest centre for each row; a row that is not finite is taken to be the domain's centre."""
-        return nearest_center(self.frame, self.cluster_centers, np.asarray(rows, dtype=np.float64))
+        array = np.asarray(rows, dtype=np.float64)
+        if array.ndim != 2 or array.shape[1] != self.n_features:
+            raise DataError(f"Release.predict: expected a table of {self.n_features} columns. Pass the columns of the release.")
+        return nearest_center(self.frame, self.cluster_centers, array)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain data."""
@@ -136,15 +140,7 @@ class Release:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the release to a file; an existing one is replaced only once the new one is complete."""
-        target = Path(path)
-        draft = target.with_name(f".{target.name}.draft")
-        try:
-            draft.write_text(self.to_json(), encoding="utf-8")
-            draft.replace(target)
-        except OSError as error:
-            raise ReleaseError(
-                f"Release.save: cannot write {target.name!r} ({error.strerror}). Choose another place."
-            ) from None
+        write_whole("Release.save", path, self.to_json())
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Release":
@@ -157,7 +153,7 @@ class Release:
             )
         try:
             names = data["feature_names"]
-            return cls(
+            release = cls(
                 method=str(data["method"]),
                 parameters=dict(data["parameters"]),
                 cluster_centers=np.array(data["cluster_centers"], dtype=np.float64),
@@ -172,10 +168,24 @@ class Release:
                 versions=dict(data.get("versions", {})),
                 created=str(data.get("created", "")),
             )
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, CloisterError):
-                raise
+            _refuse_misfit(release)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
             raise ReleaseError(f"load_release: the file is damaged ({error!r}). Write it again from the fit.") from None
+        return release
+
+
+def _refuse_misfit(release: Release) -> None:
+    """Refuse numbers that do not belong together, and numbers that are none."""
+    shape = release.cluster_centers.shape
+    if len(shape) != 2 or 0 in shape or release.scaling not in ("bounds", "none"):
+        raise ValueError("centres")
+    if release.frame.n_features != shape[1] or len(release.columns) != shape[1]:
+        raise ValueError("columns")
+    wanted = {"center_errors": shape, "cluster_counts": shape[:1], "count_errors": shape[:1], "cluster_centers": shape}
+    for name, expected in wanted.items():
+        array = getattr(release, name)
+        if array.shape != expected or not np.isfinite(array).all():
+            raise ValueError(name)
 
 
 def load_release(path: str | os.PathLike[str]) -> Release:
@@ -214,6 +224,22 @@ def load_release(path: str | os.PathLike[str]) -> Release:
         raise ReleaseError(f"load_release: cannot read {source.name!r} ({error.strerror}). Check the path.") from None
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise ReleaseError(f"load_release: {source.name!r} is not JSON. Pass the file that 'fit' wrote.") from None
+
+
+def write_whole(where: str, path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file in one go: a file that exists is replaced once the new one is complete, a device is written to."""
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.draft")
+    try:
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8")
+            return
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(target)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise ReleaseError(f"{where}: cannot write {target.name!r} ({error.strerror}). Choose another place.") from None
 
 
 def nearest_center(frame: Frame, centers: FloatArray, rows: npt.NDArray[Any]) -> IntArray:

@@ -41,9 +41,9 @@ def number(
 ) -> float:
     """Return `value` as a finite float between `low` and `high`."""
     rule = _range_rule(low, high, open_low=open_low, open_high=open_high)
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value):
+    result = _as_float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    if not math.isfinite(result):
         refuse(where, rule, value, remedy=remedy or f"Pass {rule}.")
-    result = float(value)
     too_low = result <= low if open_low else result < low
     too_high = result >= high if open_high else result > high
     if too_low or too_high:
@@ -64,6 +64,13 @@ def boolean(where: str, value: object) -> bool:
     if not isinstance(value, bool):
         refuse(where, "True or False", value, remedy="Pass True or False.")
     return value
+
+
+def _as_float(value: numbers.Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a Python integer or fraction that no float can hold
+        return math.inf
 
 
 def _range_rule(low: float, high: float, *, open_low: bool, open_high: bool) -> str:

@@ -10,20 +10,42 @@ from cloister.algorithms._evolution import (
     lift,
     random_projection,
 )
+from cloister.algorithms._grid import (
+    COUNT_RULES,
+    GRID_RULES,
+    CellBounds,
+    EpsilonRange,
+    cell_bounds,
+    cells_per_axis,
+    denoise_counts,
+    epsilon_range,
+    grid_shape,
+    project_to_total,
+)
 from cloister.algorithms._kmeans import plusplus, weighted_kmeans
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
 
 __all__ = [
+    "COUNT_RULES",
+    "GRID_RULES",
+    "CellBounds",
+    "EpsilonRange",
     "Evolution",
     "EvolutionSettings",
     "Generation",
+    "cell_bounds",
+    "cells_per_axis",
+    "denoise_counts",
+    "epsilon_range",
     "evolve",
+    "grid_shape",
     "keep_votes",
     "levy_flight",
     "lift",
     "pack_sphere",
     "plusplus",
+    "project_to_total",
     "random_projection",
     "select_kmeans",
     "select_top",

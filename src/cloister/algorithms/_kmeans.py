@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weighted k-means of public points: k-means++ for all restarts at once, then Lloyd's iterations by scikit-learn."""
+"""Weighted k-means of public points: k-means++ starts and Lloyd's iterations for all restarts side by side.
+
+Problems here are small (hundreds of points, tens of clusters) and come by the thousand, so what counts is the overhead of a
+call. Large ones go to scikit-learn's compiled iterations.
+"""
 
 import math
 import warnings
@@ -13,6 +17,8 @@ from cloister.domain import FloatArray, IntArray
 __all__ = ["plusplus", "weighted_kmeans"]
 
 CACHED_DISTANCES = 1 << 16  # distances in work at a time
+LARGE_PROBLEM = 1 << 19  # points times clusters from which compiled code wins
+LARGEST_ITERATIONS = 300
 
 
 def weighted_kmeans(
@@ -33,15 +39,17 @@ def weighted_kmeans(
     restarts : int
         Starts; the run with the lowest loss wins.
     """
+    starts = plusplus(points, weights, n_clusters, generator=generator, restarts=restarts)
+    if len(points) * n_clusters >= LARGE_PROBLEM:
+        return _compiled(points, weights, starts)
+    at_once = max(1, CACHED_DISTANCES // (len(points) * n_clusters))
     best, lowest = points[:n_clusters], math.inf
-    for start in plusplus(points, weights, n_clusters, generator=generator, restarts=restarts):
-        model = KMeans(n_clusters, init=points[start], n_init=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters: duplicates are fine
-            model.fit(points, sample_weight=weights)
-        if model.inertia_ < lowest:
-            best, lowest = model.cluster_centers_, model.inertia_
-    return np.asarray(best, dtype=np.float64)
+    for first in range(0, restarts, at_once):
+        centers, losses = _lloyd(points, weights, points[starts[first : first + at_once]])
+        winner = int(np.argmin(losses))
+        if losses[winner] < lowest:
+            best, lowest = centers[winner], float(losses[winner])
+    return np.asarray(best)
 
 
 def plusplus(
@@ -84,3 +92,45 @@ def _squares(points: FloatArray, norms: FloatArray, chosen: IntArray) -> FloatAr
     flat = chosen.ravel()
     squares = norms[flat, None] - 2 * (points[flat] @ points.T) + norms
     return np.asarray(np.maximum(squares, 0.0).reshape(*chosen.shape, len(points)))
+
+
+def _lloyd(points: FloatArray, weights: FloatArray, centers: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Iterate from starts of shape (restarts, n_clusters, n_dimensions) until no point changes its centre.
+
+    A centre that loses all its points stays where it is. Returns the centres and the loss of each restart.
+    """
+    restarts, n_clusters, dimension = centers.shape
+    n_points = len(points)
+    norms = np.sum(points * points, axis=1)
+    offsets = n_clusters * np.arange(restarts)[:, None]
+    mass = np.tile(weights, restarts)
+    weighted = [np.tile(weights * points[:, axis], restarts) for axis in range(dimension)]
+    labels = np.full((restarts, n_points), -1)
+    centers = centers.copy()
+    for _ in range(LARGEST_ITERATIONS):
+        scores = np.sum(centers * centers, axis=2)[:, :, None] - 2 * (centers @ points.T)
+        found = np.argmin(scores, axis=1)
+        if np.array_equal(found, labels):
+            break
+        labels = found
+        flat = (labels + offsets).ravel()
+        sizes = np.bincount(flat, weights=mass, minlength=restarts * n_clusters)
+        filled = sizes > 0
+        moved = centers.reshape(-1, dimension)
+        for axis in range(dimension):
+            sums = np.bincount(flat, weights=weighted[axis], minlength=restarts * n_clusters)
+            moved[filled, axis] = sums[filled] / sizes[filled]
+    losses = (np.min(scores, axis=1) + norms) @ weights
+    return centers, np.asarray(losses)
+
+
+def _compiled(points: FloatArray, weights: FloatArray, starts: IntArray) -> FloatArray:
+    best, lowest = points[starts[0]], math.inf
+    for start in starts:
+        model = KMeans(starts.shape[1], init=points[start], n_init=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters: duplicates are fine
+            model.fit(points, sample_weight=weights)
+        if model.inertia_ < lowest:
+            best, lowest = model.cluster_centers_, model.inertia_
+    return np.asarray(best, dtype=np.float64)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all estimators share: check, open the vault, plan, run, store the releases. Also prediction, which needs no budget."""
 
+import numbers
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from cloister.privacy import (
     Guarantee,
     Ledger,
     PureDP,
+    Receipt,
     as_guarantee,
     convert,
     gaussian_budget,
@@ -32,7 +34,7 @@ from cloister.questions import Answer, Ask, Nearest, RowCount
 from cloister.release import Release, library_versions
 from cloister.vault import Vault
 
-__all__ = ["Outcome", "PrivateClusterer", "Request"]
+__all__ = ["Outcome", "PrivateClusterer", "PrivateEstimator", "PrivateFit", "Request", "count_rows"]
 
 SCALINGS = ("bounds", "none")
 SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
@@ -71,8 +73,18 @@ class Outcome:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
-class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators. Subclasses assign parameters and implement `_plan` and `_run`."""
+@dataclass(frozen=True, eq=False)
+class PrivateFit:
+    """What a private fit leaves behind, besides the rows' backend: all of it public."""
+
+    outcome: Any
+    frame: Frame
+    feature_names: tuple[str, ...] | None
+    receipt: Receipt
+
+
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of everything that is fitted to private rows. Subclasses assign parameters and implement `_plan` and `_run`."""
 
     n_clusters: int
     epsilon: float
@@ -88,52 +100,32 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     progress: bool
 
     @abstractmethod
-    def _plan(self, request: Request, n_features: int) -> Any:
+    def _plan(self, request: Request, frame: Frame) -> Any:
         """Check the method's own parameters and decide everything that public numbers decide."""
 
     @abstractmethod
-    def _run(self, ask: Ask, request: Request, plan: Any, frame: Frame, progress: Progress) -> Outcome:
+    def _run(self, ask: Ask, request: Request, plan: Any, frame: Frame, progress: Progress) -> Any:
         """Run the algorithm on noisy answers."""
 
-    # -- fitting --------------------------------------------------------------------------------------------------------
-
-    def fit(self, X: object, y: object = None) -> Self:
-        """Cluster the rows under the guarantee.
-
-        Parameters
-        ----------
-        X : array-like, data frame, Arrow object, path to a file or folder, or what :func:`cloister.open_rows` returns
-            The private rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-            Fitted.
-
-        Raises
-        ------
-        ParameterError, DataError, BudgetExceeded
-            Before anything is spent.
-        """
+    def _fit_privately(self, X: object, rows: Rows) -> PrivateFit:
+        """Check, plan, reserve, open the vault, run, close: the one way from rows to results."""
         request = self._request()
-        rows = open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
         frame = as_domain(self._where("bounds"), self.bounds, rows.n_features).frame(scaling=self._scaling())
-        plan = self._plan(request, rows.n_features)
+        plan = self._plan(request, frame)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
-        self._note_features(X, rows)
         account = ledger.reserve(request.cost, purpose=type(self).__name__, relation=request.relation)
         vault = Vault(rows, frame=frame, relation=request.relation, account=account, entropy=request.entropy)
         try:
+            self._note_features(X, rows)
             with Progress(type(self).__name__, enabled=bool(self.progress)) as progress:
                 outcome = self._run(vault.ask, request, plan, frame, progress)
         finally:
             receipt = vault.close(request.guarantee)
-        self._store(outcome, frame, rows, receipt)
-        if isinstance(rows, LocalRows) and not _is_file(X):
-            self.labels_ = _concatenate(self._label_blocks(rows))
-        return self
+        return PrivateFit(outcome, frame, rows.feature_names, receipt)
+
+    def _open(self, X: object) -> Rows:
+        self._request()  # parameters are checked before the table is touched
+        return open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
 
     def _request(self) -> Request:
         guarantee: Guarantee
@@ -180,31 +172,76 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _store(self, outcome: Outcome, frame: Frame, rows: Rows, receipt: Any) -> None:
-        self._frame = frame
-        self._n_features_out = len(outcome.centers)
-        self.n_iter_ = outcome.n_rounds
-        self.cluster_centers_ = frame.from_unit(outcome.centers)
-        self.cluster_counts_ = outcome.counts
-        self.privacy_receipt_ = receipt
-        self.release_ = Release(
+    def _public_parameters(self) -> dict[str, Any]:
+        hidden = {"bounds", "guarantee", "ledger", "n_jobs", "progress", "random_state"}
+        if self.guarantee is not None:
+            hidden |= {"epsilon", "delta"}  # replaced by the guarantee, which the receipt holds
+        return {name: _plain(value) for name, value in self.get_params(deep=False).items() if name not in hidden}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # a missing value is moved into the domain: an error would reveal it
+        return tags
+
+
+class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[misc]
+    """Base of the estimators that have centres."""
+
+    # -- fitting --------------------------------------------------------------------------------------------------------
+
+    def fit(self, X: object, y: object = None) -> Self:
+        """Cluster the rows under the guarantee.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Arrow object, path to a file or folder, or what :func:`cloister.open_rows` returns
+            The private rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            Fitted.
+
+        Raises
+        ------
+        ParameterError, DataError, BudgetExceeded
+            Before anything is spent.
+        """
+        rows = self._open(X)
+        self._store(self._fit_privately(X, rows))
+        self.__dict__.pop("labels_", None)  # of an earlier fit
+        if isinstance(rows, LocalRows) and not _is_file(X):
+            self.labels_ = _concatenate(self._label_blocks(rows))
+        return self
+
+    def _store(self, fit: PrivateFit) -> None:
+        outcome, frame = fit.outcome, fit.frame
+        release = Release(
             method=type(self).__name__,
             parameters=self._public_parameters(),
-            cluster_centers=self.cluster_centers_,
+            cluster_centers=frame.from_unit(outcome.centers),
             center_errors=outcome.center_errors * frame.scale,
             cluster_counts=outcome.counts,
             count_errors=outcome.count_errors,
             domain=frame.domain,
             scaling=self.scaling,
-            receipt=receipt,
-            feature_names=rows.feature_names,
+            receipt=fit.receipt,
+            feature_names=fit.feature_names,
             history=outcome.history,
             versions=library_versions(),
         )
+        self._publish(release, n_rounds=outcome.n_rounds)
 
-    def _public_parameters(self) -> dict[str, Any]:
-        hidden = {"bounds", "guarantee", "ledger", "n_jobs", "progress", "random_state"}
-        return {name: value for name, value in self.get_params(deep=False).items() if name not in hidden}
+    def _publish(self, release: Release, *, n_rounds: int) -> None:
+        self._frame = release.frame
+        self._n_features_out = release.n_clusters
+        self.n_iter_ = n_rounds
+        self.cluster_centers_ = release.cluster_centers
+        self.cluster_counts_ = release.cluster_counts
+        self.privacy_receipt_ = release.receipt
+        self.release_ = release
 
     # -- using a fitted model: costs no budget, and says nothing about the rows it was fitted on ---------------------------
 
@@ -223,8 +260,10 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         return self.labels_ if hasattr(self, "labels_") else self.predict(X)
 
     def transform(self, X: object) -> FloatArray:
-        """Return the distance of each row of `X` to every centre, in the units of the input (or of its bounds, if scaled)."""
-        parts = [_distances(self._frame, self.cluster_centers_, block) for block in self._open_new(X).blocks()]
+        """Return the distance of each row of `X` to every centre, in the units of the input (of half the bounds, if scaled)."""
+        rows, frame = self._open_new(X), self._frame
+        reach = float(frame.scale[0]) if self.release_.scaling == "none" else frame.n_features**0.5
+        parts = [reach * _distances(frame, self.cluster_centers_, block) for block in rows.blocks()]
         return np.concatenate([np.empty((0, len(self.cluster_centers_))), *parts])
 
     def score(self, X: object, y: object = None) -> float:
@@ -235,13 +274,17 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         **Privacy.** An exact function of the rows of `X`: not covered by the guarantee, and no debit. Use rows that are public,
         or treat the number as you treat the rows.
         """
-        return -float(np.sum(np.min(self.transform(X), axis=1, initial=np.inf) ** 2)) if len(self.cluster_centers_) else 0.0
+        return -float(np.sum(np.min(self.transform(X), axis=1, initial=np.inf) ** 2))
 
     def _open_new(self, X: object) -> LocalRows:
         check_is_fitted(self)
-        rows = open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
+        owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
+        columns = None if names is None or hasattr(X, "fold") or not _is_file(X) else list(names)
+        rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
         if isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"):
             validate_data(self, X, reset=False, skip_check_array=True)
+        elif names is not None and rows.feature_names is not None and rows.feature_names != tuple(names):
+            raise DataError(f"{owner}: expected the columns {', '.join(names[:50])}, got others. Pass the same, in order.")
         if rows.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
@@ -262,11 +305,6 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         state.pop("labels_", None)
         return state
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True  # a missing value is moved into the domain: an error would reveal it
-        return tags
-
 
 def count_rows(ask: Ask, request: Request) -> tuple[float, Cost]:
     """Return the number of rows, public or noisy, and what is left of the budget after asking for it."""
@@ -280,6 +318,13 @@ def _own_ledger(request: Request) -> Ledger:
     return Ledger(request.guarantee, neighbours=request.relation.value)
 
 
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON can hold it."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else value
+
+
 def _is_file(X: object) -> bool:
     return isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(X, "fold")
 
@@ -291,5 +336,4 @@ def _concatenate(parts: Iterator[IntArray]) -> IntArray:
 def _distances(frame: Frame, centers: FloatArray, block: npt.NDArray[Any]) -> FloatArray:
     rows, points = frame.clean(block), frame.to_unit(centers)
     squares = np.sum(rows**2, axis=1)[:, None] - 2 * rows @ points.T + np.sum(points**2, axis=1)
-    reach = float(frame.scale[0]) if np.ptp(frame.scale) == 0 else float(np.sqrt(frame.n_features))
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) * reach)
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from cloister import validate
 from cloister.algorithms import Evolution, EvolutionSettings, Generation, evolve, lift, random_projection
@@ -24,6 +25,7 @@ LIFT_QUESTIONS = 2
 LARGEST_EPSILON_FACTOR = 4.0  # rounds grow with epsilon up to the largest epsilon that was studied
 ROWS_PER_CANDIDATE = 5
 FEWEST_VARIATIONS = 4
+FEWEST_SETTLED_ROUNDS = 3  # to tell from the rounds how far centres move
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,8 +179,8 @@ class PEMeans(PrivateClusterer):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def _plan(self, request: Request, n_features: int) -> PEPlan:
-        where = self._where
+    def _plan(self, request: Request, frame: Frame) -> PEPlan:
+        where, n_features = self._where, frame.n_features
         dimension = self._dimension(n_features)
         projected = dimension < n_features
         return PEPlan(
@@ -269,7 +271,7 @@ def _outcome(evolution: Evolution) -> Outcome:
     counts, count_errors, center_errors = _cells(last)
     return Outcome(
         centers=last.centers,
-        center_errors=center_errors,
+        center_errors=np.minimum(np.hypot(center_errors, _wander(evolution.generations)), 1.0),
         counts=counts,
         count_errors=count_errors,
         n_rounds=len(evolution.generations),
@@ -295,6 +297,20 @@ def _cells(last: Generation) -> tuple[FloatArray, FloatArray, FloatArray]:
     np.add.at(spread, owner, (points - centers[owner]) ** 2)
     errors = last.sigma * np.sqrt(spread) / np.maximum(counts, last.sigma)[:, None]
     return counts, last.sigma * np.sqrt(np.maximum(sizes, 1)), np.minimum(errors, 1.0)
+
+
+def _wander(generations: tuple[Generation, ...]) -> FloatArray:
+    """Return the standard deviation of each centre over the second half of the rounds; an earlier centre is the nearest one.
+
+    The noise of the last votes alone says several times too little: where the candidates happen to lie, and which of them kept
+    votes, also moves a centre. Rounds repeat that draw, and looking at them is free.
+    """
+    last = generations[-1].centers
+    settled = generations[len(generations) // 2 :]
+    if len(settled) < FEWEST_SETTLED_ROUNDS:
+        return np.zeros(last.shape)
+    tracks = [one.centers[cKDTree(one.centers).query(last)[1]] for one in settled]
+    return np.asarray(np.std(tracks, axis=0, ddof=1))
 
 
 def _clip_ball(points: FloatArray) -> FloatArray:

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet
 
 from cloister.data._backend import Block, LocalRows, block_rows
+from cloister.data._csv import csv_blocks, csv_schema
 from cloister.exceptions import DataError
 
 __all__ = ["FileRows", "TableRows", "table_of"]
 
 SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
-JUDGED_ENTRIES = 1000
+READ_BUFFER = 1 << 20  # bytes of a Parquet column in memory: a row group can be as large as the file
 
 
 class TableRows(LocalRows):
@@ -59,26 +59,29 @@ class FileRows(LocalRows):
         names = list(self._feature_names or ())
         for file in self._files:
             try:
-                if self._kind == "parquet":
-                    for batch in pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=size, columns=names):
+                if self._kind == "csv":
+                    yield from csv_blocks(self._where, file, names)
+                    continue
+                with pyarrow.parquet.ParquetFile(file, buffer_size=READ_BUFFER, pre_buffer=False) as source:
+                    for batch in source.iter_batches(batch_size=size, columns=names):
                         yield _to_numpy(pa.Table.from_batches([batch]).select(names))
-                else:
-                    for batch in _open_csv(file, names):
-                        for start in range(0, batch.num_rows, size):
-                            yield _to_numpy(pa.Table.from_batches([batch.slice(start, size)]).select(names))
             except (OSError, pa.ArrowException) as error:
                 raise _unreadable(self._where, file, error) from None
 
 
-def table_of(where: str, data: Any) -> pa.Table:
+def table_of(where: str, data: Any, columns: Sequence[str] | None = None) -> pa.Table:
     """Return a data frame or an Arrow stream as a table, without quoting a value where it cannot be done."""
     try:
         if isinstance(data, pa.Table):
             return data
-        if isinstance(data, pa.RecordBatch):
-            return pa.Table.from_batches([data])
+        if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
+            return pa.Table.from_batches([pa.record_batch(data)])
+        if hasattr(data, "iloc") and hasattr(data, "columns"):
+            return _table_of_pandas(where, data, columns)
         return pa.RecordBatchReader.from_stream(data).read_all()
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except DataError:
+        raise
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         kind = type(error).__name__
         raise DataError(
             f"{where}: expected columns of numbers, got a table Arrow cannot read ({kind}). Pass numeric columns only, "
@@ -86,54 +89,54 @@ def table_of(where: str, data: Any) -> pa.Table:
         ) from None
 
 
+def _table_of_pandas(where: str, data: Any, columns: Sequence[str] | None) -> pa.Table:
+    """Return the named columns of a pandas frame; its own stream would add the index as a column."""
+    names = [str(name) for name in data.columns]
+    _find(where, names, names if columns is None else columns)
+    chosen = range(len(names)) if columns is None else [names.index(str(name)) for name in columns]
+    return pa.Table.from_pandas(data.iloc[:, list(chosen)], preserve_index=False)
+
+
 def _choose(where: str, schema: pa.Schema, columns: Sequence[str] | None, *, file: Path | None = None) -> tuple[str, ...]:
     """Check that the columns exist, once each, and hold numbers; return their names."""
     place = where if file is None else f"{where} ({file.name})"
-    wanted = list(schema.names) if columns is None else [str(name) for name in columns]
-    if not wanted:
-        raise DataError(f"{place}: 0 feature(s) found while a minimum of 1 is required. Pass a table with columns.")
+    wanted = _find(place, schema.names, schema.names if columns is None else columns)
     for name in wanted:
-        found = schema.get_all_field_indices(name)
-        if len(found) != 1:
-            problem = "is not in the table" if not found else f"occurs {len(found)} times"
-            raise DataError(f"{place}: column {name!r} {problem}. The columns are: {', '.join(schema.names[:50])}.")
-        kind = schema.field(found[0]).type
+        kind = schema.field(name).type
         if not _is_number(kind):
             raise DataError(
                 f"{place}: expected numbers in column {name!r}, got {kind}. Name the numeric columns with columns=[...]; "
                 "argument must be numeric."
             )
+    return wanted
+
+
+def _find(place: str, names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Check that the columns exist, once each; return their names."""
+    wanted = tuple(str(name) for name in columns)
+    if not wanted:
+        raise DataError(f"{place}: 0 feature(s) found while a minimum of 1 is required. Pass a table with columns.")
+    for name in wanted:
+        times = names.count(name)
+        if times != 1:
+            problem = f"occurs {times} times" if times else "is not in the table"
+            raise DataError(f"{place}: column {name!r} {problem}. The columns are: {', '.join(names[:50])}.")
     if len(set(wanted)) != len(wanted):
         raise DataError(f"{place}: expected every column once, got one twice. Check columns=[...].")
-    return tuple(wanted)
+    return wanted
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+    # A column of nothing but nulls has no type of its own; whether it has is no reason to tell tables apart.
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    return any(is_kind(kind) for is_kind in kinds)
 
 
 def _to_numpy(table: pa.Table) -> Block:
     block = np.empty((table.num_rows, table.num_columns))
     for index, column in enumerate(table.columns):
-        block[:, index] = _numbers(column)
+        block[:, index] = pc.cast(column, pa.float64(), safe=False).to_numpy()
     return block
-
-
-def _numbers(column: pa.ChunkedArray) -> Any:
-    if pa.types.is_string(column.type):
-        try:
-            column = pc.cast(pc.utf8_trim_whitespace(column), pa.float64())
-        except pa.ArrowInvalid:
-            return np.array([_lenient(text) for text in column.to_pylist()], dtype=np.float64)
-    return pc.cast(column, pa.float64(), safe=False).to_numpy()
-
-
-def _lenient(text: str | None) -> float:
-    try:
-        return float(text) if text is not None else float("nan")
-    except ValueError:
-        return float("nan")
 
 
 def _list_files(where: str, path: Path) -> tuple[str, list[Path]]:
@@ -157,37 +160,9 @@ def _hidden(file: Path, root: Path) -> bool:
 
 def _schema(where: str, kind: str, file: Path) -> pa.Schema:
     try:
-        if kind == "parquet":
-            return pyarrow.parquet.read_schema(file)
-        with _open_csv(file, None) as reader:
-            names = reader.schema.names
-            first = next(iter(reader), None)
+        return pyarrow.parquet.read_schema(file) if kind == "parquet" else csv_schema(where, file)
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(where, file, error) from None
-    texts = pa.Table.from_batches([] if first is None else [first], schema=reader.schema).slice(0, JUDGED_ENTRIES)
-    kinds = [pa.float64() if _mostly_numbers(texts.column(index)) else pa.string() for index in range(len(names))]
-    return pa.schema(list(zip(names, kinds, strict=True)))
-
-
-def _mostly_numbers(column: pa.ChunkedArray) -> bool:
-    entries = [text for text in column.to_pylist() if text]
-    numbers = sum(not np.isnan(_lenient(text)) or text.strip().lower() == "nan" for text in entries)
-    return bool(2 * numbers >= len(entries))
-
-
-def _open_csv(file: Path, names: list[str] | None) -> pyarrow.csv.CSVStreamingReader:
-    """Open a CSV file as text columns; lines with too many or too few fields are left out."""
-    header = pyarrow.csv.open_csv(file).schema.names if names is None else names
-    return pyarrow.csv.open_csv(
-        file,
-        read_options=pyarrow.csv.ReadOptions(block_size=1 << 22),
-        parse_options=pyarrow.csv.ParseOptions(invalid_row_handler=lambda row: "skip"),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types={name: pa.string() for name in header},
-            include_columns=names,
-            strings_can_be_null=True,
-        ),
-    )
 
 
 def _unreadable(where: str, file: Path, error: Exception) -> DataError:

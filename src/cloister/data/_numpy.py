@@ -33,9 +33,9 @@ def as_matrix(where: str, data: object) -> npt.NDArray[Any]:
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise DataError(f"{where}: expected a dense table, got a sparse matrix. Pass data.toarray() if it fits in memory.")
     try:
-        array = data if isinstance(data, np.ndarray) else np.asarray(data)
+        array = _unmasked(data) if isinstance(data, np.ndarray) else np.asarray(data)
         if array.dtype.kind in "OUS":
-            array = array.astype(np.float64) if array.dtype.kind == "O" else _refuse_text(where)
+            array = _from_objects(array) if array.dtype.kind == "O" else _refuse_text(where)
     except DataError:
         raise
     except (TypeError, ValueError):
@@ -58,6 +58,29 @@ def as_matrix(where: str, data: object) -> npt.NDArray[Any]:
             f"{where}: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required. Pass a table with columns."
         )
     return array
+
+
+def _unmasked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array with masked entries missing."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    return np.where(np.ma.getmaskarray(array), np.nan, np.ma.getdata(array).astype(np.float64))
+
+
+def _from_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return Python objects as numbers; a missing one, or one too large for a float, must not raise: it belongs to a row."""
+    return np.asarray(np.frompyfunc(_from_object, 1, 1)(array)).astype(np.float64)
+
+
+def _from_object(value: Any) -> Any:
+    if value is None or type(value).__name__ == "NAType":
+        return np.nan
+    if isinstance(value, str | bytes):
+        raise TypeError
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 def _refuse_text(where: str) -> npt.NDArray[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
+from cloister import validate
 from cloister.data._backend import Rows, count_jobs
 from cloister.data._numpy import ArrayRows, as_matrix
 
@@ -52,19 +53,21 @@ def open_rows(
     2
     """
     jobs = count_jobs(f"{where}.n_jobs", n_jobs)
+    if isinstance(columns, str):
+        validate.refuse(f"{where}.columns", "a list of column names", columns, remedy=f"Pass columns=[{columns!r}].")
     if isinstance(data, str | os.PathLike):
         from cloister.data._arrow import FileRows
 
         return FileRows(where, Path(data), columns=columns, n_jobs=jobs)
     if hasattr(data, "fold") and hasattr(data, "n_features"):
+        if columns is not None:
+            validate.refuse(f"{where}.columns", "None for rows already open", columns, remedy="Name them in open_rows.")
         return cast(Rows, data)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         from cloister.data._arrow import TableRows, table_of
 
-        return TableRows(where, table_of(where, data), columns=columns, n_jobs=jobs)
+        return TableRows(where, table_of(where, data, columns), columns=columns, n_jobs=jobs)
     matrix = as_matrix(where, data)
     if columns is not None:
-        from cloister import validate
-
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
     return ArrayRows(matrix, n_jobs=jobs)

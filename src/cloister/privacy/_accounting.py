@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from cloister import validate
 from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, pure_mu
 from cloister.privacy._events import Cost
 from cloister.privacy._guarantees import GDP, ZCDP, ApproxDP, Guarantee, PureDP, gaussian_budget
@@ -22,7 +23,9 @@ from cloister.privacy._guarantees import GDP, ZCDP, ApproxDP, Guarantee, PureDP,
 __all__ = ["Tally", "left_of"]
 
 TOLERANCE = 1e-12
-DISCRETIZATION = 1e-4  # step of the privacy loss distributions; losses are rounded up to it
+DISCRETIZATION = 1e-4  # smallest step of the privacy loss distributions; losses are rounded up to it
+FINE_STEPS, COARSE_STEPS = 34, 17  # of a bisection: where a look is cheap, and where it composes distributions
+LARGEST_GRID = 50_000  # steps from the smallest to the largest loss that matters: a few tenths of a second to compose
 
 
 @dataclass
@@ -44,8 +47,10 @@ class Tally:
         """Add one cost."""
         if isinstance(cost, GDP):
             self.mu_squared += cost.mu**2
-        else:
+        elif isinstance(cost, PureDP):
             self.pure[cost.epsilon] += 1
+        else:
+            validate.refuse("cost", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(self.mu_squared + other.mu_squared, self.pure + other.pure)
@@ -122,8 +127,10 @@ class Tally:
 def left_of(budget: Guarantee, spent: Tally) -> float:
     """Return the largest further cost that still fits, in the currency of `budget` (epsilon, rho or mu), rounded down."""
     if isinstance(budget, GDP | ZCDP) or (isinstance(budget, ApproxDP) and budget.delta > 0):
-        return _currency(budget, _largest(lambda mu: (spent + Tally(mu * mu)).fits(budget), gaussian_budget(budget).mu))
-    return _largest(lambda epsilon: (spent + Tally.of([PureDP(epsilon)])).fits(budget), budget.epsilon)
+        steps = COARSE_STEPS if spent.pure and isinstance(budget, ApproxDP) else FINE_STEPS
+        most = _largest(lambda mu: (spent + Tally(mu * mu)).fits(budget), gaussian_budget(budget).mu, steps=steps)
+        return _currency(budget, most)
+    return _largest(lambda epsilon: (spent + Tally.of([PureDP(epsilon)])).fits(budget), budget.epsilon, steps=FINE_STEPS)
 
 
 def _currency(budget: GDP | ZCDP | ApproxDP, mu: float) -> float:
@@ -134,12 +141,12 @@ def _currency(budget: GDP | ZCDP | ApproxDP, mu: float) -> float:
     return gdp_epsilon(mu, budget.delta) if mu > 0 else 0.0
 
 
-def _largest(fits: Callable[[float], bool], high: float) -> float:
-    """Return the largest value up to `high` that fits, to about nine digits, by bisection; 0 where none does."""
+def _largest(fits: Callable[[float], bool], high: float, *, steps: int) -> float:
+    """Return the largest value up to `high` that fits, to `steps` binary digits, by bisection; 0 where none does."""
     if fits(high):
         return high
     low = 0.0
-    for _ in range(34):
+    for _ in range(steps):
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
@@ -149,16 +156,19 @@ def _largest(fits: Callable[[float], bool], high: float) -> float:
 def _compose(mu: float, pure: tuple[tuple[float, int], ...]) -> Any:
     from dp_accounting.pld import common, privacy_loss_distribution
 
+    # Losses of the Gaussian beyond ten deviations weigh less than 1e-22. A wider step only rounds losses up by more.
+    span = mu * mu / 2 + 10 * mu + sum(epsilon * times for epsilon, times in pure)
+    step = max(DISCRETIZATION, span / LARGEST_GRID)
     parts = [
         privacy_loss_distribution.from_privacy_parameters(
-            common.DifferentialPrivacyParameters(epsilon, 0.0), value_discretization_interval=DISCRETIZATION
+            common.DifferentialPrivacyParameters(epsilon, 0.0), value_discretization_interval=step
         ).self_compose(times)
         for epsilon, times in pure
     ]
     if mu:
         parts.append(
             privacy_loss_distribution.from_gaussian_mechanism(
-                1.0 / mu, value_discretization_interval=DISCRETIZATION, pessimistic_estimate=True
+                1.0 / mu, value_discretization_interval=step, pessimistic_estimate=True
             )
         )
     whole = parts[0]

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import erfcx, ndtr, ndtri_exp
+from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
 __all__ = ["gdp_delta", "gdp_epsilon", "largest_mu", "pure_mu", "zcdp_delta", "zcdp_epsilon"]
 
@@ -29,6 +29,8 @@ def gdp_delta(mu: float, epsilon: float) -> float:
     """Return the smallest delta such that mu-GDP implies (epsilon, delta)-DP."""
     if mu == 0.0:
         return 0.0
+    if epsilon < 0:  # the two hypotheses may change places
+        return -math.expm1(epsilon) + math.exp(epsilon) * gdp_delta(mu, -epsilon)
     near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if near > 0:
         return max(0.0, _density(near) * (_mills(near) - _mills(far)))
@@ -43,7 +45,8 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     while gdp_delta(mu, high) > delta:
         high *= 2
     root = brentq(lambda epsilon: _log(gdp_delta(mu, epsilon)) - math.log(delta), 0.0, high, xtol=1e-15, rtol=1e-14)
-    return _nudge_up(root, lambda epsilon: gdp_delta(mu, epsilon) <= delta)
+    # The profile is a difference of numbers near one half where epsilon is small: its error there is absolute.
+    return _nudge_up(root + 1e-14, lambda epsilon: gdp_delta(mu, epsilon) <= delta)
 
 
 def largest_mu(epsilon: float, delta: float) -> float:
@@ -65,6 +68,8 @@ def pure_mu(epsilon: float) -> float:
     The trade-off curve of epsilon-DP is piecewise linear with one kink, at error rates 1/(1+e^epsilon) of both kinds. The
     curve of mu-GDP is convex and shares its end points, so it lies below as soon as it passes through that kink.
     """
+    if epsilon < 1:  # e^eps / (1 + e^eps) = (1 + tanh(eps / 2)) / 2: no digit is lost near one half
+        return max(2 * math.sqrt(2) * float(erfinv(math.tanh(epsilon / 2))) * (1 + SLACK), epsilon)
     log_error = -float(np.logaddexp(0.0, epsilon))
     return float(-2 * ndtri_exp(log_error)) * (1 + SLACK)
 
@@ -77,10 +82,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     def bound(log_order: float) -> float:  # valid for every order, so a search that stops early is still safe
         shift = math.exp(log_order)
         order = 1 + shift
-        return rho * order + (math.log(1 / delta) + shift * math.log(shift / order) - math.log(order)) / shift
+        return rho * order + (math.log(1 / delta) + shift * math.log1p(-1 / order) - math.log(order)) / shift
 
     best = minimize_scalar(bound, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
-    return max(0.0, float(best.fun))
+    return max(0.0, float(best.fun)) * (1 + SLACK)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -91,10 +96,10 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     def log_bound(log_order: float) -> float:
         shift = math.exp(log_order)
         order = 1 + shift
-        return shift * (order * rho - epsilon) + shift * math.log(shift / order) - math.log(order)
+        return shift * (order * rho - epsilon) + shift * math.log1p(-1 / order) - math.log(order)
 
     best = minimize_scalar(log_bound, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
-    return min(1.0, math.exp(min(0.0, float(best.fun))))
+    return min(1.0, math.exp(min(0.0, float(best.fun))) * (1 + SLACK))
 
 
 def _mills(x: float) -> float:

@@ -42,6 +42,10 @@ class Event:
     seeded: bool
     when: str = ""
 
+    def __post_init__(self) -> None:
+        if self.event not in EVENTS:
+            raise LedgerError(f"Event: expected one of {', '.join(EVENTS)}, got {self.event!r}. Upgrade cloister to read it.")
+
     @property
     def cost(self) -> Cost:
         """What the event costs: GDP for the Gaussian, PureDP for the Laplace."""
@@ -92,4 +96,7 @@ def event_from_line(line: dict[str, Any]) -> Event:
             f"ledger: cannot read an event {line.get('event')!r} of version {line.get('v')!r}. Upgrade cloister to read it."
         )
     known = {one.name: line[one.name] for one in fields(Event) if one.name in line}
-    return Event(**known)
+    try:
+        return Event(**known)
+    except TypeError:
+        raise LedgerError("ledger: an event lacks some of its fields. Restore the file from a backup.") from None

@@ -121,7 +121,7 @@ class ZCDP:
     Examples
     --------
     >>> round(convert(ZCDP(0.1), ApproxDP, delta=1e-6).epsilon, 3)
-    2.178
+    2.142
     """
 
     rho: float
@@ -240,7 +240,7 @@ def gaussian_budget(guarantee: Guarantee) -> GDP:
     Examples
     --------
     >>> round(gaussian_budget(ApproxDP(1.0, 1e-6)).mu, 4)
-    0.2371
+    0.2367
     """
     if isinstance(guarantee, GDP):
         return guarantee

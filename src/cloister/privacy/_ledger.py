@@ -42,6 +42,8 @@ SCHEMA = """
 CREATE TABLE ledger (id INTEGER PRIMARY KEY, line TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE TRIGGER no_update BEFORE UPDATE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
 CREATE TRIGGER no_delete BEFORE DELETE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER no_replace BEFORE INSERT ON ledger WHEN EXISTS (SELECT 1 FROM ledger WHERE id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
 """
 
 
@@ -136,10 +138,10 @@ class Ledger:
         relation = Relation.parse("Ledger.neighbours", neighbours)
         ledger = cls.__new__(cls)
         ledger._setup(path=place)
-        if wanted is None and not place.exists():
+        if wanted is None and (not place.exists() or (place.is_file() and place.stat().st_size == 0)):
             raise LedgerError(f"Ledger.open: there is no file {place.name!r}. Pass epsilon= and delta= to create it.")
         try:
-            if wanted is not None:  # also where the file exists: its maker may not have written the first line yet, or have died
+            if wanted is not None:  # also where there is a file: its maker may have died before the first line
                 ledger._create(_first_line(wanted, relation, name))
             ledger._refresh()
             if wanted is not None and wanted != ledger.budget:
@@ -346,6 +348,9 @@ class Ledger:
 
     def _catch_up(self, connection: sqlite3.Connection) -> None:
         """Read what has been written since the last look, by this process or another."""
+        known = connection.execute("SELECT digest FROM ledger WHERE id = ?", (self._state.last,)).fetchone()
+        if self._state.last and known != (self._state.digest,):  # lines this process has seen are gone
+            raise _altered(self._state.last)
         query = "SELECT id, line, digest FROM ledger WHERE id > ? ORDER BY id"
         for number, text, digest in connection.execute(query, (self._state.last,)):
             if number != self._state.last + 1 or digest != _digest(self._state.digest, text):

@@ -5,19 +5,23 @@ from cloister.privacy import Cost
 from cloister.questions._ask import Answer, Ask
 from cloister.questions._base import Question
 from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
+from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
 from cloister.questions._search import ENGINES, Nearest, choose_engine
 from cloister.questions._sums import NearestSums
 
 __all__ = [
     "ENGINES",
+    "LARGEST_GRID",
     "Answer",
     "Ask",
     "Cost",
     "DistanceHistogram",
+    "GridCounts",
     "Nearest",
     "NearestCounts",
     "NearestSums",
     "Question",
     "RowCount",
+    "check_grid",
     "choose_engine",
 ]

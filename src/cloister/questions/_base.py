@@ -15,7 +15,7 @@ import numpy as np
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step, snap
 
-__all__ = ["PROJECTION_STEP", "Question", "public_points"]
+__all__ = ["PROJECTION_STEP", "Question", "public_points", "refuse_misfit"]
 
 PROJECTION_STEP = 2.0**-20  # entries of a projection are rounded to it, so that projecting a grid point is exact
 PROJECTED_REACH = 2.0  # projected coordinates are cut here; random projections keep norms near 1
@@ -67,6 +67,13 @@ class Question(ABC):
     def l2_sensitivity(self, relation: Relation) -> float:
         """Bound on the l2 distance between the answers on two neighbouring tables, in integer steps."""
 
+    def place(self, where: str, points: object) -> FloatArray:
+        """Return public points of the space in which distances are taken."""
+        array = public_points(where, points)
+        if self.projection is not None:
+            refuse_misfit(where, array.shape, (len(array), self.projection.shape[1]))
+        return array
+
     def view(self, rows: FloatArray) -> FloatArray:
         """Return rows as distances see them: projected, if there is a projection, and back on the grid."""
         if self.projection is None:
@@ -75,6 +82,12 @@ class Question(ABC):
         # no partial sum exceeds |row| |column| <= 2**8, so 53 bits hold every intermediate value.
         seen = rows @ self.projection
         return snap(np.clip(seen, -PROJECTED_REACH, PROJECTED_REACH))
+
+
+def refuse_misfit(where: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    """Refuse public arrays that do not belong together: found out while answering, it would cost budget."""
+    if found != wanted:
+        validate.refuse(where, f"an array of shape {wanted}", found, remedy="Pass arrays that belong together.")
 
 
 def public_points(where: str, points: object) -> FloatArray:

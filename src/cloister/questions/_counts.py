@@ -9,7 +9,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation
-from cloister.questions._base import Question, public_points
+from cloister.questions._base import Question
 from cloister.questions._search import Nearest
 
 __all__ = ["DistanceHistogram", "NearestCounts", "RowCount"]
@@ -43,7 +43,7 @@ class NearestCounts(Counts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "points", public_points("NearestCounts.points", self.points))
+        object.__setattr__(self, "points", self.place("NearestCounts.points", self.points))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -85,7 +85,7 @@ class DistanceHistogram(Counts):
         edges.setflags(write=False)
         object.__setattr__(self, "edges", edges)
         if self.points is not None:
-            object.__setattr__(self, "points", public_points("DistanceHistogram.points", self.points))
+            object.__setattr__(self, "points", self.place("DistanceHistogram.points", self.points))
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step
-from cloister.questions._base import Question, public_points
+from cloister.questions._base import Question, public_points, refuse_misfit
 from cloister.questions._search import Nearest
 
 __all__ = ["NearestSums"]
@@ -40,12 +40,13 @@ class NearestSums(Question):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "points", public_points("NearestSums.points", self.points))
+        object.__setattr__(self, "points", self.place("NearestSums.points", self.points))
+        full = self.points.shape if self.projection is None else (len(self.points), self.projection.shape[0])
         anchors = self.anchors
         if anchors is None:
-            full = None if self.projection is None else (len(self.points), self.projection.shape[0])
-            anchors = self.points if full is None else np.zeros(full)
+            anchors = self.points if self.projection is None else np.zeros(full)
         object.__setattr__(self, "anchors", public_points("NearestSums.anchors", anchors))
+        refuse_misfit("NearestSums.anchors", self._anchors.shape, full)
         radius = validate.number("NearestSums.radius", self.radius, low=0.0, high=4.0, open_low=True)
         steps = max(1.0, np.floor(radius / self.unit))
         object.__setattr__(self, "radius", float(steps * self.unit))

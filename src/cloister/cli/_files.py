@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files a command writes: tried before anything is spent, replaced only once complete, ``-`` for standard output."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from cloister.exceptions import ParameterError
+
+__all__ = ["STANDARD_OUTPUT", "Target", "open_target", "refuse_same"]
+
+STANDARD_OUTPUT = "-"
+
+
+class Target:
+    """One output: a file, a device, or standard output. ``stream`` holds what will be kept if the block ends well."""
+
+    def __init__(self, option: str, path: str, stream: IO[bytes]) -> None:
+        self._option = option
+        self.path = path
+        self._stream = stream
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether it is standard output."""
+        return self.path == STANDARD_OUTPUT
+
+    def write(self, text: str) -> None:
+        """Write text as UTF-8."""
+        self._stream.write(text.encode())
+        self._stream.flush()
+
+
+@contextlib.contextmanager
+def open_target(option: str, path: str | None, *, force: bool) -> Iterator[Target | None]:
+    """Make sure that `path` can be written, then write to a draft beside it, which takes its place when the block ends well."""
+    if path is None:
+        yield None
+        return
+    if path == STANDARD_OUTPUT:
+        yield Target(option, path, _standard_output())
+        return
+    place = Path(path)
+    _check(option, place, force=force)
+    device = place.exists() and not place.is_file()
+    draft = place if device else place.with_name(f".{place.name}.{os.getpid()}.draft")
+    try:
+        stream = draft.open("wb" if device else "xb")
+    except OSError as error:
+        raise _unwritable(option, place, error) from None
+    try:
+        with stream:
+            yield Target(option, path, stream)
+        if not device:
+            draft.replace(place)
+    except OSError as error:
+        raise _unwritable(option, place, error) from None
+    finally:
+        if not device:
+            draft.unlink(missing_ok=True)
+
+
+def refuse_same(named: Sequence[tuple[str, str | None]]) -> None:
+    """Refuse to write one file for two purposes, or over an input: `named` holds options and their paths."""
+    seen: dict[str, str] = {}
+    for option, path in named:
+        if path is None:
+            continue
+        key = path if path == STANDARD_OUTPUT else os.path.realpath(path)
+        if key in seen:
+            raise ParameterError(f"{option}: {path!r} is also given as {seen[key]}. Choose another file.")
+        seen[key] = option
+
+
+def _check(option: str, place: Path, *, force: bool) -> None:
+    if place.is_dir():
+        raise ParameterError(f"{option}: expected a file, got the folder {str(place)!r}. Add a file name.")
+    if not place.parent.is_dir():
+        raise ParameterError(f"{option}: there is no folder {str(place.parent)!r}. Create it first.")
+    if place.is_file() and not force:
+        raise ParameterError(f"{option}: {str(place)!r} exists. Choose another name, or pass --force to replace it.")
+
+
+def _unwritable(option: str, place: Path, error: OSError) -> ParameterError:
+    return ParameterError(f"{option}: cannot write {str(place)!r} ({error.strerror}). Choose another place.")
+
+
+def _standard_output() -> IO[bytes]:
+    sys.stdout.flush()
+    return sys.stdout.buffer

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Releases and ledgers as tables for people. Names from outside are printed as plain text, never as markup."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cloister.privacy import Ledger
+    from cloister.release import Release
+
+__all__ = [
+    "currency_of",
+    "left_words",
+    "open_console",
+    "print_events",
+    "print_json",
+    "print_ledger",
+    "print_left",
+    "print_release",
+]
+
+FEW_COLUMNS = 8  # are all shown, if need be on two lines; of more, as many as fit
+CELL_WIDTH = 17
+UNWRAPPED_WIDTH = 160  # where output is no terminal
+
+
+def open_console(*, error: bool = False) -> "Console":
+    """Return a console; outside a terminal it is wide enough for a table."""
+    from rich.console import Console
+
+    stream = sys.stderr if error else sys.stdout
+    return Console(
+        file=stream,
+        width=None if stream.isatty() else UNWRAPPED_WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=False,
+    )
+
+
+def print_json(data: object) -> None:
+    """Write plain data as JSON on standard output."""
+    sys.stdout.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
+
+
+def print_release(console: "Console", release: "Release") -> None:
+    """Print the centres with their errors, and the receipt in plain words."""
+    from cloister.report import plain_text, rank_columns, with_error
+
+    room = max(2, (console.width - 22) // CELL_WIDTH)
+    shown = sorted(rank_columns(release)[: FEW_COLUMNS if release.n_features <= FEW_COLUMNS else room])
+    console.print(f"{release.n_clusters} centres, in the units of the input, each number ± its standard error", style="bold")
+    table = _table([("label", True), ("rows (noisy)", True), *((plain_text(release.columns[index]), True) for index in shown)])
+    for label in range(release.n_clusters):
+        counts = with_error(float(release.cluster_counts[label]), float(release.count_errors[label]))
+        cells = [
+            with_error(float(release.cluster_centers[label, index]), float(release.center_errors[label, index]))
+            for index in shown
+        ]
+        table.add_row(str(label), *(f"{value} ± {error}" for value, error in (counts, *cells)))
+    console.print(table)
+    if len(shown) < release.n_features:
+        console.print(
+            f"Shown: the {len(shown)} columns that tell the centres apart best, of {release.n_features}; the release holds all."
+        )
+    for line in release.receipt.explain():
+        console.print(line)
+
+
+def print_ledger(console: "Console", told: dict[str, Any], budget: str) -> None:
+    """Print budget, spending, accounts and what is left; `told` is the ledger's summary."""
+    from cloister.report import plain_text
+
+    title = f"Ledger {plain_text(told['name'])}" if told["name"] else "Ledger"
+    console.print(title, style="bold")
+    console.print(f"Budget:     {budget}")
+    console.print(f"Spent:      {told['spent']}")
+    console.print(f"Left:       {left_words(told)}")
+    console.print(f"Neighbours: {told['neighbours']}")
+    if not told["accounts"]:
+        console.print("No fit has used it yet.")
+        return
+    table = _table(
+        [("account", False), ("purpose", False), ("opened (UTC)", False), ("answers", True), ("counts as", False), ("", False)]
+    )
+    for account in told["accounts"]:
+        state = "open: counts with all it reserved" if account["open"] else "closed"
+        table.add_row(
+            account["account"],
+            plain_text(account["purpose"]),
+            account["when"][:19],
+            str(account["events"]),
+            account["cost"],
+            state,
+        )
+    console.print(table)
+
+
+def print_events(console: "Console", lines: Sequence[dict[str, Any]]) -> None:
+    """Print every debit of a ledger."""
+    heads = [("when (UTC)", False), ("account", False), ("asked", False), ("numbers", True), ("mechanism", False)]
+    table = _table([*heads, ("scale", True), ("sensitivity", True), ("relation", False), ("", False)])
+    for line in lines:
+        table.add_row(
+            line["when"][:19],
+            line["account"],
+            line["asked"],
+            f"{line['size']:,}",
+            line["event"],
+            f"{line['scale']:.6g}",
+            f"{line['sensitivity']:.6g}",
+            line["relation"],
+            "seeded" if line["seeded"] else "",
+        )
+    console.print(table)
+
+
+def left_words(told: dict[str, Any]) -> str:
+    """Say what is left of a ledger's summary, in the currency of its budget."""
+    budget = told["budget"]
+    at = f" at delta {budget['delta']:.3g}" if budget.get("delta") else ""
+    return f"{currency_of(budget)} {told['left']:.4g}{at}"
+
+
+def currency_of(budget: dict[str, Any]) -> str:
+    """Return what a budget is counted in."""
+    return {"zcdp": "rho", "gdp": "mu"}.get(str(budget["kind"]), "epsilon")
+
+
+def print_left(console: "Console", ledger: "Ledger") -> None:
+    """Say in one line what a ledger has left."""
+    console.print(f"Left in the ledger: {left_words(ledger.summary())}, of {ledger.budget}.")
+
+
+def _table(columns: Sequence[tuple[str, bool]]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for name, right in columns:
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    return table

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister show``: print a release, or write its report. Costs nothing."""
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
+from cloister.exceptions import ParameterError, ReleaseError
+
+if TYPE_CHECKING:
+    from cloister.release import Release
+
+__all__ = ["read_release", "show"]
+
+
+@click.command(short_help="Print a release, or write its report.")
+@click.argument("release", metavar="RELEASE")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead of a table.")
+@click.option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
+@click.option("--force", is_flag=True, help="Replace a report that exists.")
+def show(release: str, report: str | None, *, as_json: bool, force: bool) -> None:
+    """Print what RELEASE says: centres with their errors, and the receipt. '-' reads standard input.
+
+    \b
+    Examples:
+      cloister show release.json
+      cloister show release.json --report report.html
+      cloister show release.json --json | jq .clusters
+    """  # noqa: D301
+    from cloister.cli._print import open_console, print_json, print_release
+    from cloister.report import report_html, summary
+
+    if as_json and report == STANDARD_OUTPUT:
+        raise ParameterError("--json: standard output is taken by '-'. Write the report to a file.")
+    if release != STANDARD_OUTPUT:
+        refuse_same([("RELEASE", release), ("--report", report)])
+    found = read_release(release)
+    with open_target("--report", report, force=force) as target:
+        if target is not None:
+            target.write(report_html(found))
+    if as_json:
+        print_json({name: value for name, value in summary(found).items() if name != "rounds"})
+    elif report != STANDARD_OUTPUT:
+        console = open_console()
+        print_release(console, found)
+        if report is not None:
+            console.print(f"The report is in {report}", soft_wrap=True)
+
+
+def read_release(path: str) -> "Release":
+    """Read a release from a file, or from standard input for ``-``."""
+    from cloister.release import Release, load_release
+
+    if path != STANDARD_OUTPUT:
+        return load_release(path)
+    try:
+        return Release.from_dict(json.loads(sys.stdin.buffer.read()))
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise ReleaseError("RELEASE: standard input is not JSON. Pass what 'cloister fit --output -' writes.") from None

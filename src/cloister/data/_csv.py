@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CSV files, one row per line: no line can raise an error or change how another line is read.
+
+The first line holds the names. Every further line that is not empty is one row; an entry that is no number becomes a missing
+value, and a line with too many or too few entries becomes a row of missing values. So a row is a function of its own line
+alone, also where the line holds a stray quote or bytes that are no text. Imported by the Arrow backend.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from cloister.data._backend import Block
+from cloister.exceptions import DataError
+
+__all__ = ["csv_blocks", "csv_schema"]
+
+Entries: TypeAlias = Sequence[bytes | None]
+
+CHUNK_BYTES = 1 << 22
+JUDGED_ENTRIES = 1000
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MISSING_WORDS = frozenset(word.encode() for word in pyarrow.csv.ConvertOptions().null_values)
+
+
+def csv_schema(where: str, file: Path) -> pa.Schema:
+    """Return the names of the columns, and for each whether most of its first entries are numbers (float64) or not (string)."""
+    with file.open("rb") as stream:
+        names = _header(where, file, stream)
+        first = next(_chunks(stream))
+    columns = _columns(first, len(names), range(len(names)))
+    kinds = [pa.float64() if _mostly_numbers(column.slice(0, JUDGED_ENTRIES)) else pa.string() for column in columns]
+    return pa.schema(list(zip(names, kinds, strict=True)))
+
+
+def csv_blocks(where: str, file: Path, names: list[str]) -> Iterator[Block]:
+    """Yield blocks of raw rows of the named columns, in the order of the lines."""
+    with file.open("rb") as stream:
+        header = _header(where, file, stream)
+        wanted = [header.index(name) for name in names]
+        for chunk in _chunks(stream):
+            block = np.empty((chunk.count(b"\n"), len(names)))
+            for index, column in enumerate(_columns(chunk, len(header), wanted)):
+                block[:, index] = _numbers(column)
+            yield block
+
+
+def _header(where: str, file: Path, stream: BinaryIO) -> list[str]:
+    line = next((line for line in stream if line.strip()), b"").removeprefix(BYTE_ORDER_MARK)
+    try:
+        names = next(csv.reader([line.decode("utf-8", "replace").rstrip("\r\n")]), [])
+    except csv.Error:  # a line without an end, or with one of its own kind: not a line of names
+        raise DataError(f"{where}: the first line of {file.name!r} holds no column names. Check the line ends.") from None
+    if not names:
+        raise DataError(f"{where}: the file {file.name!r} is empty. Pass a file with a line of column names.")
+    if all(_is_number(name) for name in names):
+        # Names are public and published; these would be somebody's values.
+        raise DataError(f"{where}: expected column names in the first line of {file.name!r}, got numbers. Add a line of names.")
+    return names
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield whole lines, a few megabytes at a time, none of them empty, each ended by one newline."""
+    rest = b""
+    while read := stream.read(CHUNK_BYTES):
+        rest += read
+        cut = rest.rfind(b"\n") + 1
+        if cut:
+            yield _tidy(rest[:cut])
+            rest = rest[cut:]
+    yield _tidy(rest + b"\n")
+
+
+def _tidy(chunk: bytes) -> bytes:
+    if b"\r" in chunk:
+        chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+    if chunk.startswith(b"\n") or b"\n\n" in chunk:
+        return b"".join(line + b"\n" for line in chunk.split(b"\n") if line)
+    return chunk
+
+
+def _columns(chunk: bytes, width: int, wanted: Sequence[int]) -> list[pa.ChunkedArray]:
+    """Return the wanted entries of every line, as bytes: all lines at once, or one by one where some are malformed."""
+    table = _parse(chunk, width, wanted)
+    if table is not None:
+        return list(table.columns)
+    lines = chunk.split(b"\n")[:-1]
+    parsed = iter(_entries([line for line in lines if b'"' in line], width, wanted))
+    rows = [next(parsed) if b'"' in line else _split(line, width, wanted) for line in lines]
+    return [pa.chunked_array([[row[index] for row in rows]], pa.binary()) for index in range(len(wanted))]
+
+
+def _split(line: bytes, width: int, wanted: Sequence[int]) -> Entries:
+    entries = line.split(b",")
+    return [entries[index] for index in wanted] if len(entries) == width else [None] * len(wanted)
+
+
+def _entries(lines: list[bytes], width: int, wanted: Sequence[int]) -> list[Entries]:
+    """Return the wanted entries of lines that hold quotes, halving them until the malformed ones stand alone."""
+    table = _parse(b"".join(line + b"\n" for line in lines), width, wanted)
+    if table is not None:
+        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    if len(lines) == 1:
+        return [[None] * len(wanted)]
+    half = len(lines) // 2
+    return _entries(lines[:half], width, wanted) + _entries(lines[half:], width, wanted)
+
+
+def _parse(chunk: bytes, width: int, wanted: Sequence[int]) -> pa.Table | None:
+    """Return the wanted entries if the parser finds one row in every line, otherwise None."""
+    first = b",".join([b"0"] * width) + b"\n"  # the parser refuses to read nothing, and drops a mark at the very beginning
+    names, chosen = [str(index) for index in range(width)], [str(index) for index in wanted]
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(first + chunk),
+            read_options=pyarrow.csv.ReadOptions(column_names=names, block_size=len(first + chunk) + 1, use_threads=False),
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            convert_options=pyarrow.csv.ConvertOptions(
+                include_columns=chosen, column_types={name: pa.binary() for name in chosen}, strings_can_be_null=True
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    # The parser can join lines, never cut one: as many rows as lines means one row in every line.
+    return table.slice(1) if table.num_rows == 1 + chunk.count(b"\n") else None
+
+
+def _numbers(column: pa.ChunkedArray) -> Any:
+    try:
+        return pc.cast(pc.ascii_trim_whitespace(pc.cast(column, pa.string())), pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
+        return np.array([_lenient(entry) for entry in column.to_pylist()], dtype=np.float64)
+
+
+def _lenient(entry: bytes | None) -> float:
+    try:
+        return float("nan") if entry is None else float(entry.decode("utf-8", "replace"))
+    except ValueError:
+        return float("nan")
+
+
+def _mostly_numbers(column: pa.ChunkedArray) -> bool:
+    entries = [entry for entry in column.to_pylist() if entry is not None and entry.strip() not in MISSING_WORDS]
+    numbers = sum(_is_number(entry.decode("utf-8", "replace")) for entry in entries)
+    return 2 * numbers >= len(entries)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole story in a minute, on generated data: a table, a budget, a fit, what it publishes, and a refusal.
+
+Run by ``make demo``, or as ``python -m cloister.demo FOLDER``. A seeded generator makes up the patients; the noise is real.
+"""
+
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cloister.cluster import PEMeans
+from cloister.data import open_rows
+from cloister.domain import Box, FloatArray
+from cloister.exceptions import BudgetExceeded
+from cloister.privacy import ApproxDP, Ledger, gaussian_budget
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["BOUNDS", "COLUMNS", "main", "make_patients"]
+
+N_PATIENTS = 50_000
+SEED = 20
+BUDGET = ApproxDP(1.5, 1e-6)
+EPSILON = 1.25
+BOUNDS = {"age": (0.0, 110.0), "body_mass_index": (10.0, 60.0), "systolic_pressure": (70.0, 230.0), "glucose": (40.0, 320.0)}
+COLUMNS = tuple(BOUNDS)
+UNITS = ("years", "kg/m2", "mmHg", "mg/dl")
+GROUPS: dict[str, dict[str, Any]] = {
+    "young and healthy": {"share": 0.34, "mean": (29, 22.5, 114, 86), "spread": (7, 2.2, 8, 8)},
+    "middle-aged and heavier": {"share": 0.26, "mean": (49, 30.5, 129, 103), "spread": (8, 3.2, 10, 11)},
+    "older, high blood pressure": {"share": 0.20, "mean": (70, 27.0, 163, 105), "spread": (8, 2.8, 12, 12)},
+    "diabetic": {"share": 0.13, "mean": (61, 34.0, 143, 196), "spread": (10, 4.0, 13, 28)},
+    "old and frail": {"share": 0.07, "mean": (85, 19.5, 118, 92), "spread": (5, 1.8, 12, 10)},
+}
+FILES = ("patients.parquet", "budget.sqlite", "budget.sqlite-journal", "release.json", "report.html")
+
+
+def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> FloatArray:
+    """Return fictitious patients, one a row, in no order.
+
+    Examples
+    --------
+    >>> make_patients(100).shape
+    (100, 4)
+    """
+    generator = np.random.default_rng(seed)
+    groups = list(GROUPS.values())
+    owner = generator.choice(len(groups), size=n_rows, p=[group["share"] for group in groups])
+    means = np.array([group["mean"] for group in groups], dtype=np.float64)
+    spreads = np.array([group["spread"] for group in groups], dtype=np.float64)
+    return np.asarray(np.round(generator.normal(means[owner], spreads[owner]), 1))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Tell the story in a folder; files of an earlier run are replaced, everything else there is left alone."""
+    from cloister.cli import open_console
+
+    given = sys.argv[1:] if arguments is None else arguments
+    folder = Path(given[0] if given else "demo-output")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    console = open_console()
+    started = time.monotonic()
+    _write_table(console, folder)
+    ledger = _open_budget(console, folder)
+    _say_what_to_expect(console)
+    _fit(console, folder, ledger)
+    _be_refused(console, folder, ledger)
+    _say_where(console, folder)
+    ledger.close()
+    console.print(f"\nAll of this took {time.monotonic() - started:.0f} seconds.")
+
+
+def _write_table(console: "Console", folder: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    _chapter(console, "1. A table nobody may see")
+    rows = make_patients()
+    pa.parquet.write_table(pa.table(dict(zip(COLUMNS, rows.T, strict=True))), folder / "patients.parquet")
+    _say(
+        console,
+        f"{N_PATIENTS:,} fictitious patients are in {folder / 'patients.parquet'}. They were made up from {len(GROUPS)} "
+        f"groups ({'; '.join(GROUPS)}), which the fit knows nothing of.",
+    )
+
+
+def _open_budget(console: "Console", folder: Path) -> Ledger:
+    _chapter(console, "2. A budget that is written down")
+    ledger = Ledger.open(folder / "budget.sqlite", BUDGET, name="demo patients")
+    _say(
+        console,
+        f"All fits on these patients together may spend {BUDGET}. The ledger {folder / 'budget.sqlite'} pays before an "
+        "answer is computed, and refuses what does not fit.",
+    )
+    return ledger
+
+
+def _say_what_to_expect(console: "Console") -> None:
+    _chapter(console, "3. What to expect")
+    n_rounds = int(EPSILON * int(4 * len(COLUMNS) ** 0.5))
+    sigma = (n_rounds / 0.98) ** 0.5 / gaussian_budget(ApproxDP(EPSILON, BUDGET.delta)).mu
+    _say(
+        console,
+        f"The fit will ask the rows {n_rounds} times which candidate is their nearest, and once how many they are. With "
+        f"epsilon {EPSILON:g} every vote carries Gaussian noise of about {sigma:.0f} rows. A group of thousands "
+        "stands out clearly; a group of a few dozen would drown, and that is the point: no single patient can be told from "
+        "the noise.",
+    )
+
+
+def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
+    from cloister.cli import print_left, print_release
+    from cloister.report import write_report
+
+    _chapter(console, "4. The fit")
+    bounds = " ".join(f"{name}={low:g}:{high:g}" for name, (low, high) in BOUNDS.items())
+    console.print("In Python:\n", style="bold")
+    console.print(
+        '  ledger = Ledger.open("budget.sqlite")\n'
+        f"  model = PEMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=Box(low, high), scaling='bounds', ledger=ledger)\n"
+        '  write_report(model.fit("patients.parquet").release_, "report.html")\n'
+    )
+    console.print("On the command line:\n", style="bold")
+    console.print(
+        f"  cloister fit patients.parquet -k {len(GROUPS)} --epsilon {EPSILON:g} --ledger budget.sqlite \\\n"
+        f'      --bounds "{bounds}" \\\n      --output release.json --report report.html\n'
+    )
+    model = _model(ledger, progress=sys.stderr.isatty())
+    started = time.monotonic()
+    release = model.fit(open_rows(folder / "patients.parquet")).release_
+    release.save(folder / "release.json")
+    write_report(release, folder / "report.html")
+    _say(console, f"Done in {time.monotonic() - started:.1f} seconds. This is all that left the room:")
+    console.print()
+    print_release(console, release)
+    units = ", ".join(f"{name} in {unit}" for name, unit in zip(COLUMNS, UNITS, strict=True))
+    console.print(f"Units: {units}.\n")
+    print_left(console, ledger)
+    _say(
+        console,
+        f"That is more than {BUDGET.epsilon:g} - {EPSILON:g}: costs of Gaussian noise add up like the sides of a "
+        "right-angled triangle.",
+    )
+
+
+def _be_refused(console: "Console", folder: Path, ledger: Ledger) -> None:
+    _chapter(console, "5. A second fit, refused")
+    _say(console, f"Somebody would like another look at epsilon {EPSILON:g}:")
+    try:
+        _model(ledger, progress=False).fit(open_rows(folder / "patients.parquet"))
+    except BudgetExceeded as refusal:
+        console.print()
+        console.print(textwrap.fill(str(refusal), 96, initial_indent="  Error: ", subsequent_indent="  "), style="red")
+        console.print()
+    _say(console, "No row was read for it, and nothing was debited.")
+
+
+def _say_where(console: "Console", folder: Path) -> None:
+    _chapter(console, "6. What may be published")
+    for name, what in (
+        ("release.json", "the release: centres, noisy counts, guarantee, every event. It predicts again:"),
+        ("report.html", "the report: one page that opens offline in any browser"),
+        ("budget.sqlite", "the ledger: what was asked, how noisily, and what is left"),
+    ):
+        console.print(f"  {folder / name}  {what}", soft_wrap=True)
+        if name == "release.json":
+            command = f"cloister predict {folder / name} {folder / 'patients.parquet'} --output labels.csv"
+            console.print(f"      {command}", soft_wrap=True)
+    console.print(f"\n  Look again:  cloister ledger show {folder / 'budget.sqlite'} --events", soft_wrap=True)
+
+
+def _model(ledger: Ledger, *, progress: bool) -> PEMeans:
+    low, high = zip(*BOUNDS.values(), strict=True)
+    return PEMeans(
+        n_clusters=len(GROUPS), epsilon=EPSILON, bounds=Box(low, high), scaling="bounds", ledger=ledger, progress=progress
+    )
+
+
+def _chapter(console: "Console", title: str) -> None:
+    console.print(f"\n{title}\n{'-' * len(title)}", style="bold")
+
+
+def _say(console: "Console", text: str) -> None:
+    console.print(textwrap.fill(text, 96, break_on_hyphens=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's pictures as inline SVG, made of published numbers. Colours come from the page's style sheet.
+
+Marks differ in shape, size and position as well as in colour, so every picture can be read in grey. All text that comes from
+outside passes ``html.escape``.
+"""
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from cloister.report._format import number, with_error
+
+__all__ = ["cluster_map", "count_bar", "guess_meter", "round_candidates", "round_noise", "round_panels", "strip"]
+
+Point = tuple[float, float]
+
+WHISKER = 1.96  # standard errors: about 95 %
+MAP_WIDTH, MAP_MARGIN = 520.0, 34.0
+MAP_TALLEST = 0.8  # height over width
+LARGEST_BUBBLE = 30.0
+LABELLED_BUBBLES = 40
+PANEL = 200.0
+CHART_WIDTH, CHART_HEIGHT = 460.0, 150.0
+
+
+def strip(value: float, error: float, *, low: float, high: float, others: Sequence[float] = ()) -> str:
+    """Draw one coordinate of one centre across its bounds: a dot, a whisker, and faint ticks where other centres are."""
+    ticks = "".join(f'<path class="other" d="M0 4v8" transform="translate({_at(one, low, high)} 0)"/>' for one in others)
+    reach = WHISKER * error
+    left, middle, right = (_at(one, low, high) for one in (value - reach, value, value + reach))
+    return (
+        '<svg class="strip" viewBox="0 0 120 16" preserveAspectRatio="none" aria-hidden="true">'
+        f'<path class="rule" d="M0 8H120M0 5v6M120 5v6"/>{ticks}'
+        f'<path class="whisker" d="M{left} 8H{right}"/><path class="dot" d="M{middle} 8h0"/></svg>'
+    )
+
+
+def count_bar(value: float, error: float, *, low: float, high: float) -> str:
+    """Draw one noisy count as a bar from zero, with a whisker."""
+    reach = WHISKER * error
+    zero, end, left, right = (_at(one, low, high) for one in (0.0, value, value - reach, value + reach))
+    return (
+        '<svg class="strip" viewBox="0 0 120 16" preserveAspectRatio="none" aria-hidden="true">'
+        f'<path class="bar" d="M{zero} 8H{end}"/><path class="whisker" d="M{left} 8H{right}"/>'
+        f'<path class="rule" d="M{zero} 2v12"/></svg>'
+    )
+
+
+def cluster_map(plane: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> str:
+    """Draw the centres on their first two principal axes; the area of a bubble is its noisy count."""
+    positions = [(float(x), float(y)) for x, y in plane["positions"]]
+    largest = max(max(cluster["count"] for cluster in clusters), 1.0)
+    crowd = LARGEST_BUBBLE * min(1.0, math.sqrt(12 / len(clusters)))
+    radii = [crowd * math.sqrt(max(cluster["count"], 0.0) / largest) for cluster in clusters]
+    place, height = _fit_map(positions, crowd + MAP_MARGIN)
+    named = set(sorted(range(len(clusters)), key=lambda index: -radii[index])[:LABELLED_BUBBLES])
+    marks = []
+    for index in sorted(range(len(clusters)), key=lambda index: -radii[index]):
+        spread = [WHISKER * place.scale * float(one) for one in plane["errors"][index]]
+        marks.append(_bubble(clusters[index], place(positions[index]), radii[index], spread, named=index in named))
+    x, y = place((0.0, 0.0))
+    return (
+        f'<svg class="map" viewBox="0 0 {MAP_WIDTH:g} {height:.0f}" role="img" aria-label="Cluster centres on their first two '
+        'principal axes">'
+        f'<path class="rule" d="M8 {y:.1f}H{MAP_WIDTH - 8:g}M{x:.1f} 8V{height - 8:.1f}"/>'
+        f'<text class="axis" x="{MAP_WIDTH - 8:g}" y="{y - 5:.1f}" text-anchor="end">axis 1</text>'
+        f'<text class="axis" x="{x + 5:.1f}" y="18">axis 2</text>'
+        f"{''.join(marks)}</svg>"
+    )
+
+
+def round_panels(rounds: Sequence[dict[str, Any]]) -> str:
+    """Draw the rounds that kept their candidates, side by side at one scale."""
+    drawn = [entry for entry in rounds if entry.get("candidates")]
+    everything = [point for entry in drawn for name in ("candidates", "centers") for point in _points(entry, name)]
+    if not everything:
+        return ""
+    place = _fit_square(everything)
+    return "".join(_panel(entry, place) for entry in drawn)
+
+
+def round_candidates(rounds: Sequence[dict[str, Any]]) -> str:
+    """Draw how many candidates stood for election in each round, and how many of them kept votes."""
+    totals = [max(entry["n_candidates"], 0.0) for entry in rounds]
+    kept = [max(entry["n_voted"], 0.0) for entry in rounds]
+    chart = _Chart(len(rounds), max(totals, default=0.0))
+    bars = "".join(
+        f'<path class="pale" d="{chart.bar(index, total)}"/><path class="full" d="{chart.bar(index, part)}"/>'
+        for index, (total, part) in enumerate(zip(totals, kept, strict=True))
+    )
+    return chart.svg(bars, "Candidates in each round, and those that kept votes")
+
+
+def round_noise(rounds: Sequence[dict[str, Any]]) -> str:
+    """Draw the standard deviation of the noise on each vote, round by round."""
+    sigmas = [max(entry["sigma"], 0.0) for entry in rounds]
+    chart = _Chart(len(rounds), max(sigmas, default=0.0))
+    line = "".join(f"{'L' if index else 'M'}{chart.x(index):.1f} {chart.y(one):.1f}" for index, one in enumerate(sigmas))
+    dots = "".join(f"M{chart.x(index):.1f} {chart.y(one):.1f}h0" for index, one in enumerate(sigmas))
+    return chart.svg(f'<path class="line" d="{line}"/><path class="dots" d="{dots}"/>', "Noise on each vote, in each round")
+
+
+def guess_meter(chance: float) -> str:
+    """Draw how far a guess can rise above the toss of a coin."""
+    x = 10 + 440 * min(max(2 * chance - 1, 0.0), 1.0)
+    anchor = "start" if x < 60 else "end" if x > 400 else "middle"
+    return (
+        '<svg class="meter" viewBox="0 0 460 58" role="img" aria-label="Chance of a right guess">'
+        '<path class="track" d="M10 30H450"/>'
+        f'<path class="reach" d="M10 30H{x:.1f}"/><path class="pin" d="M{x:.1f} 21v18"/>'
+        f'<text class="value" x="{min(max(x, 10), 450):.1f}" y="15" text-anchor="{anchor}">{chance:.1%}</text>'
+        '<text class="axis" x="10" y="54">50 %: a coin</text>'
+        '<text class="axis" x="450" y="54" text-anchor="end">100 %: certainty</text></svg>'
+    )
+
+
+# -- scales -------------------------------------------------------------------------------------------------------------
+
+
+def _at(value: float, low: float, high: float) -> str:
+    """Place a value on a strip of 120 units; what lies outside is drawn at the end."""
+    share = (value - low) / (high - low) if high > low else 0.5
+    return f"{3 + 114 * min(max(share, 0.0), 1.0):.1f}"
+
+
+class _Place:
+    """Maps a plane to a picture, with y upward and one scale for both axes."""
+
+    def __init__(self, middle: Point, scale: float, target: Point) -> None:
+        self._middle, self.scale, self._target = middle, scale, target
+
+    def __call__(self, point: Point) -> Point:
+        return (
+            self._target[0] + (point[0] - self._middle[0]) * self.scale,
+            self._target[1] - (point[1] - self._middle[1]) * self.scale,
+        )
+
+
+def _fit_map(points: Sequence[Point], margin: float) -> tuple[_Place, float]:
+    left, right, bottom, top = _extent(points)
+    scale = (MAP_WIDTH - 2 * margin) / max(right - left, (top - bottom) / MAP_TALLEST, 1e-9)
+    if right - left < 1e-9 and top - bottom < 1e-9:
+        scale = 1.0
+    height = max((top - bottom) * scale + 2 * margin, 170.0)
+    return _Place(((left + right) / 2, (bottom + top) / 2), scale, (MAP_WIDTH / 2, height / 2)), height
+
+
+def _fit_square(points: Sequence[Point]) -> _Place:
+    left, right, bottom, top = _extent(points)
+    scale = (PANEL - 16) / max(right - left, top - bottom, 1e-9)
+    return _Place(((left + right) / 2, (bottom + top) / 2), scale, (PANEL / 2, PANEL / 2))
+
+
+def _extent(points: Sequence[Point]) -> tuple[float, float, float, float]:
+    xs, ys = [point[0] for point in points], [point[1] for point in points]
+    return min(xs), max(xs), min(ys), max(ys)
+
+
+def _points(entry: dict[str, Any], name: str) -> list[Point]:
+    return [(x, y) for x, y in entry.get(name, [])]
+
+
+class _Chart:
+    """A small chart with rounds along the bottom and an axis that starts at zero."""
+
+    def __init__(self, n_rounds: int, largest: float) -> None:
+        self._n = max(n_rounds, 1)
+        self._top = _nice(largest)
+        self._left, self._right, self._low, self._high = 52.0, CHART_WIDTH - 6, CHART_HEIGHT - 30, 12.0
+
+    def x(self, index: int) -> float:
+        return self._left + (index + 0.5) * (self._right - self._left) / self._n
+
+    def y(self, value: float) -> float:
+        return self._low - (self._low - self._high) * min(value / self._top, 1.0)
+
+    def bar(self, index: int, value: float) -> str:
+        half = 0.36 * (self._right - self._left) / self._n
+        return f"M{self.x(index) - half:.1f} {self._low:.1f}V{self.y(value):.1f}h{2 * half:.1f}V{self._low:.1f}z"
+
+    def svg(self, marks: str, label: str) -> str:
+        levels = [0.0, self._top / 2, self._top]
+        grid = "".join(f"M{self._left:g} {self.y(level):.1f}H{self._right:g}" for level in levels)
+        ticks = "".join(
+            f'<text class="axis" x="{self._left - 6:g}" y="{self.y(level) + 4:.1f}" text-anchor="end">{number(level)}</text>'
+            for level in levels
+        )
+        step = max(1, math.ceil(self._n / 10))
+        rounds = "".join(
+            f'<text class="axis" x="{self.x(index):.1f}" y="{self._low + 17:.1f}" text-anchor="middle">{index + 1}</text>'
+            for index in range(0, self._n, step)
+        )
+        return (
+            f'<svg class="chart" viewBox="0 0 {CHART_WIDTH:g} {CHART_HEIGHT:g}" role="img" aria-label="{escape(label)}">'
+            f'<path class="rule" d="{grid}"/>{marks}{ticks}{rounds}</svg>'
+        )
+
+
+def _nice(value: float) -> float:
+    """Return a round number of at least `value`."""
+    if not (value > 0 and math.isfinite(value)):
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 4, 5, 6, 8, 10, 20) if step * power >= value)
+
+
+# -- marks --------------------------------------------------------------------------------------------------------------
+
+
+def _bubble(cluster: dict[str, Any], at: Point, radius: float, spread: Sequence[float], *, named: bool) -> str:
+    x, y = at
+    label = str(cluster["label"])
+    count, error = with_error(cluster["count"], cluster["count_error"])
+    if radius > 0:
+        body = f'<circle class="bubble" cx="{x:.1f}" cy="{y:.1f}" r="{max(radius, 2.5):.1f}"/>'
+    else:
+        body = f'<path class="hollow" d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5 -5z"/>'
+    wide, tall = spread
+    lines = f"M{x - wide:.1f} {y:.1f}h{2 * wide:.1f}M{x:.1f} {y - tall:.1f}v{2 * tall:.1f}"
+    cross = f'<path class="whisker" d="{lines}"/>'
+    if not named:
+        text = ""
+    elif radius >= 20:
+        text = f'<text class="name" x="{x:.1f}" y="{y - 5:.1f}" text-anchor="middle">{label}</text>'
+    else:
+        text = f'<text class="name" x="{x + max(0.75 * radius, 4) + 3:.1f}" y="{y - max(0.75 * radius, 4):.1f}">{label}</text>'
+    return f"<g><title>Cluster {label}: about {count} ± {error} rows</title>{body}{cross}{text}</g>"
+
+
+def _panel(entry: dict[str, Any], place: _Place) -> str:
+    candidates, centers = _points(entry, "candidates"), _points(entry, "centers")
+    votes = entry["votes"]
+    largest = max([*votes, 1.0])
+    silent, voted = [], []
+    for index, point in enumerate(candidates):
+        x, y = place(point)
+        vote = votes[index] if index < len(votes) else 0.0
+        if vote > 0:
+            voted.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{1 + 4.5 * math.sqrt(vote / largest):.1f}"/>')
+        else:
+            silent.append(f"M{x:.1f} {y:.1f}h0")
+    crosses = "".join(f"M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8" for x, y in map(place, centers))
+    name = entry["round"]
+    stood, kept = (number(entry[key]) for key in ("n_candidates", "n_voted"))
+    return (
+        f'<figure><svg class="panel" viewBox="0 0 {PANEL:g} {PANEL:g}" role="img" aria-label="Round {name}">'
+        f'<path class="silent" d="{"".join(silent)}"/><g class="voted">{"".join(voted)}</g>'
+        f'<path class="cross" d="{crosses}"/></svg>'
+        f"<figcaption><b>Round {name}</b><br>{stood} candidates, {kept} kept votes</figcaption></figure>"
+    )

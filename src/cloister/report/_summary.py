@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A release as plain data, arranged for readers: clusters, receipt, a plane to draw them in, the course of the rounds.
+
+Everything here is arithmetic on published numbers. Nothing is rounded; that is the printer's business.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from cloister.domain import Box, FloatArray
+from cloister.privacy import Event, to_dict
+from cloister.release import Release
+
+__all__ = ["rank_columns", "summary"]
+
+SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
+
+
+def summary(release: Release) -> dict[str, Any]:
+    """Return what a release says as plain data, ready for JSON, a table or the report.
+
+    Parameters
+    ----------
+    release : Release
+        What a fit published.
+
+    Returns
+    -------
+    dict
+        Numbers and words only.
+
+    Notes
+    -----
+    **Privacy.** Post-processing of a release; costs nothing.
+
+    Examples
+    --------
+    >>> from cloister import PEMeans
+    >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
+    >>> told = summary(model.release_)
+    >>> told["n_clusters"], told["columns"], told["receipt"]["seeded"]
+    (2, ['x0', 'x1'], True)
+    """
+    return {
+        "method": release.method,
+        "created": release.created,
+        "n_clusters": release.n_clusters,
+        "n_features": release.n_features,
+        "columns": list(release.columns),
+        "bounds": _bounds(release),
+        "domain": release.domain.to_dict()["kind"],
+        "scaling": release.scaling,
+        "ranking": rank_columns(release),
+        "clusters": _clusters(release),
+        "total_count": float(release.cluster_counts.sum()),
+        "receipt": _receipt(release),
+        "plane": _plane(release),
+        "projected": any(event.asked == "nearest_sums" for event in release.receipt.events),
+        "rounds": _rounds(release.history),
+        "parameters": release.parameters,
+        "versions": release.versions,
+    }
+
+
+def rank_columns(release: Release) -> list[int]:
+    """Return the columns by how well they tell the centres apart, best first; noisy differences count less."""
+    scale = release.frame.scale
+    points = release.cluster_centers / scale
+    weights = 1 / np.maximum(release.center_errors / scale, SMALLEST_ERROR) ** 2
+    middle = (weights * points).sum(axis=0) / weights.sum(axis=0)
+    spread = (weights * (points - middle) ** 2).sum(axis=0)
+    return [int(index) for index in np.argsort(-spread, kind="stable")]
+
+
+def _bounds(release: Release) -> list[list[float]]:
+    domain = release.domain
+    if isinstance(domain, Box):
+        low, high = np.atleast_1d(domain.low), np.atleast_1d(domain.high)
+    else:
+        center = np.atleast_1d(domain.center)
+        low, high = center - domain.radius, center + domain.radius
+    pairs = np.broadcast_to(np.stack([low, high], axis=1), (release.n_features, 2))
+    return [[float(first), float(last)] for first, last in pairs]
+
+
+def _clusters(release: Release) -> list[dict[str, Any]]:
+    return [
+        {
+            "label": label,
+            "count": float(release.cluster_counts[label]),
+            "count_error": float(release.count_errors[label]),
+            "center": release.cluster_centers[label].tolist(),
+            "center_error": release.center_errors[label].tolist(),
+        }
+        for label in range(release.n_clusters)
+    ]
+
+
+def _receipt(release: Release) -> dict[str, Any]:
+    receipt = release.receipt
+    spent = receipt.spent
+    return {
+        "guarantee": to_dict(receipt.guarantee),
+        "guarantee_text": str(receipt.guarantee),
+        "neighbours": receipt.neighbours,
+        "spent": "nothing" if spent.empty else spent.describe(receipt.guarantee),
+        "seeded": receipt.seeded,
+        "account": receipt.account,
+        "explanation": receipt.explain(),
+        # Telling two neighbours apart is at most as easy as telling N(0, 1) from N(mu, 1): right with chance Phi(mu / 2).
+        "best_guess": float(ndtr(spent.all_mu / 2)),
+        "groups": _groups(receipt.events),
+        "events": [event.to_line() for event in receipt.events],
+    }
+
+
+def _groups(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Put events of one kind and one noise together, in the order in which they were first asked."""
+    groups: dict[tuple[Any, ...], dict[str, Any]] = {}
+    weights = [_weight(event) for event in events]
+    for event, weight in zip(events, weights, strict=True):
+        key = (event.asked, event.event, event.scale, event.sensitivity, event.unit, event.relation)
+        group = groups.setdefault(
+            key,
+            {
+                "asked": event.asked,
+                "mechanism": event.event,
+                "times": 0,
+                "smallest_size": event.size,
+                "largest_size": event.size,
+                "standard_deviation": event.standard_deviation,
+                "sensitivity": event.sensitivity * event.unit,
+                "relation": event.relation,
+                "share": 0.0,
+            },
+        )
+        group["times"] += 1
+        group["smallest_size"] = min(group["smallest_size"], event.size)
+        group["largest_size"] = max(group["largest_size"], event.size)
+        group["share"] += weight / max(sum(weights), math.ulp(0.0))
+    return list(groups.values())
+
+
+def _weight(event: Event) -> float:
+    """Return what adds up when events compose: the square of mu, or epsilon."""
+    ratio = event.sensitivity / event.scale
+    return ratio**2 if event.event == "rounded_gaussian" else ratio
+
+
+def _plane(release: Release) -> dict[str, Any]:
+    """Project the centres, as distances see them, on their first two principal axes."""
+    frame = release.frame
+    points = frame.to_unit(release.cluster_centers)
+    origin = points.mean(axis=0)
+    _, lengths, rows = np.linalg.svd(points - origin, full_matrices=False)
+    axes = np.zeros((2, release.n_features))
+    known = min(2, len(rows))
+    axes[:known] = rows[:known] * _signs(rows[:known])
+    variances = lengths**2
+    total = float(variances.sum())
+    shares = [float(one / total) if total > 0 else 0.0 for one in [*variances[:2], 0.0, 0.0][:2]]
+    errors = np.sqrt(((release.center_errors / frame.scale) ** 2) @ (axes**2).T)
+    return {
+        "positions": ((points - origin) @ axes.T).tolist(),
+        "errors": errors.tolist(),
+        "shares": shares,
+        "loadings": [_loadings(release.columns, axis) for axis in axes],
+    }
+
+
+def _rounds(history: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the rounds that can be drawn: a history is free-form, and a file may have been edited."""
+    rounds = []
+    for entry in history:
+        try:
+            told = {name: float(entry[name]) for name in ("n_candidates", "n_voted", "sigma")}
+            drawn = {name: _pairs(entry[name]) for name in ("centers", "candidates") if name in entry}
+            votes = [float(vote) for vote in entry.get("votes", [])]
+            rounds.append({"round": int(entry["round"]), **told, **drawn, "votes": votes})
+        except (AttributeError, KeyError, TypeError, ValueError):
+            continue
+    return rounds
+
+
+def _pairs(points: Any) -> list[list[float]]:
+    return [[float(x), float(y)] for x, y in points]
+
+
+def _signs(rows: FloatArray) -> FloatArray:
+    """Turn each axis so that its largest entry is positive: its sign is arbitrary, and pictures should be comparable."""
+    largest = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
+    return np.asarray(np.where(largest < 0, -1.0, 1.0)[:, None])
+
+
+def _loadings(columns: tuple[str, ...], axis: FloatArray) -> list[list[Any]]:
+    """Name the columns an axis consists of, the most important first: at most three."""
+    order = np.argsort(-np.abs(axis), kind="stable")[:3]
+    return [[columns[index], float(axis[index])] for index in order if abs(axis[index]) > 0.2 * np.abs(axis).max(initial=0.0)]

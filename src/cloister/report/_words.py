@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's sentences: what was released and what is guaranteed, for readers who are no experts."""
+
+from typing import Any
+
+__all__ = ["ASKED", "MECHANISMS", "axis_words", "in_the_table", "promise", "scaling_words", "versions_differ"]
+
+ASKED = {
+    "nearest_counts": "How many rows have each candidate as their nearest (votes)",
+    "nearest_sums": "Sum of the rows nearest to each candidate",
+    "distance_histogram": "How far rows lie from the nearest point",
+    "row_count": "How many rows there are",
+}
+MECHANISMS = {"rounded_gaussian": "Gaussian, rounded to whole steps", "discrete_laplace": "Discrete Laplace"}
+
+
+def in_the_table(neighbours: str) -> str:
+    """Say what an observer would like to know."""
+    if neighbours == "replace":
+        return "which of two versions of one row was in the table"
+    return "whether one particular row was in the table"
+
+
+def promise(receipt: dict[str, Any]) -> list[str]:
+    """Explain the guarantee: its strength, its unit, and what it does not cover."""
+    chance = receipt["best_guess"]
+    guess = (
+        f"Suppose someone who knows every other row wants to find out {in_the_table(receipt['neighbours'])}, and before "
+        "reading this page holds both for equally likely. Whatever they compute from it, their guess is right with a chance "
+        f"of at most {chance:.1%}. Without this page it would be 50 %."
+    )
+    free = (
+        "The noise was drawn for every number by itself, also for those of empty groups, and each answer was paid for in a "
+        "ledger before it was computed. Everything on this page is arithmetic on those noisy answers, so it may be copied, "
+        "combined and published without further cost."
+    )
+    return [guess, free]
+
+
+def versions_differ(neighbours: str) -> str:
+    """Name the unit of protection."""
+    return "replacing one row" if neighbours == "replace" else "adding or removing one row"
+
+
+def scaling_words(scaling: str) -> str:
+    """Say how distances were measured."""
+    if scaling == "bounds":
+        return "Distances were measured with every column divided by the width of its bounds."
+    return "Distances were measured in the units of the input."
+
+
+def axis_words(share: float, loadings: list[list[Any]]) -> str:
+    """Describe a principal axis by its columns, largest first."""
+    if not loadings or share <= 0:
+        return "no spread"
+    parts = [f"{name} {'up' if weight > 0 else 'down'}" for name, weight in loadings]
+    return f"{', '.join(parts)} ({share:.0%} of the spread between centres)"

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Private evolution, told by a fake ``ask`` that keeps the rows to itself."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import gamma
+
+from cloister import GDP
+from cloister.algorithms import EvolutionSettings, evolve, levy_flight, lift, random_projection
+from cloister.domain import Relation, snap
+from cloister.privacy import Entropy, price
+from cloister.questions import Answer, NearestCounts, NearestSums
+
+COST = GDP(1e6)
+
+
+class FakeVault:
+    """Answers with chosen noise, and remembers what it was asked."""
+
+    def __init__(self, rows, *, random_state=0):
+        self._rows, self._entropy, self.asked = snap(rows), Entropy(random_state), []
+
+    def ask(self, question, cost):
+        self.asked.append((question, cost))
+        relation = Relation.ADD_REMOVE
+        event = price(
+            cost,
+            asked=question.asked,
+            size=int(np.prod(question.shape)),
+            l1=question.l1_sensitivity(relation),
+            l2=question.l2_sensitivity(relation),
+            unit=question.unit,
+            relation=relation,
+            seeded=True,
+        )
+        noise = event.draw(self._entropy).reshape(question.shape)
+        return Answer((question.exact(self._rows) + noise) * question.unit, event)
+
+
+def clip(points):
+    return points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
+
+
+def run(vault, generator, *, n_clusters=4, n_rows=1000, dimension=2, cost=COST, projection=None, watch=None, **settings):
+    return evolve(
+        vault.ask,
+        cost,
+        n_clusters=n_clusters,
+        n_rows=n_rows,
+        dimension=dimension,
+        settings=EvolutionSettings(**{"n_rounds": 6, "n_variations": 20, "n_init": 2, **settings}),
+        generator=generator,
+        clip=clip,
+        projection=projection,
+        watch=watch,
+    )
+
+
+@pytest.fixture
+def blobs(generator):
+    """Four well separated clusters of unequal size in the plane."""
+    middles = np.array([[-0.6, -0.4], [0.6, -0.4], [-0.5, 0.6], [0.6, 0.6]])
+    sizes = (700, 150, 100, 50)
+    return np.vstack([mid + 0.02 * generator.normal(size=(size, 2)) for mid, size in zip(middles, sizes, strict=True)]), middles
+
+
+def test_one_vote_a_round_and_nothing_else(blobs, generator):
+    vault, seen = FakeVault(blobs[0]), []
+    evolution = run(vault, generator, watch=seen.append)
+    assert [type(question) for question, _ in vault.asked] == [NearestCounts] * 6
+    assert {cost for _, cost in vault.asked} == {COST}
+    assert tuple(seen) == evolution.generations
+    assert evolution.centers is evolution.generations[-1].centers
+
+
+def test_the_number_of_candidates_is_that_of_the_paper(blobs, generator):
+    # (L + 1) k at first, then the k centres and k L variations of them (facts.md).
+    vault = FakeVault(blobs[0])
+    run(vault, generator, adaptive=False)
+    assert [len(question.points) for question, _ in vault.asked] == [21 * 4] * 6
+
+
+def test_candidates_stay_in_the_domain(blobs, generator):
+    vault = FakeVault(blobs[0])
+    evolution = run(vault, generator, step=0.9, levy_exponent=0.5)
+    for generation in evolution.generations:
+        assert (np.linalg.norm(generation.candidates, axis=1) <= 1 + 1e-9).all()
+        assert (np.linalg.norm(generation.centers, axis=1) <= 1 + 1e-9).all()
+        assert generation.centers.shape == (4, 2)
+
+
+def test_each_generation_starts_from_the_centres_of_the_last(blobs, generator):
+    generations = run(FakeVault(blobs[0]), generator).generations
+    for before, after in itertools.pairwise(generations):
+        assert np.array_equal(after.candidates[:4], before.centers)
+
+
+def test_variations_are_halved_while_noise_is_louder_than_votes(blobs, generator):
+    vault = FakeVault(blobs[0])
+    run(vault, generator, cost=GDP(1e-4), n_variations=40)
+    sizes = [len(question.points) for question, _ in vault.asked]
+    assert sizes[0] == 41 * 4
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 5 * 4, "no fewer than four variations of each centre"
+    loud = FakeVault(blobs[0])
+    run(loud, generator, n_variations=40)
+    assert {len(question.points) for question, _ in loud.asked} == {41 * 4}
+
+
+def test_k_means_keeps_every_cluster_where_the_older_rule_splits_votes(blobs, generator):
+    # Figure 1 of the paper: candidates crowd around the large cluster and share its votes; still each of them has more votes
+    # than the only candidate near a small cluster, so the k most voted all end up in the large one.
+    rows, middles = blobs
+
+    def clusters_found(selection):
+        vault = FakeVault(rows)
+        centers = run(vault, generator, selection=selection, n_rounds=10, n_variations=40).centers
+        distance = np.linalg.norm(centers[:, None] - middles, axis=2)
+        return len(set(distance.argmin(axis=1)[distance.min(axis=1) < 0.2])), distance.min(axis=0).max()
+
+    found, worst = clusters_found("kmeans")
+    assert found == 4
+    assert worst < 0.1
+    assert clusters_found("top-k")[0] < 4
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 10])
+def test_k_centres_come_out_of_almost_nothing(n_rows, generator):
+    centers = run(FakeVault(np.zeros((n_rows, 2))), generator, n_clusters=7, n_rows=max(n_rows, 1), cost=GDP(0.01)).centers
+    assert centers.shape == (7, 2)
+    assert np.isfinite(centers).all()
+
+
+# -- the high-dimensional variant ----------------------------------------------------------------------------------------
+
+
+def test_lifting_asks_two_questions_and_averages(generator):
+    flat = random_projection(generator, 40, 2)
+    middles = clip(generator.normal(size=(3, 40)))
+    rows = clip(np.repeat(middles, 200, axis=0) + 0.01 * generator.normal(size=(600, 40)))
+    vault = FakeVault(rows)
+    question = NearestCounts(points=np.zeros((1, 2)), projection=flat)
+    seen = question.view(snap(middles))
+    outcome = lift(vault.ask, COST, seen, projection=flat, clip=clip)
+    centers, counts, errors = outcome if isinstance(outcome, tuple) else (outcome.centers, outcome.counts, outcome.errors)
+    assert [type(asked) for asked, _ in vault.asked] == [NearestCounts, NearestSums]
+    assert all(np.array_equal(asked.projection, question.projection) for asked, _ in vault.asked)
+    assert np.abs(np.sort(counts) - 200).max() < 5
+    assert np.abs(centers - middles).max() < 0.02
+    assert errors.shape == centers.shape
+
+
+def test_every_lifted_number_is_noised_by_itself(generator):
+    # The published code added one scalar to all coordinates of a cluster and dropped clusters that happened to be empty.
+    flat = random_projection(generator, 40, 2)
+    vault = FakeVault(np.empty((0, 40)))
+    answers = []
+
+    def ask(question, cost):
+        answers.append(vault.ask(question, cost))
+        return answers[-1]
+
+    points = clip(generator.normal(size=(5, 2)))
+    outcome = lift(ask, GDP(0.5), points, projection=flat, clip=clip)
+    centers = outcome[0] if isinstance(outcome, tuple) else outcome.centers
+    assert centers.shape == (5, 40)
+    assert np.isfinite(centers).all()
+    sums = answers[1].value
+    assert len(np.unique(sums)) == sums.size, "an independent draw for every number"
+    assert len(np.unique(sums[:, 0] - sums[:, 1])) == 5
+    assert answers[1].event.size == 200
+
+
+def test_a_projection_keeps_squared_norms_on_average(generator):
+    # |G x|^2 is chi-square with p degrees of freedom, divided by p; the mean of 4,000 has deviation sqrt(2 / (16 * 4000)).
+    norms = [np.sum((np.eye(1, 30) @ random_projection(generator, 30, 16)) ** 2) for _ in range(4000)]
+    assert abs(np.mean(norms) - 1) < 8 * (2 / (16 * 4000)) ** 0.5
+
+
+# -- variations ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exponent", [0.5, 1.0, 1.5, 1.75, 1.99])
+def test_levy_steps_follow_mantegnas_law(exponent, generator):
+    # A step is u / |v|^(1/beta) with u ~ N(0, scale^2) and v ~ N(0, 1). At beta = 1 that is u / |v|: Cauchy times the scale.
+    numerator = gamma(1 + exponent) * np.sin(np.pi * exponent / 2)
+    scale = (numerator / (gamma((1 + exponent) / 2) * exponent * 2 ** ((exponent - 1) / 2))) ** (1 / exponent)
+    steps = levy_flight(generator, (20_000,), exponent)
+    u, v = np.random.default_rng(1).standard_normal((2, 200_000))
+    law = scale * u / np.abs(v) ** (1 / exponent)
+    assert stats.ks_2samp(steps, law).pvalue > 1e-9
+    assert abs(np.mean(steps > 0) - 0.5) < 0.03
+    if exponent == 1.0:
+        assert scale == pytest.approx(1.0)
+        assert stats.kstest(steps, stats.cauchy.cdf).pvalue > 1e-9
+
+
+def test_smaller_exponents_have_heavier_tails(generator):
+    far = [np.mean(np.abs(levy_flight(generator, (50_000,), exponent)) > 20) for exponent in (0.5, 1.0, 1.75)]
+    assert far[0] > far[1] > far[2]
+
+
+def test_every_coordinate_takes_its_own_step(generator):
+    steps = levy_flight(generator, (200, 3), 1.75)
+    assert steps.shape == (200, 3)
+    assert len(np.unique(steps)) == 600

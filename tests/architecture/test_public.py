@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Public names: sorted, documented with what they cost, and the same in code and prose; files that begin as they should."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import cloister
+
+SOURCE = Path(cloister.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+PUBLIC = [name for name in cloister.__all__ if not name.startswith("_")]
+CLASSES = [name for name in PUBLIC if inspect.isclass(getattr(cloister, name))]
+FUNCTIONS = [name for name in PUBLIC if inspect.isfunction(getattr(cloister, name))]
+PRINTERS = {"cli", "demo.py", "__main__.py"}
+
+
+def section(doc, title):
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", inspect.cleandoc(doc), flags=re.M | re.S)
+    return found.group(1) if found else None
+
+
+def isort_key(name):
+    """Constants, then classes, then the rest, as the linter sorts them."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+
+
+def test_public_names_are_sorted_and_exist():
+    assert cloister.__all__ == sorted(cloister.__all__, key=isort_key)
+    assert len(set(cloister.__all__)) == len(cloister.__all__)
+    assert all(hasattr(cloister, name) for name in cloister.__all__)
+    expected = {"ApproxDP", "Ball", "Box", "GDP", "Ledger", "PEMeans", "PureDP", "Release", "ZCDP", "load_release", "open_rows"}
+    assert expected <= set(cloister.__all__)
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", cloister.__version__)
+
+
+@pytest.mark.parametrize("name", [*CLASSES, *FUNCTIONS])
+def test_public_names_are_documented(name):
+    thing = getattr(cloister, name)
+    doc = inspect.getdoc(thing) or ""
+    assert doc.splitlines()[0].endswith("."), "a summary in one line"
+    assert section(doc, "Parameters")
+    assert ">>>" in (section(doc, "Examples") or "")
+    if name in FUNCTIONS:
+        assert section(doc, "Returns")
+        assert section(doc, "Raises")
+
+
+@pytest.mark.parametrize("name", [name for name in (*CLASSES, *FUNCTIONS) if not name.endswith("DP")])
+def test_notes_open_with_the_price(name):
+    notes = section(inspect.getdoc(getattr(cloister, name)), "Notes")
+    assert notes is not None
+    assert notes.startswith("**Privacy.**")
+
+
+@pytest.mark.parametrize("name", [*CLASSES, *FUNCTIONS])
+def test_every_parameter_is_documented(name):
+    thing = getattr(cloister, name)
+    text = section(inspect.getdoc(thing), "Parameters")
+    documented = {
+        word.strip("* ") for line in re.findall(r"^(\S[^:\n]*)(?: :|$)", text, flags=re.M) for word in line.split(",")
+    }
+    wanted = {parameter for parameter in inspect.signature(thing).parameters if parameter not in ("self", "args", "kwargs")}
+    assert wanted == documented
+
+
+ESTIMATORS = [name for name in CLASSES if hasattr(getattr(cloister, name), "fit")]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_documented_defaults_are_the_defaults(name):
+    estimator = getattr(cloister, name)
+    text = section(inspect.getdoc(estimator), "Parameters")
+    for names, described in re.findall(r"^(\w[\w, ]*) : .*?default=(.+)$", text, flags=re.M):
+        defaults = [ast.literal_eval(part) for part in described.split(" and ")]
+        parameters = [one.strip() for one in names.split(",")]
+        assert len(parameters) == len(defaults)
+        for parameter, default in zip(parameters, defaults, strict=True):
+            assert inspect.signature(estimator).parameters[parameter].default == default
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators_share_their_parameters_and_their_defaults(name):
+    signature = inspect.signature(getattr(cloister, name)).parameters
+    shared = {
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "bounds": None,
+        "neighbours": "add-remove",
+        "n_rows": None,
+        "ledger": None,
+        "random_state": None,
+        "n_jobs": None,
+        "progress": False,
+    }
+    for parameter, default in shared.items():
+        assert signature[parameter].default == default
+        assert signature[parameter].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_files_begin_with_a_licence_and_say_what_they_are(path):
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree)
+    public = [
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+    ]
+    names = [node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
+    assert names or not public, "public things are listed in __all__"
+    if names:
+        listed = ast.literal_eval(names[0].value)
+        assert listed == sorted(listed, key=isort_key)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_nothing_prints_but_the_command_line(path):
+    if path.relative_to(SOURCE).parts[0] in PRINTERS:
+        return
+    calls = {
+        ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
+    }
+    assert not calls & {"print", "sys.stdout.write", "breakpoint", "input", "warnings.warn", "exit", "sys.exit"}
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (SOURCE / "py.typed").exists()

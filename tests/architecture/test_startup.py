@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `import cloister` loads, and how long that takes beside scikit-learn."""
+
+import subprocess
+import sys
+
+import pytest
+
+LATE = {
+    "pandas",
+    "polars",
+    "dask",
+    "pyspark",
+    "faiss",
+    "opendp",
+    "matplotlib",
+    "dp_accounting",
+    "pyarrow",
+    "rich",
+    "click",
+    "sqlalchemy",
+    "IPython",
+}
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_nothing_heavy_is_imported_at_start_up():
+    loaded = set(run("import sys, cloister; print(*{name.split('.')[0] for name in sys.modules})").split())
+    assert "cloister" in loaded
+    assert not LATE & loaded
+
+
+def test_a_fit_of_an_array_needs_no_optional_library():
+    code = (
+        "import sys, numpy as np, cloister\n"
+        "model = cloister.PEMeans(2, bounds=(0, 1), n_rounds=2, n_init=1).fit(np.ones((50, 2)) / 2)\n"
+        "model.release_.to_json()\n"
+        "print(*{name.split('.')[0] for name in sys.modules})"
+    )
+    assert not (LATE - {"pandas"}) & set(run(code).split())
+
+
+def test_importing_says_nothing():
+    assert run("import cloister") == ""
+
+
+@pytest.mark.slow
+def test_start_up_is_close_to_that_of_scikit_learn():
+    clock = "import time; start = time.process_time(); import {}; print(time.process_time() - start)"
+
+    def best(module):
+        return min(float(run(clock.format(module))) for _ in range(7))
+
+    assert best("cloister") < 1.5 * best("sklearn.cluster")

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small private table with a canary in it, and a way to run the command line in this process."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner, Result
+
+from cloister.cli import main
+
+CANARY = 77.123456789
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run() -> Run:
+    def invoke(*arguments: object, stdin: bytes | None = None) -> Result:
+        return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+
+    return invoke
+
+
+@pytest.fixture
+def refused(run: Run) -> Run:
+    """Run a command that must end with exit code 2, one line on standard error and nothing on standard output."""
+
+    def invoke(*arguments: object, match: str) -> Result:
+        result = run(*arguments)
+        assert result.exit_code == 2, result.output
+        assert result.stdout == ""
+        assert result.stderr.startswith("Error: ")
+        assert result.stderr.count("\n") == 1
+        assert match in result.stderr
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def table(tmp_path: Path, generator: np.random.Generator) -> Path:
+    """Two groups of people: age, weight, and a text column."""
+    rows = np.concatenate([generator.normal([30, 60], 3, (300, 2)), generator.normal([70, 90], 3, (300, 2))])
+    rows[7] = CANARY
+    columns = {"age": rows[:, 0], "weight": rows[:, 1], "town": ["x"] * len(rows)}
+    pa.parquet.write_table(pa.table(columns), tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+@pytest.fixture
+def release(tmp_path: Path, table: Path, run: Run) -> Path:
+    result = run(
+        "fit", table, "-k", 2, "--epsilon", 5, "--bounds", "age=0:120,weight=20:200", "-o", tmp_path / "release.json", "-q"
+    )
+    assert result.exit_code == 0, result.output
+    return tmp_path / "release.json"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, run: Run) -> Path:
+    assert run("ledger", "create", tmp_path / "budget.sqlite", "--epsilon", 2, "--name", "people").exit_code == 0
+    return tmp_path / "budget.sqlite"

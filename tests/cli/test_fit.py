@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister fit``: what it prints, what it writes, and every refusal before any budget is spent."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from cloister import Ledger, load_release
+
+from .conftest import CANARY, Run
+
+BOUNDS = "age=0:120,weight=20:200"
+
+
+def test_a_fit_prints_centres_receipt_and_places(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
+    result = run(
+        *("fit", table, "-k", 2, "--epsilon", 1.5, "--bounds", BOUNDS, "--ledger", ledger),
+        *("--output", tmp_path / "release.json", "--report", tmp_path / "report.html"),
+    )
+    assert result.exit_code == 0, result.output
+    for words in (
+        "2 centres",
+        "age",
+        "weight",
+        "±",
+        "Guarantee: epsilon = 1.5",
+        "Left in the ledger: epsilon",
+        "release.json",
+        "report.html",
+    ):
+        assert words in result.stdout
+    release = load_release(tmp_path / "release.json")
+    assert release.columns == ("age", "weight")
+    assert release.scaling == "bounds"
+    assert not release.receipt.seeded
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "budget.sqlite",
+        "people.parquet",
+        "release.json",
+        "report.html",
+    ]
+    with Ledger.open(ledger) as opened:
+        assert len(opened.events) == len(release.receipt.events)
+
+
+def test_a_fit_that_is_not_kept_says_so(run: Run, table: Path) -> None:
+    assert "was not kept" in run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120").stdout
+
+
+def test_columns_and_a_pair(run: Run, table: Path, tmp_path: Path) -> None:
+    result = run("fit", table, "-k", 2, "--epsilon", 1, "--columns", "weight, age", "--bounds", "0,200", "-o", "-", "--quiet")
+    told = json.loads(result.stdout)
+    assert told["feature_names"] == ["weight", "age"]
+    assert told["scaling"] == "none"
+    assert result.stderr == ""
+
+
+def test_bounds_for_columns_that_are_not_used_are_allowed(run: Run, table: Path) -> None:
+    result = run("fit", table, "-k", 1, "--epsilon", 1, "--columns", "age", "--bounds", BOUNDS, "--json")
+    assert json.loads(result.stdout)["columns"] == ["age"]
+
+
+def test_json_is_for_machines(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
+    target = tmp_path / "release.json"
+    result = run(
+        "fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, "--json", "-o", target, "--seed", 3
+    )
+    told = json.loads(result.stdout)
+    assert [len(cluster["center"]) for cluster in told["clusters"]] == [2, 2]
+    assert told["receipt"]["seeded"] is True
+    assert told["ledger"]["left"] < 2
+    assert told["files"] == {"release": str(target)}
+
+
+def test_a_dash_is_standard_output_and_the_summary_goes_elsewhere(run: Run, table: Path) -> None:
+    result = run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--output", "-")
+    assert json.loads(result.stdout)["format"] == "cloister.release"
+    assert "1 centres" in result.stderr
+    html = run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--report", "-", "-q")
+    assert html.stdout.startswith("<!doctype html>")
+
+
+def test_a_seed_repeats_a_run_and_is_stamped(run: Run, table: Path) -> None:
+    arguments = ("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--seed", 5, "--n-rows", 600, "--jobs", 1)
+    first, second = run(*arguments), run(*arguments)
+    assert first.stdout == second.stdout
+    assert "SEEDED" in first.stdout
+
+
+def test_pure_and_replace(run: Run, table: Path) -> None:
+    result = run("fit", table, "-k", 1, "--epsilon", 1, "--delta", 0, "--neighbours", "replace", "--bounds", BOUNDS, "--json")
+    receipt = json.loads(result.stdout)["receipt"]
+    assert receipt["guarantee"] == {"kind": "pure", "epsilon": 1.0}
+    assert {event["event"] for event in receipt["events"]} == {"discrete_laplace"}
+
+
+def test_progress_is_for_terminals(table: Path) -> None:
+    arguments = ["fit", str(table), "-k", "2", "--epsilon", "1", "--bounds", BOUNDS, "--json"]
+    assert "PEMeans" in _stderr_of_terminal(arguments)
+    assert _stderr_of_terminal([*arguments, "--quiet"]) == ""
+
+
+def _stderr_of_terminal(arguments: list[str]) -> str:
+    """Run the command with a pseudo-terminal as its standard error."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "cloister", *arguments]
+    environment = {**os.environ, "TERM": "xterm"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
+    os.close(theirs)
+    heard = b""
+    try:
+        while part := os.read(ours, 4096):
+            heard += part
+    except OSError:  # how a pseudo-terminal ends on Linux
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0, heard
+    return heard.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"--epsilon": 0}, "epsilon: expected a finite number above 0, got 0"),
+        ({"--epsilon": "nan"}, "epsilon: expected a finite number"),
+        ({"--epsilon": "much"}, "'much' is not a valid float"),
+        ({"--epsilon": None}, "Missing option '--epsilon'"),
+        ({"--delta": 1}, "delta: expected a finite number of at least 0 and below 1, got 1"),
+        ({"-k": 0}, "n_clusters: expected an integer from 1"),
+        ({"-k": None}, "Missing option '-k'"),
+        ({"--n-rows": -1}, "n_rows: expected an integer of at least 0"),
+        ({"--seed": -1}, "random_state: expected an integer from 0"),
+        ({"--jobs": 0}, "n_jobs: expected a number of threads other than 0"),
+        ({"--method": "magic"}, "'magic' is not 'pe-means'"),
+        ({"--scaling": "some"}, "'some' is not one of"),
+        ({"--neighbours": "near"}, "'near' is not one of"),
+        ({"--bounds": None}, "--bounds: expected where rows may lie"),
+        ({"--bounds": "120,0"}, "expected low < high for all columns"),
+        ({"--bounds": "age=0:120,height=0:3"}, "column 'height' is not in the table"),
+        ({"--bounds": "0,1"}, "expected numbers in column 'town', got string"),
+        ({"--columns": "age,height"}, "no bounds for 'height'"),
+        ({"--columns": "town", "--bounds": "0,1"}, "expected numbers in column 'town'"),
+        ({"--columns": "shoe", "--bounds": "0,1"}, "column 'shoe' is not in the table"),
+        ({"--columns": "age", "--bounds": "age=0:1,shoe=0:1"}, "column 'shoe' is not in the table"),
+        ({"--columns": "age,,weight"}, "expected names joined by commas"),
+        ({"--columns": "age,age"}, "expected every column once"),
+    ],
+)
+def test_bad_input_is_one_line_and_free(
+    refused: Run, table: Path, ledger: Path, tmp_path: Path, changes: dict[str, object], match: str
+) -> None:
+    options = {"-k": 2, "--epsilon": 1, "--bounds": BOUNDS, "--ledger": ledger, "--output": tmp_path / "out.json", **changes}
+    given = [word for name, value in options.items() if value is not None for word in (name, value)]
+    refused("fit", table, *given, match=match)
+    with Ledger.open(ledger) as opened:
+        assert [line["kind"] for line in opened.lines] == ["budget"]
+    assert not (tmp_path / "out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "match"),
+    [
+        ("none.parquet", None, "there is no file or folder 'none.parquet'"),
+        ("people.txt", "a\n1\n", "expected a .parquet or .csv file, got 'people.txt'"),
+        ("broken.parquet", "PAR0", "the file 'broken.parquet' cannot be read"),
+    ],
+)
+def test_unreadable_data_is_refused(refused: Run, tmp_path: Path, name: str, text: str | None, match: str) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    refused("fit", tmp_path / name, "-k", 1, "--epsilon", 1, "--bounds", "0,1", match=match)
+
+
+def test_a_spent_ledger_refuses(run: Run, refused: Run, table: Path, ledger: Path) -> None:
+    arguments = ("fit", table, "-k", 1, "--epsilon", 1.9, "--bounds", BOUNDS, "--ledger", ledger)
+    assert run(*arguments).exit_code == 0
+    before = ledger.read_bytes()
+    refused(*arguments, match="this fit costs epsilon 1.9 at delta 1e-06 but epsilon")
+    assert ledger.read_bytes() == before
+
+
+def test_a_missing_or_foreign_ledger_is_refused(refused: Run, table: Path, tmp_path: Path, ledger: Path) -> None:
+    arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--ledger")
+    refused(*arguments, tmp_path / "none.sqlite", match="Create it with 'cloister ledger create'")
+    assert not (tmp_path / "none.sqlite").exists()
+    (tmp_path / "text.sqlite").write_text("no database, but long enough to look like one " * 100)
+    refused(*arguments, tmp_path / "text.sqlite", match="cannot be used")
+    refused(*arguments, ledger, "--neighbours", "replace", match="this ledger is about 'add-remove' neighbours")
+
+
+def test_the_ledger_decides_about_neighbours(run: Run, table: Path, tmp_path: Path) -> None:
+    run("ledger", "create", tmp_path / "r.sqlite", "--epsilon", 2, "--neighbours", "replace")
+    result = run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", tmp_path / "r.sqlite", "--json")
+    assert json.loads(result.stdout)["receipt"]["neighbours"] == "replace"
+
+
+@pytest.mark.parametrize("option", ["--output", "--report"])
+def test_a_place_that_cannot_be_written_is_found_before_the_fit(
+    refused: Run, table: Path, ledger: Path, tmp_path: Path, option: str
+) -> None:
+    arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, option)
+    (tmp_path / "old").write_text("old")
+    refused(*arguments, tmp_path / "old", match="exists. Choose another name, or pass --force")
+    refused(*arguments, tmp_path, match="expected a file, got the folder")
+    refused(*arguments, tmp_path / "none" / "x", match="there is no folder")
+    refused(*arguments, tmp_path / ("x" * 300), match="File name too long")
+    refused(*arguments, table, "--force", match="is also given as DATA")
+    refused(*arguments, ledger, "--force", match="is also given as --ledger")
+    assert (tmp_path / "old").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.sqlite", "old", "people.parquet"]
+    with Ledger.open(ledger) as opened:
+        assert opened.events == []
+
+
+def test_one_file_for_two_outputs_is_refused(refused: Run, table: Path, tmp_path: Path) -> None:
+    arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS)
+    refused(*arguments, "-o", tmp_path / "x", "--report", tmp_path / "." / "x", match="is also given as --output")
+    refused(*arguments, "-o", "-", "--report", "-", match="is also given as --output")
+    refused(*arguments, "-o", "-", "--json", match="standard output is taken")
+
+
+def test_force_replaces_and_devices_are_written_as_they_are(run: Run, table: Path, tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("old")
+    arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--output")
+    assert run(*arguments, tmp_path / "old", "--force").exit_code == 0
+    assert load_release(tmp_path / "old").n_clusters == 1
+    assert run(*arguments, os.devnull).exit_code == 0
+    assert not Path(os.devnull).is_file()
+
+
+def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
+    arguments = ("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS)
+    results: list[Result] = [
+        run(*arguments, "--ledger", ledger, "-o", tmp_path / "release.json", "--report", tmp_path / "report.html"),
+        run(*arguments, "--json"),
+        run(*arguments, "--ledger", ledger, "--epsilon", 50),
+        run("show", tmp_path / "release.json"),
+        run("ledger", "show", ledger, "--events", "--json"),
+    ]
+    written = [path.read_bytes() for path in tmp_path.iterdir() if path != table]
+    assert len(written) == 3
+    for text in (*(result.output.encode() for result in results), *written):
+        assert str(CANARY).encode()[:8] not in text
+        assert str(table.parent).encode() not in text.replace(str(tmp_path / "re").encode(), b"")

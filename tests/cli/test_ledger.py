@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister ledger create | show | verify``."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+
+def test_a_new_ledger_says_what_it_holds(run: Run, tmp_path: Path) -> None:
+    result = run("ledger", "create", tmp_path / "b.sqlite", "--epsilon", 2, "--delta", 1e-7, "--name", "[red]people")
+    assert "epsilon = 2, delta = 1e-07 (add-remove neighbours)" in result.stdout
+    shown = run("ledger", "show", tmp_path / "b.sqlite").stdout
+    for words in (
+        "Ledger [red]people",
+        "Budget:     epsilon = 2",
+        "Spent:      nothing",
+        "Left:       epsilon 2",
+        "No fit has used it",
+    ):
+        assert words in shown
+
+
+def test_a_pure_budget(run: Run, tmp_path: Path) -> None:
+    told = json.loads(run("ledger", "create", tmp_path / "b.sqlite", "--epsilon", 2, "--delta", 0, "--json").stdout)
+    assert told["budget"] == {"kind": "pure", "epsilon": 2.0}
+    assert told["left"] == 2.0
+
+
+def test_a_ledger_is_never_replaced(refused: Run, ledger: Path) -> None:
+    before = ledger.read_bytes()
+    refused("ledger", "create", ledger, "--epsilon", 2, match="A budget is never replaced")
+    assert ledger.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (["--epsilon", 0], "Ledger.epsilon: expected a finite number above 0"),
+        (["--epsilon", 1, "--delta", 1], "Ledger.delta: expected"),
+        ([], "Missing option '--epsilon'"),
+        (["--epsilon", 1, "--neighbours", "x"], "'x' is not one of"),
+    ],
+)
+def test_a_wrong_budget_is_refused(refused: Run, tmp_path: Path, arguments: list[object], match: str) -> None:
+    refused("ledger", "create", tmp_path / "b.sqlite", *arguments, match=match)
+    assert not (tmp_path / "b.sqlite").exists()
+
+
+def test_a_folder_that_is_missing_is_refused(refused: Run, tmp_path: Path) -> None:
+    refused("ledger", "create", tmp_path / "none" / "b.sqlite", "--epsilon", 1, match="unable to open database file")
+
+
+def test_events_are_listed(run: Run, table: Path, ledger: Path) -> None:
+    run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger, "--seed", 1)
+    shown = run("ledger", "show", ledger, "--events").stdout
+    for words in (
+        "row_count",
+        "nearest_counts",
+        "rounded_gaussian",
+        "sensitivity",
+        "add-remove",
+        "seeded",
+        "PEMeans",
+        "closed",
+    ):
+        assert words in shown
+    told = json.loads(run("ledger", "show", ledger, "--events", "--json").stdout)
+    assert len(told["events"]) == told["accounts"][0]["events"] == 5
+    assert {"asked", "event", "scale", "sensitivity", "relation", "when"} <= set(told["events"][0])
+    assert "events" not in json.loads(run("ledger", "show", ledger, "--json").stdout)
+
+
+def test_an_altered_line_is_found(run: Run, refused: Run, table: Path, ledger: Path) -> None:
+    run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger)
+    assert "is in order: 8 lines, 5 noisy answers" in run("ledger", "verify", ledger).stdout
+    connection = sqlite3.connect(ledger)
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute("UPDATE ledger SET line = replace(line, 'row_count', 'row_cound') WHERE id = 3")
+    connection.commit()
+    connection.close()
+    refused("ledger", "verify", ledger, match="line 3 was altered or removed")
+
+
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_a_missing_ledger_is_refused(refused: Run, tmp_path: Path, command: str) -> None:
+    refused("ledger", command, tmp_path / "none", match="there is no file")
+    assert not (tmp_path / "none").exists()

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of a source of rows: whatever holds the rows, however they are cut, every question gets the same integers."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from cloister.data import LocalRows, open_rows
+from cloister.domain import Box
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, RowCount
+
+NAMES = ("age", "body mass", "glucose")
+FRAME = Box(-100.0, 120.0).spread(len(NAMES)).frame()
+POINTS = np.random.default_rng(3).uniform(-0.5, 0.5, size=(80, len(NAMES)))
+QUESTIONS = (
+    RowCount(),
+    NearestCounts(points=POINTS),
+    NearestSums(points=POINTS[:9], radius=0.2),
+    NearestSums(points=POINTS[:9, :2], radius=1.0, projection=POINTS[:3, :2]),
+    DistanceHistogram(edges=[0.1, 0.2, 0.4], points=POINTS[:5]),
+)
+
+
+def answers(rows):
+    return [rows.fold(lambda block, asked=asked: asked.exact(FRAME.clean(block))) for asked in QUESTIONS]
+
+
+def same(left, right):
+    return all(np.array_equal(one, other) for one, other in zip(left, right, strict=True))
+
+
+@pytest.fixture
+def table(generator):
+    """Whole numbers, so that every type and every text form holds them exactly."""
+    return generator.integers(-100, 120, size=(530, len(NAMES))).astype(np.float64)
+
+
+class StreamOnly:
+    """The least an Arrow producer can be."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+class ArrayOnly:
+    """One batch, and no stream."""
+
+    def __init__(self, table):
+        self._batch = table.combine_chunks().to_batches()[0]
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self._batch.__arrow_c_array__(requested_schema)
+
+
+def arrow(table, partitions=1):
+    parts = [pa.table({name: part[:, i] for i, name in enumerate(NAMES)}) for part in np.array_split(table, partitions)]
+    return pa.concat_tables([*parts, parts[0].slice(0, 0)])
+
+
+def read_only(table):
+    view = table.copy()
+    view.setflags(write=False)
+    return view
+
+
+def folder(tmp_path, table, partitions, write, suffix):
+    place = tmp_path / "folder"
+    place.mkdir()
+    for number, part in enumerate(np.array_split(table, partitions)):
+        deep = place / f"part={number % 2}"
+        deep.mkdir(exist_ok=True)
+        write(arrow(part), deep / f"{number:03d}{suffix}")
+    write(arrow(table[:0]), place / f"empty{suffix}")
+    (place / "_SUCCESS").write_text("")
+    (place / ".hidden.csv").write_text("junk")
+    return place
+
+
+def file(tmp_path, table, write, suffix):
+    write(table, tmp_path / f"rows{suffix}")
+    return tmp_path / f"rows{suffix}"
+
+
+def scattered(table):
+    return pd.DataFrame(table, columns=NAMES, index=np.arange(len(table))[::-1] * 7)
+
+
+IN_MEMORY = {
+    "numpy": lambda table: table,
+    "numpy-fortran": np.asfortranarray,
+    "numpy-read-only": read_only,
+    "numpy-strided": lambda table: np.repeat(table, 2, axis=0)[::2],
+    "numpy-reversed-twice": lambda table: table[::-1].copy()[::-1],
+    "numpy-object": lambda table: table.astype(object),
+    "numpy-matrix-of-longdouble": lambda table: table.astype(np.longdouble),
+    "lists": lambda table: table.tolist(),
+    "tuples": lambda table: tuple(map(tuple, table)),
+    "lists-of-integers": lambda table: table.astype(int).tolist(),
+    "pandas": lambda table: pd.DataFrame(table, columns=NAMES),
+    "pandas-scattered-index": scattered,
+    "pandas-named-index": lambda table: scattered(table).rename_axis("patient"),
+    "pandas-many-indices": lambda table: scattered(table).assign(a=1, b=range(len(table))).set_index(["a", "b"]),
+    "pandas-nullable": lambda table: pd.DataFrame(table, columns=NAMES).astype("Int16"),
+    "pandas-arrow": lambda table: pd.DataFrame(table, columns=NAMES).astype("float64[pyarrow]"),
+    "polars": lambda table: pl.DataFrame(table, schema=list(NAMES)),
+    "polars-chunks": lambda table: pl.concat([pl.DataFrame(part, schema=list(NAMES)) for part in (table[:100], table[100:])]),
+    "arrow-table": arrow,
+    "arrow-batch": lambda table: arrow(table).combine_chunks().to_batches()[0],
+    "arrow-reader": lambda table: arrow(table, 3).to_reader(),
+    "arrow-stream": lambda table: StreamOnly(arrow(table, 3)),
+    "arrow-array": lambda table: ArrayOnly(arrow(table)),
+    "arrow-decimal": lambda table: arrow(table).cast(pa.schema([(name, pa.decimal128(20, 4)) for name in NAMES])),
+    "opened": open_rows,
+}
+FILES = {
+    "parquet": lambda path, table: file(path, arrow(table), pa.parquet.write_table, ".parquet"),
+    "parquet-small-groups": lambda path, table: file(
+        path, arrow(table), lambda rows, place: pa.parquet.write_table(rows, place, row_group_size=13), ".PQ"
+    ),
+    "parquet-text-of-path": lambda path, table: str(file(path, arrow(table), pa.parquet.write_table, ".parquet")),
+    "parquet-3": lambda path, table: folder(path, table, 3, pa.parquet.write_table, ".parquet"),
+    "parquet-7": lambda path, table: folder(path, table, 7, pa.parquet.write_table, ".parquet"),
+    "csv": lambda path, table: file(path, arrow(table), pa.csv.write_csv, ".csv"),
+    "csv-pandas": lambda path, table: file(path, scattered(table), lambda rows, place: rows.to_csv(place, index=False), ".csv"),
+    "csv-3": lambda path, table: folder(path, table, 3, pa.csv.write_csv, ".csv"),
+    "csv-7": lambda path, table: folder(path, table, 7, pa.csv.write_csv, ".csv"),
+}
+
+
+DTYPES = [*(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")), "float16", "float32", "float64", "bool"]
+SHAPELESS = {"arrow-batch", "arrow-array", "lists", "tuples", "lists-of-integers"}  # cannot say how wide an empty table is
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("kind", IN_MEMORY)
+def test_a_table_in_memory_gives_the_same_integers(kind, n_jobs, table):
+    expected = answers(open_rows(table, n_jobs=1))
+    assert same(answers(open_rows(IN_MEMORY[kind](table), n_jobs=n_jobs)), expected)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("kind", FILES)
+def test_files_give_the_same_integers(kind, n_jobs, table, tmp_path):
+    expected = answers(open_rows(table, n_jobs=1))
+    assert same(answers(open_rows(FILES[kind](tmp_path, table), n_jobs=n_jobs)), expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("wrap", [np.asfortranarray, lambda table: arrow_of(table), lambda table: pl.DataFrame(table)])
+def test_every_type_of_number_gives_the_same_integers(dtype, wrap, generator):
+    table = generator.integers(0, 100, size=(200, len(NAMES))).astype(dtype)
+    assert same(answers(open_rows(wrap(table))), answers(open_rows(table.astype(np.float64))))
+
+
+def arrow_of(table):
+    return pa.table({name: pa.array(table[:, i]) for i, name in enumerate(NAMES)})
+
+
+@pytest.mark.parametrize("partitions", [1, 3, 7])
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_partitions_and_their_order_change_nothing(partitions, n_jobs, table, generator):
+    expected = answers(open_rows(table, n_jobs=1))
+    parts = np.array_split(table, partitions)
+    generator.shuffle(shuffled := table.copy())
+
+    class Partitioned(LocalRows):
+        def blocks(self):
+            yield table[:0]
+            for part in parts[::-1]:
+                yield part
+                yield table[:0]
+
+    assert same(answers(Partitioned(len(NAMES), None, n_jobs)), expected)
+    assert same(answers(open_rows(shuffled, n_jobs=n_jobs)), expected)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in IN_MEMORY if kind not in SHAPELESS])
+def test_a_table_without_rows_is_a_table(kind, table):
+    rows = open_rows(IN_MEMORY[kind](table[:0]))
+    assert rows.n_features == len(NAMES)
+    assert [not answer.any() for answer in answers(rows)] == [True] * len(QUESTIONS)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "parquet-3", "csv", "csv-3"])
+def test_a_file_without_rows_is_a_table(kind, table, tmp_path):
+    rows = open_rows(FILES[kind](tmp_path, table[:0]))
+    assert rows.feature_names == NAMES
+    assert [not answer.any() for answer in answers(rows)] == [True] * len(QUESTIONS)
+
+
+NAMED = [kind for kind in IN_MEMORY if kind.startswith(("pandas", "polars", "arrow"))]
+
+
+@pytest.mark.parametrize("kind", [*NAMED, *FILES])
+def test_columns_are_chosen_by_name_and_come_in_that_order(kind, table, tmp_path):
+    data = IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table)
+    rows = open_rows(data, columns=["glucose", "age"])
+    assert rows.feature_names == ("glucose", "age")
+    assert rows.n_features == 2
+    total = rows.fold(lambda block: np.asarray(block, dtype=np.float64).sum(axis=0).astype(np.int64))
+    assert total.tolist() == table[:, [2, 0]].sum(axis=0).astype(int).tolist()
+
+
+@pytest.mark.parametrize("kind", [*IN_MEMORY, *FILES])
+def test_rows_neither_print_nor_travel(kind, table, tmp_path):
+    rows = open_rows(IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table))
+    assert "3 columns" in repr(rows)
+    assert "530" not in repr(rows)
+    with pytest.raises(TypeError, match=r"rows do not leave the process that opened them\. Open them again there"):
+        pickle.dumps(rows)
+
+
+def test_a_stream_that_can_be_read_once_is_asked_many_questions(table):
+    rows = open_rows(arrow(table, 3).to_reader())
+    assert same(answers(rows), answers(rows))
+
+
+def test_the_rows_are_not_changed(table):
+    before = table.copy()
+    answers(open_rows(table))
+    assert np.array_equal(table, before)
+
+
+# -- whole numbers beyond 32 bits (fault 13) -----------------------------------------------------------------------------
+
+
+class Repeated:
+    """A backend of so many copies of one block: the least that the protocol asks for."""
+
+    def __init__(self, block, times):
+        self._block, self._times = block, times
+
+    n_features = property(lambda self: self._block.shape[1])
+    feature_names = None
+
+    def fold(self, kernel):
+        return kernel(self._block) * np.int64(self._times)
+
+
+@pytest.mark.parametrize("times", [2**31 // 100 + 1, 2**40 // 100 + 1])
+def test_counts_and_sums_beyond_32_bits_are_exact(times, table):
+    block = table[:100]
+    once = answers(open_rows(block, n_jobs=1))
+    for one, many in zip(once, answers(open_rows(Repeated(block, times))), strict=True):
+        assert [int(number) for number in many.ravel()] == [int(number) * times for number in one.ravel()]
+    assert int(answers(open_rows(Repeated(block, times)))[0][0]) == 100 * times > 2**31
+
+
+def test_a_local_fold_adds_up_beyond_32_and_40_bits(table):
+    large = 2**40 + 12345
+
+    class Many(LocalRows):
+        def blocks(self):
+            yield from np.array_split(table, 50)
+
+    total = Many(len(NAMES), None, 2).fold(lambda block: np.array([large if len(block) else 0, 2**31 - 1 if len(block) else 0]))
+    assert total.tolist() == [50 * large, 50 * (2**31 - 1)]
+
+
+def test_the_sums_of_one_block_pass_32_bits():
+    question = NearestSums(points=[[0.0]], radius=1.0)
+    rows = np.ones((5000, 1))
+    assert question.exact(rows).tolist() == [[5000 * round(1 / question.unit)]]
+    assert 5000 * round(1 / question.unit) > 2**36 - 2**34

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of a question: integers that add up over blocks, and a sensitivity that no pair of neighbours exceeds."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cloister import questions as room
+from cloister.domain import Box, Relation, grid_step, snap
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount
+
+FEATURES = 3
+PROJECTED = 2
+FRAME = Box(-1.0, 1.0).spread(FEATURES).frame()
+LATTICE = FRAME.scale[0] * np.array([-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75])  # cell borders of the lattice points below
+
+
+def lattice_points(dimension):
+    ticks = np.array([-0.5, 0.0, 0.5])
+    return np.stack(np.meshgrid(*[ticks] * dimension), axis=-1).reshape(-1, dimension)
+
+
+def random_points(seed, count, dimension):
+    return np.random.default_rng(seed).uniform(-0.6, 0.6, size=(count, dimension))
+
+
+def projection_of(seed):
+    return np.random.default_rng(seed).normal(size=(FEATURES, PROJECTED)) / PROJECTED**0.5
+
+
+def make_questions(seed):
+    """Return one of each kind, with and without projection, on points that cause ties and on points that do not."""
+    flat = projection_of(seed)
+    duplicates = np.vstack([random_points(seed, 4, FEATURES)] * 2)
+    made = {
+        "row_count": RowCount(),
+        "row_count_projected": RowCount(projection=flat),
+        "nearest_counts_one": NearestCounts(points=np.zeros((1, FEATURES))),
+        "nearest_counts_lattice": NearestCounts(points=lattice_points(FEATURES)),
+        "nearest_counts_random": NearestCounts(points=random_points(seed, 70, FEATURES)),
+        "nearest_counts_duplicates": NearestCounts(points=duplicates),
+        "nearest_counts_projected": NearestCounts(points=lattice_points(PROJECTED), projection=flat),
+        "nearest_sums_lattice": NearestSums(points=lattice_points(FEATURES), radius=0.3),
+        "nearest_sums_wide": NearestSums(points=random_points(seed, 5, FEATURES), radius=4.0),
+        "nearest_sums_narrow": NearestSums(points=random_points(seed, 5, FEATURES), radius=1e-9),
+        "nearest_sums_anchored": NearestSums(
+            points=random_points(seed, 5, FEATURES), radius=0.1, anchors=random_points(seed + 1, 5, FEATURES)
+        ),
+        "nearest_sums_projected": NearestSums(points=lattice_points(PROJECTED), radius=1.0, projection=flat),
+        "histogram_origin": DistanceHistogram(edges=[0.1, 0.25, 0.5, 1.0]),
+        "histogram_points": DistanceHistogram(edges=[0.125, 0.25], points=lattice_points(FEATURES)),
+        "histogram_projected": DistanceHistogram(edges=[0.5], points=lattice_points(PROJECTED), projection=flat),
+    }
+    if hasattr(room, "GridCounts"):
+        made["grid_counts"] = room.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
+    return made
+
+
+NAMES = sorted(make_questions(0))
+
+
+@pytest.fixture(params=NAMES)
+def question(request, seed):
+    return make_questions(seed)[request.param]
+
+
+def test_every_public_question_keeps_this_contract():
+    public = {getattr(room, name) for name in room.__all__ if isinstance(getattr(room, name), type)}
+    kinds = {kind for kind in public if issubclass(kind, Question) and kind is not Question}
+    assert kinds == {type(question) for question in make_questions(0).values()}
+
+
+def test_answers_are_integers_of_the_stated_shape(question, generator):
+    for rows in (np.empty((0, FEATURES)), generator.normal(size=(50, FEATURES))):
+        answer = question.exact(FRAME.clean(rows))
+        assert answer.dtype == np.int64
+        assert answer.shape == question.shape
+
+
+def test_no_rows_give_zero(question):
+    assert not question.exact(np.empty((0, FEATURES))).any()
+
+
+def test_answers_add_up_over_any_cut_and_any_order(question, generator):
+    rows = FRAME.clean(hostile_rows(generator, 300))
+    whole = question.exact(rows)
+    for pieces in (1, 3, 7, 300):
+        parts = [question.exact(part) for part in np.array_split(rows, pieces)]
+        assert np.array_equal(sum(parts[::-1]), whole)
+    assert np.array_equal(question.exact(rows[generator.permutation(len(rows))]), whole)
+    assert np.array_equal(question.exact(np.asfortranarray(rows)), whole)
+
+
+def test_asking_leaves_the_rows_as_they_were(question, generator):
+    rows = FRAME.clean(hostile_rows(generator, 40))
+    before = rows.copy()
+    rows.setflags(write=False)
+    question.exact(rows)
+    assert np.array_equal(rows, before)
+
+
+def test_a_question_is_frozen_public_data(question):
+    with pytest.raises(AttributeError, match="cannot assign"):
+        question.projection = None
+    for value in vars(question).values():
+        if isinstance(value, np.ndarray) and value.flags.owndata:
+            assert not np.shares_memory(value, lattice_points(FEATURES))
+
+
+def test_every_step_is_worth_something(question):
+    assert question.unit > 0
+    assert math.log2(question.unit) == round(math.log2(question.unit)), "a unit is a power of two, so that scaling is exact"
+
+
+def test_sensitivities_are_ordered(question):
+    for relation in Relation:
+        l1, l2 = question.l1_sensitivity(relation), question.l2_sensitivity(relation)
+        assert 0 < l2 <= l1
+    for bound in (question.l1_sensitivity, question.l2_sensitivity):
+        assert bound(Relation.ADD_REMOVE) <= bound(Relation.REPLACE) <= 2 * bound(Relation.ADD_REMOVE)
+
+
+# -- neighbours ----------------------------------------------------------------------------------------------------------
+
+VALUES = st.one_of(
+    st.floats(-1.5, 1.5),
+    st.sampled_from([*LATTICE, -1.0, 1.0]),
+    st.sampled_from([math.nan, math.inf, -math.inf, 1e300, -1e300, 1e12, -0.0]),
+)
+ROW = st.lists(VALUES, min_size=FEATURES, max_size=FEATURES)
+
+
+@st.composite
+def neighbours(draw):
+    """Two tables that differ in one row, at any place, among rows that repeat, lie on borders, outside, or nowhere."""
+    table = draw(st.lists(ROW, max_size=6))
+    if table and draw(st.booleans()):
+        table = table + [table[0]] * draw(st.integers(1, 3))
+    relation = draw(st.sampled_from(Relation))
+    place = draw(st.integers(0, len(table)))
+    left = [*table[:place], draw(ROW), *table[place:]]
+    right = [*table[:place], *([draw(ROW)] if relation is Relation.REPLACE else []), *table[place:]]
+    return np.array(left).reshape(-1, FEATURES), np.array(right).reshape(-1, FEATURES), relation
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60, deadline=None)
+@given(pair=neighbours(), seed=st.integers(0, 3))
+def test_neighbours_stay_within_the_claimed_distance(name, pair, seed):
+    left, right, relation = pair
+    question = make_questions(seed)[name]
+    moved = [int(step) for step in (question.exact(FRAME.clean(left)) - question.exact(FRAME.clean(right))).ravel()]
+    assert sum(abs(step) for step in moved) <= question.l1_sensitivity(relation)
+    assert sum(step * step for step in moved) <= Fraction(question.l2_sensitivity(relation)) ** 2
+
+
+def distances(question, left, right):
+    moved = (question.exact(snap(left)) - question.exact(snap(right))).ravel().astype(float)
+    return np.abs(moved).sum(), np.sqrt((moved**2).sum())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        NearestCounts(points=[[-0.5], [0.5]]),
+        DistanceHistogram(edges=[0.3]),
+        DistanceHistogram(edges=[0.3], points=[[0.0]]),
+        NearestCounts(points=[[-0.5], [0.5]], projection=[[1.0]]),
+    ],
+)
+def test_the_bounds_of_counts_are_attained(question):
+    here, there, nobody = np.array([[0.1]]), np.array([[-0.9]]), np.empty((0, 1))
+    for relation, other in ((Relation.ADD_REMOVE, nobody), (Relation.REPLACE, there)):
+        l1, l2 = distances(question, here, other)
+        assert l1 == question.l1_sensitivity(relation)
+        assert l2 == pytest.approx(question.l2_sensitivity(relation), rel=1e-12)
+
+
+@pytest.mark.parametrize("n_features", [1, 4, 16])
+@pytest.mark.parametrize("projected", [False, True])
+def test_the_bounds_of_sums_are_attained(n_features, projected):
+    radius = 0.5
+    flat = np.eye(n_features)[:, :1] if projected else None
+    question = NearestSums(points=np.zeros((1, 1 if projected else n_features)), radius=radius, projection=flat)
+    diagonal = np.full((1, n_features), radius / n_features**0.5)  # its l1 norm is sqrt(d) times its l2 norm
+    for relation, other in ((Relation.ADD_REMOVE, np.empty((0, n_features))), (Relation.REPLACE, -diagonal)):
+        l1, l2 = distances(question, diagonal, other)
+        assert l1 == pytest.approx(question.l1_sensitivity(relation), rel=1e-12)
+        assert l2 == question.l2_sensitivity(relation)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 8, 33, 128, 784])
+def test_clipped_offsets_are_no_longer_than_the_radius(n_features, generator):
+    rows = snap(generator.normal(size=(400, n_features)) / n_features**0.5)
+    for radius in (1e-6, 0.1, 1.0, 0.7071067811865476):
+        question = NearestSums(points=snap(generator.normal(size=(3, n_features)) / 10), radius=radius)
+        limit = int(question.l2_sensitivity(Relation.ADD_REMOVE)) ** 2
+        assert question.radius <= radius or question.radius == grid_step(n_features)
+        for row in rows:
+            steps = [int(step) for step in question.exact(row[None]).ravel()]
+            assert sum(step * step for step in steps) <= limit
+
+
+def hostile_rows(generator, count):
+    rows = generator.normal(size=(count, FEATURES))
+    rows[::5] = generator.choice(LATTICE, size=rows[::5].shape)
+    rows[1] = rows[2]
+    rows[3, 0], rows[4, 1], rows[6, 2], rows[7, 0] = math.nan, math.inf, 1e300, -0.0
+    return rows

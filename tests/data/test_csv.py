@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CSV files: one row per line, and no line that raises an error or changes how another line is read."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cloister import open_rows
+from cloister.data import _csv
+from cloister.exceptions import DataError
+
+CANARY = "77.123456789"
+GOOD = b"1,2\n3,4\n5,6\n7,8\n"
+
+
+def read(path, **options):
+    rows = open_rows(path, n_jobs=1, **options)
+    return np.concatenate([np.empty((0, rows.n_features)), *rows.blocks()])
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(content):
+        path = tmp_path / "rows.csv"
+        path.write_bytes(content)
+        return path
+
+    return write_file
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,b\n1,2\n3,4\n",
+        b"a,b\r\n1,2\r\n3,4\r\n",
+        b"a,b\n1,2\n3,4",
+        b"\xef\xbb\xbfa,b\n1,2\n3,4\n",
+        b'\xef\xbb\xbf"a","b"\n"1","2"\n"3","4"\n',
+        b"\n\na,b\n\n1,2\n\n\n3,4\n\n",
+        b"a,b\n 1 ,\t2\n+3, 4.0e0 \n",
+        b"a,b\n1,2.\n03,4\n",
+    ],
+)
+def test_ways_to_write_the_same_table(content, write):
+    rows = open_rows(write(content))
+    assert rows.feature_names == ("a", "b")
+    assert read(write(content)).tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_quoted_names_may_hold_commas_and_quotes(write):
+    path = write(b'"a, left","b ""x"""\n1,2\n')
+    assert open_rows(path).feature_names == ("a, left", 'b "x"')
+    assert read(path, columns=['b "x"']).tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize("word", ["", "NA", "nan", "NULL", "null", "N/A", "x", "12a", "1,5", '""', "--", "ä", "1 2", "0x10"])
+def test_what_is_no_number_is_missing(word, write):
+    entry = f'"{word}"' if "," in word else word
+    table = read(write(b"a,b\n1,2\n" + f"{entry},4\n".encode() + b"5,6\n"))
+    assert np.array_equal(table, [[1, 2], [np.nan, 4], [5, 6]], equal_nan=True)
+
+
+@pytest.mark.parametrize("word", ["inf", "-Infinity", "1e400"])
+def test_infinite_numbers_are_read(word, write):
+    assert np.isinf(read(write(f"a\n1\n{word}\n".encode()))[1, 0])
+
+
+HOSTILE = [
+    b"1",
+    b"1,2,3",
+    b",",
+    b",,,,",
+    b'"1,2',
+    b'1,"2',
+    b'1,2"',
+    b'"',
+    b'""',
+    b'"1"2,3',
+    b'a"b,"c',
+    b"\xff\xfe,1",
+    b"1,\xc3",
+    b"\x00,1",
+    b"1,2\r3,4",
+    b"\r\r",
+    b"\xef\xbb\xbf1,2",
+    b" ",
+    b"#,1",
+    b"\\",
+    b"x" * 70_000,
+    b"77.123456789x,1",
+]
+
+
+@pytest.mark.parametrize("line", HOSTILE)
+@pytest.mark.parametrize("place", range(5))
+def test_no_line_raises_or_touches_another(line, place, write):
+    lines = GOOD.splitlines(keepends=True)
+    table = read(write(b"a,b\n" + b"".join([*lines[:place], line + b"\n", *lines[place:]])))
+    assert len(table) == 5
+    assert np.delete(table, place, axis=0).tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+
+
+def test_a_last_line_without_an_end_touches_no_other(write):
+    for line in HOSTILE:
+        assert read(write(b"a,b\n" + GOOD + line))[:4].tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+
+
+LINE = st.one_of(
+    st.sampled_from([*HOSTILE[:-2], b'"1","2"', b"3,4", b"-1e5,.5", b"NA,7"]),
+    st.binary(max_size=12).filter(lambda line: b"\n" not in line),
+    st.text('0123456789.,"e-+ \r', max_size=10).map(str.encode),
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lines=st.lists(LINE.filter(bool), min_size=1, max_size=12), size=st.sampled_from([1, 2, 7, 1 << 22]))
+def test_a_row_is_a_function_of_its_own_line(lines, size, tmp_path, monkeypatch):
+    lines = [line for line in lines if line.rstrip(b"\r")]
+    path = tmp_path / "rows.csv"
+
+    def rows_of(some):
+        path.write_bytes(b"a,b\n" + b"".join(line + b"\n" for line in some))
+        return np.concatenate([np.empty((0, 2)), *_csv.csv_blocks("test", path, ["a", "b"])])
+
+    alone = [rows_of([line]) for line in lines]
+    monkeypatch.setattr(_csv, "CHUNK_BYTES", size)
+    assert np.array_equal(rows_of(lines), np.concatenate([np.empty((0, 2)), *alone]), equal_nan=True)
+    assert all(len(part) == 1 for part in alone)
+
+
+def test_well_formed_lines_are_read_as_the_standard_library_reads_them(write, generator):
+    table = generator.normal(size=(500, 3)) * 10.0 ** generator.integers(-30, 30, size=(500, 3))
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([["a", "b", "c"], *table.tolist()])
+    assert np.array_equal(read(write(text.getvalue().encode())), table)
+
+
+def test_chunks_of_any_size_give_the_same_rows(write, generator, monkeypatch):
+    table = np.round(generator.normal(size=(200, 2)), 3)
+    path = write(b"a,b\n" + "".join(f"{x},{y}\n" for x, y in table).encode())
+    for size in (1, 5, 64, 1000):
+        monkeypatch.setattr(_csv, "CHUNK_BYTES", size)
+        assert np.array_equal(read(path), table)
+
+
+def test_many_malformed_lines_among_good_ones(write):
+    lines = [b"1,2\n", b'"3,4\n', b"5\n", b'"6","7"\n'] * 80
+    table = read(write(b"a,b\n" + b"".join(lines)))
+    nan = np.nan
+    assert np.array_equal(table, [[1, 2], [nan, nan], [nan, nan], [6, 7]] * 80, equal_nan=True)
+
+
+# -- columns -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_text_column_is_refused_by_name(write):
+    path = write(f"age,name\n1,{CANARY}x\n2,y\n".encode())
+    with pytest.raises(DataError, match=r"expected numbers in column 'name', got string") as caught:
+        open_rows(path)
+    assert CANARY not in str(caught.value)
+    assert read(path, columns=["age"]).tolist() == [[1.0], [2.0]]
+
+
+def test_some_text_does_not_make_a_text_column(write):
+    lines = ["1"] * 60 + ["secret"] * 40
+    assert np.isnan(read(write("\n".join(["a", *lines]).encode()))).sum() == 40
+
+
+def test_a_column_of_missing_values_is_one_of_numbers(write):
+    assert np.isnan(read(write(b"a,b\nNA,1\n,2\n"))[:, 0]).all()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"the file 'rows\.csv' is empty\. Pass a file with a line of column names"),
+        (b"\n\n", r"the file 'rows\.csv' is empty"),
+        (b"a,a\n1,2\n", r"column 'a' occurs 2 times"),
+        (b"a,b\r1,2\r3,4\r", r"the first line of 'rows\.csv' holds no column names\. Check the line ends"),
+        (b"x" * 200_000, r"the first line of 'rows\.csv' holds no column names"),
+    ],
+)
+def test_files_without_a_proper_first_line_are_refused(content, message, write):
+    with pytest.raises(DataError, match=message):
+        open_rows(write(content))
+
+
+def test_the_first_row_is_not_taken_for_names(write):
+    # Names are published with the release: a file without names would publish its first row.
+    with pytest.raises(DataError, match=r"expected column names in the first line of 'rows\.csv', got numbers\. Add") as caught:
+        open_rows(write(f"{CANARY},2\n1,2\n".encode()))
+    assert CANARY not in str(caught.value)
+
+
+def test_a_missing_column_is_refused_by_name(write):
+    with pytest.raises(DataError, match=r"column 'c' is not in the table\. The columns are: a, b"):
+        open_rows(write(b"a,b\n1,2\n"), columns=["c"])

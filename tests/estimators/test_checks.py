@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scikit-learn's own checks, on an instance with bounds and so large an epsilon that noise does not matter."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cloister import PEMeans
+
+EXPECTED_FAILURES = {
+    "check_estimators_empty_data_messages": "a table without rows must not raise: an error would tell that it is empty",
+    "check_dtype_object": "the refusal of a dict is a DataError, a ValueError, and quotes neither the object nor its type",
+}
+
+
+@pytest.mark.filterwarnings("ignore:SCIPY_ARRAY_API is not set")
+@parametrize_with_checks(
+    [PEMeans(n_clusters=3, epsilon=1e4, bounds=(-20, 20), n_rounds=3, n_init=1, n_variations=20, random_state=0)],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_has_no_objection(estimator, check):
+    check(estimator)

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The noise that is drawn follows the stated distribution exactly: chi-square tests, each with a false-alarm rate of 1e-6."""
+
+import copy
+import hashlib
+import math
+import os
+import pickle
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from cloister.domain import IntArray
+from cloister.exceptions import ParameterError
+from cloister.privacy import Entropy, Scale, _samplers, discrete_laplace, rounded_gaussian
+
+FALSE_ALARM = 1e-6
+SIGMAS = [0.1, 0.3, 1.0, 2.7, 50.0]
+SCALES = [0.2, 1.0, 3.3, 40.0]
+SAMPLERS = [rounded_gaussian, discrete_laplace]
+
+Sampler = Callable[[Entropy, Scale, int], IntArray]
+
+
+@pytest.fixture
+def entropy(request: pytest.FixtureRequest, seed: int) -> Entropy:
+    """A stream of its own for each test."""
+    name = hashlib.sha256(f"{seed} {request.node.nodeid}".encode()).digest()
+    return Entropy(int.from_bytes(name[:8], "little"))
+
+
+# -- the law of one draw --
+
+
+@pytest.mark.parametrize("sigma", SIGMAS)
+def test_the_gaussian_follows_its_exact_probabilities(sigma, entropy, gaussian_law, fit_of) -> None:
+    scale = Scale.at_least(sigma)
+    assert fit_of(rounded_gaussian(entropy, scale, 100_000), gaussian_law(float(scale))) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_laplace_follows_its_exact_probabilities(scale, entropy, laplace_law, fit_of) -> None:
+    exact = Scale.at_least(scale)
+    assert fit_of(discrete_laplace(entropy, exact, 100_000), laplace_law(float(exact))) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("sigma", [0.45, 1.0, 3.0])
+def test_a_gaussian_is_rounded_and_not_truncated(sigma, entropy) -> None:
+    # Fault 7: cutting towards zero would give 0 the mass of (-1, 1) instead of (-1/2, 1/2).
+    draws = rounded_gaussian(entropy, Scale.at_least(sigma), 100_000)
+    zeros, mass = int(np.count_nonzero(draws == 0)), 1 - 2 * stats.norm.sf(0.5 / sigma)
+    assert stats.binomtest(zeros, len(draws), mass).pvalue > FALSE_ALARM
+    assert stats.binomtest(zeros, len(draws), 1 - 2 * stats.norm.sf(1 / sigma)).pvalue < FALSE_ALARM
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 10.0])
+def test_a_laplace_counts_zero_once(scale, entropy) -> None:
+    draws = discrete_laplace(entropy, Scale.at_least(scale), 100_000)
+    zeros, once = int(np.count_nonzero(draws == 0)), math.tanh(0.5 / scale)
+    assert stats.binomtest(zeros, len(draws), once).pvalue > FALSE_ALARM
+    assert stats.binomtest(zeros, len(draws), 1 - math.exp(-1 / scale)).pvalue < FALSE_ALARM
+
+
+@pytest.mark.parametrize("sigma", [1e3, 1e6, 1e9, 2.0**45, 2.0**48])
+def test_a_wide_gaussian_is_normal(sigma, entropy) -> None:
+    draws = rounded_gaussian(entropy, Scale.at_least(sigma), 50_000)
+    assert stats.kstest(draws / sigma, "norm").pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e9, 2.0**45, 2.0**48])
+def test_a_wide_laplace_is_laplacian(scale, entropy) -> None:
+    draws = discrete_laplace(entropy, Scale.at_least(scale), 50_000)
+    assert stats.kstest(draws / scale, "laplace").pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_the_low_digits_of_wide_noise_are_uniform(sampler: Sampler, entropy) -> None:
+    # Fault 12: floating-point noise of this size would have no odd values, or gaps.
+    draws = sampler(entropy, Scale.at_least(2.0**45), 60_000)
+    assert stats.chisquare(np.bincount(draws & 63, minlength=64)).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize(("sampler", "variance"), [(rounded_gaussian, 1.0), (discrete_laplace, 2.0)])
+@pytest.mark.parametrize("scale", [30.0, 1e5])
+def test_the_moments_are_right(sampler: Sampler, variance: float, scale: float, entropy) -> None:
+    draws = sampler(entropy, Scale.at_least(scale), 100_000) / scale
+    six = 6.0 / math.sqrt(len(draws))  # six deviations: a false alarm in 5e8
+    assert abs(draws.mean()) < six * math.sqrt(variance)
+    fourth = np.mean(draws**4)
+    assert abs(np.mean(draws**2) - variance) < six * math.sqrt(fourth) + 1 / scale**2
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_signs_are_fair(sampler: Sampler, entropy) -> None:
+    draws = sampler(entropy, Scale.at_least(2.0), 100_000)
+    signs = draws[draws != 0] > 0
+    assert stats.binomtest(int(signs.sum()), len(signs), 0.5).pvalue > FALSE_ALARM
+
+
+# -- ties: with short words every path for undecided digits is taken all the time --
+
+
+@pytest.fixture(params=[1, 3, 5, 8])
+def short_words(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(_samplers, "_Draws", partial(_samplers._Draws, bits=request.param))
+    return int(request.param)
+
+
+@pytest.mark.parametrize("sigma", [0.1, 1.0, 50.0])
+def test_short_words_do_not_change_the_gaussian(sigma, short_words, entropy, gaussian_law, fit_of) -> None:
+    scale = Scale.at_least(sigma)
+    assert fit_of(rounded_gaussian(entropy, scale, 3_000), gaussian_law(float(scale)), bins=30) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("scale", [0.2, 3.3, 40.0])
+def test_short_words_do_not_change_the_laplace(scale, short_words, entropy, laplace_law, fit_of) -> None:
+    exact = Scale.at_least(scale)
+    assert fit_of(discrete_laplace(entropy, exact, 3_000), laplace_law(float(exact)), bins=30) > FALSE_ALARM
+
+
+def test_short_words_reach_the_full_width_of_wide_noise(short_words, entropy) -> None:
+    draws = rounded_gaussian(entropy, Scale.at_least(2.0**45), 2_000)
+    assert stats.kstest(draws / 2.0**45, "norm").pvalue > FALSE_ALARM
+    assert stats.chisquare(np.bincount(draws & 7, minlength=8)).pvalue > FALSE_ALARM
+
+
+def test_ties_are_really_exercised(short_words, entropy, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    decide = _samplers._exact_floor
+
+    def counted(*args: object, **options: object) -> int:
+        looked.append(1)
+        return decide(*args, **options)
+
+    monkeypatch.setattr(_samplers, "_exact_floor", counted)
+    rounded_gaussian(entropy, Scale.at_least(50.0), 500)
+    assert len(looked) > 50 / 2**short_words
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("bits", [3, 8, 64, 128])
+def test_the_table_of_whole_parts_is_exact(power: int, bits: int) -> None:
+    with mpmath.workdps(120):
+        total = mpmath.nsum(lambda k: mpmath.exp(-(k**power) / power), [0, mpmath.inf])
+        below, exact = mpmath.mpf(0), []
+        for k in range(200):
+            below += mpmath.exp(-mpmath.mpf(k**power) / power)
+            exact.append(int(mpmath.floor(below / total * 2**bits)))
+            if exact[-1] == 2**bits - 1:
+                break
+    assert _samplers._whole_thresholds(power, bits) == exact
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 10, 63])
+def test_bounded_integers_are_uniform(bound: int, entropy) -> None:
+    draws = _samplers._Draws(entropy).below(bound, 30_000)
+    assert int(draws.max()) < bound
+    assert bound == 1 or stats.chisquare(np.bincount(draws.astype(int), minlength=bound)).pvalue > FALSE_ALARM
+
+
+def test_a_remainder_is_redrawn_and_not_folded() -> None:
+    class Late:
+        """Gives the largest word first: above the last multiple of 3."""
+
+        def __init__(self) -> None:
+            self.words_given = 0
+
+        def words(self, count: int) -> np.ndarray:
+            self.words_given += count
+            return np.full(count, 2**64 - 1 if self.words_given == count else 7, dtype=np.uint64)
+
+    assert _samplers._Draws(Late()).below(3, 4).tolist() == [1, 1, 1, 1]
+
+
+# -- scales --
+
+
+@given(st.floats(1e-9, 2.0**48, exclude_min=True))
+def test_a_scale_never_rounds_down(value: float) -> None:
+    scale = Scale.at_least(value)
+    exact = Fraction(scale.factor) * Fraction(2) ** scale.exponent
+    assert exact >= Fraction(value)
+    assert exact - Fraction(value) <= max(Fraction(value) / 2**26, Fraction(2) ** -33)
+    assert float(scale) == exact
+    assert scale.factor < 1 << 28
+
+
+@pytest.mark.parametrize("value", [0.1, 1e-5, 1.0, 2.0**-33, 2.0**-6, 2.0**20, 2.0**48, 1e9])
+def test_scales_are_ordered_around_a_boundary(value: float) -> None:
+    below, above = math.nextafter(value, 0.0), min(math.nextafter(value, math.inf), 2.0**48)
+    scales = [float(Scale.at_least(one)) for one in (below, value, above)]
+    assert scales == sorted(scales)
+    assert all(scale >= one for scale, one in zip(scales, (below, value, above), strict=True))
+
+
+@pytest.mark.parametrize("exponent", [-33, -6, 0, 27, 28, 48])
+def test_powers_of_two_are_scales(exponent: int) -> None:
+    assert float(Scale.at_least(2.0**exponent)) == 2.0**exponent
+    assert float(Scale.at_least(math.nextafter(2.0**exponent, 0.0))) == 2.0**exponent
+
+
+def test_a_scale_is_stable_under_reading_it_again() -> None:
+    for value in (0.1, 1e-5, 3.3, 1e9 / 7):
+        assert Scale.at_least(float(Scale.at_least(value))) == Scale.at_least(value)
+
+
+@pytest.mark.parametrize("value", [math.nextafter(2.0**48, math.inf), 1e300])
+def test_a_scale_beyond_the_sampler_is_refused(value: float) -> None:
+    with pytest.raises(
+        ParameterError, match=r"noise.scale: expected .* at most 2.81475e\+14, got .* Spend more on this question"
+    ):
+        Scale.at_least(value)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+def test_a_scale_is_positive_and_finite(value: float) -> None:
+    with pytest.raises(ParameterError, match=r"noise.scale: expected a finite number above 0"):
+        Scale.at_least(value)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_vanishing_scale_draws_zeros(sampler: Sampler, entropy) -> None:
+    assert not sampler(entropy, Scale.at_least(1e-5), 10_000).any()
+
+
+# -- independence --
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("lag", [1, 2, 7, 1000])
+def test_successive_draws_are_independent(sampler: Sampler, lag: int, entropy) -> None:
+    # Fault 4: one draw for every number. Values and sizes are both tested, as ranks of quarters.
+    draws = sampler(entropy, Scale.at_least(100.0), 40_000)
+    for values in (draws, np.abs(draws)):
+        quarter = np.searchsorted(np.quantile(values, [0.25, 0.5, 0.75]), values)
+        table = np.zeros((4, 4))
+        np.add.at(table, (quarter[:-lag], quarter[lag:]), 1)
+        assert stats.chi2_contingency(table).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_noise_at_a_wide_scale_never_repeats(sampler: Sampler, entropy) -> None:
+    draws = np.concatenate([sampler(entropy, Scale.at_least(2.0**45), 1_000) for _ in range(5)])
+    assert len(np.unique(draws)) >= len(draws) - 2
+
+
+def test_size_and_sign_are_independent(entropy) -> None:
+    draws = rounded_gaussian(entropy, Scale.at_least(100.0), 40_000)
+    sizes = [np.abs(draws[draws > 0]), np.abs(draws[draws < 0])]
+    assert stats.ks_2samp(*sizes).pvalue > FALSE_ALARM
+
+
+# -- entropy --
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_seed_repeats_and_another_does_not(sampler: Sampler, seed: int) -> None:
+    def draw(number: int) -> list[int]:
+        return sampler(Entropy(number), Scale.at_least(1e6), 50).tolist()
+
+    assert draw(seed) == draw(seed)
+    assert not set(draw(seed)) & set(draw(seed + 1))
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_the_operating_system_never_repeats(sampler: Sampler) -> None:
+    first, second = (sampler(Entropy(), Scale.at_least(1e12), 50).tolist() for _ in range(2))
+    assert not set(first) & set(second)
+
+
+def test_one_seed_gives_two_streams_that_have_nothing_in_common(seed: int) -> None:
+    # Fault 3: noise and public choices from one stream, so that one can be subtracted from the other.
+    entropy = Entropy(seed)
+    noise, public = entropy.words(2_000), entropy.public_generator().integers(0, 2**64, 2_000, dtype=np.uint64)
+    assert not set(noise.tolist()) & set(public.tolist())
+    assert stats.chisquare(np.bincount(((noise ^ public) & np.uint64(15)).astype(int), minlength=16)).pvalue > FALSE_ALARM
+
+
+def test_a_stream_does_not_depend_on_how_it_is_cut(seed: int) -> None:
+    whole = Entropy(seed).words(1_000)
+    parts = Entropy(seed)
+    assert np.concatenate([parts.words(count) for count in (1, 0, 499, 500)]).tolist() == whole.tolist()
+
+
+def test_a_long_stream_does_not_repeat_itself(seed: int) -> None:
+    words = np.concatenate([(stream := Entropy(seed)).words(70_000), stream.words(200_000)])
+    assert len(np.unique(words)) == len(words)
+
+
+def test_public_choices_are_repeated_by_the_seed_alone(seed: int) -> None:
+    used = Entropy(seed)
+    used.words(10)
+    assert used.public_generator().integers(2**60) == Entropy(seed).public_generator().integers(2**60)
+    assert Entropy().public_generator().integers(2**60) != Entropy().public_generator().integers(2**60)
+
+
+def test_who_is_seeded(seed: int) -> None:
+    assert Entropy(seed).seeded
+    assert Entropy(np.int64(3)).seeded
+    assert Entropy(np.random.RandomState(seed % 2**32)).seeded
+    assert not Entropy().seeded
+
+
+@pytest.mark.parametrize("value", [-1, 2**64, 1.5, "7", True, np.random.default_rng(0)])
+def test_a_seed_is_a_whole_number(value: object) -> None:
+    with pytest.raises(ParameterError, match=r"KMeans.random_state: expected an integer from 0"):
+        Entropy(value, where="KMeans.random_state")
+
+
+@pytest.mark.parametrize("random_state", [None, 3])
+def test_a_source_of_noise_is_not_copied(random_state: int | None) -> None:
+    for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="a source of noise is not copied or pickled"):
+            attempt(Entropy(random_state))
+
+
+def test_a_forked_child_does_not_repeat_its_parents_noise() -> None:
+    entropy = Entropy()
+    rounded_gaussian(entropy, Scale.at_least(1e12), 10)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, rounded_gaussian(entropy, Scale.at_least(1e12), 20).tobytes())
+        os._exit(0)
+    mine = rounded_gaussian(entropy, Scale.at_least(1e12), 20)
+    os.waitpid(child, 0)
+    theirs = np.frombuffer(os.read(reading, 160), dtype=np.int64)
+    os.close(reading)
+    os.close(writing)
+    assert len(theirs) == 20
+    assert not set(mine.tolist()) & set(theirs.tolist())
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("size", [0, 1, 2, 63, 64, 65])
+def test_as_many_numbers_as_asked_for(sampler: Sampler, size: int, entropy) -> None:
+    draws = sampler(entropy, Scale.at_least(1.0), size)
+    assert draws.shape == (size,)
+    assert draws.dtype == np.int64

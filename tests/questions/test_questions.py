@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each question means, checked against a plain reading of its definition, and what it refuses."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cloister.domain import Relation, grid_step, snap
+from cloister.exceptions import ParameterError
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, RowCount
+
+
+def labels_of(rows, points):
+    return np.array([np.argmin([math.dist(row, point) for point in points]) for row in rows])
+
+
+@pytest.fixture
+def rows(generator):
+    return snap(generator.normal(size=(200, 3)) / 4)
+
+
+@pytest.fixture
+def points(generator):
+    return snap(generator.normal(size=(6, 3)) / 4)
+
+
+def test_rows_are_counted(rows):
+    assert RowCount().exact(rows).tolist() == [200]
+
+
+def test_votes_go_to_the_nearest_point(rows, points):
+    assert NearestCounts(points=points).exact(rows).tolist() == np.bincount(labels_of(rows, points), minlength=6).tolist()
+
+
+def test_sums_are_those_of_clipped_offsets(rows, points):
+    question = NearestSums(points=points, radius=0.2)
+    expected = np.zeros((6, 3))
+    for row, label in zip(rows, labels_of(rows, points), strict=True):
+        offset = row - points[label]
+        expected[label] += offset * min(1.0, question.radius / max(np.linalg.norm(offset), 1e-300))
+    assert np.abs(question.exact(rows) * question.unit - expected).max() <= len(rows) * question.unit
+
+
+def test_sums_within_the_radius_are_exact(rows, points):
+    question = NearestSums(points=points, radius=4.0)
+    labels = labels_of(rows, points)
+    for label in range(6):
+        steps = [[round(float(x) / question.unit) for x in row - points[label]] for row in rows[labels == label]]
+        assert question.exact(rows)[label].tolist() == [sum(column) for column in zip(*steps, strict=True)]
+
+
+def test_offsets_are_measured_from_the_anchors(rows, points, generator):
+    anchors = snap(generator.normal(size=(6, 3)) / 10)
+    moved = NearestSums(points=points, radius=4.0, anchors=anchors)
+    plain = NearestSums(points=points, radius=4.0)
+    counts = NearestCounts(points=points).exact(rows)[:, None]
+    shift = np.rint((points - anchors) / plain.unit).astype(np.int64)
+    assert np.array_equal(moved.exact(rows), plain.exact(rows) + counts * shift)
+
+
+def test_distances_fall_into_half_open_bins():
+    question = DistanceHistogram(edges=[0.25, 0.5])
+    assert question.exact(np.array([[0.0], [0.125], [0.25], [-0.25], [0.375], [0.5], [-1.0]])).tolist() == [2, 3, 2]
+
+
+def test_distances_are_taken_from_the_nearest_point(rows, points):
+    edges = [0.05, 0.1, 0.2, 0.3]
+    far = [min(math.dist(row, point) for point in points) for row in rows]
+    expected = np.histogram(far, [0, *edges, np.inf])[0]
+    assert DistanceHistogram(edges=edges, points=points).exact(rows).tolist() == expected.tolist()
+
+
+def test_a_projection_moves_the_rows_not_the_points(rows, generator):
+    flat = generator.normal(size=(3, 2)) / 2
+    seen = NearestCounts(points=np.zeros((1, 2)), projection=flat).view(rows)
+    assert np.abs(seen - np.clip(rows @ flat, -2, 2)).max() <= grid_step(2) + 3 * 2.0**-20
+    points = snap(generator.normal(size=(5, 2)) / 3)
+    assert np.array_equal(NearestCounts(points=points, projection=flat).exact(rows), NearestCounts(points=points).exact(seen))
+
+
+@pytest.mark.parametrize("n_features", [3, 40, 784])
+def test_a_projection_is_exact_in_any_order_of_summation(n_features, generator):
+    flat = generator.normal(size=(n_features, 16)) / 4
+    rows = snap(generator.normal(size=(300, n_features)) / n_features**0.5)
+    question = NearestCounts(points=np.zeros((1, 16)), projection=flat)
+    seen = question.view(rows)
+    assert np.array_equal(np.vstack([question.view(row[None]) for row in rows]), seen)
+    back = NearestCounts(points=np.zeros((1, 16)), projection=question.projection[::-1].copy())
+    assert np.array_equal(back.view(np.ascontiguousarray(rows[:, ::-1])), seen)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: NearestCounts(points=[]), r"NearestCounts\.points: expected a finite array of shape"),
+        (lambda: NearestCounts(points=[0.0, 1.0]), r"NearestCounts\.points: expected a finite array of shape"),
+        (lambda: NearestCounts(points=[[math.nan]]), r"NearestCounts\.points: expected a finite array"),
+        (lambda: NearestCounts(points=[[3.0]]), r"NearestCounts\.points: expected coordinates within \[-2, 2\]"),
+        (lambda: NearestCounts(points=[[0.0]], projection=np.zeros((5, 2))), r"NearestCounts\.points: .*shape \(1, 2\)"),
+        (lambda: NearestCounts(points=[[0.0]], projection=[1.0]), r"projection: expected a finite matrix"),
+        (lambda: NearestCounts(points=[[0.0]], projection=[[math.inf]]), r"projection: expected a finite matrix"),
+        (lambda: NearestCounts(points=[[0.0]], projection=[[300.0]]), r"projection: expected columns of norm at most 256"),
+        (lambda: NearestSums(points=[[0.0]], radius=0.0), r"NearestSums\.radius: expected a finite number above 0"),
+        (lambda: NearestSums(points=[[0.0]], radius=5.0), r"NearestSums\.radius: expected .* at most 4"),
+        (lambda: NearestSums(points=[[0.0]], radius=1.0, anchors=[[0.0], [0.1]]), r"NearestSums\.anchors: .*\(1, 1\)"),
+        (
+            lambda: NearestSums(points=[[0.0]], radius=1.0, anchors=[[0.0]], projection=np.ones((3, 1))),
+            r"NearestSums\.anchors: expected an array of shape \(1, 3\), got \(1, 1\)",
+        ),
+        (lambda: DistanceHistogram(edges=[]), r"DistanceHistogram\.edges: expected increasing positive distances"),
+        (lambda: DistanceHistogram(edges=[0.0, 1.0]), r"DistanceHistogram\.edges: expected increasing positive distances"),
+        (lambda: DistanceHistogram(edges=[0.5, 0.5]), r"DistanceHistogram\.edges: expected increasing positive distances"),
+        (lambda: DistanceHistogram(edges=[math.nan]), r"DistanceHistogram\.edges: expected increasing positive distances"),
+        (lambda: DistanceHistogram(edges=[1.0], points=[[9.0]]), r"DistanceHistogram\.points: expected coordinates"),
+    ],
+)
+def test_questions_that_make_no_sense_are_refused_before_they_are_asked(make, message):
+    with pytest.raises(ParameterError, match=message):
+        make()
+
+
+def test_replacing_a_row_costs_more_than_adding_one():
+    # Fault 6: sensitivities 1 and r were used although a neighbour replaces a row; they are sqrt(2) and 2 r.
+    counts, sums = NearestCounts(points=[[0.0], [0.5]]), NearestSums(points=[[0.0]], radius=0.5)
+    assert counts.l2_sensitivity(Relation.REPLACE) == pytest.approx(2**0.5)
+    assert counts.l1_sensitivity(Relation.REPLACE) == 2
+    assert sums.l2_sensitivity(Relation.REPLACE) * sums.unit == 2 * 0.5
+    assert sums.l2_sensitivity(Relation.ADD_REMOVE) * sums.unit == 0.5

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A release: written whole, read back to the same predictor, refused when damaged, and free of rows and paths."""
+
+import copy
+import json
+import math
+
+import numpy as np
+import pytest
+
+from cloister import GDP, ZCDP, Ball, PEMeans, PureDP, Release, load_release
+from cloister.exceptions import DataError, ReleaseError
+
+QUICK = {"n_rounds": 3, "n_variations": 10, "n_init": 1}
+
+
+@pytest.fixture
+def rows(generator):
+    return generator.uniform(-1, 1, size=(200, 2))
+
+
+@pytest.fixture
+def release(rows):
+    return PEMeans(3, epsilon=2.0, bounds=(-1, 1), **QUICK).fit(rows).release_
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"bounds": Ball(2.0, [0.5, 0.0])},
+        {"bounds": ([-1, 0], [1, 5]), "scaling": "bounds"},
+        {"delta": 0},
+        {"guarantee": PureDP(3.0)},
+        {"guarantee": ZCDP(0.5), "neighbours": "replace"},
+        {"guarantee": GDP(1.0), "n_rows": 200},
+        {"n_clusters": np.int64(4), "epsilon": np.float32(1.5)},
+        {"projection": 1, "random_state": 3},
+    ],
+)
+def test_a_release_survives_its_file(parameters, rows, tmp_path):
+    model = PEMeans(**{"n_clusters": 3, "epsilon": 2.0, "bounds": (-1, 1), **QUICK, **parameters}).fit(rows)
+    path = tmp_path / "release.json"
+    model.release_.save(path)
+    again = load_release(path)
+    assert again.to_dict() == model.release_.to_dict() == json.loads(path.read_text())
+    far = np.vstack([rows * 3, [[np.nan, 0.0], [np.inf, 1e300]]])
+    assert np.array_equal(again.predict(far), model.predict(far))
+    assert again.receipt == model.privacy_receipt_
+    assert again.receipt.seeded == ("random_state" in parameters)
+
+
+def test_a_guarantee_replaces_epsilon_and_delta_in_the_parameters(rows):
+    release = PEMeans(2, guarantee=ZCDP(0.5), bounds=(-1, 1), **QUICK).fit(rows).release_
+    assert not {"epsilon", "delta"} & set(release.parameters)
+    assert release.to_dict()["receipt"]["guarantee"] == {"kind": "zcdp", "rho": 0.5}
+
+
+def test_names_of_columns_are_kept_or_made_up(release):
+    assert release.feature_names is None
+    assert release.columns == ("x0", "x1")
+    data = release.to_dict() | {"feature_names": ["age", "glucose"]}
+    assert Release.from_dict(data).columns == ("age", "glucose")
+
+
+def test_a_release_says_with_what_it_was_made(release):
+    assert {"cloister", "numpy", "python", "scikit-learn", "scipy"} <= set(release.versions)
+    assert release.to_dict()["version"] == 1
+    assert release.receipt.neighbours == "add-remove"
+
+
+@pytest.mark.parametrize("shape", [(4, 1), (4, 3), (2,), (0, 5), (2, 2, 2)])
+def test_rows_of_another_width_are_refused(shape, release):
+    with pytest.raises(DataError, match=r"Release\.predict: expected a table of 2 columns"):
+        release.predict(np.zeros(shape))
+
+
+def test_no_rows_have_no_labels(release):
+    assert release.predict(np.empty((0, 2))).shape == (0,)
+
+
+# -- files ---------------------------------------------------------------------------------------------------------------
+
+
+def test_an_existing_file_is_replaced_whole_or_not_at_all(release, tmp_path, monkeypatch):
+    path = tmp_path / "release.json"
+    release.save(path)
+    before = path.read_text()
+    broken = copy.copy(release)
+    object.__setattr__(broken, "parameters", {"x": math.nan})
+    with pytest.raises(ValueError, match="Out of range float values"):
+        broken.save(path)
+    assert path.read_text() == before
+    monkeypatch.setattr("pathlib.Path.replace", _fail)
+    with pytest.raises(ReleaseError, match=r"Release\.save: cannot write 'release\.json' \(no space\)\. Choose another place"):
+        release.save(path)
+    assert path.read_text() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["release.json"]
+
+
+def _fail(*args):
+    raise OSError(28, "no space")
+
+
+def test_a_place_that_cannot_be_written_is_refused_by_name(release, tmp_path):
+    with pytest.raises(ReleaseError, match=r"cannot write 'r\.json' \(No such file or directory\)"):
+        release.save(tmp_path / "missing" / "r.json")
+    with pytest.raises(ReleaseError, match=r"cannot write '.*' \(Is a directory\)"):
+        release.save(tmp_path)
+
+
+def test_neither_rows_nor_paths_are_inside(generator, tmp_path):
+    rows = generator.uniform(-1, 1, size=(50, 2))
+    path = tmp_path / "very-secret-name.csv"
+    np.savetxt(path, rows, delimiter=",", header="a,b", comments="", fmt="%.17g")
+    text = PEMeans(2, bounds=(-1, 1), **QUICK).fit(path).release_.to_json()
+    assert "secret" not in text
+    assert str(tmp_path) not in text
+    assert not [value for value in rows.ravel() if f"{value:.6f}"[:-1] in text]
+
+
+# -- refusals ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"'broken\.json' is not JSON"),
+        (b"{", r"'broken\.json' is not JSON"),
+        (b"\xff\xfe\x00", r"'broken\.json' is not JSON"),
+        (b"[]", r"expected a Cloister release, got another file"),
+        (b"null", r"expected a Cloister release, got another file"),
+        (b'{"format": "geojson"}', r"expected a Cloister release, got another file"),
+        (b'{"format": "cloister.release"}', r"expected version 1, got None\. Upgrade"),
+        (b'{"format": "cloister.release", "version": 2}', r"expected version 1, got 2\. Upgrade cloister to read it"),
+        (b'{"format": "cloister.release", "version": 1}', r"the file is damaged"),
+    ],
+)
+def test_other_files_are_refused(content, message, tmp_path):
+    path = tmp_path / "broken.json"
+    path.write_bytes(content)
+    with pytest.raises(ReleaseError, match=f"load_release: {message}"):
+        load_release(path)
+
+
+def test_a_missing_file_is_refused_by_name(tmp_path):
+    with pytest.raises(ReleaseError, match=r"cannot read 'no\.json' \(No such file or directory\)\. Check the path"):
+        load_release(tmp_path / "no.json")
+
+
+def _change(data, path, value):
+    *way, last = path
+    for key in way:
+        data = data[key]
+    data[last] = value
+
+
+DAMAGE = [
+    (("cluster_centers",), [[0.0]]),
+    (("cluster_centers",), []),
+    (("cluster_centers",), "centres"),
+    (("cluster_centers",), [[0.0, math.nan]] * 3),
+    (("cluster_centers",), [0.0, 1.0, 2.0]),
+    (("center_errors",), [[0.0, 0.0]]),
+    (("cluster_counts",), [1.0]),
+    (("count_errors",), None),
+    (("domain",), 3),
+    (("domain",), {"kind": "cone"}),
+    (("domain",), {"kind": "box", "low": [1], "high": [0]}),
+    (("domain",), {"kind": "ball", "radius": 1.0, "center": [0.0] * 9}),
+    (("scaling",), "unknown"),
+    (("feature_names",), ["one"]),
+    (("feature_names",), 5),
+    (("parameters",), 5),
+    (("receipt",), []),
+    (("receipt",), None),
+    (("receipt", "events"), ["x"]),
+    (("receipt", "events"), None),
+    (("receipt", "events", 0, "event"), "magic"),
+    (("receipt", "events", 0, "v"), 99),
+    (("receipt", "events", 0, "scale"), "wide"),
+    (("receipt", "events", 0, "scale"), 0.0),
+    (("receipt", "events", 0, "scale"), 1e-9),  # more was spent than the guarantee allows
+    (("receipt", "guarantee"), {"kind": "none"}),
+    (("receipt", "guarantee", "epsilon"), -1),
+    (("history",), 7),
+    (("versions",), "new"),
+]
+
+
+@pytest.mark.parametrize(("place", "value"), DAMAGE)
+def test_damaged_releases_are_refused(place, value, release, tmp_path):
+    data = json.loads(release.to_json())
+    _change(data, place, value)
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(ReleaseError, match=r"load_release: the file is damaged \(.*\)\. Write it again from the fit"):
+        load_release(path)
+
+
+@pytest.mark.parametrize("name", ["method", "parameters", "feature_names", "domain", "scaling", "cluster_centers", "receipt"])
+def test_a_release_without_a_part_is_refused(name, release):
+    data = release.to_dict()
+    del data[name]
+    with pytest.raises(ReleaseError, match=rf"the file is damaged \(KeyError\('{name}'\)\)"):
+        Release.from_dict(data)

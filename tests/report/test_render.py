@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report: complete, well-formed, escaped, and silent."""
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cloister import ZCDP, PEMeans, Release
+from cloister.data import ArrayRows
+from cloister.exceptions import ReleaseError
+from cloister.report import report_html, write_report
+
+CANARY = 0.77123456789
+VOID = {"meta", "link", "br"}
+
+
+class Page(HTMLParser):
+    """Reads a page, insisting that every element is closed in order; keeps text, tags and attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.words: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def release_of(rows: np.ndarray, *, names: tuple[str, ...] | None = None, **parameters: object) -> Release:
+    given = {"bounds": (-1, 1), "n_rounds": 3, "n_variations": 8, "n_init": 1, **parameters}
+    return PEMeans(**given).fit(ArrayRows(rows, feature_names=names)).release_
+
+
+@pytest.fixture
+def rows(generator: np.random.Generator) -> np.ndarray:
+    return generator.uniform(-1, 1, (300, 2))
+
+
+def test_the_page_holds_everything_it_should(rows: np.ndarray) -> None:
+    page = Page(report_html(release_of(rows, names=("age", "weight"), n_clusters=3)))
+    for words in (
+        "3 clusters in 2 columns",
+        "What was released",
+        "The clusters",
+        "Axis 1",
+        "age",
+        "weight",
+        "The privacy receipt",
+        "Guarantee: epsilon = 1, delta = 1e-06.",
+        "What it does not cover",
+        "How many rows have each candidate as their nearest",
+        "How the candidates evolved",
+        "Round 3",
+        "Noise on each vote",
+        "scikit-learn",
+    ):
+        assert words in page.text
+    assert page.tags.count("tr") > 10
+    assert "Seeded" not in page.text
+
+
+def test_a_seeded_run_has_a_banner(rows: np.ndarray) -> None:
+    assert "Seeded run: not for publication." in Page(report_html(release_of(rows, n_clusters=2, random_state=1))).text
+
+
+def test_nothing_is_loaded_and_nothing_runs(rows: np.ndarray) -> None:
+    html = report_html(release_of(rows, n_clusters=2))
+    page = Page(html)
+    assert not {"script", "img", "iframe", "object", "embed", "form"} & set(page.tags)
+    assert [value for name, value in page.attributes if name in ("src", "href", "srcset", "action")] == ["data:,"]
+    assert not re.search(r"https?:|url\(|@import|//[a-z]", html)
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert "default-src 'none'" in html
+
+
+@pytest.mark.parametrize(
+    "name", ["<script>alert(1)</script>", '" onmouseover="x', "a & b", "</title><b>", "]]>", "\x1b[31m\n", ""]
+)
+def test_names_are_text(rows: np.ndarray, name: str) -> None:
+    release = release_of(rows, names=(name, "y"), n_clusters=2)
+    odd = dataclasses.replace(release, method=name, created=name, parameters={name: name}, versions={name: name})
+    page = Page(report_html(odd))
+    assert "script" not in page.tags
+    assert "onmouseover" not in dict(page.attributes)
+    if name.isprintable() and name:
+        assert name in page.text
+
+
+@pytest.mark.parametrize(
+    ("shape", "parameters"),
+    [
+        ((300, 1), {"n_clusters": 1}),
+        ((300, 1), {"n_clusters": 4}),
+        ((300, 2), {"n_clusters": 1}),
+        ((300, 2), {"n_clusters": 100}),
+        ((300, 200), {"n_clusters": 5}),
+        ((0, 3), {"n_clusters": 2}),
+        ((300, 2), {"n_clusters": 2, "delta": 0.0, "neighbours": "replace"}),
+        ((300, 2), {"n_clusters": 2, "guarantee": ZCDP(0.1)}),
+        ((300, 2), {"n_clusters": 2, "bounds": (1e15, 2e15)}),
+        ((300, 2), {"n_clusters": 2, "epsilon": 100.0, "n_rounds": 60}),
+    ],
+)
+def test_all_sizes_can_be_drawn(generator: np.random.Generator, shape: tuple[int, int], parameters: dict[str, object]) -> None:
+    html = report_html(release_of(generator.uniform(-1, 1, shape), **parameters))
+    Page(html)
+    assert len(html) < 1_000_000
+    assert not re.search(r"\b(nan|inf)\b", re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL))
+
+
+def test_many_columns_are_listed_and_the_telling_ones_drawn(generator: np.random.Generator) -> None:
+    page = Page(report_html(release_of(generator.uniform(-1, 1, (300, 200)), n_clusters=2)))
+    assert "All 200 columns as numbers" in page.text
+    assert "x199" in page.text
+    assert page.attributes.count(("class", "strip")) == 2 * (16 + 1)
+
+
+def test_negative_counts_and_an_empty_history(rows: np.ndarray) -> None:
+    release = release_of(rows, n_clusters=3)
+    odd = dataclasses.replace(release, cluster_counts=np.array([-12.0, -3.0, 0.0]), history=[])
+    page = Page(report_html(odd))
+    assert "-12" in page.text
+    assert page.attributes.count(("class", "hollow")) == 3
+    assert "How the candidates evolved" not in page.text
+
+
+def test_the_file_is_replaced_whole_or_not_at_all(rows: np.ndarray, tmp_path: Path) -> None:
+    release = release_of(rows, n_clusters=2)
+    write_report(release, tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == report_html(release)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(ReleaseError, match=r"write_report: cannot write 'report.html' \(No such file or directory\)"):
+        write_report(release, tmp_path / "none" / "report.html")
+
+
+def test_the_canary_is_not_drawn(rows: np.ndarray) -> None:
+    rows[5] = CANARY
+    assert str(CANARY)[:8] not in report_html(release_of(rows, n_clusters=2))

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A release as plain data."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from cloister import GDP, ZCDP, Ball, PEMeans, Release
+from cloister.report import rank_columns, summary, with_error
+
+
+def release_of(rows: np.ndarray, **parameters: object) -> Release:
+    given = {"n_clusters": 3, "bounds": (-1, 1), "n_rounds": 3, "n_variations": 10, "random_state": 1, **parameters}
+    return PEMeans(**given).fit(rows).release_
+
+
+@pytest.fixture
+def rows(generator: np.random.Generator) -> np.ndarray:
+    return generator.uniform(-1, 1, (400, 3))
+
+
+def test_it_is_json(rows: np.ndarray) -> None:
+    told = summary(release_of(rows))
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert [cluster["label"] for cluster in told["clusters"]] == [0, 1, 2]
+    assert told["total_count"] == pytest.approx(sum(cluster["count"] for cluster in told["clusters"]))
+
+
+def test_events_are_grouped_and_their_shares_add_up(rows: np.ndarray) -> None:
+    receipt = summary(release_of(rows))["receipt"]
+    assert [(group["asked"], group["times"]) for group in receipt["groups"]] == [("row_count", 1), ("nearest_counts", 3)]
+    assert sum(group["share"] for group in receipt["groups"]) == pytest.approx(1)
+    assert receipt["groups"][0]["share"] == pytest.approx(0.02, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "highest"),
+    [
+        ({"epsilon": 1.0, "delta": 1e-6}, math.e / (1 + math.e)),
+        ({"epsilon": 1.0, "delta": 0.0, "n_rows": 400}, math.e / (1 + math.e)),
+        ({"guarantee": GDP(1.0)}, 0.691463),
+        ({"guarantee": ZCDP(0.5)}, 0.691463),
+    ],
+)
+def test_a_guess_is_no_better_than_the_guarantee_allows(
+    rows: np.ndarray, parameters: dict[str, object], highest: float
+) -> None:
+    assert 0.5 < summary(release_of(rows, **parameters))["receipt"]["best_guess"] <= highest + 1e-6
+
+
+def test_the_plane_keeps_distances_between_three_centres(rows: np.ndarray) -> None:
+    release = release_of(rows)
+    told = summary(release)["plane"]
+    points = release.frame.to_unit(release.cluster_centers)
+    drawn = np.array(told["positions"])
+    for first, second in ((0, 1), (1, 2)):
+        assert np.linalg.norm(drawn[first] - drawn[second]) == pytest.approx(np.linalg.norm(points[first] - points[second]))
+    assert sum(told["shares"]) == pytest.approx(1)
+    assert np.all(np.array(told["errors"]) >= 0)
+
+
+def test_a_ball_has_bounds_to_draw(rows: np.ndarray) -> None:
+    assert summary(release_of(rows, bounds=Ball(2.0, [1.0, 0.0, 0.0])))["bounds"] == [[-1.0, 3.0], [-2.0, 2.0], [-2.0, 2.0]]
+
+
+def test_columns_that_differ_come_first(rows: np.ndarray) -> None:
+    import dataclasses
+
+    centers, errors = np.array([[0.0, 0.9, 0.1], [0.0, -0.9, 0.0]]), np.array([[0.1, 0.9, 0.001], [0.1, 0.9, 0.001]])
+    release = dataclasses.replace(release_of(rows, n_clusters=2), cluster_centers=centers, center_errors=errors)
+    assert rank_columns(release) == [2, 1, 0]
+
+
+def test_a_history_that_was_edited_is_left_out(rows: np.ndarray) -> None:
+    import dataclasses
+
+    release = release_of(rows)
+    odd = [{"round": "x"}, 3, None, {**release.history[0], "candidates": [[1, 2, 3]]}, release.history[1]]
+    assert [entry["round"] for entry in summary(dataclasses.replace(release, history=odd))["rounds"]] == [2]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "expected"),
+    [
+        (54.2178, 0.8341, ("54.22", "0.83")),
+        (-0.0001, 0.5, ("0.00", "0.50")),
+        (-12.5, 35.0, ("-12", "35")),
+        (1e12, 1e10, ("1e+12", "1e+10")),
+        (1.0, 1e-9, ("1", "1e-09")),
+        (3.0, 0.0, ("3", "0")),
+    ],
+)
+def test_numbers_have_the_digits_their_error_leaves(value: float, error: float, expected: tuple[str, str]) -> None:
+    assert with_error(value, error) == expected

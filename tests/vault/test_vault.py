@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The room: it pays first, reads then, adds noise to every number once, and lets nothing else out."""
+
+import copy
+import pickle
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from cloister import GDP, Ball, Ledger, PureDP
+from cloister.data import open_rows
+from cloister.domain import Relation
+from cloister.exceptions import BudgetExceeded, LedgerError
+from cloister.privacy import Entropy
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, RowCount
+from cloister.vault import Vault
+
+FRAME = Ball(1.0).spread(2).frame()
+POINTS = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
+QUESTIONS = [
+    RowCount(),
+    NearestCounts(points=POINTS),
+    NearestSums(points=POINTS, radius=0.5),
+    NearestSums(points=POINTS[:, :1], radius=1.0, projection=[[1.0], [0.0]]),
+    DistanceHistogram(edges=[0.5]),
+]
+
+
+def open_vault(rows, *, budget=None, cost=None, relation=Relation.ADD_REMOVE, random_state=None):
+    ledger = Ledger(budget or GDP(10.0), neighbours=relation.value)
+    account = ledger.reserve(cost or ledger.budget, purpose="test", relation=relation)
+    vault = Vault(rows, frame=FRAME, relation=relation, account=account, entropy=Entropy(random_state))
+    return vault, ledger
+
+
+class Spy:
+    """Rows that write down when they were read, and how much had been debited by then."""
+
+    n_features, feature_names = 2, None
+
+    def __init__(self, ledger=None, failure=None):
+        self.ledger, self.failure, self.debited = ledger, failure, []
+
+    def fold(self, kernel):
+        self.debited.append(len(self.ledger.events) if self.ledger is not None else None)
+        if self.failure is not None:
+            raise self.failure
+        return kernel(np.zeros((5, 2)))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_ledger_pays_before_the_rows_are_read(question):
+    spy = Spy()
+    vault, spy.ledger = open_vault(spy)
+    for asked in range(1, 4):
+        vault.ask(question, GDP(1.0))
+        assert spy.debited[-1] == asked == len(spy.ledger.events)
+
+
+def test_a_crash_wastes_budget_and_hides_nothing():
+    spy = Spy(failure=OSError("the disk is gone"))
+    vault, ledger = open_vault(spy)
+    spy.ledger = ledger
+    with pytest.raises(OSError, match="the disk is gone"):
+        vault.ask(RowCount(), GDP(1.0))
+    assert [event.asked for event in ledger.events] == ["row_count"]
+    assert len(vault.close(GDP(10.0)).events) == 1
+    assert ledger.spent.mu == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_ledger_that_refuses_is_the_end():
+    spy = Spy()
+    vault, ledger = open_vault(spy, budget=GDP(1.0))
+    spy.ledger = ledger
+    with pytest.raises(BudgetExceeded, match=r"Ledger\.debit: 'row_count' does not fit"):
+        vault.ask(RowCount(), GDP(2.0))
+    assert spy.debited == []
+    assert ledger.events == []
+
+
+def test_a_closed_vault_answers_no_more():
+    spy = Spy()
+    vault, ledger = open_vault(spy)
+    spy.ledger = ledger
+    vault.close(GDP(10.0))
+    with pytest.raises(BudgetExceeded, match="closed"):
+        vault.ask(RowCount(), GDP(1.0))
+    assert spy.debited == []
+
+
+def test_pricing_comes_before_everything():
+    calls = []
+    question = SimpleNamespace(
+        asked="row_count",
+        shape=(1,),
+        unit=1.0,
+        l1_sensitivity=lambda relation: calls.append("l1") or 1.0,
+        l2_sensitivity=lambda relation: calls.append("l2") or 1.0,
+        exact=lambda rows: calls.append("read") or np.array([len(rows)]),
+    )
+    account = SimpleNamespace(debit=lambda event: calls.append("debit") or event, close=lambda: None, identity="x")
+
+    class Watched(Entropy):
+        def words(self, count):
+            calls.append("noise")
+            return super().words(count)
+
+    vault = Vault(Spy(), frame=FRAME, relation=Relation.REPLACE, account=account, entropy=Watched(1))
+    vault.ask(question, GDP(1.0))
+    assert sorted(calls[:2]) == ["l1", "l2"]
+    assert calls[2:4] == ["debit", "read"]
+    assert set(calls[4:]) == {"noise"}
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("cost", [GDP(0.5), PureDP(0.5)])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_event_says_what_was_asked_and_how_noisy_the_answer_is(question, cost, relation):
+    vault, ledger = open_vault(open_rows(np.zeros((9, 2))), budget=cost, relation=relation, random_state=3)
+    answer = vault.ask(question, cost)
+    (event,) = ledger.events
+    assert event == answer.event
+    gaussian = isinstance(cost, GDP)
+    assert event.event == ("rounded_gaussian" if gaussian else "discrete_laplace")
+    assert event.asked == question.asked
+    assert event.size == answer.value.size == np.prod(question.shape)
+    assert event.sensitivity == (question.l2_sensitivity if gaussian else question.l1_sensitivity)(relation)
+    assert event.unit == question.unit
+    assert event.relation == relation.value
+    assert event.seeded
+    assert event.when
+    assert answer.sigma == event.standard_deviation
+    spent = event.cost.mu if gaussian else event.cost.epsilon
+    assert 0.5 * (1 - 1e-6) <= spent <= 0.5
+
+
+def test_an_unseeded_vault_says_so():
+    vault, ledger = open_vault(open_rows(np.zeros((9, 2))))
+    vault.ask(RowCount(), GDP(1.0))
+    assert not ledger.events[0].seeded
+    assert not vault.close(GDP(10.0)).seeded
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_are_whole_steps_and_close_to_the_truth_when_noise_vanishes(question, generator):
+    table = generator.normal(size=(200, 2)) / 2
+    vault, _ = open_vault(open_rows(table), budget=GDP(1e9))
+    exact = question.exact(FRAME.clean(table)) * question.unit
+    answer = vault.ask(question, GDP(1e8)).value
+    assert answer.shape == question.shape
+    assert np.array_equal(np.rint(answer / question.unit) * question.unit, answer)
+    assert np.abs(answer - exact).max() <= 3 * question.unit * max(1.0, question.l2_sensitivity(Relation.ADD_REMOVE) / 1e8 * 8)
+
+
+@pytest.mark.parametrize("cost", [GDP(0.01), PureDP(0.01)])
+def test_every_number_has_its_own_draw_also_in_empty_cells(cost):
+    # Faults 4 and 5: one draw shared by all coordinates, and empty cells left without noise.
+    points = np.stack([np.linspace(-0.9, 0.9, 40), np.zeros(40)], axis=1)
+    for question in (NearestCounts(points=points), NearestSums(points=points, radius=1.0)):
+        vault, _ = open_vault(open_rows(np.empty((0, 2))), budget=cost)
+        noise = vault.ask(question, cost).value
+        assert len(np.unique(noise)) > 0.8 * noise.size
+        assert np.count_nonzero(noise) > 0.8 * noise.size
+        if noise.ndim == 2:  # differences of coordinates are as noisy as the coordinates
+            assert np.std(noise[:, 0] - noise[:, 1]) > 0.5 * np.std(noise)
+
+
+def test_noise_is_added_once():
+    # The same seed draws the same words, so answer minus truth must be exactly one draw of the event.
+    table = np.zeros((1000, 2))
+    vault, _ = open_vault(open_rows(table), random_state=11)
+    answer = vault.ask(NearestCounts(points=POINTS), GDP(0.1))
+    exact = NearestCounts(points=POINTS).exact(table)
+    assert np.array_equal(answer.value - exact, answer.event.draw(Entropy(11)))
+
+
+def test_two_answers_to_one_question_differ_in_noise():
+    # Fault 3: noise of two answers drawn from one seed cancels.
+    for random_state in (None, 5):
+        vault, _ = open_vault(open_rows(np.zeros((100, 2))), random_state=random_state)
+        question = NearestCounts(points=np.linspace(-0.5, 0.5, 60).reshape(30, 2))
+        first, second = (vault.ask(question, GDP(0.01)).value for _ in range(2))
+        assert np.count_nonzero(first == second) < 10
+
+
+def test_batching_and_threads_do_not_change_a_seeded_answer(generator):
+    table = generator.normal(size=(3000, 2)) / 3
+    values = []
+    for n_jobs in (1, 2, 5):
+        vault, _ = open_vault(open_rows(table, n_jobs=n_jobs), random_state=2)
+        values.append(vault.ask(NearestSums(points=POINTS, radius=0.5), GDP(1.0)).value)
+    assert np.array_equal(values[0], values[1])
+    assert np.array_equal(values[0], values[2])
+
+
+def test_the_room_neither_prints_nor_travels():
+    vault, _ = open_vault(open_rows(np.full((77, 2), 0.123456789)))
+    vault.ask(RowCount(), GDP(1.0))
+    assert repr(vault) == "<Vault, 1 questions answered>"
+    for leave in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"Vault: rows do not leave the room\. Keep the release instead"):
+            leave(vault)
+
+
+def test_only_ask_returns_a_value():
+    assert [name for name in dir(Vault) if not name.startswith("_")] == ["ask", "close"]
+
+
+def test_the_receipt_adds_the_events_up_again():
+    vault, _ = open_vault(open_rows(np.zeros((5, 2))))
+    for _ in range(4):
+        vault.ask(RowCount(), GDP(1.0))
+    with pytest.raises(LedgerError, match=r"Receipt: the events add up to more than mu = 1\.9"):
+        vault.close(GDP(1.9))
+    receipt = vault.close(GDP(2.0))
+    assert [event.asked for event in receipt.events] == ["row_count"] * 4
+    assert receipt.neighbours == "add-remove"
