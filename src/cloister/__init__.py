@@ -12,7 +12,7 @@ from cloister._version import __version__
 
 if TYPE_CHECKING:
     from cloister.algorithms import cell_bounds, cells_per_axis, epsilon_range
-    from cloister.cluster import GridKMeans, GridSynopsis, PEMeans
+    from cloister.cluster import GridKMeans, GridSynopsis, PEMeans, SourceTargetKMedoids
     from cloister.data import open_rows
     from cloister.domain import Ball, Box
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
@@ -31,6 +31,7 @@ __all__ = [
     "PEMeans",
     "PureDP",
     "Release",
+    "SourceTargetKMedoids",
     "Synopsis",
     "__version__",
     "cell_bounds",
@@ -44,7 +45,7 @@ __all__ = [
 
 _HOMES = {
     "cloister.algorithms": ("cell_bounds", "cells_per_axis", "epsilon_range"),
-    "cloister.cluster": ("GridKMeans", "GridSynopsis", "PEMeans"),
+    "cloister.cluster": ("GridKMeans", "GridSynopsis", "PEMeans", "SourceTargetKMedoids"),
     "cloister.data": ("open_rows",),
     "cloister.domain": ("Ball", "Box"),
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),

@@ -55,6 +55,8 @@ class Release:
         Names of the columns.
     history : list of dict
         Public milestones of the algorithm, for the report.
+    details : dict
+        What else the method publishes.
     versions : dict
         Versions of the libraries.
     created : str
@@ -84,6 +86,7 @@ class Release:
     receipt: Receipt
     feature_names: tuple[str, ...] | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -131,6 +134,7 @@ class Release:
             "count_errors": self.count_errors.tolist(),
             "receipt": self.receipt.to_dict(),
             "history": self.history,
+            "details": self.details,
             "versions": self.versions,
         }
 
@@ -165,6 +169,7 @@ class Release:
                 receipt=Receipt.from_dict(data["receipt"]),
                 feature_names=None if names is None else tuple(map(str, names)),
                 history=list(data.get("history", [])),
+                details=dict(data.get("details", {})),
                 versions=dict(data.get("versions", {})),
                 created=str(data.get("created", "")),
             )
@@ -226,15 +231,16 @@ def load_release(path: str | os.PathLike[str]) -> Release:
         raise ReleaseError(f"load_release: {source.name!r} is not JSON. Pass the file that 'fit' wrote.") from None
 
 
-def write_whole(where: str, path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file in one go: a file that exists is replaced once the new one is complete, a device is written to."""
+def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file in one go: one that exists is replaced once the new one is complete, a device is written to."""
     target = Path(path)
     draft = target.with_name(f".{target.name}.draft")
+    written = content.encode() if isinstance(content, str) else content
     try:
         if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8")
+            target.write_bytes(written)
             return
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(written)
         draft.replace(target)
     except OSError as error:
         with suppress(OSError):

@@ -21,17 +21,22 @@ from cloister.domain import Box, FloatArray, Frame, IntArray, snap
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.privacy import GDP, Entropy, PureDP, Receipt
 from cloister.questions import Nearest
-from cloister.release import Release, library_versions
+from cloister.release import Release, library_versions, write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["KChoice", "RangeCount", "Synopsis", "load_synopsis"]
+__all__ = ["KChoice", "RangeCount", "Synopsis", "file_kind", "load_synopsis"]
 
 FORMAT = "cloister.synopsis"
 VERSION = 1
+FILES = ("json", "parquet")
+PARQUET = b"PAR1"
 REPRESENTATIVES = ("center", "slope")
 RESTARTS = 10
+LARGEST_N_CLUSTERS = 1 << 20
+SPLITS = 3  # of the noise, for choosing k
+LEAST_GAIN = math.log(1.1)  # what a further cluster must gain over one in evenly spread mass
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,9 @@ class KChoice:
     loss: FloatArray  # mean squared distance of the synopsis' mass to the centres
     held_out: FloatArray  # the same on a half of the noise the centres have not seen
     held_out_error: FloatArray
-    elbow: int
-    supported: int  # the largest k that lowers the held-out loss by more than its error
+    even: FloatArray  # the loss of mass that is spread evenly over the box: what any k achieves without clusters
+    elbow: int  # from here on, further clusters help no more than they help evenly spread mass
+    supported: int  # the largest k that lowers the held-out loss by more than two of its errors
     best: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,6 +76,7 @@ class KChoice:
             "loss": self.loss.tolist(),
             "held_out": self.held_out.tolist(),
             "held_out_error": self.held_out_error.tolist(),
+            "even": self.even.tolist(),
             "elbow": self.elbow,
             "supported": self.supported,
             "best": self.best,
@@ -187,11 +194,11 @@ class Synopsis:
         Release
             Centres with their errors; predicts, saves, and can be reported.
         """
-        count = validate.integer("Synopsis.kmeans.n_clusters", n_clusters, low=1)
+        count = validate.integer("Synopsis.kmeans.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         validate.integer("Synopsis.kmeans.n_init", n_init, low=1)
         generator = Entropy(random_state, where="Synopsis.kmeans.random_state").public_generator()
         points, weights = self._points(representatives), np.maximum(self.weights.ravel(), 0.0)
-        centers = _cluster(points, weights, count, generator=generator, restarts=n_init, half_widths=self._half_widths)
+        centers = _cluster(points, weights, count, generator, restarts=n_init, half_widths=self._half_widths)
         owner = _owner(points, centers)
         sizes = np.bincount(owner, weights=weights, minlength=count).astype(np.float64)
         spread = np.stack(
@@ -222,8 +229,9 @@ class Synopsis:
         """Compare numbers of clusters, by an elbow and by a criterion that knows the noise.
 
         The noisy counts are split into two halves with independent noise (what one half adds, the other subtracts): centres are
-        fitted to one and judged on the other, so that clusters made of noise do not pay. `best` is the elbow of the held-out
-        loss, but never more than the largest number of clusters the held-out loss supports.
+        fitted to one and judged on the other, so that clusters made of noise do not pay. A further cluster lowers the loss even
+        of rows without any clusters; so the elbow is the smallest number at which the held-out loss, relative to that of evenly
+        spread mass, is as low as it gets. `best` is the elbow, but never more than the held-out loss supports.
 
         Parameters
         ----------
@@ -232,28 +240,29 @@ class Synopsis:
         random_state : int, optional
             For restarts and for splitting the noise.
         """
-        numbers = sorted({validate.integer("Synopsis.choose_k.n_clusters", count, low=1) for count in n_clusters})
+        where = "Synopsis.choose_k.n_clusters"
+        numbers = sorted({validate.integer(where, count, low=1, high=LARGEST_N_CLUSTERS) for count in n_clusters})
         if not numbers:
-            validate.refuse("Synopsis.choose_k.n_clusters", "at least one number", numbers, remedy="Pass range(1, 13).")
+            validate.refuse(where, "at least one number", numbers, remedy="Pass range(1, 13).")
         generator = Entropy(random_state, where="Synopsis.choose_k.random_state").public_generator()
         points, weights = self._points("center"), np.maximum(self.weights.ravel(), 0.0)
         rows = max(self.n_rows, 1.0)
-        loss, held_out, errors = [], [], []
-        splits = [self._split(generator) for _ in range(3)]
+        halves = [self._split(generator) for _ in range(SPLITS)]
+
+        def squares(mass: FloatArray, count: int, restarts: int) -> FloatArray:
+            return _squares(points, _cluster(points, mass, count, generator, restarts=restarts, half_widths=self._half_widths))
+
+        table = []
         for count in numbers:
-            centers = _cluster(points, weights, count, generator=generator, restarts=RESTARTS, half_widths=self._half_widths)
-            loss.append(float(np.sum(weights * _squares(points, centers)) / max(weights.sum(), 1.0)))
-            values = []
-            for seen, unseen in splits:
-                mine = np.maximum(denoise_counts(seen, self._weighting, total=rows).ravel(), 0.0)
-                found = _cluster(points, mine, count, generator=generator, restarts=3, half_widths=self._half_widths)
-                squares = _squares(points, found)
-                values.append(float(np.sum(unseen.ravel() * squares) / rows))
-                noise = self.sigma * math.sqrt(2 * float(np.sum(squares**2))) / rows
-            held_out.append(float(np.mean(values)))
-            errors.append(noise / math.sqrt(len(splits)))
+            judged = [(unseen, squares(seen, count, 3)) for seen, unseen in halves]
+            # All halves share the noise that was released; the noise that split them is their own.
+            noise = self.sigma * math.sqrt((1 + 1 / SPLITS) * float(np.mean([np.sum(one**2) for _, one in judged])))
+            loss = np.sum(weights * squares(weights, count, RESTARTS)) / max(weights.sum(), 1.0)
+            even = np.mean(squares(np.ones_like(weights), count, 3))
+            table.append([loss, np.mean([np.sum(unseen * one) for unseen, one in judged]) / rows, noise / rows, even])
         scale = float(self.frame.scale[0]) ** 2 if np.ptp(self.frame.scale) == 0 else float(self.n_features)
-        return _choice(numbers, np.array(loss) * scale, np.array(held_out) * scale, np.array(errors) * scale)
+        inside = float(np.sum((self._half_widths / np.array(self.cells)) ** 2)) / 3  # the variance of a cell's own rows
+        return _choice(numbers, *(np.array(table).T * scale), inside=inside * scale)
 
     def count(self, box: Any) -> RangeCount:
         """Return the noisy number of rows in a box given as (low, high) or Box, in the units of the input.
@@ -280,7 +289,7 @@ class Synopsis:
         index = np.stack(np.unravel_index(chosen, self.cells), axis=1)
         widths = np.array([edges[1] - edges[0] for edges in self.edges])
         low = np.atleast_1d(self.domain.low)
-        return np.asarray(low + (index + generator.random(index.shape)) * widths)
+        return self.domain.clip(low + (index + generator.random(index.shape)) * widths)
 
     def marginal(self, columns: Sequence[int | str]) -> "Synopsis":
         """Return the synopsis of some of the columns, all others added up. Its noise is larger: that of all cells it adds."""
@@ -351,25 +360,31 @@ class Synopsis:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the synopsis to a ``.json`` or ``.parquet`` file; an existing one is replaced once the new one is complete."""
-        target = Path(path)
-        if target.suffix.lower() not in (".json", ".parquet"):
-            validate.refuse(
-                "Synopsis.save.path", "a .json or .parquet file", target.name, remedy="Choose one of these endings."
-            )
-        draft = target.with_name(f".{target.name}.draft")
-        try:
-            if target.suffix.lower() == ".json":
-                draft.write_text(json.dumps(self.to_dict(), allow_nan=False) + "\n", encoding="utf-8")
-            else:
-                import pyarrow.parquet
+        write_whole("Synopsis.save", path, self.to_bytes(file_kind("Synopsis.save.path", Path(path).name)))
 
-                head = json.dumps({**self.to_dict(), "noisy_counts": None})
-                pyarrow.parquet.write_table(self.to_arrow().replace_schema_metadata({FORMAT: head}), draft)
-            draft.replace(target)
-        except OSError as error:
-            raise ReleaseError(
-                f"Synopsis.save: cannot write {target.name!r} ({error.strerror}). Choose another place."
-            ) from None
+    def to_bytes(self, kind: str = "json") -> bytes:
+        """Return what a ``"json"`` or ``"parquet"`` file of the synopsis holds."""
+        if kind == "json":
+            return (json.dumps(self.to_dict(), allow_nan=False) + "\n").encode()
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        head = json.dumps({**self.to_dict(), "noisy_counts": None}, allow_nan=False)
+        sink = pa.BufferOutputStream()
+        pyarrow.parquet.write_table(self.to_arrow().replace_schema_metadata({FORMAT: head}), sink)
+        return bytes(sink.getvalue())
+
+    @classmethod
+    def from_bytes(cls, content: bytes, *, name: str = "the file") -> "Synopsis":
+        """Read what ``to_bytes`` wrote; `name` is for the error."""
+        try:
+            if content.startswith(PARQUET):
+                return cls.from_dict(_read_parquet(content))
+            return cls.from_dict(json.loads(content))
+        except CloisterError:
+            raise
+        except (OSError, LookupError, RecursionError, TypeError, ValueError):
+            raise ReleaseError(f"load_synopsis: {name} is not a synopsis. Pass the file that 'save' wrote.") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the synopsis as plain data."""
@@ -399,7 +414,7 @@ class Synopsis:
             raise ReleaseError(f"load_synopsis: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister.")
         try:
             names, domain = data["feature_names"], data["domain"]
-            return cls(
+            synopsis = cls(
                 noisy_counts=np.array(data["noisy_counts"], dtype=np.float64).reshape(data["cells"]),
                 domain=Box(domain["low"], domain["high"]),
                 scaling=str(data["scaling"]),
@@ -410,10 +425,10 @@ class Synopsis:
                 feature_names=None if names is None else tuple(map(str, names)),
                 versions=dict(data.get("versions", {})),
             )
-        except (KeyError, TypeError, ValueError) as error:
-            if isinstance(error, CloisterError):
-                raise
-            raise ReleaseError(f"load_synopsis: the file is damaged ({type(error).__name__}). Write it again.") from None
+            _refuse_misfit(synopsis)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
+            raise ReleaseError(f"load_synopsis: the file is damaged ({error!r}). Write it again from the fit.") from None
+        return synopsis
 
     # -- helpers --------------------------------------------------------------------------------------------------------
 
@@ -461,9 +476,10 @@ class Synopsis:
         return shifts
 
     def _split(self, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Two versions of the counts with (for Gaussian noise exactly, else to second order) independent noise."""
+        """Weights and counts with (for Gaussian noise exactly, else to second order) independent noise."""
         extra = self.sigma * generator.standard_normal(self.cells)
-        return self.noisy_counts + extra, self.noisy_counts - extra
+        seen = denoise_counts(self.noisy_counts + extra, self._weighting, total=max(self.n_rows, 1.0))
+        return np.maximum(seen, 0.0).ravel(), (self.noisy_counts - extra).ravel()
 
 
 def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
@@ -493,33 +509,52 @@ def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
     >>> load_synopsis("missing.json")
     Traceback (most recent call last):
     ...
-    cloister.exceptions.ReleaseError: load_synopsis: cannot read 'missing.json'. Check the path.
+    cloister.exceptions.ReleaseError: load_synopsis: cannot read 'missing.json' (No such file or directory). Check the path.
     """
     source = Path(path)
     try:
-        if source.suffix.lower() == ".parquet":
-            import pyarrow.parquet
+        content = source.read_bytes()
+    except OSError as error:
+        raise ReleaseError(f"load_synopsis: cannot read {source.name!r} ({error.strerror}). Check the path.") from None
+    return Synopsis.from_bytes(content, name=repr(source.name))
 
-            table = pyarrow.parquet.read_table(source)
-            head = json.loads((table.schema.metadata or {}).get(FORMAT.encode(), b"{}"))
-            if "cells" in head:
-                head["noisy_counts"] = table.column("noisy_count").to_pylist()
-            return Synopsis.from_dict(head)
-        return Synopsis.from_dict(json.loads(source.read_text(encoding="utf-8")))
-    except CloisterError:
-        raise
-    except (OSError, ValueError, KeyError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-            raise ReleaseError(f"load_synopsis: cannot read {source.name!r}. Check the path.") from None
-        raise ReleaseError(f"load_synopsis: {source.name!r} is not a synopsis. Pass the file that 'save' wrote.") from None
+
+def file_kind(where: str, name: str) -> str:
+    """Return the kind of file that a name asks for, or refuse it."""
+    kind = name.lower().rpartition(".")[2]
+    if kind not in FILES:
+        validate.refuse(where, "a .json or .parquet file", name, remedy="Choose one of these endings.")
+    return kind
+
+
+def _read_parquet(content: bytes) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(pa.BufferReader(content))
+    head = json.loads((table.schema.metadata or {}).get(FORMAT.encode(), b"{}"))
+    return {**head, "noisy_counts": table.column("noisy_count").to_numpy()} if "cells" in head else head
+
+
+def _refuse_misfit(synopsis: Synopsis) -> None:
+    """Refuse numbers that do not belong together, and numbers that are none."""
+    counts, n_features = synopsis.noisy_counts, synopsis.n_features
+    if not counts.size or not n_features or not np.isfinite(counts).all():
+        raise ValueError("noisy_counts")
+    if synopsis.scaling not in ("bounds", "none") or synopsis.frame.n_features != n_features:
+        raise ValueError("domain")
+    if len(synopsis.columns) != n_features or len(set(synopsis.columns)) != n_features:
+        raise ValueError("feature_names")
+    if not (0 < synopsis.sigma < math.inf) or not (synopsis.total is None or 0 <= synopsis.total < math.inf):
+        raise ValueError("sigma")
 
 
 def _cluster(
     points: FloatArray,
     weights: FloatArray,
     n_clusters: int,
-    *,
     generator: np.random.Generator,
+    *,
     restarts: int,
     half_widths: FloatArray,
 ) -> FloatArray:
@@ -539,23 +574,19 @@ def _owner(points: FloatArray, centers: FloatArray) -> IntArray:
     return Nearest(snap(centers))(snap(points))
 
 
-def _choice(numbers: list[int], loss: FloatArray, held_out: FloatArray, errors: FloatArray) -> KChoice:
-    supported = numbers[0]
-    lowest = held_out[0]
+def _choice(
+    numbers: list[int], loss: FloatArray, held_out: FloatArray, errors: FloatArray, even: FloatArray, *, inside: float
+) -> KChoice:
+    supported, lowest = numbers[0], held_out[0]
     for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
-        if value < lowest - error:
+        if value < lowest - 2 * error:
             supported, lowest = count, value
-    elbow = _elbow(numbers, np.maximum(held_out, loss.min() * 0.5 + 1e-300))
-    return KChoice(tuple(numbers), loss, held_out, errors, elbow, supported, min(elbow, supported))
-
-
-def _elbow(numbers: list[int], loss: FloatArray) -> int:
-    """Return the number of clusters furthest below the straight line from first to last, on logarithmic axes."""
-    if len(numbers) < 3:
-        return numbers[int(np.argmin(loss))]
-    x, y = np.log(numbers), np.log(np.maximum(loss, 1e-300))
-    line = y[0] + (y[-1] - y[0]) * (x - x[0]) / (x[-1] - x[0])
-    return numbers[int(np.argmax(line - y))]
+    known = np.maximum(held_out, 0.0) + inside
+    gains = np.log((even + inside) / known)
+    top = int(np.argmax(gains))
+    slack = max(LEAST_GAIN, float(errors[top] / known[top]))
+    elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
+    return KChoice(tuple(numbers), loss, held_out, errors, even, elbow, supported, min(elbow, supported))
 
 
 def _query_box(box: Any, n_features: int) -> Box:
@@ -573,6 +604,8 @@ def _join_same(first: Receipt, second: Receipt) -> Receipt:
 
 def _join_disjoint(first: Receipt, second: Receipt) -> Receipt:
     """Tables that share no person: the weaker of the two guarantees holds for everybody (parallel composition)."""
+    if first.seeded != second.seeded:  # the stamp of the one would be lost, and its rows with it
+        raise ReleaseError("Synopsis.merge: one of the two is seeded, for tests only. Merge synopses of one kind.")
     for receipt, other in ((first, second), (second, first)):
         if other.spent.fits(receipt.guarantee):
             return receipt

@@ -65,7 +65,7 @@ class Vault:
             )
         )
         self._events.append(event)
-        exact = self._rows.fold(_Kernel(question, self._frame))
+        exact = question.finish(self._rows.fold(_Kernel(question, self._frame)))
         noisy = exact + event.draw(self._entropy).reshape(question.shape)
         return Answer(np.asarray(noisy * question.unit, dtype=np.float64), event)
 
@@ -95,3 +95,7 @@ class _Kernel:
 
     def __call__(self, block: Block) -> IntArray:
         return self.question.exact(self.frame.clean(block))
+
+    def merge(self, left: IntArray, right: IntArray) -> IntArray:
+        """Join what two blocks answered."""
+        return self.question.merge(left, right)

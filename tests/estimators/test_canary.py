@@ -44,7 +44,7 @@ def everything(make, generator, tmp_path, caplog, capfd, request):
     rows = plant(generator, n_features)
     frame = pd.DataFrame(rows, columns=[f"column {index}" for index in range(n_features)])
     relation = {"neighbours": extra.get("neighbours", "add-remove")}
-    ledger = Ledger.open(tmp_path / "budget.sqlite", epsilon=20.0, delta=1e-6, name="canary", **relation)
+    ledger = Ledger.open(tmp_path / "budget.sqlite", epsilon=20.0, delta=extra.get("delta", 1e-6), name="canary", **relation)
     texts, blobs = [], []
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -56,7 +56,7 @@ def everything(make, generator, tmp_path, caplog, capfd, request):
             texts += [repr(state), repr(ledger), str(ledger.lines)]
             model.release_.save(tmp_path / "release.json")
             blobs += [pickle.dumps(model), pickle.dumps(model.release_), (tmp_path / "release.json").read_bytes()]
-        for wrong in ({"epsilon": 1e9}, {"bounds": None}, {"n_clusters": 0}):
+        for wrong in ({"epsilon": 50.0}, {"bounds": None}, {"n_clusters": 0}):
             with pytest.raises(CloisterError) as refused:
                 make(**{"bounds": BOUNDS, "ledger": ledger, **relation, **wrong}).fit(frame)
             texts.append(str(refused.value))

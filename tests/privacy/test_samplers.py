@@ -144,6 +144,33 @@ def test_ties_are_really_exercised(short_words, entropy, monkeypatch: pytest.Mon
     assert len(looked) > 50 / 2**short_words
 
 
+def test_a_digit_once_drawn_stays_with_its_number(entropy) -> None:
+    draws = _samplers._Draws(entropy, bits=8)
+    first, second = (_samplers._Deviates(np.arange(4), draws.words(4)) for _ in range(2))
+    drawn = [[part.digit(draws, index, 3) for index in (3, 1)] for part in (first, second)]
+    joined = _samplers._concatenate([part.take(np.array([1, 2, 3])) for part in (first, second)])
+    assert joined.whole.tolist() == [1, 2, 3, 1, 2, 3]
+    assert [[joined.digit(draws, index, 3) for index in pair] for pair in ((2, 0), (5, 3))] == drawn
+
+
+@pytest.mark.parametrize("q", [1.0, 0.75, 0.25])
+def test_a_coin_of_probability_exp_minus_q(q: float, entropy) -> None:
+    draws = _samplers._Draws(entropy)
+    heads = _samplers._exp_coins(
+        draws, 200_000, lambda index: draws.words(len(index)) < np.uint64(min(int(q * 2**64), 2**64 - 1))
+    )
+    assert stats.binomtest(int(heads.sum()), len(heads), math.exp(-q)).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("whole", [0, 1, 5])
+def test_a_coin_of_the_slope(whole: int, entropy) -> None:
+    draws, count = _samplers._Draws(entropy), 100_000
+    x = 0.75
+    proposed = _samplers._Deviates(np.full(count, whole), np.full(count, int(x * 2**64), dtype=np.uint64))
+    heads = _samplers._slope_coins(draws, proposed, np.arange(count), whole)(np.arange(count))
+    assert stats.binomtest(int(heads.sum()), count, x * (2 * whole + x) / (2 * whole + 2)).pvalue > FALSE_ALARM
+
+
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("bits", [3, 8, 64, 128])
 def test_the_table_of_whole_parts_is_exact(power: int, bits: int) -> None:

@@ -116,7 +116,7 @@ def test_neither_rows_nor_paths_are_inside(generator, tmp_path):
     text = PEMeans(2, bounds=(-1, 1), **QUICK).fit(path).release_.to_json()
     assert "secret" not in text
     assert str(tmp_path) not in text
-    assert not [value for value in rows.ravel() if f"{value:.6f}"[:-1] in text]
+    assert not [value for value in rows.ravel() if f"{value:.12f}"[:-1] in text]
 
 
 # -- refusals ------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 """Large samples of the noise against exact probabilities and against OpenDP; every test has a false-alarm rate of 1e-6."""
 
 import math
+from functools import partial
 
 import numpy as np
 import opendp.prelude as dp
@@ -9,7 +10,7 @@ import pytest
 from scipy import stats
 
 from cloister.domain import IntArray
-from cloister.privacy import Entropy, Scale, discrete_laplace, rounded_gaussian
+from cloister.privacy import Entropy, Scale, _samplers, discrete_laplace, rounded_gaussian
 
 pytestmark = pytest.mark.slow
 
@@ -62,6 +63,17 @@ def test_the_words_of_a_seed_are_uniform_and_independent(words: int, seed: int) 
     for column in stream.T:
         joint = (joint << bits) | column.astype(np.int64)
     assert stats.chisquare(np.bincount(joint, minlength=1 << (bits * words))).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("sigma", [1.0, 20.0])
+def test_words_of_one_bit_do_not_change_the_gaussian(sigma: float, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every comparison is a tie half of the time, so all digits but the first come from the paths that 64 bits hardly ever take.
+    monkeypatch.setattr(_samplers, "_Draws", partial(_samplers._Draws, bits=1))
+    size, reach = 120_000, int(3 * sigma)
+    edges = (np.arange(-reach, reach + 2) - 0.5) / sigma
+    expected = np.diff(np.concatenate([[0.0], stats.norm.cdf(edges[1:-1]), [1.0]]))
+    counts = tail_cut(rounded_gaussian(Entropy(seed), Scale.at_least(sigma), size), reach)
+    assert stats.chisquare(counts, expected * size).pvalue > FALSE_ALARM
 
 
 # -- a second source --

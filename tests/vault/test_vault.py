@@ -98,6 +98,7 @@ def test_pricing_comes_before_everything():
         l1_sensitivity=lambda relation: calls.append("l1") or 1.0,
         l2_sensitivity=lambda relation: calls.append("l2") or 1.0,
         exact=lambda rows: calls.append("read") or np.array([len(rows)]),
+        finish=lambda merged: merged,
     )
     account = SimpleNamespace(debit=lambda event: calls.append("debit") or event, close=lambda: None, identity="x")
 

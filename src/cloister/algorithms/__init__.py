@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure functions of noisy answers and public parameters. Imports domain and questions only, so it cannot reach a row."""
 
+from cloister.algorithms._coreset import Coreset, tree_coreset
 from cloister.algorithms._evolution import (
     Evolution,
     EvolutionSettings,
@@ -23,19 +24,25 @@ from cloister.algorithms._grid import (
     project_to_total,
 )
 from cloister.algorithms._kmeans import plusplus, weighted_kmeans
+from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
+from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages, noise_quantile
 
 __all__ = [
     "COUNT_RULES",
     "GRID_RULES",
     "CellBounds",
+    "Coreset",
     "EpsilonRange",
     "Evolution",
     "EvolutionSettings",
     "Generation",
+    "Medoids",
+    "Sanitized",
     "cell_bounds",
     "cells_per_axis",
+    "choose_medoids",
     "denoise_counts",
     "epsilon_range",
     "evolve",
@@ -43,12 +50,16 @@ __all__ = [
     "keep_votes",
     "levy_flight",
     "lift",
+    "nearest_averages",
+    "neighbour_averages",
+    "noise_quantile",
     "pack_sphere",
     "plusplus",
     "project_to_total",
     "random_projection",
     "select_kmeans",
     "select_top",
+    "tree_coreset",
     "uniform_ball",
     "uniform_box",
     "weighted_kmeans",

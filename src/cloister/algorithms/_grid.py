@@ -54,6 +54,11 @@ def cells_per_axis(rule: str, *, n_rows: float, n_features: int, n_clusters: int
     int
         Cells per axis, at least 1.
 
+    Raises
+    ------
+    ParameterError
+        If a number breaks its rule.
+
     Notes
     -----
     **Privacy.** A function of public numbers.
@@ -95,12 +100,34 @@ class CellBounds:
 def epsilon_range(*, n_rows: float, n_features: int, n_clusters: int) -> EpsilonRange:
     """Return epsilon_0 and epsilon_1 of Theorem 2 (Table I of the RUGNIK paper).
 
+    Parameters
+    ----------
+    n_rows : float
+        Number of rows, above 0.
+    n_features, n_clusters : int
+        Columns and clusters.
+
+    Returns
+    -------
+    EpsilonRange
+        With `low` and `high`.
+
+    Raises
+    ------
+    ParameterError
+        If a number breaks its rule.
+
+    Notes
+    -----
+    **Privacy.** A function of public numbers.
+
     Examples
     --------
     >>> found = epsilon_range(n_rows=100, n_features=2, n_clusters=2)
     >>> round(found.low, 3), round(found.high, 3)
     (0.026, 15.396)
     """
+    _check_sizes("epsilon_range", n_rows, n_features, n_clusters)
     low = n_features * math.sqrt(3 * n_clusters / (8 * n_rows)) / (1 + math.sqrt(n_rows / 3))
     high = n_features * math.sqrt(2 * n_clusters) / 3 * (4 * n_rows / 3) ** (n_features / 4)
     return EpsilonRange(low, high)
@@ -109,11 +136,36 @@ def epsilon_range(*, n_rows: float, n_features: int, n_clusters: int) -> Epsilon
 def cell_bounds(*, n_rows: float, n_features: int, n_clusters: int, epsilon: float) -> CellBounds:
     """Return Theorem 2's bounds on the number of cells; they hold inside :func:`epsilon_range`.
 
+    Parameters
+    ----------
+    n_rows : float
+        Number of rows, above 0.
+    n_features, n_clusters : int
+        Columns and clusters.
+    epsilon : float
+        Of Laplace noise with scale 1/epsilon.
+
+    Returns
+    -------
+    CellBounds
+        With `low` and `high`, of the whole grid.
+
+    Raises
+    ------
+    ParameterError
+        If a number breaks its rule.
+
+    Notes
+    -----
+    **Privacy.** A function of public numbers.
+
     Examples
     --------
     >>> cell_bounds(n_rows=400, n_features=2, n_clusters=4, epsilon=1.0)
     CellBounds(low=87, high=173)
     """
+    _check_sizes("cell_bounds", n_rows, n_features, n_clusters)
+    validate.number("cell_bounds.epsilon", epsilon, low=0.0, open_low=True)
     spread = 1 + math.sqrt(n_rows / 3)
     eta = epsilon / n_features * math.sqrt(8 * n_rows / 3) * spread
     scale = eta * n_clusters ** (2 / n_features)
@@ -152,6 +204,12 @@ def project_to_total(values: FloatArray, total: float) -> FloatArray:
     kept = np.flatnonzero(flat > excess)
     cut = excess[kept[-1]] if kept.size else flat[0]
     return np.asarray(np.maximum(values - cut, 0.0))
+
+
+def _check_sizes(owner: str, n_rows: float, n_features: int, n_clusters: int) -> None:
+    validate.number(f"{owner}.n_rows", n_rows, low=0.0, open_low=True)
+    validate.integer(f"{owner}.n_features", n_features, low=1)
+    validate.integer(f"{owner}.n_clusters", n_clusters, low=1)
 
 
 def _rugnik(n_rows: float, dimension: int, n_clusters: int, epsilon: float) -> int:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """k-medoids with free centres: choose k of the candidates while every point already has a centre at a known distance.
 
-The cost of a choice is the weighted sum over points of the smaller of two distances: to the nearest chosen candidate, and to the
-free centre, the point's *cap* (infinite where there is none, which is plain k-medoids). The search swaps one medoid for one
+The cost of a choice is the weighted sum over points of the smaller of two distances: to the nearest chosen candidate, and to
+the free centre, the point's *cap* (infinite where there is none, which is plain k-medoids). The search swaps one medoid for one
 candidate as long as that lowers the cost. As in FasterPAM (Schubert and Rousseeuw 2021) the change of all k swaps with a
 candidate is found in one pass over the points, from the distances to the nearest and second nearest centre; the free centre
 takes part as one that is never removed. Here a pass handles a block of candidates at a time, as single-precision arrays, and a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``--bounds``: where rows may lie, as a pair for all columns, as ``column=low:high``, or in a small file."""
+"""``--bounds``: where rows may lie, as a pair for all columns, as ``column=low:high``, or in a file. Also ranges of a query."""
 
 import csv
 import json
@@ -12,13 +12,14 @@ from typing import Any
 
 from cloister.exceptions import ParameterError
 
-__all__ = ["Bounds", "read_bounds"]
+__all__ = ["Bounds", "read_bounds", "read_query"]
 
 Pair = tuple[float, float]
 
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 ALL_COLUMNS = re.compile(rf"\s*({NUMBER})\s*[,:;\s]\s*({NUMBER})\s*")
 ONE_COLUMN = re.compile(rf"\s*(.+?)\s*=\s*({NUMBER})\s*:\s*({NUMBER})\s*(?:[,;\s]\s*|$)")
+QUERY = "QUERY"
 LARGEST_FILE = 16 << 20  # bytes; a table passed by mistake is not read as bounds
 
 
@@ -28,13 +29,14 @@ class Bounds:
 
     default: Pair | None = None
     named: dict[str, Pair] = field(default_factory=dict)
+    option: str = "--bounds"
 
     def pairs(self, columns: Sequence[str]) -> list[Pair]:
         """Return one interval per column; a column without one is named in the error."""
         missing = [name for name in columns if name not in self.named]
         if missing and self.default is None:
             raise ParameterError(
-                f"--bounds: no bounds for {_list(missing)}. Add {missing[0]}=low:high, or a pair low,high for the rest."
+                f"{self.option}: no bounds for {_list(missing)}. Add {missing[0]}=low:high, or a pair low,high for the rest."
             )
         return [self.named.get(name, self.default or (0.0, 0.0)) for name in columns]
 
@@ -42,7 +44,7 @@ class Bounds:
         """Refuse bounds for columns that do not exist."""
         unknown = [name for name in self.named if name not in columns]
         if unknown:
-            raise ParameterError(f"--bounds: {_list(unknown)} not in the table. The columns are: {_list(columns)}.")
+            raise ParameterError(f"{self.option}: {_list(unknown)} not in the table. The columns are: {_list(columns)}.")
 
 
 def read_bounds(values: Sequence[str]) -> Bounds:
@@ -76,6 +78,24 @@ def read_bounds(values: Sequence[str]) -> Bounds:
     return Bounds(default, named)
 
 
+def read_query(value: str) -> Bounds:
+    """Read a range query: intervals of some columns, or one for all.
+
+    Examples
+    --------
+    >>> read_query("age=18:65,bmi=25:30").named
+    {'age': (18.0, 65.0), 'bmi': (25.0, 30.0)}
+    """
+    named: dict[str, Pair] = {}
+    if matched := ALL_COLUMNS.fullmatch(value):
+        return Bounds(_pair("all columns", matched[1], matched[2], option=QUERY), option=QUERY)
+    for name, pair in _read_columns(value, option=QUERY):
+        if name in named:
+            raise ParameterError(f"{QUERY}: column {name!r} is named twice. Keep one of them.")
+        named[name] = pair
+    return Bounds(None, named, QUERY)
+
+
 def _read_value(value: str) -> Iterator[tuple[str | None, Pair]]:
     if matched := ALL_COLUMNS.fullmatch(value):
         yield None, _pair("all columns", matched[1], matched[2])
@@ -89,13 +109,16 @@ def _read_value(value: str) -> Iterator[tuple[str | None, Pair]]:
         )
 
 
-def _read_columns(value: str) -> Iterator[tuple[str, Pair]]:
+def _read_columns(value: str, *, option: str = "--bounds") -> Iterator[tuple[str, Pair]]:
     position = 0
-    while position < len(value):
+    while position < len(value) or not value:
         matched = ONE_COLUMN.match(value, position)
         if matched is None:
-            raise ParameterError(f"--bounds: expected column=low:high, got {value[position:]!r}. See 'cloister fit --help'.")
-        yield matched[1], _pair(f"column {matched[1]!r}", matched[2], matched[3])
+            where = "synopsis query" if option == QUERY else "fit"
+            raise ParameterError(
+                f"{option}: expected column=low:high, got {value[position:]!r}. See 'cloister {where} --help'."
+            )
+        yield matched[1], _pair(f"column {matched[1]!r}", matched[2], matched[3], option=option)
         position = matched.end()
 
 
@@ -141,14 +164,14 @@ def _csv_entries(text: str) -> Iterator[tuple[str, Any, Any]]:
         yield row["column"].strip(), row["low"], row["high"]
 
 
-def _pair(owner: str, low: Any, high: Any) -> Pair:
+def _pair(owner: str, low: Any, high: Any, *, option: str = "--bounds") -> Pair:
     try:
         pair = (float(low), float(high))
     except (TypeError, ValueError):
-        raise ParameterError(f"--bounds: expected two numbers for {owner}, got {low!r} and {high!r}. Pass low:high.") from None
+        raise ParameterError(f"{option}: expected two numbers for {owner}, got {low!r} and {high!r}. Pass low:high.") from None
     if not (math.isfinite(pair[0]) and math.isfinite(pair[1]) and pair[0] < pair[1]):
         raise ParameterError(
-            f"--bounds: expected low < high for {owner}, got {pair[0]:g} and {pair[1]:g}. Swap the two, or widen them."
+            f"{option}: expected low < high for {owner}, got {pair[0]:g} and {pair[1]:g}. Swap the two, or widen them."
         )
     return pair
 

@@ -28,9 +28,9 @@ class Target:
         """Whether it is standard output."""
         return self.path == STANDARD_OUTPUT
 
-    def write(self, text: str) -> None:
-        """Write text as UTF-8."""
-        self._stream.write(text.encode())
+    def write(self, content: str | bytes) -> None:
+        """Write bytes as they are, and text as UTF-8."""
+        self._stream.write(content.encode() if isinstance(content, str) else content)
         self._stream.flush()
 
 

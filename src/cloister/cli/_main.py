@@ -13,6 +13,7 @@ from cloister.cli._fit import fit
 from cloister.cli._ledger import ledger
 from cloister.cli._predict import predict
 from cloister.cli._show import show
+from cloister.cli._synopsis import synopsis
 from cloister.exceptions import CloisterError
 
 __all__ = ["main"]
@@ -66,10 +67,13 @@ def main() -> None:
           --ledger budget.sqlite --output release.json --report report.html
       cloister show release.json
       cloister ledger show budget.sqlite
+    One noisy histogram that answers for ever:
+      cloister synopsis fit patients.parquet --epsilon 0.5 --bounds bounds.json --output synopsis.json
+      cloister synopsis choose-k synopsis.json
     """  # noqa: D301
 
 
-for command in (fit, show, predict, ledger):
+for command in (fit, show, predict, synopsis, ledger):
     main.add_command(command)
 
 

@@ -11,16 +11,19 @@ if TYPE_CHECKING:
 
     from cloister.privacy import Ledger
     from cloister.release import Release
+    from cloister.synopsis import KChoice, Synopsis
 
 __all__ = [
     "currency_of",
     "left_words",
     "open_console",
+    "print_choice",
     "print_events",
     "print_json",
     "print_ledger",
     "print_left",
     "print_release",
+    "print_synopsis",
 ]
 
 FEW_COLUMNS = 8  # are all shown, if need be on two lines; of more, as many as fit
@@ -70,6 +73,38 @@ def print_release(console: "Console", release: "Release") -> None:
         )
     for line in release.receipt.explain():
         console.print(line)
+
+
+def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
+    """Print the grid, its noise, and the receipt in plain words."""
+    from cloister.report import number, plain_text, synopsis_summary, with_error
+
+    told = synopsis_summary(synopsis)
+    cells = " x ".join(map(str, told["cells"])) + (f" = {told['n_cells']:,}" if len(told["cells"]) > 1 else "")
+    console.print(f"A noisy count for each of {cells} cells, noise of standard deviation {told['sigma']:.3g}", style="bold")
+    table = _table([("column", False), ("from", True), ("to", True), ("cells", True), ("width of a cell", True)])
+    for name, (low, high), count in zip(told["columns"], told["bounds"], told["cells"], strict=True):
+        table.add_row(plain_text(name), number(low), number(high), str(count), number((high - low) / count))
+    console.print(table)
+    value, error = with_error(told["n_rows"], told["n_rows_error"])
+    console.print(f"Rows: {value} (public)" if told["n_rows_error"] == 0 else f"Rows: {value} ± {error}")
+    for line in synopsis.receipt.explain():
+        console.print(line)
+
+
+def print_choice(console: "Console", choice: "KChoice") -> None:
+    """Print the loss for each number of clusters, and which one is best."""
+    from cloister.report import number, with_error
+
+    table = _table([("clusters", True), ("loss", True), ("held-out loss", True), ("evenly spread", True), ("", False)])
+    for index, count in enumerate(choice.n_clusters):
+        value, error = with_error(float(choice.held_out[index]), float(choice.held_out_error[index]))
+        marks = [("best", choice.best), ("elbow", choice.elbow), ("most that the noise supports", choice.supported)]
+        said = ", ".join(word for word, one in marks if one == count)
+        loss, even = number(float(choice.loss[index])), number(float(choice.even[index]))
+        table.add_row(str(count), loss, f"{value} ± {error}", even, said)
+    console.print(table)
+    console.print(f"Best: {choice.best} of {choice.n_clusters[0]} to {choice.n_clusters[-1]} clusters.")
 
 
 def print_ledger(console: "Console", told: dict[str, Any], budget: str) -> None:

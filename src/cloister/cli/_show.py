@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
-from cloister.exceptions import ParameterError, ReleaseError
+from cloister.cli._files import STANDARD_OUTPUT
+from cloister.cli._product import RELEASE, Shown, check_shown, open_outputs, publish
+from cloister.exceptions import ReleaseError
 
 if TYPE_CHECKING:
     from cloister.release import Release
@@ -30,24 +31,11 @@ def show(release: str, report: str | None, *, as_json: bool, force: bool) -> Non
       cloister show release.json --report report.html
       cloister show release.json --json | jq .clusters
     """  # noqa: D301
-    from cloister.cli._print import open_console, print_json, print_release
-    from cloister.report import report_html, summary
-
-    if as_json and report == STANDARD_OUTPUT:
-        raise ParameterError("--json: standard output is taken by '-'. Write the report to a file.")
-    if release != STANDARD_OUTPUT:
-        refuse_same([("RELEASE", release), ("--report", report)])
+    shown = Shown(report=report, force=force, json=as_json)
+    check_shown(shown, [("RELEASE", release)])
     found = read_release(release)
-    with open_target("--report", report, force=force) as target:
-        if target is not None:
-            target.write(report_html(found))
-    if as_json:
-        print_json({name: value for name, value in summary(found).items() if name != "rounds"})
-    elif report != STANDARD_OUTPUT:
-        console = open_console()
-        print_release(console, found)
-        if report is not None:
-            console.print(f"The report is in {report}", soft_wrap=True)
+    with open_outputs(shown) as outputs:
+        publish(RELEASE, found, outputs)
 
 
 def read_release(path: str) -> "Release":

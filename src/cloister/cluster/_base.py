@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cloister import validate
 from cloister.cluster._progress import Progress
 from cloister.data import LocalRows, Rows, open_rows
-from cloister.domain import FloatArray, Frame, IntArray, Relation, as_domain, snap
+from cloister.domain import Domain, FloatArray, Frame, IntArray, Relation, as_domain, snap
 from cloister.exceptions import DataError
 from cloister.privacy import (
     ApproxDP,
@@ -110,7 +110,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _fit_privately(self, X: object, rows: Rows) -> PrivateFit:
         """Check, plan, reserve, open the vault, run, close: the one way from rows to results."""
         request = self._request()
-        frame = as_domain(self._where("bounds"), self.bounds, rows.n_features).frame(scaling=self._scaling())
+        frame = self._domain(rows.n_features).frame(scaling=self._scaling())
         plan = self._plan(request, frame)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
         account = ledger.reserve(request.cost, purpose=type(self).__name__, relation=request.relation)
@@ -122,6 +122,9 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         finally:
             receipt = vault.close(request.guarantee)
         return PrivateFit(outcome, frame, rows.feature_names, receipt)
+
+    def _domain(self, n_features: int) -> Domain:
+        return as_domain(self._where("bounds"), self.bounds, n_features)
 
     def _open(self, X: object) -> Rows:
         self._request()  # parameters are checked before the table is touched

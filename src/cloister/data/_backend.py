@@ -21,7 +21,7 @@ from threadpoolctl import ThreadpoolController
 from cloister import validate
 from cloister.domain import IntArray
 
-__all__ = ["Block", "Kernel", "LocalRows", "Rows", "block_rows", "count_jobs"]
+__all__ = ["Block", "Kernel", "LocalRows", "Rows", "block_rows", "count_jobs", "merge_of"]
 
 Block: TypeAlias = npt.NDArray[Any]
 Kernel: TypeAlias = Callable[[Block], IntArray]
@@ -42,7 +42,10 @@ class Rows(Protocol):
         """Names of the columns, if they have any."""
 
     def fold(self, kernel: Kernel) -> IntArray:
-        """Return the sum of ``kernel(block)`` over all blocks; a table without rows has one empty block."""
+        """Return the sum of ``kernel(block)`` over all blocks; a table without rows has one empty block.
+
+        A kernel with a method ``merge(left, right)`` is joined by that instead of by adding.
+        """
 
 
 class LocalRows(ABC):
@@ -70,19 +73,20 @@ class LocalRows(ABC):
     def fold(self, kernel: Kernel) -> IntArray:
         """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time."""
         total = np.array(kernel(np.empty((0, self._n_features))), dtype=np.int64)
+        merge = merge_of(kernel)
         with _one_blas_thread():
             if self._n_jobs == 1:
                 for block in self.blocks():
-                    total += kernel(block)
+                    total = merge(total, kernel(block))
                 return total
             with ThreadPoolExecutor(self._n_jobs) as pool:
                 waiting: deque[Future[IntArray]] = deque()
                 for block in self.blocks():
                     waiting.append(pool.submit(kernel, block))
                     if len(waiting) > self._n_jobs:
-                        total += waiting.popleft().result()
+                        total = merge(total, waiting.popleft().result())
                 for future in waiting:
-                    total += future.result()
+                    total = merge(total, future.result())
         return total
 
     def __repr__(self) -> str:
@@ -90,6 +94,12 @@ class LocalRows(ABC):
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError(f"{type(self).__name__}: rows do not leave the process that opened them. Open them again there.")
+
+
+def merge_of(kernel: Kernel) -> Callable[[IntArray, IntArray], IntArray]:
+    """Return how two answers of a kernel are joined."""
+    merge: Callable[[IntArray, IntArray], IntArray] = getattr(kernel, "merge", np.add)
+    return merge
 
 
 def block_rows(n_features: int) -> int:

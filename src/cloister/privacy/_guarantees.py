@@ -34,6 +34,8 @@ __all__ = [
     "guarantee_from_dict",
 ]
 
+TINIEST, HUGEST = 1e-100, 1e100
+
 
 @dataclass(frozen=True)
 class PureDP:
@@ -285,9 +287,12 @@ def _to_approx(guarantee: Guarantee, delta: float | None) -> ApproxDP:
         raise ConversionError(f"convert: {type(guarantee).__name__} implies no epsilon at delta 0. Pass delta > 0.")
     validate.number("convert.delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
     epsilon = gdp_epsilon(guarantee.mu, delta) if isinstance(guarantee, GDP) else zcdp_epsilon(guarantee.rho, delta)
-    return ApproxDP(max(epsilon, 1e-300), delta)
+    return ApproxDP(max(epsilon, TINIEST), delta)
 
 
 def _check(instance: Guarantee, **values: float) -> None:
     for name, value in values.items():
+        if value and not TINIEST <= value <= HUGEST:  # squares would vanish or overflow, and with them the cost
+            where = f"{type(instance).__name__}.{name}"
+            validate.refuse(where, f"a number from {TINIEST:g} to {HUGEST:g}", value, remedy="Pass a number of a usual size.")
         object.__setattr__(instance, name, value)

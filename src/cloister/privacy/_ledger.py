@@ -63,7 +63,8 @@ class Ledger:
 
     Notes
     -----
-    **Privacy.** The total holds for everything debited here together, also when later fits depend on earlier results. One
+    **Privacy.** The total holds for everything debited here together, also when later fits depend on earlier results; but
+    where Gaussian and pure fits share an (epsilon, delta) budget, kind and size of a fit must not depend on them. One
     ledger should cover one table of people; Cloister cannot know whether two tables hold the same ones. A ledger lists what
     was asked and how noisy the answers were, never an answer. A clone of a ledger is the ledger itself; a pickled copy of
     a ledger in memory is closed to debits, one in a file opens the same file.
@@ -138,7 +139,9 @@ class Ledger:
         relation = Relation.parse("Ledger.neighbours", neighbours)
         ledger = cls.__new__(cls)
         ledger._setup(path=place)
-        if wanted is None and (not place.exists() or (place.is_file() and place.stat().st_size == 0)):
+        with _as_ledger_errors(place):
+            missing = not place.exists() or (place.is_file() and place.stat().st_size == 0)
+        if wanted is None and missing:
             raise LedgerError(f"Ledger.open: there is no file {place.name!r}. Pass epsilon= and delta= to create it.")
         try:
             if wanted is not None:  # also where there is a file: its maker may have died before the first line
@@ -522,7 +525,7 @@ def _first_line(budget: Guarantee, relation: Relation, name: str) -> dict[str, A
 def _as_ledger_errors(path: Path | None) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         name = "the ledger in memory" if path is None else repr(path.name)
         raise LedgerError(
             f"Ledger: {name} cannot be used ({error}). Check that it is a ledger file on a local disk that you may write to."

@@ -6,6 +6,7 @@ from cloister.questions._ask import Answer, Ask
 from cloister.questions._base import Question
 from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
 from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
+from cloister.questions._neighbours import NeighbourMeans
 from cloister.questions._search import ENGINES, Nearest, choose_engine
 from cloister.questions._sums import NearestSums
 
@@ -20,6 +21,7 @@ __all__ = [
     "Nearest",
     "NearestCounts",
     "NearestSums",
+    "NeighbourMeans",
     "Question",
     "RowCount",
     "check_grid",

@@ -2,8 +2,9 @@
 """What a question is: frozen public data that answers itself on one block of rows, with integers.
 
 A question states how far its whole answer can move between two neighbouring tables, in l1 and in l2, for each neighbouring
-relation. Answers of blocks add up to the answer of the table, so every backend is "map blocks, add arrays" and nothing else.
-Rows come from ``Frame.clean``: in the unit ball, on the grid. Imported by the vault and the algorithms.
+relation. Answers of blocks add up to the answer of the table, so every backend is "map blocks, add arrays" and nothing else
+(one question keeps the nearest rows instead of adding; it says so in ``merge``). Rows come from ``Frame.clean``: in the unit
+ball, on the grid. Imported by the vault and the algorithms.
 """
 
 from abc import ABC, abstractmethod
@@ -58,6 +59,14 @@ class Question(ABC):
     @abstractmethod
     def exact(self, rows: FloatArray) -> IntArray:
         """Answer on one block of clean rows. The result never leaves the vault without noise."""
+
+    def merge(self, left: IntArray, right: IntArray) -> IntArray:
+        """Join what two blocks answered; the order never matters. Most answers simply add up."""
+        return left + right
+
+    def finish(self, merged: IntArray) -> IntArray:
+        """Return the answer, of the stated shape, from what all blocks together say."""
+        return merged
 
     @abstractmethod
     def l1_sensitivity(self, relation: Relation) -> float:

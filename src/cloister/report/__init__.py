@@ -1,8 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A release as plain data and as one self-contained HTML page. Imports releases; sees no row."""
+"""A release or a synopsis as plain data and as one self-contained HTML page. Sees no row."""
 
-from cloister.report._format import plain_text, with_error
+from cloister.report._format import number, plain_text, with_error
 from cloister.report._render import render, report_html, write_report
-from cloister.report._summary import rank_columns, summary
+from cloister.report._summary import rank_columns, summary, synopsis_summary
+from cloister.report._synopsis import synopsis_html
 
-__all__ = ["plain_text", "rank_columns", "render", "report_html", "summary", "with_error", "write_report"]
+__all__ = [
+    "number",
+    "plain_text",
+    "rank_columns",
+    "render",
+    "report_html",
+    "summary",
+    "synopsis_html",
+    "synopsis_summary",
+    "with_error",
+    "write_report",
+]

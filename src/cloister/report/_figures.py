@@ -12,7 +12,17 @@ from typing import Any
 
 from cloister.report._format import number, with_error
 
-__all__ = ["cluster_map", "count_bar", "guess_meter", "round_candidates", "round_noise", "round_panels", "strip"]
+__all__ = [
+    "WHISKER",
+    "Chart",
+    "cluster_map",
+    "count_bar",
+    "guess_meter",
+    "round_candidates",
+    "round_noise",
+    "round_panels",
+    "strip",
+]
 
 Point = tuple[float, float]
 
@@ -85,7 +95,7 @@ def round_candidates(rounds: Sequence[dict[str, Any]]) -> str:
     """Draw how many candidates stood for election in each round, and how many of them kept votes."""
     totals = [max(entry["n_candidates"], 0.0) for entry in rounds]
     kept = [max(entry["n_voted"], 0.0) for entry in rounds]
-    chart = _Chart(len(rounds), max(totals, default=0.0))
+    chart = Chart(len(rounds), max(totals, default=0.0))
     bars = "".join(
         f'<path class="pale" d="{chart.bar(index, total)}"/><path class="full" d="{chart.bar(index, part)}"/>'
         for index, (total, part) in enumerate(zip(totals, kept, strict=True))
@@ -96,7 +106,7 @@ def round_candidates(rounds: Sequence[dict[str, Any]]) -> str:
 def round_noise(rounds: Sequence[dict[str, Any]]) -> str:
     """Draw the standard deviation of the noise on each vote, round by round."""
     sigmas = [max(entry["sigma"], 0.0) for entry in rounds]
-    chart = _Chart(len(rounds), max(sigmas, default=0.0))
+    chart = Chart(len(rounds), max(sigmas, default=0.0))
     line = "".join(f"{'L' if index else 'M'}{chart.x(index):.1f} {chart.y(one):.1f}" for index, one in enumerate(sigmas))
     dots = "".join(f"M{chart.x(index):.1f} {chart.y(one):.1f}h0" for index, one in enumerate(sigmas))
     return chart.svg(f'<path class="line" d="{line}"/><path class="dots" d="{dots}"/>', "Noise on each vote, in each round")
@@ -162,40 +172,61 @@ def _points(entry: dict[str, Any], name: str) -> list[Point]:
     return [(x, y) for x, y in entry.get(name, [])]
 
 
-class _Chart:
-    """A small chart with rounds along the bottom and an axis that starts at zero."""
+class Chart:
+    """A small chart with rounds, or whatever the names say, along the bottom; logarithmic if it has a lowest value."""
 
-    def __init__(self, n_rounds: int, largest: float) -> None:
+    def __init__(self, n_rounds: int, largest: float, *, names: Sequence[str] = (), lowest: float = 0.0) -> None:
         self._n = max(n_rounds, 1)
-        self._top = _nice(largest)
-        self._left, self._right, self._low, self._high = 52.0, CHART_WIDTH - 6, CHART_HEIGHT - 30, 12.0
+        self._names = names or [str(index + 1) for index in range(self._n)]
+        self._floor, self._top = lowest, largest if lowest else _nice(largest)
+        self._height = CHART_HEIGHT * (1.6 if lowest else 1.0)
+        self._left, self._right, self._low, self._high = 52.0, CHART_WIDTH - 6, self._height - 30, 12.0
 
     def x(self, index: int) -> float:
+        """Return where a round stands."""
         return self._left + (index + 0.5) * (self._right - self._left) / self._n
 
     def y(self, value: float) -> float:
-        return self._low - (self._low - self._high) * min(value / self._top, 1.0)
+        """Return where a value stands; what lies outside is drawn at the end."""
+        if self._floor:
+            share = math.log(max(value, self._floor) / self._floor) / math.log(self._top / self._floor)
+        else:
+            share = value / self._top
+        return self._low - (self._low - self._high) * min(max(share, 0.0), 1.0)
 
     def bar(self, index: int, value: float) -> str:
+        """Return the outline of a bar."""
         half = 0.36 * (self._right - self._left) / self._n
         return f"M{self.x(index) - half:.1f} {self._low:.1f}V{self.y(value):.1f}h{2 * half:.1f}V{self._low:.1f}z"
 
     def svg(self, marks: str, label: str) -> str:
-        levels = [0.0, self._top / 2, self._top]
+        """Return the picture: grid lines, marks, and both axes."""
+        levels = _decades(self._floor, self._top) if self._floor else [0.0, self._top / 2, self._top]
         grid = "".join(f"M{self._left:g} {self.y(level):.1f}H{self._right:g}" for level in levels)
         ticks = "".join(
             f'<text class="axis" x="{self._left - 6:g}" y="{self.y(level) + 4:.1f}" text-anchor="end">{number(level)}</text>'
             for level in levels
         )
-        step = max(1, math.ceil(self._n / 10))
+        step = max(1, math.ceil(self._n / (12 if self._floor else 10)))
         rounds = "".join(
-            f'<text class="axis" x="{self.x(index):.1f}" y="{self._low + 17:.1f}" text-anchor="middle">{index + 1}</text>'
+            f'<text class="axis" x="{self.x(index):.1f}" y="{self._low + 17:.1f}" text-anchor="middle">'
+            f"{escape(self._names[index])}</text>"
             for index in range(0, self._n, step)
         )
         return (
-            f'<svg class="chart" viewBox="0 0 {CHART_WIDTH:g} {CHART_HEIGHT:g}" role="img" aria-label="{escape(label)}">'
+            f'<svg class="chart" viewBox="0 0 {CHART_WIDTH:g} {self._height:g}" role="img" aria-label="{escape(label)}">'
             f'<path class="rule" d="{grid}"/>{marks}{ticks}{rounds}</svg>'
         )
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Return round numbers between two positive ones, at most about six."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        levels = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+        if len(levels) <= 6:
+            break
+    return levels
 
 
 def _nice(value: float) -> float:

@@ -6,10 +6,12 @@ __all__ = ["STYLE"]
 STYLE = """
 :root { color-scheme: light dark;
   --paper: #fdfdfb; --ink: #1c2126; --soft: #565f69; --line: #d5dae0; --wash: #f3f4f1; --accent: #1d5b8f; --pale: #b9cfe2;
-  --alert: #8a3b00; --alert-wash: #fdf1e4; }
+  --alert: #8a3b00; --alert-wash: #fdf1e4;
+  --h1: #dfeaf4; --h2: #bfd6ea; --h3: #9ac0de; --h4: #71a6cf; --h5: #4788bb; --h6: #2268a1; --h7: #0c4375; }
 @media (prefers-color-scheme: dark) { :root {
   --paper: #15181b; --ink: #e5e8eb; --soft: #a3adb7; --line: #363d45; --wash: #1d2125; --accent: #7db6e8; --pale: #2f4f6b;
-  --alert: #ffc48a; --alert-wash: #35271a; } }
+  --alert: #ffc48a; --alert-wash: #35271a;
+  --h1: #20303f; --h2: #2b465e; --h3: #385f81; --h4: #4a7ba6; --h5: #6399c7; --h6: #8bb9e0; --h7: #c3dff5; } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.55;
@@ -88,6 +90,17 @@ svg .name { font-weight: 700; paint-order: stroke; stroke: var(--paper); stroke-
 .pale { fill: var(--pale); } .full { fill: var(--accent); }
 .line { stroke: var(--accent); stroke-width: 1.5; fill: none; }
 .dots { stroke: var(--accent); stroke-width: 6; stroke-linecap: round; fill: none; }
+.heat { width: 100%; max-width: 40rem; height: auto; }
+.heat .h1 { fill: var(--h1); } .heat .h2 { fill: var(--h2); } .heat .h3 { fill: var(--h3); } .heat .h4 { fill: var(--h4); }
+.heat .h5 { fill: var(--h5); } .heat .h6 { fill: var(--h6); } .heat .h7 { fill: var(--h7); }
+.heat .edge { fill: none; stroke: var(--soft); stroke-width: 1; }
+.badge { fill: var(--paper); stroke: var(--ink); stroke-width: 1.6; }
+.pair3 { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); gap: 1.4rem 1.8rem; }
+.pair3 figure { margin: 0; }
+.stem { stroke: var(--ink); stroke-width: 1.6; stroke-dasharray: 4 3; fill: none; }
+.ring { fill: none; stroke: var(--ink); stroke-width: 2; }
+.open { fill: var(--paper); stroke: var(--accent); stroke-width: 1.5; }
+.even { stroke: var(--soft); stroke-width: 1.3; stroke-dasharray: 3 3; fill: none; }
 details { margin: 0.8rem 0; }
 summary { cursor: pointer; font-size: 0.9rem; color: var(--accent); }
 code { font-family: ui-monospace, Menlo, Consolas, "Liberation Mono", monospace; font-size: 0.88em; overflow-wrap: anywhere; }
@@ -97,7 +110,8 @@ footer { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px solid var(--line
   .panels { grid-template-columns: repeat(2, 1fr); gap: 0.7rem; } .facts { grid-template-columns: 1fr 1fr; }
   .side { display: block; } .side figcaption { margin-top: 0.6rem; } }
 @media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --wash: #fff;
-    --accent: #1d5b8f; --pale: #b9cfe2; --alert: #8a3b00; --alert-wash: #fff; }
+    --accent: #1d5b8f; --pale: #b9cfe2; --alert: #8a3b00; --alert-wash: #fff;
+    --h1: #dfeaf4; --h2: #bfd6ea; --h3: #9ac0de; --h4: #71a6cf; --h5: #4788bb; --h6: #2268a1; --h7: #0c4375; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   body { font-size: 10pt; } main { max-width: none; padding: 0; } h2 { break-after: avoid; margin-top: 1.6rem; }
   figure, tr, .facts, .alert { break-inside: avoid; } .scroll { overflow: visible; }

@@ -12,10 +12,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from cloister.domain import Box, FloatArray
-from cloister.privacy import Event, to_dict
+from cloister.privacy import Event, Receipt, to_dict
 from cloister.release import Release
+from cloister.synopsis import Synopsis
 
-__all__ = ["rank_columns", "summary"]
+__all__ = ["rank_columns", "summary", "synopsis_summary"]
 
 SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
 
@@ -57,12 +58,43 @@ def summary(release: Release) -> dict[str, Any]:
         "ranking": rank_columns(release),
         "clusters": _clusters(release),
         "total_count": float(release.cluster_counts.sum()),
-        "receipt": _receipt(release),
+        "receipt": _receipt(release.receipt),
         "plane": _plane(release),
         "projected": any(event.asked == "nearest_sums" for event in release.receipt.events),
         "rounds": _rounds(release.history),
         "parameters": release.parameters,
         "versions": release.versions,
+    }
+
+
+def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
+    """Return what a synopsis says as plain data: the grid, its noise and the receipt. The counts are left out.
+
+    Examples
+    --------
+    >>> from cloister import GridSynopsis
+    >>> model = GridSynopsis(2, epsilon=5.0, bounds=(0, 1), rule=4, n_rows=500, random_state=0).fit([[0.1, 0.1]] * 500)
+    >>> told = synopsis_summary(model.synopsis_)
+    >>> told["cells"], told["n_cells"], told["n_rows"], told["n_rows_error"]
+    ([4, 4], 16, 500.0, 0.0)
+    """
+    return {
+        "method": "GridSynopsis",
+        "created": max((f"{event.when[:19]}+00:00" for event in synopsis.receipt.events), default=""),
+        "n_features": synopsis.n_features,
+        "columns": list(synopsis.columns),
+        "bounds": _bounds(synopsis),
+        "domain": "box",
+        "scaling": synopsis.scaling,
+        "cells": list(synopsis.cells),
+        "n_cells": int(synopsis.noisy_counts.size),
+        "sigma": synopsis.sigma,
+        "n_rows": synopsis.n_rows,
+        "n_rows_error": _rows_error(synopsis),
+        "full": float(np.mean(synopsis.noisy_counts > 2 * synopsis.sigma)),
+        "receipt": _receipt(synopsis.receipt),
+        "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
+        "versions": synopsis.versions,
     }
 
 
@@ -76,7 +108,7 @@ def rank_columns(release: Release) -> list[int]:
     return [int(index) for index in np.argsort(-spread, kind="stable")]
 
 
-def _bounds(release: Release) -> list[list[float]]:
+def _bounds(release: Release | Synopsis) -> list[list[float]]:
     domain = release.domain
     if isinstance(domain, Box):
         low, high = np.atleast_1d(domain.low), np.atleast_1d(domain.high)
@@ -85,6 +117,14 @@ def _bounds(release: Release) -> list[list[float]]:
         low, high = center - domain.radius, center + domain.radius
     pairs = np.broadcast_to(np.stack([low, high], axis=1), (release.n_features, 2))
     return [[float(first), float(last)] for first, last in pairs]
+
+
+def _rows_error(synopsis: Synopsis) -> float:
+    """Return the error of the number of rows: of the sum of all cells, of the answer it was asked for, or none if public."""
+    if synopsis.total is None:
+        return float(synopsis.sigma * math.sqrt(synopsis.noisy_counts.size))
+    asked = [event.standard_deviation for event in synopsis.receipt.events if event.asked == "row_count"]
+    return math.hypot(*asked)
 
 
 def _clusters(release: Release) -> list[dict[str, Any]]:
@@ -100,8 +140,7 @@ def _clusters(release: Release) -> list[dict[str, Any]]:
     ]
 
 
-def _receipt(release: Release) -> dict[str, Any]:
-    receipt = release.receipt
+def _receipt(receipt: Receipt) -> dict[str, Any]:
     spent = receipt.spent
     return {
         "guarantee": to_dict(receipt.guarantee),

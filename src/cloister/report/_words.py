@@ -8,6 +8,7 @@ __all__ = ["ASKED", "MECHANISMS", "axis_words", "in_the_table", "promise", "scal
 ASKED = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
     "nearest_sums": "Sum of the rows nearest to each candidate",
+    "grid_counts": "How many rows lie in each cell of the grid",
     "distance_histogram": "How far rows lie from the nearest point",
     "row_count": "How many rows there are",
 }

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sanitised versions of a private source for source-target clustering (Schnapp and Sabato 2025): NNA and NAS.
+
+Both return public points that stand for the source near a public target. NNA asks, for each target point, how many source
+points have it as their nearest and where they lie on average; NAS asks for the mean of the t nearest source points of each
+target point.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from cloister.domain import FloatArray
+from cloister.questions import Answer, Ask, Cost, NearestCounts, NearestSums, NeighbourMeans
+
+__all__ = ["Sanitized", "nearest_averages", "neighbour_averages", "noise_quantile"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sanitized:
+    """Public points that stand for the private source."""
+
+    points: FloatArray
+    counts: FloatArray  # noisy numbers of source points behind each; NaN-free, ones for NAS
+    threshold: float  # smallest noisy count that was kept; 0 for NAS
+
+
+def nearest_averages(
+    ask: Ask,
+    count_cost: Cost,
+    sum_cost: Cost,
+    points: FloatArray,
+    *,
+    radius: float,
+    confidence: float,
+    from_origin: bool = False,
+    threshold: float | None = None,
+) -> Sanitized:
+    """Run NNA: noisy averages of the source points nearest to each public point, where there surely are some.
+
+    Parameters
+    ----------
+    ask : Ask
+        The vault.
+    count_cost, sum_cost : Cost
+        What the two questions may cost.
+    points : array of shape (n_points, n_features)
+        Public, in the unit ball.
+    radius : float
+        Offsets of source points from their nearest public point are clipped to it.
+    confidence : float
+        A point is kept if its noisy count exceeds 1 by more than noise does with this probability.
+    from_origin : bool, default=False
+        Add up the source points themselves, as in the paper, instead of their offsets.
+    threshold : float, optional
+        Replaces the one that follows from the confidence.
+    """
+    counts = ask(NearestCounts(points=points), count_cost)
+    anchors = np.zeros_like(points) if from_origin else points
+    sums = ask(NearestSums(points=points, radius=radius, anchors=anchors), sum_cost)
+    limit = 1 + noise_quantile(counts, confidence) if threshold is None else threshold
+    kept = counts.value >= max(limit, 1.0)
+    means = anchors[kept] + sums.value[kept] / counts.value[kept, None]
+    return Sanitized(_into_ball(means), counts.value[kept], max(limit, 1.0))
+
+
+def neighbour_averages(ask: Ask, cost: Cost, points: FloatArray, *, n_neighbors: int) -> Sanitized:
+    """Run NAS: the noisy mean of the `n_neighbors` nearest source points of every public point."""
+    answer = ask(NeighbourMeans(points=points, n_neighbors=n_neighbors), cost)
+    return Sanitized(_into_ball(points + answer.value), np.ones(len(points)), 0.0)
+
+
+def noise_quantile(answer: Answer, confidence: float) -> float:
+    """Return what the noise on one number stays below with probability `confidence`."""
+    if answer.event.event == "discrete_laplace":
+        scale = answer.sigma / math.sqrt(2)
+        return max(0.0, scale * math.log(1 / (2 * (1 - confidence))))
+    return max(0.0, float(answer.sigma * ndtri(confidence)))
+
+
+def _into_ball(points: FloatArray) -> FloatArray:
+    norms = np.sqrt(np.sum(points * points, axis=1, keepdims=True))
+    return np.asarray(points / np.maximum(norms, 1.0))

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What commands publish, and the three ways they do: a file, a report, and words or JSON on the terminal."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cloister.cli._files import STANDARD_OUTPUT, Target, open_target, refuse_same
+from cloister.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cloister.privacy import Ledger
+
+__all__ = ["CHOICE", "RELEASE", "SYNOPSIS", "Outputs", "Product", "Shown", "check_shown", "open_outputs", "publish"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """How a command tells what it did; none of it can change the guarantee."""
+
+    output: str | None = None
+    report: str | None = None
+    force: bool = False
+    json: bool = False
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The places a command writes to, tried and open."""
+
+    shown: Shown
+    output: Target | None
+    report: Target | None
+
+    @property
+    def standard(self) -> bool:
+        """Whether one of them is standard output."""
+        return any(target is not None and target.is_standard for target in (self.output, self.report))
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The paths of the others."""
+        named = {"output": self.output, "report": self.report}
+        return {name: target.path for name, target in named.items() if target is not None and not target.is_standard}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Product:
+    """One kind of thing to publish. Its functions import what they need when they run."""
+
+    name: str
+    encode: Callable[[Any, str], bytes]  # the value and the path
+    report: Callable[[Any], str]
+    summary: Callable[[Any], dict[str, Any]]
+    show: Callable[["Console", Any], None]
+
+
+def check_shown(shown: Shown, inputs: Sequence[tuple[str, str | None]]) -> None:
+    """Refuse outputs that get in each other's way or would replace an input."""
+    if shown.json and STANDARD_OUTPUT in (shown.output, shown.report):
+        raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
+    read = [(name, None if path == STANDARD_OUTPUT else path) for name, path in inputs]
+    refuse_same([*read, ("--output", shown.output), ("--report", shown.report)])
+
+
+@contextmanager
+def open_outputs(shown: Shown) -> Iterator[Outputs]:
+    """Try and open what will be written, before anything is spent."""
+    with ExitStack() as stack:
+        output = stack.enter_context(open_target("--output", shown.output, force=shown.force))
+        report = stack.enter_context(open_target("--report", shown.report, force=shown.force))
+        yield Outputs(shown, output, report)
+
+
+def publish(
+    product: Product,
+    value: Any,
+    outputs: Outputs,
+    *,
+    ledger: "Ledger | None" = None,
+    more: Mapping[str, Any] | None = None,
+    paid: bool = False,
+) -> None:
+    """Write the file and the report, then tell. What cannot be written any more but has been paid for is printed."""
+    if outputs.output is not None:
+        try:
+            outputs.output.write(product.encode(value, outputs.output.path))
+        except OSError:
+            if paid and not outputs.output.is_standard:
+                click.echo(product.encode(value, STANDARD_OUTPUT), nl=False)
+            raise
+    if outputs.report is not None:
+        outputs.report.write(product.report(value))
+    if outputs.shown.json:
+        from cloister.cli._print import print_json
+
+        print_json({**product.summary(value), **(more or {})})
+    elif not outputs.shown.quiet:
+        _say(product, value, outputs, ledger=ledger, paid=paid)
+
+
+def _say(product: Product, value: Any, outputs: Outputs, *, ledger: "Ledger | None", paid: bool) -> None:
+    from cloister.cli._print import open_console, print_left
+
+    if outputs.standard and not paid:
+        return
+    console = open_console(error=outputs.standard)
+    product.show(console, value)
+    if ledger is not None:
+        print_left(console, ledger)
+    for name, path in outputs.files.items():
+        console.print(f"The {product.name if name == 'output' else name} is in {path}", soft_wrap=True)
+    if paid and outputs.output is None:
+        console.print(
+            f"The {product.name} was not kept. Pass --output {product.name}.json to keep it: what was spent stays spent."
+        )
+
+
+# -- the kinds ----------------------------------------------------------------------------------------------------------
+
+
+def _release_report(release: Any) -> str:
+    from cloister.report import report_html
+
+    return report_html(release)
+
+
+def _release_summary(release: Any) -> dict[str, Any]:
+    from cloister.report import summary
+
+    return {name: value for name, value in summary(release).items() if name != "rounds"}
+
+
+def _show_release(console: "Console", release: Any) -> None:
+    from cloister.cli._print import print_release
+
+    print_release(console, release)
+
+
+def _synopsis_bytes(synopsis: Any, path: str) -> bytes:
+    return bytes(synopsis.to_bytes("parquet" if path.lower().endswith(".parquet") else "json"))
+
+
+def _synopsis_report(synopsis: Any) -> str:
+    from cloister.report import synopsis_html
+
+    return synopsis_html(synopsis)
+
+
+def _synopsis_summary(synopsis: Any) -> dict[str, Any]:
+    from cloister.report import synopsis_summary
+
+    return synopsis_summary(synopsis)
+
+
+def _show_synopsis(console: "Console", synopsis: Any) -> None:
+    from cloister.cli._print import print_synopsis
+
+    print_synopsis(console, synopsis)
+
+
+def _show_choice(console: "Console", choice: Any) -> None:
+    from cloister.cli._print import print_choice
+
+    print_choice(console, choice)
+
+
+RELEASE = Product(
+    name="release",
+    encode=lambda release, path: release.to_json().encode(),
+    report=_release_report,
+    summary=_release_summary,
+    show=_show_release,
+)
+SYNOPSIS = Product(
+    name="synopsis", encode=_synopsis_bytes, report=_synopsis_report, summary=_synopsis_summary, show=_show_synopsis
+)
+CHOICE = Product(  # is not written; its report is that of the synopsis
+    name="choice",
+    encode=lambda choice, path: b"",
+    report=_synopsis_report,
+    summary=lambda choice: dict(choice.to_dict()),
+    show=_show_choice,
+)

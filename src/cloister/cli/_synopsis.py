@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister synopsis``: one noisy histogram that is paid for once; clusters, counts and synthetic rows of it cost nothing."""
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from cloister.cli._bounds import Bounds, read_query
+from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
+from cloister.cli._private import fit_privately, guarantee_options, output_options
+from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, Shown, check_shown, open_outputs, publish
+from cloister.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from cloister.domain import Box
+    from cloister.synopsis import Synopsis
+
+__all__ = ["synopsis"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+SEED = click.option("--seed", type=int, help="Repeat the restarts exactly. They see public numbers only: this costs nothing.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+REPORT = click.option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
+FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
+SOURCE = click.argument("source", metavar="SYNOPSIS")
+
+
+@click.group(short_help="One noisy histogram, used again and again.")
+def synopsis() -> None:
+    """Count rows in the cells of a grid, with noise, once; then cluster, query and sample the counts at no further cost.
+
+    SYNOPSIS is the file that 'synopsis fit' wrote, JSON or Parquet; '-' reads standard input.
+
+    \b
+    Examples:
+      cloister synopsis fit patients.parquet --epsilon 0.5 --bounds age=0:120,bmi=10:60 --output synopsis.json
+      cloister synopsis choose-k synopsis.json
+      cloister synopsis kmeans synopsis.json -k 5 --output release.json --report report.html
+      cloister synopsis query synopsis.json "age=18:65,bmi=25:30"
+      cloister synopsis sample synopsis.json -n 1000 --output rows.csv
+    """  # noqa: D301
+
+
+@synopsis.command(short_help="Count the rows of a table in the cells of a grid, with noise.")
+@click.argument("data", metavar="DATA")
+@click.option(
+    "-k",
+    "--clusters",
+    type=int,
+    default=8,
+    show_default=True,
+    help="How many clusters the grid should tell apart; a hint, no limit.",
+)
+@click.option("--delta", type=float, default=0.0, show_default=True, help="0: Laplace noise, pure. Above 0: Gaussian noise.")
+@click.option(
+    "--rule", default="rugnik", show_default=True, metavar="RULE", help="Cells per axis: rugnik, eugkm, a number, or N,N,..."
+)
+@guarantee_options
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write the synopsis as .json or .parquet; '-' is standard output, as JSON."
+)
+@output_options
+def fit(data: str, rule: str, **options: Any) -> None:
+    """Count the rows of DATA in the cells of a grid, with noise, and write the synopsis.
+
+    This is the only command here that spends budget. DATA and BOUNDS are as for 'cloister fit': bounds are a pair 0,1 for all
+    columns, or age=0:120,bmi=10:60, or a JSON or CSV file, known without looking at the data.
+
+    \b
+    Examples:
+      cloister synopsis fit points.csv --epsilon 1 --bounds 0,1 --output synopsis.json
+      cloister synopsis fit patients.parquet -k 5 --epsilon 0.5 --bounds age=0:120,bmi=10:60 --rule 24,20 \\
+          --ledger budget.sqlite --output synopsis.parquet --report report.html
+    """  # noqa: D301
+    cells = _read_rule(rule)
+    _check_kind(options["output"])
+
+    def run(parameters: dict[str, Any], rows: Any) -> Any:
+        from cloister.cluster import GridSynopsis
+
+        return GridSynopsis(**parameters, rule=cells).fit(rows).synopsis_
+
+    fit_privately(SYNOPSIS, data, options, run)
+
+
+@synopsis.command(short_help="Cluster the cells.")
+@SOURCE
+@click.option("-k", "--clusters", type=int, required=True, help="Number of clusters; any.")
+@SEED
+@click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
+@REPORT
+@FORCE
+@JSON
+def kmeans(source: str, clusters: int, seed: int | None, *, as_json: bool, **options: Any) -> None:
+    """Cluster the cells of SYNOPSIS by their counts, and print the centres. 'cloister predict' reads the release.
+
+    \b
+    Examples:
+      cloister synopsis kmeans synopsis.json -k 5
+      cloister synopsis kmeans synopsis.json -k 5 --output release.json --report report.html
+    """  # noqa: D301
+    shown = Shown(json=as_json, **options)
+    check_shown(shown, [("SYNOPSIS", source)])
+    found = _read(source)
+    release = found.kmeans(clusters, random_state=seed)
+
+    def report(value: Any) -> str:
+        from cloister.report import synopsis_html
+
+        return synopsis_html(found, release=value, random_state=seed)
+
+    with open_outputs(shown) as outputs:
+        publish(dataclasses.replace(RELEASE, report=report), release, outputs)
+
+
+@synopsis.command("choose-k", short_help="Compare numbers of clusters.")
+@SOURCE
+@click.option("--range", "numbers", default="1:12", show_default=True, metavar="FIRST:LAST", help="Numbers to compare.")
+@SEED
+@REPORT
+@FORCE
+@JSON
+def choose_k(source: str, numbers: str, seed: int | None, *, as_json: bool, **options: Any) -> None:
+    """Compare numbers of clusters: by the loss, and by the loss on a half of the noise the centres have not seen.
+
+    \b
+    Examples:
+      cloister synopsis choose-k synopsis.json
+      cloister synopsis choose-k synopsis.json --range 2:20 --json | jq .best
+    """  # noqa: D301
+    shown = Shown(json=as_json, **options)
+    check_shown(shown, [("SYNOPSIS", source)])
+    span = _read_range(numbers)
+    found = _read(source)
+    choice = found.choose_k(span, random_state=seed)
+
+    def report(value: Any) -> str:
+        from cloister.report import synopsis_html
+
+        return synopsis_html(found, choice=value, random_state=seed)
+
+    with open_outputs(shown) as outputs:
+        publish(dataclasses.replace(CHOICE, report=report), choice, outputs)
+
+
+@synopsis.command(short_help="Count rows in ranges.")
+@SOURCE
+@click.argument("queries", metavar="QUERY...", nargs=-1, required=True)
+@JSON
+def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
+    """Print the noisy number of rows in each QUERY, ± its standard error. Columns that are not named are unrestricted.
+
+    The standard error covers the noise and the cells that a range cuts through, whose rows are taken to be spread evenly.
+
+    \b
+    Examples:
+      cloister synopsis query synopsis.json "age=18:65,bmi=25:30"
+      cloister synopsis query synopsis.json age=0:40 age=40:80 age=80:120
+    """  # noqa: D301
+    from cloister.cli._print import print_json
+    from cloister.report import with_error
+
+    asked = [read_query(value) for value in queries]
+    found = _read(source)
+    counts = [found.count(_box(found, one)) for one in asked]
+    if as_json:
+        told = [{**dataclasses.asdict(count), "standard_error": count.standard_error} for count in counts]
+        print_json([{"query": value, **one} for value, one in zip(queries, told, strict=True)])
+        return
+    for value, count in zip(queries, counts, strict=True):
+        number, error = with_error(count.value, count.standard_error)
+        click.echo(f"{f'{value}: ' if len(queries) > 1 else ''}{number} ± {error}")
+
+
+@synopsis.command(short_help="Draw synthetic rows.")
+@SOURCE
+@click.option("-n", "--rows", "n_rows", type=int, required=True, help="How many rows; any number, they cost nothing.")
+@SEED
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default=STANDARD_OUTPUT,
+    show_default=True,
+    help="Where to write, .csv or .parquet; '-' is standard output, as CSV.",
+)
+@FORCE
+def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bool) -> None:
+    """Draw synthetic rows from SYNOPSIS: a cell in proportion to its noisy count, then a place in it.
+
+    \b
+    Examples:
+      cloister synopsis sample synopsis.json -n 1000 --output rows.csv
+      cloister synopsis sample synopsis.json -n 5
+    """  # noqa: D301
+    kind = output.lower().rpartition(".")[2]
+    if output != STANDARD_OUTPUT and kind not in ("csv", "parquet") and not _is_device(output):
+        raise ParameterError(f"--output: expected a .csv or .parquet file, got {output!r}. Choose one of these endings.")
+    refuse_same([("SYNOPSIS", source if source != STANDARD_OUTPUT else None), ("--output", output)])
+    found = _read(source)
+    rows = found.sample(n_rows, random_state=seed)
+    with open_target("--output", output, force=force) as target:
+        assert target is not None
+        target.write(_encode(dict(zip(found.columns, rows.T, strict=True)), parquet=kind == "parquet"))
+
+
+@synopsis.command(short_help="Print a synopsis, or write its report.")
+@SOURCE
+@REPORT
+@FORCE
+@JSON
+def show(source: str, *, as_json: bool, **options: Any) -> None:
+    """Print what SYNOPSIS says: the grid, its noise, and the receipt.
+
+    \b
+    Examples:
+      cloister synopsis show synopsis.json
+      cloister synopsis show synopsis.json --report report.html
+    """  # noqa: D301
+    shown = Shown(json=as_json, **options)
+    check_shown(shown, [("SYNOPSIS", source)])
+    found = _read(source)
+    with open_outputs(shown) as outputs:
+        publish(SYNOPSIS, found, outputs)
+
+
+def _read(path: str) -> "Synopsis":
+    """Read a synopsis from a file, or from standard input for ``-``."""
+    from cloister.synopsis import Synopsis, load_synopsis
+
+    if path != STANDARD_OUTPUT:
+        return load_synopsis(path)
+    return Synopsis.from_bytes(sys.stdin.buffer.read(), name="standard input")
+
+
+def _read_rule(rule: str) -> str | int | list[int]:
+    """Read a word, a number, or one number per column."""
+    try:
+        numbers = [int(part) for part in rule.split(",")]
+    except ValueError:
+        if "," in rule or rule.strip()[:1].isdigit():
+            raise ParameterError(f"--rule: expected rugnik, eugkm, N or N,N,..., got {rule!r}. Pass whole numbers.") from None
+        return rule
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _read_range(text: str) -> range:
+    first, _, last = text.partition(":")
+    try:
+        span = range(int(first), int(last) + 1)
+    except ValueError:
+        span = range(0)
+    if not span or span[0] < 1 or len(span) > 1000:
+        raise ParameterError(f"--range: expected FIRST:LAST, whole numbers from 1, got {text!r}. Pass --range 1:12.")
+    return span
+
+
+def _check_kind(output: str | None) -> None:
+    from cloister.synopsis import file_kind
+
+    if output is not None and output != STANDARD_OUTPUT and not _is_device(output):
+        file_kind("--output", output)
+
+
+def _is_device(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _box(found: "Synopsis", query: Bounds) -> "Box":
+    from cloister.domain import Box
+
+    query.refuse_unknown(found.columns)
+    ends = zip(found.columns, found.domain.low, found.domain.high, strict=True)
+    pairs = [query.named.get(name, query.default or (low, high)) for name, low, high in ends]
+    return Box([low for low, _ in pairs], [high for _, high in pairs])
+
+
+def _encode(columns: dict[str, Any], *, parquet: bool) -> bytes:
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    sink = pa.BufferOutputStream()
+    if parquet:
+        pyarrow.parquet.write_table(pa.table(columns), sink)
+    else:
+        pyarrow.csv.write_csv(pa.table(columns), sink)
+    return bytes(sink.getvalue())

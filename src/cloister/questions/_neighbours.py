@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The question behind NAS: for every public point, the mean offset of its t nearest rows."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cloister import validate
+from cloister.domain import FloatArray, IntArray, Relation, grid_step
+from cloister.questions._base import Question
+
+__all__ = ["NeighbourMeans"]
+
+NO_NEIGHBOUR = np.iinfo(np.int64).max
+BLOCK_NUMBERS = 1 << 20  # distances in work at a time
+DIAMETER = 2.0  # of the unit ball
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NeighbourMeans(Question):
+    """For each public point, the mean of the offsets of its `n_neighbors` nearest rows.
+
+    Rows that are equally far come in the order of their coordinates, so the answer does not depend on the order of the table.
+    Where the table has fewer rows, the missing neighbours count as lying at the point itself.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_features)
+        Public, in the unit ball.
+    n_neighbors : int
+        How many rows each mean is of.
+    """
+
+    points: FloatArray
+    n_neighbors: int
+    asked: ClassVar[str] = "neighbour_means"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "points", self.place("NeighbourMeans.points", self.points))
+        object.__setattr__(self, "n_neighbors", validate.integer("NeighbourMeans.n_neighbors", self.n_neighbors, low=1))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One mean per point."""
+        return self.points.shape
+
+    @property
+    def unit(self) -> float:
+        """The step of the grid, divided by the number of neighbours: integers are sums, the answer is their mean."""
+        return self._step / self.n_neighbors
+
+    @property
+    def _step(self) -> float:
+        return grid_step(self.points.shape[1])
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Return the nearest rows of one block, for each point: squared distance and offset, in steps; nearest first.
+
+        This is what :meth:`merge` joins; :meth:`finish` adds the offsets up.
+        """
+        count, dimension = self.points.shape
+        found = np.zeros((count, self.n_neighbors, dimension + 1), dtype=np.int64)
+        found[:, :, 0] = NO_NEIGHBOUR
+        size = max(1, BLOCK_NUMBERS // max(count, 1))
+        for start in range(0, len(rows), size):
+            found = self.merge(found, self._nearest(rows[start : start + size]))
+        return found
+
+    def merge(self, left: IntArray, right: IntArray) -> IntArray:
+        """Return the nearest of both."""
+        both = np.concatenate([left, right], axis=1)
+        keys = tuple(both[:, :, column] for column in reversed(range(both.shape[2])))
+        order = np.lexsort(keys, axis=1)[:, : self.n_neighbors]
+        return np.take_along_axis(both, order[:, :, None], axis=1)
+
+    def finish(self, merged: IntArray) -> IntArray:
+        """Add up the offsets; a missing neighbour adds nothing."""
+        return np.asarray(merged[:, :, 1:].sum(axis=1))
+
+    def l1_sensitivity(self, relation: Relation) -> float:
+        # Each of the n sums moves by a vector of l2 norm at most the diameter, so of l1 norm at most sqrt(d) times that.
+        sums, dimension = self.points.shape
+        return math.nextafter(sums * math.sqrt(dimension) * self._reach, math.inf)
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        # Adding, removing or replacing one row changes the set of the t nearest rows of a point by at most one
+        # member for another (or for a missing one, which lies at the point): the sum moves by their distance, at
+        # most the diameter of the domain. One row can do that to every one of the n sums.
+        return math.nextafter(math.sqrt(len(self.points)) * self._reach, math.inf)
+
+    @property
+    def _reach(self) -> float:
+        # Two rows are at most the diameter apart, a row and a public point at most 1 plus the point's norm. Rounding to the
+        # grid moves each of the two by at most half a step per coordinate.
+        farthest = math.sqrt(float(np.max(np.sum(self.points**2, axis=1))))
+        return max(DIAMETER, 1 + farthest) / self._step + math.sqrt(self.points.shape[1])
+
+    def _nearest(self, rows: FloatArray) -> IntArray:
+        offsets = np.rint((rows[None, :, :] - self.points[:, None, :]) / self._step).astype(np.int64)
+        squares = np.sum(offsets * offsets, axis=2)
+        table = np.concatenate([squares[:, :, None], offsets], axis=2)
+        if table.shape[1] <= self.n_neighbors:
+            return table
+        # Everything as near as the t-th stays in play, so that equal distances are decided by coordinates in `merge`.
+        kth = np.partition(squares, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1 : self.n_neighbors]
+        width = int(np.max(np.sum(squares <= kth, axis=1)))
+        order = np.argsort(squares, axis=1, kind="stable")[:, :width]
+        return np.take_along_axis(table, order[:, :, None], axis=1)
