@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 
+import numpy as np
 import pytest
 from dp_accounting.pld import common, privacy_loss_distribution
 from hypothesis import given
@@ -44,7 +45,7 @@ def ask_for(cost: Cost, *, l1: float = 2.0, l2: float = math.sqrt(2), size: int 
 # -- events --
 
 
-@given(costs, st.floats(1e-3, 1e6), st.floats(1e-3, 1e6))
+@given(costs, st.floats(1.0, 1e6), st.floats(1.0, 1e6))  # answers are integers: they move by at least 1
 def test_an_event_costs_no_more_than_was_offered_and_wastes_nothing(cost: Cost, l1: float, l2: float) -> None:
     event = ask_for(cost, l1=l1, l2=l2)
     offered, paid = (getattr(one, "mu", None) or one.epsilon for one in (cost, event.cost))
@@ -178,8 +179,9 @@ def exact_mixed_delta(mu: float, pure: list[float], epsilon: float) -> float:
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_a_mixed_ledger_costs_what_it_costs_and_never_less(mu: float, pure: list[float], epsilon: float) -> None:
     tally = Tally.of([GDP(mu), *map(PureDP, pure)])
-    exact, claimed = exact_mixed_delta(mu, pure, epsilon), tally.delta_at(epsilon)
+    exact, claimed = exact_mixed_delta(mu, pure, epsilon), tally.delta_at(epsilon, planned=True)
     assert claimed >= exact * (1 - 1e-9) - 1e-14
+    assert tally.delta_at(epsilon) >= exact * (1 - 1e-9) - 1e-14  # costs chosen on the way can only be dearer
     wider = exact_mixed_delta(mu, pure, epsilon - 2e-3)  # losses are rounded up to a grid, by less than this in all
     assert claimed <= wider * (1 + 1e-6) + 1e-13
 
@@ -190,8 +192,33 @@ def test_a_mixed_ledger_agrees_with_dp_accounting() -> None:
     direct = privacy_loss_distribution.from_gaussian_mechanism(2.0, value_discretization_interval=1e-4)
     for one in pure:
         direct = direct.compose(privacy_loss_distribution.from_privacy_parameters(one, value_discretization_interval=1e-4))
-    assert tally.delta_at(1.0) == pytest.approx(direct.get_delta_for_epsilon(1.0), rel=1e-3)
-    assert tally.epsilon_at(1e-6) == pytest.approx(direct.get_epsilon_for_delta(1e-6), rel=1e-3)
+    assert tally.delta_at(1.0, planned=True) == pytest.approx(direct.get_delta_for_epsilon(1.0), rel=1e-3)
+    assert tally.epsilon_at(1e-6, planned=True) == pytest.approx(direct.get_epsilon_for_delta(1e-6), rel=1e-3)
+    assert tally.epsilon_at(1e-6) == pytest.approx(Tally.of([GDP(0.5)]).epsilon_at(1e-6) + 0.5)
+
+
+def adaptive_mixed_delta(mu: float, large: float, small: float, epsilon: float) -> float:
+    """The delta of an analyst who asks with Gaussian noise first and then, by the answer, a pure question or none.
+
+    The answer z is N(0, 1) or N(mu, 1); the privacy loss so far is mu z - mu^2 / 2 under the second. The pure question, of
+    randomised response, is of size `large` where that loss is high and of size `small` where it is not.
+    """
+    grid = np.linspace(-12, 12 + mu, 200_001)
+    losses = mu * grid - mu**2 / 2
+    total = np.zeros_like(grid)
+    for sign in (1, -1):
+        size = np.where(losses > epsilon / 2, large, small)
+        weight = 1 / (1 + np.exp(-sign * size))
+        total += weight * np.maximum(0.0, -np.expm1(epsilon - losses - sign * size))
+    density = np.exp(-((grid - mu) ** 2) / 2) / math.sqrt(2 * math.pi)
+    return float(np.sum(total * density) * (grid[1] - grid[0]))
+
+
+@pytest.mark.parametrize(("mu", "large", "small"), [(0.3, 0.5, 0.0), (0.5, 1.0, 0.0), (0.2, 0.3, 0.1)])
+@pytest.mark.parametrize("epsilon", [0.8, 1.5, 2.5])
+def test_costs_chosen_on_the_way_stay_within_the_claim(mu: float, large: float, small: float, epsilon: float) -> None:
+    claimed = Tally.of([GDP(mu), PureDP(large)]).delta_at(epsilon)
+    assert adaptive_mixed_delta(mu, large, small, epsilon) <= claimed * (1 + 1e-6) + 1e-12
 
 
 @pytest.mark.parametrize("mu", [0.1, 0.5, 2.0])
@@ -207,9 +234,11 @@ def test_the_composition_is_never_below_the_exact_gaussian(mu: float) -> None:
 def test_many_pure_events_cost_less_than_their_sum_where_delta_allows() -> None:
     tally = Tally.of([PureDP(0.02)] * 100)
     assert tally.epsilon_at(0.0) == pytest.approx(2.0)
-    assert tally.epsilon_at(1e-6) < 1.1
-    assert tally.fits(ApproxDP(1.1, 1e-6))
-    assert not tally.fits(ApproxDP(1.1, 0.0))
+    assert tally.epsilon_at(1e-6) == pytest.approx(2.0)
+    assert tally.epsilon_at(1e-6, planned=True) < 1.1
+    assert tally.fits(ApproxDP(1.1, 1e-6), planned=True)
+    assert not tally.fits(ApproxDP(1.1, 1e-6))
+    assert not tally.fits(ApproxDP(1.1, 0.0), planned=True)
     assert not tally.fits(PureDP(1.1))
 
 
@@ -300,4 +329,4 @@ def test_spending_is_told_in_the_currency_of_the_budget(budget: Guarantee, words
 def test_a_large_mixed_budget_is_composed_in_reasonable_time() -> None:
     # A grid of fixed step over losses in the hundreds would take minutes, while the ledger is locked.
     tally = Tally.of([PureDP(20.0), PureDP(10.0), GDP(6.0)])
-    assert 30 < tally.epsilon_at(1e-6) < 100
+    assert 30 < tally.epsilon_at(1e-6, planned=True) < 100

@@ -19,6 +19,8 @@ from cloister.data import LocalRows, Rows, open_rows
 from cloister.domain import Domain, FloatArray, Frame, IntArray, Relation, as_domain, snap
 from cloister.exceptions import DataError
 from cloister.privacy import (
+    GDP,
+    ZCDP,
     ApproxDP,
     Cost,
     Entropy,
@@ -136,7 +138,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             guarantee = as_guarantee(type(self).__name__, self.epsilon, self.delta)
         else:
             guarantee = self.guarantee
-            if not hasattr(guarantee, "delta_at"):
+            if not isinstance(guarantee, PureDP | ApproxDP | ZCDP | GDP):
                 validate.refuse(
                     self._where("guarantee"), "PureDP, ApproxDP, ZCDP or GDP", guarantee, remedy="Or pass epsilon= and delta=."
                 )

@@ -2,12 +2,19 @@
 """What a collection of events costs together.
 
 Gaussian events compose exactly: the squares of their mu add up, also when each is chosen after seeing the answers to the
-earlier ones (Smith and Thakurta 2022). Pure events add their epsilons. A tally that holds both is composed with Google's
-`dp-accounting` by privacy loss distributions, pessimistically rounded; a pure event enters as randomised response, which
-dominates every epsilon-DP mechanism. That composition is for costs that were not chosen by looking at answers: whoever lets
-an answer decide between a Gaussian and a pure fit can push delta above that of either choice (we computed a case of 1.85
-times). Gaussian tallies, and pure ones within their sum, have no such limit. Sums are compared with a relative tolerance of
-1e-12 for floating-point addition, three orders of magnitude below the slack that calibration leaves.
+earlier ones (Smith and Thakurta 2022). Pure events add their epsilons, likewise. Where both kinds occur, their epsilons add:
+the Gaussian events as (epsilon_g, delta), the pure ones as their sum epsilon_p, all as (epsilon_g + epsilon_p, delta). Proof,
+for any interleaving, however it was chosen: move the Gaussian answers from one table to its neighbour first, which costs
+(epsilon_g, delta) because the pure answers in between are post-processing with randomness of their own; then move the pure
+ones, which costs a factor e^epsilon_p on what is left.
+
+Costs that were all fixed before the first answer can be composed more tightly, with Google's `dp-accounting` by privacy loss
+distributions, pessimistically rounded; a pure event enters as randomised response, which dominates every epsilon-DP mechanism.
+That is what `planned` stands for. It is wrong for costs chosen on the way: whoever lets an answer decide between a
+Gaussian and a pure fit can push delta above that of either choice (we computed a case of 1.85 times).
+
+Sums are compared with a relative tolerance of 1e-12 for floating-point addition, three orders of magnitude below the slack
+that calibration leaves.
 """
 
 import math
@@ -82,24 +89,25 @@ class Tally:
         """All events together, as GDP."""
         return float((self.mu_squared + sum(times * pure_mu(epsilon) ** 2 for epsilon, times in self.pure.items())) ** 0.5)
 
-    def delta_at(self, epsilon: float) -> float:
+    def delta_at(self, epsilon: float, *, planned: bool = False) -> float:
         """Return a delta such that all events together are (epsilon, delta)-DP."""
         if not self.pure:
             return gdp_delta(self.mu, epsilon)
         if not self.mu_squared and self.epsilon_sum <= epsilon * (1 + TOLERANCE):
             return 0.0
-        return float(self._distribution().get_delta_for_epsilon(epsilon))
+        if planned:
+            return float(self._distribution().get_delta_for_epsilon(epsilon))
+        left = epsilon - self.epsilon_sum
+        return gdp_delta(self.mu, left) if self.mu_squared and left >= 0 else 1.0
 
-    def epsilon_at(self, delta: float) -> float:
+    def epsilon_at(self, delta: float, *, planned: bool = False) -> float:
         """Return an epsilon such that all events together are (epsilon, delta)-DP."""
-        if not self.pure:
-            return gdp_epsilon(self.mu, delta)
-        if not self.mu_squared and delta == 0.0:
-            return self.epsilon_sum
-        composed = float(self._distribution().get_epsilon_for_delta(delta))
-        return composed if self.mu_squared else min(composed, self.epsilon_sum)
+        gaussian = gdp_epsilon(self.mu, delta) if self.mu_squared else 0.0
+        if not self.pure or not planned or (not self.mu_squared and delta == 0.0):
+            return gaussian + self.epsilon_sum
+        return min(float(self._distribution().get_epsilon_for_delta(delta)), gaussian + self.epsilon_sum)
 
-    def fits(self, budget: Guarantee) -> bool:
+    def fits(self, budget: Guarantee, *, planned: bool = False) -> bool:
         """Whether all events together satisfy `budget`."""
         limit = 1 + TOLERANCE
         if isinstance(budget, PureDP):
@@ -112,12 +120,12 @@ class Tally:
             return True
         if budget.delta == 0.0:
             return False
-        return self.delta_at(budget.epsilon) <= budget.delta
+        return self.delta_at(budget.epsilon, planned=planned) <= budget.delta
 
-    def describe(self, like: Guarantee) -> str:
+    def describe(self, like: Guarantee, *, planned: bool = False) -> str:
         """Say what was spent in the currency of `like`."""
         if isinstance(like, ApproxDP) and like.delta > 0:
-            return f"epsilon {self.epsilon_at(like.delta):.4g} at delta {like.delta:.3g}"
+            return f"epsilon {self.epsilon_at(like.delta, planned=planned):.4g} at delta {like.delta:.3g}"
         if isinstance(like, PureDP | ApproxDP):
             return f"epsilon {self.epsilon_sum:.4g}"
         return f"rho {self.rho:.4g}" if isinstance(like, ZCDP) else f"mu {self.all_mu:.4g}"
@@ -126,11 +134,13 @@ class Tally:
         return _compose(self.mu, tuple(sorted(self.pure.items())))
 
 
-def left_of(budget: Guarantee, spent: Tally) -> float:
+def left_of(budget: Guarantee, spent: Tally, *, planned: bool = False) -> float:
     """Return the largest further cost that still fits, in the currency of `budget` (epsilon, rho or mu), rounded down."""
     if isinstance(budget, GDP | ZCDP) or (isinstance(budget, ApproxDP) and budget.delta > 0):
-        steps = COARSE_STEPS if spent.pure and isinstance(budget, ApproxDP) else FINE_STEPS
-        most = _largest(lambda mu: (spent + Tally(mu * mu)).fits(budget), gaussian_budget(budget).mu, steps=steps)
+        steps = COARSE_STEPS if planned and spent.pure and isinstance(budget, ApproxDP) else FINE_STEPS
+        most = _largest(
+            lambda mu: (spent + Tally(mu * mu)).fits(budget, planned=planned), gaussian_budget(budget).mu, steps=steps
+        )
         return _currency(budget, most)
     return _largest(lambda epsilon: (spent + Tally.of([PureDP(epsilon)])).fits(budget), budget.epsilon, steps=FINE_STEPS)
 

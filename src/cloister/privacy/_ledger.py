@@ -60,11 +60,14 @@ class Ledger:
         Which tables count as neighbours. A fit under the other relation is refused.
     name : str, default=""
         What the budget is for; printed with it.
+    planned : bool, default=False
+        Whether kind and cost of every fit are fixed before the first answer. Then Gaussian and pure fits that share an
+        (epsilon, delta) budget are composed more tightly, with `dp-accounting`. Leave it off if results may decide what is
+        fitted next.
 
     Notes
     -----
-    **Privacy.** The total holds for everything debited here together, also when later fits depend on earlier results; but
-    where Gaussian and pure fits share an (epsilon, delta) budget, kind and size of a fit must not depend on them. One
+    **Privacy.** The total holds for everything debited here together, also when later fits depend on earlier results. One
     ledger should cover one table of people; Cloister cannot know whether two tables hold the same ones. A ledger lists what
     was asked and how noisy the answers were, never an answer. A clone of a ledger is the ledger itself; a pickled copy of
     a ledger in memory is closed to debits, one in a file opens the same file.
@@ -90,8 +93,10 @@ class Ledger:
         delta: float | None = None,
         neighbours: str = "add-remove",
         name: str = "",
+        planned: bool = False,
     ) -> None:
-        first = _first_line(_total(budget, epsilon, delta), Relation.parse("Ledger.neighbours", neighbours), name)
+        relation = Relation.parse("Ledger.neighbours", neighbours)
+        first = _first_line(_total(budget, epsilon, delta), relation, name, planned=planned)
         self._setup(path=None)
         self._create(first)
 
@@ -105,6 +110,7 @@ class Ledger:
         delta: float | None = None,
         neighbours: str = "add-remove",
         name: str = "",
+        planned: bool = False,
     ) -> "Ledger":
         """Open the ledger in a file, or create it there when a budget is given and the file does not exist.
 
@@ -112,7 +118,7 @@ class Ledger:
         ----------
         path : str or path
             A SQLite file on a local disk: network file systems often do not lock.
-        budget, epsilon, delta, neighbours, name
+        budget, epsilon, delta, neighbours, name, planned
             As for the class. With an existing file the budget may be left out; if given, it must be the one in the file.
 
         Returns
@@ -145,7 +151,7 @@ class Ledger:
             raise LedgerError(f"Ledger.open: there is no file {place.name!r}. Pass epsilon= and delta= to create it.")
         try:
             if wanted is not None:  # also where there is a file: its maker may have died before the first line
-                ledger._create(_first_line(wanted, relation, name))
+                ledger._create(_first_line(wanted, relation, name, planned=planned))
             ledger._refresh()
             if wanted is not None and wanted != ledger.budget:
                 raise LedgerError(
@@ -186,7 +192,7 @@ class Ledger:
     @property
     def left(self) -> float:
         """The largest further fit that is not refused, in the budget's currency: epsilon (at its delta), rho or mu."""
-        return left_of(self.budget, self.spent)
+        return left_of(self.budget, self.spent, planned=self._state.planned)
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -208,8 +214,8 @@ class Ledger:
             "name": state.name,
             "budget": to_dict(state.budget),
             "neighbours": state.relation.value,
-            "spent": spent.describe(state.budget) if not spent.empty else "nothing",
-            "left": left_of(state.budget, spent),
+            "spent": spent.describe(state.budget, planned=state.planned) if not spent.empty else "nothing",
+            "left": left_of(state.budget, spent, planned=state.planned),
             "digest": state.digest,
             "accounts": [account.to_dict(state.budget) for account in state.accounts.values()],
         }
@@ -462,6 +468,7 @@ class _State:
             self.budget = guarantee_from_dict(line["budget"])
             self.relation = Relation(line["neighbours"])
             self.name = str(line["name"])
+            self.planned = bool(line.get("planned", False))
         elif kind == "reserve":
             cost = guarantee_from_dict(line["cost"])
             if not isinstance(cost, GDP | PureDP):
@@ -483,17 +490,18 @@ class _State:
 
 def _refuse_unless_it_fits(state: _State, cost: Cost) -> None:
     spent = state.spent()
-    if (spent + Tally.of([cost])).fits(state.budget):
+    if (spent + Tally.of([cost])).fits(state.budget, planned=state.planned):
         return
     if isinstance(state.budget, PureDP) and isinstance(cost, GDP):
         raise BudgetExceeded(
             f"Ledger.reserve: the budget is {state.budget}, which Gaussian noise cannot satisfy. Pass delta=0 to the fit."
         )
     wanted = Tally.of([cost]).describe(state.budget)
+    left = left_of(state.budget, spent, planned=state.planned)
     currency = wanted.split()[0]
     total = getattr(state.budget, currency)
     raise BudgetExceeded(
-        f"Ledger.reserve: this fit costs {wanted} but {currency} {left_of(state.budget, spent):.4g} of {total:.4g} is left. "
+        f"Ledger.reserve: this fit costs {wanted} but {currency} {left:.4g} of {total:.4g} is left. "
         f"Ask for no more than is left, or open another budget."
     )
 
@@ -510,13 +518,14 @@ def _total(budget: Guarantee | None, epsilon: float | None, delta: float | None)
     return as_guarantee("Ledger", epsilon, 0.0 if delta is None else delta)
 
 
-def _first_line(budget: Guarantee, relation: Relation, name: str) -> dict[str, Any]:
+def _first_line(budget: Guarantee, relation: Relation, name: str, *, planned: bool) -> dict[str, Any]:
     return {
         "v": LINE_VERSION,
         "kind": "budget",
         "budget": to_dict(budget),
         "neighbours": relation.value,
         "name": str(name),
+        "planned": validate.boolean("Ledger.planned", planned),
         "when": _now(),
     }
 
@@ -527,8 +536,9 @@ def _as_ledger_errors(path: Path | None) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         name = "the ledger in memory" if path is None else repr(path.name)
+        reason = error.strerror if isinstance(error, OSError) else error
         raise LedgerError(
-            f"Ledger: {name} cannot be used ({error}). Check that it is a ledger file on a local disk that you may write to."
+            f"Ledger: {name} cannot be used ({reason}). Check that it is a ledger file on a local disk that you may write to."
         ) from error
 
 

@@ -81,7 +81,7 @@ def _released(told: dict[str, Any]) -> str:
 def _grid(synopsis: Synopsis, release: Release) -> str:
     centers = release.cluster_centers
     shown = f"Numbered: the {count_of(release.n_clusters, 'centre')} below." if release.n_clusters <= 30 else "Dots: centres."
-    what = "Darker cells hold more rows; steps follow the square root of the count. Counts of zero and below are left empty."
+    what = "The stronger the colour, the more rows; steps follow the square root of the count. What is not above zero is empty."
     merged = "" if drawn_cells(synopsis.cells) else " Neighbouring cells are drawn together, by their mean count."
     if synopsis.n_features == 1:
         picture = bars(synopsis, centers)
@@ -115,11 +115,11 @@ def _choice(choice: KChoice | None) -> str:
     if choice is None:
         return ""
     told = choice.to_dict()
-    unit = "mean squared distance to the nearest centre"
     return (
         '<section id="choice"><h2>How many clusters</h2>'
-        f'<figure class="side">{elbow(told)}<figcaption><p>The {unit}, by number of clusters, on a logarithmic axis. Line with rings: on the counts '
-        "the centres were fitted to. Dots: on a half of the noise that the centres have not seen, with bars of 1.96 standard "
+        f'<figure class="side">{elbow(told)}<figcaption><p>The mean squared distance to the nearest centre, by number of '
+        "clusters, on a logarithmic axis. Line with rings: on the counts the centres were fitted to. Dots: on a half of the "
+        "noise that the centres have not seen, with bars of 1.96 standard "
         "errors to each side; clusters made of noise do not help there. Dashed: what the same number of clusters achieves on "
         "rows spread evenly over the box.</p></figcaption></figure>"
         f"<p>Further clusters help no more than they would help evenly spread rows from <b>{choice.elbow}</b> on; the noise "

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GridCounts: what every cell holds, on borders and away from them, and how far one row can move it.
+
+That it keeps the contract of all questions (additive, sensitive as claimed) is tested in tests/contracts, here for more shapes.
+"""
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cloister.data import open_rows
+from cloister.domain import Box, Relation
+from cloister.exceptions import ParameterError
+from cloister.questions import GridCounts
+
+BOXES = {
+    "cube": (Box([0, 0], [1, 1]), (4, 4), "none"),
+    "long": (Box([0, -5], [120, 5]), (24, 3), "none"),
+    "scaled": (Box([0, 10], [120, 60]), (7, 11), "bounds"),
+    "line": (Box([-3], [3]), (10,), "none"),
+    "five": (Box([0] * 5, [1] * 5), (2, 3, 1, 2, 4), "none"),
+}
+
+
+def ask(name):
+    box, cells, scaling = BOXES[name]
+    frame = box.frame(scaling=scaling)
+    return GridCounts(half_widths=frame.half_widths, cells=cells), frame, box
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_away_from_borders_it_is_the_histogram(name, generator):
+    question, frame, box = ask(name)
+    rows = generator.uniform(box.low, box.high, size=(3000, len(box.low)))
+    edges = [np.linspace(low, high, count + 1) for low, high, count in zip(box.low, box.high, question.cells, strict=True)]
+    distance = [np.min(np.abs(rows[:, axis, None] - ends), axis=1) / np.ptp(ends) for axis, ends in enumerate(edges)]
+    rows = rows[np.min(distance, axis=0) > 1e-5]
+    assert len(rows) > 2900
+    assert np.array_equal(question.exact(frame.clean(rows)), np.histogramdd(rows, bins=edges)[0])
+
+
+@pytest.mark.parametrize(("low", "high", "cells"), [(0, 120, 24), (0, 7, 7), (-3, 12, 5), (0, 1000, 100), (18, 99, 27)])
+def test_whole_numbers_on_borders_belong_to_the_upper_cell(low, high, cells):
+    box = Box([low, low], [high, high])
+    frame = box.frame()
+    values = np.arange(low, high + 1)
+    rows = np.stack([values, np.full(len(values), (low + high) / 2)], axis=1)
+    counted = GridCounts(half_widths=frame.half_widths, cells=(cells, 1)).exact(frame.clean(rows))[:, 0]
+    width = (high - low) // cells
+    expected = np.bincount(np.minimum((values - low) // width, cells - 1), minlength=cells)
+    assert counted.tolist() == expected.tolist()
+
+
+def test_rows_outside_go_to_the_edge_and_missing_ones_to_the_middle():
+    question, frame, _ = ask("cube")
+    rows = [[-5, 0.1], [7, 9], [1e300, -1e300], [math.nan, 0.1], [math.inf, 0.1]]
+    counted = question.exact(frame.clean(np.array(rows, dtype=float)))
+    assert counted[0, 0] == 1
+    assert counted[3, 3] == 1
+    assert counted[3, 0] == 1
+    assert counted[2, 2] == 2
+    assert counted.sum() == 5
+
+
+@pytest.mark.parametrize("kind", ["array", "fortran", "list", "table", "parquet", "csv", "many"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_every_backend_and_every_batch_gives_the_same_counts(kind, n_jobs, generator, tmp_path):
+    question, frame, box = ask("long")
+    rows = np.round(generator.uniform(box.low - 1, box.high + 1, size=(700, 2)))
+    expected = question.exact(frame.clean(rows))
+    table = pa.table({"a": rows[:, 0], "b": rows[:, 1]})
+    if kind == "parquet":
+        pa.parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=17)
+    elif kind == "csv":
+        np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", header="a,b", comments="")
+    elif kind == "many":
+        for part in range(5):
+            pa.parquet.write_table(table.slice(140 * part, 140), tmp_path / f"{part}.parquet")
+    given_ = {
+        "array": rows,
+        "fortran": np.asfortranarray(rows),
+        "list": rows.tolist(),
+        "table": table,
+        "parquet": tmp_path / "rows.parquet",
+        "csv": tmp_path / "rows.csv",
+        "many": tmp_path,
+    }[kind]
+    found = open_rows(given_, n_jobs=n_jobs).fold(lambda block: question.exact(frame.clean(block)))
+    assert np.array_equal(found, expected)
+    assert np.array_equal(sum(question.exact(frame.clean(part)) for part in np.array_split(rows, 9)), expected)
+
+
+VALUE = st.one_of(
+    st.floats(-2, 2), st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0, math.nan, math.inf, -math.inf, 1e300, -0.0, 0.5 - 1e-12])
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    cells=st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    data=st.data(),
+    relation=st.sampled_from(Relation),
+    scaling=st.sampled_from(["none", "bounds"]),
+)
+def test_no_pair_of_neighbours_is_further_apart_than_claimed(cells, data, relation, scaling):
+    width = len(cells)
+    row = st.lists(VALUE, min_size=width, max_size=width)
+    table = data.draw(st.lists(row, max_size=5))
+    left = np.array([*table, data.draw(row)], dtype=float).reshape(-1, width)
+    extra = [data.draw(row)] if relation is Relation.REPLACE else []
+    right = np.array([*table, *extra], dtype=float).reshape(-1, width)
+    frame = Box(np.full(width, -1.0), np.arange(1.0, width + 1)).frame(scaling=scaling)
+    question = GridCounts(half_widths=frame.half_widths, cells=tuple(cells))
+    moved = question.exact(frame.clean(left)) - question.exact(frame.clean(right))
+    assert np.abs(moved).sum() <= question.l1_sensitivity(relation) == (1 if relation is Relation.ADD_REMOVE else 2)
+    assert (moved**2).sum() <= question.l2_sensitivity(relation) ** 2 * (1 + 1e-12)
+    assert question.exact(frame.clean(left)).sum() == len(left)
+
+
+def test_the_bounds_are_attained():
+    question, frame, _ = ask("line")
+    here, there = frame.clean([[-2.9]]), frame.clean([[2.9]])
+    added = question.exact(here)
+    moved = question.exact(here) - question.exact(there)
+    assert np.abs(added).sum() == question.l1_sensitivity(Relation.ADD_REMOVE) == question.l2_sensitivity(Relation.ADD_REMOVE)
+    assert np.abs(moved).sum() == question.l1_sensitivity(Relation.REPLACE)
+    assert math.sqrt((moved**2).sum()) == pytest.approx(question.l2_sensitivity(Relation.REPLACE))
+
+
+@pytest.mark.parametrize(
+    ("cells", "match"),
+    [
+        ((3,), r"GridCounts\.cells: expected one number for each of 2 columns, got 1"),
+        ((3, 0), r"GridCounts\.cells: expected an integer of at least 1, got 0"),
+        ((31_623, 31_623), r"at most 16,777,216 cells, each of which must be noised, got '31623 x 31623 = 1,000,014,129'"),
+    ],
+)
+def test_refusals(cells, match):
+    with pytest.raises(ParameterError, match=match):
+        GridCounts(half_widths=np.ones(2) / 2, cells=cells)

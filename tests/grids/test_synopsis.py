@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be read off a synopsis: range counts, samples, marginals, merges, clusters for any k, and how many there are."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cloister import GDP, ZCDP, ApproxDP, Box, GridSynopsis, PureDP
+from cloister.exceptions import ParameterError, ReleaseError
+
+# -- range counts --------------------------------------------------------------------------------------------------------
+
+
+def test_ranges_along_cells_are_exact_but_for_the_noise(generator):
+    ages = generator.integers(0, 121, size=(4000, 2)).astype(float)
+    model = GridSynopsis(epsilon=1e6, bounds=(0, 120), rule=(24, 12), n_rows=4000).fit(ages)
+    for low, high in (([0, 0], [120, 120]), ([20, 30], [65, 70]), ([5, 0], [10, 10]), ([115, 110], [120, 120])):
+        found = model.count((low, high))
+        ends = np.where(np.array(high) == 120, 121, high)  # the last cell holds its upper face
+        truth = np.sum(((ages >= low) & (ages < ends)).all(axis=1))
+        assert found.value == pytest.approx(truth, abs=1e-6)
+        assert found.edge_error == pytest.approx(0.0, abs=1e-3)
+
+
+def test_what_a_range_cuts_counts_in_part(by_hand):
+    synopsis = by_hand([[8.0, 4.0], [2.0, 100.0]])
+    found = synopsis.count(Box([0, 0], [0.75, 0.5]))
+    assert found.value == pytest.approx(8 + 2 * 0.5)
+    assert found.noise_error == pytest.approx(math.sqrt(1 + 0.25))
+    assert found.edge_error == pytest.approx(math.sqrt(2 * 0.25))
+    assert found.standard_error == pytest.approx(math.hypot(found.noise_error, found.edge_error))
+    assert synopsis.count((-5, 9)).value == 114
+    assert synopsis.count((3, 9)).value == 0
+    assert str(synopsis.count((0, 1))) == "114 ± 2"
+
+
+def test_the_standard_error_is_right_and_the_count_unbiased(by_hand, generator):
+    # 3000 tables: rows spread evenly, noise of a known size. The mean may be off by 5 and the ratio by 6 standard errors.
+    rows, sigma, cells, box = 400, 5.0, (4, 3), ((0.1, 0.0), (0.8, 0.5))
+    truths, values, errors = [], [], []
+    for _ in range(3000):
+        exact, _, _ = np.histogram2d(*generator.random((2, rows)), bins=cells, range=[[0, 1], [0, 1]])
+        found = by_hand(exact + np.rint(generator.normal(0, sigma, cells)), sigma=sigma).count(box)
+        values.append(found.value)
+        errors.append(found.standard_error)
+        truths.append(rows * 0.7 * 0.5)
+    noise_and_place = np.array(values) - np.array(truths)
+    spread = noise_and_place.std()
+    assert abs(noise_and_place.mean()) < 5 * spread / math.sqrt(3000)
+    # The truth above is the expected number: take the spread of the true number away, as the error is about the table at hand.
+    binomial = rows * 0.35 * 0.65
+    explained = np.mean(np.square(errors)) + binomial - rows * 0.35 * 0.65
+    assert np.mean(np.square(errors)) > sigma**2
+    assert explained < spread**2 + 1e-9 or explained == pytest.approx(spread**2, rel=0.2)
+
+
+def test_pure_noise_has_the_stated_error(generator):
+    model = [GridSynopsis(epsilon=0.5, bounds=(0, 1), rule=10, n_rows=0).fit(np.empty((0, 2))).synopsis_ for _ in range(300)]
+    values = np.array([synopsis.count(((0.2, 0.2), (0.7, 0.9))).value for synopsis in model])
+    stated = model[0].count(((0.2, 0.2), (0.7, 0.9))).noise_error
+    assert stated == pytest.approx(model[0].sigma * math.sqrt(35))
+    assert abs(values.mean()) < 5 * stated / math.sqrt(300)
+    assert values.std() == pytest.approx(stated, rel=0.25)  # six standard errors
+
+
+@pytest.mark.parametrize("box", [0.5, (0, 1, 2), None, "ab", ((0, 0, 0), (1, 1, 1)), (1, 0)])
+def test_other_boxes_are_refused(box, by_hand):
+    with pytest.raises(ParameterError, match=r"Synopsis\.count\.box: expected a pair|Box"):
+        by_hand(np.ones((2, 2))).count(box)
+
+
+# -- samples and marginals -----------------------------------------------------------------------------------------------
+
+
+def test_samples_stay_inside_and_follow_the_weights(by_hand, seed):
+    weights = np.array([[5.0, -3.0, 1.0], [0.0, 2.0, 2.0]])
+    synopsis = by_hand(weights, domain=Box([-1, 10], [1, 40]))
+    rows = synopsis.sample(20_000, random_state=seed)
+    assert rows.shape == (20_000, 2)
+    assert ((rows >= [-1, 10]) & (rows <= [1, 40])).all()
+    found, _, _ = np.histogram2d(rows[:, 0], rows[:, 1], bins=(2, 3), range=[[-1, 1], [10, 40]])
+    expected = 20_000 * np.maximum(weights, 0) / 10
+    assert (found[expected == 0] == 0).all()
+    assert (np.abs(found - expected) < 6 * np.sqrt(expected + 1)).all()
+    assert np.array_equal(rows, synopsis.sample(20_000, random_state=seed))
+    assert not np.array_equal(synopsis.sample(5), synopsis.sample(5))
+    assert synopsis.sample(0).shape == (0, 2)
+
+
+def test_a_synopsis_without_any_weight_samples_evenly(by_hand):
+    rows = by_hand(-np.ones((4, 4))).sample(500)
+    assert ((rows >= 0) & (rows <= 1)).all()
+    assert rows.std(axis=0).min() > 0.2
+
+
+@pytest.mark.parametrize("n_rows", [-1, 1.5, "many", None])
+def test_other_sizes_are_refused(n_rows, by_hand):
+    with pytest.raises(ParameterError, match=r"Synopsis\.sample\.n_rows: expected an integer of at least 0"):
+        by_hand(np.ones(3)).sample(n_rows)
+
+
+def test_marginals_add_up_and_know_their_noise(by_hand, generator):
+    counts = generator.integers(-5, 50, size=(2, 3, 4))
+    synopsis = by_hand(counts, sigma=2.0, feature_names=("a", "b", "c"), domain=Box([0, 1, 2], [10, 11, 12]))
+    one, two = synopsis.marginal(["b"]), synopsis.marginal(["c", 0])
+    assert np.array_equal(one.noisy_counts, counts.sum(axis=(0, 2)))
+    assert np.array_equal(two.noisy_counts, counts.sum(axis=1).T)
+    assert one.sigma == pytest.approx(2 * math.sqrt(8))
+    assert two.sigma == pytest.approx(2 * math.sqrt(3))
+    assert two.columns == ("c", "a")
+    assert two.domain.to_dict()["low"] == [2, 0]
+    assert np.array_equal(synopsis.marginal([0, 1, 2]).noisy_counts, counts)
+    assert one.count((1, 11)).value == synopsis.count(synopsis.domain).value
+    assert one.receipt is synopsis.receipt
+
+
+def test_the_noise_of_a_marginal_is_as_stated():
+    found = [
+        GridSynopsis(epsilon=1.0, bounds=(0, 1), rule=(20, 8), n_rows=0).fit(np.empty((0, 2))).marginal([0]) for _ in range(60)
+    ]
+    values = np.concatenate([one.noisy_counts for one in found])
+    assert values.std() == pytest.approx(found[0].sigma, rel=0.2)  # six standard errors of 1200 draws
+
+
+@pytest.mark.parametrize(
+    ("columns", "match"),
+    [
+        ([], "one or more columns, each once"),
+        (["a", "a"], "each once"),
+        ([0, "a"], "each once"),
+        (["z"], "names among a, b"),
+        ([2], "an integer from 0 to 1"),
+        ([-1], "an integer from 0 to 1"),
+    ],
+)
+def test_other_columns_are_refused(columns, match, by_hand):
+    with pytest.raises(ParameterError, match=rf"Synopsis\.marginal\.columns: expected {match}"):
+        by_hand(np.ones((2, 2)), feature_names=("a", "b")).marginal(columns)
+
+
+def test_the_table_has_a_row_for_each_cell(by_hand):
+    table = by_hand([[1.0, -2.0], [3.0, 4.0]], feature_names=("a", "b")).to_arrow()
+    assert table.column_names == ["a_low", "a_high", "b_low", "b_high", "noisy_count", "weight"]
+    assert table.to_pydict()["noisy_count"] == [1, -2, 3, 4]
+    assert table.to_pydict()["weight"] == [1, 0, 3, 4]
+    assert table.to_pydict()["a_low"] == [0, 0, 0.5, 0.5]
+
+
+# -- merging -------------------------------------------------------------------------------------------------------------
+
+
+def test_disjoint_tables_are_added(fit, rows):
+    left, right = fit(rows[::2], rule=8), fit(rows[1::2], rule=8, epsilon=1.0)
+    both = left.merge(right)
+    assert np.array_equal(both.noisy_counts, left.noisy_counts + right.noisy_counts)
+    assert both.sigma == pytest.approx(math.hypot(left.sigma, right.sigma))
+    assert both.total == left.total + right.total
+    assert both.receipt.guarantee == PureDP(2.0)  # the weaker one holds for everybody
+    assert right.merge(left).receipt.guarantee == PureDP(2.0)
+    assert both.receipt.seeded
+
+
+def test_one_table_asked_twice_is_averaged_and_adds_up(fit, rows):
+    left, right = fit(rows, rule=8), fit(rows, rule=8, epsilon=1.0)
+    both = left.merge(right, rows="same")
+    assert both.sigma < min(left.sigma, right.sigma)
+    assert both.sigma == pytest.approx((left.sigma**-2 + right.sigma**-2) ** -0.5)
+    expected = (left.noisy_counts / left.sigma**2 + right.noisy_counts / right.sigma**2) * both.sigma**2
+    assert np.allclose(both.noisy_counts, expected)
+    assert both.receipt.guarantee.epsilon == pytest.approx(3.0)
+    assert both.receipt.events == left.receipt.events + right.receipt.events
+    gaussian = fit(rows, rule=8, guarantee=GDP(1.0))
+    assert gaussian.merge(gaussian, rows="same").receipt.guarantee.mu == pytest.approx(math.sqrt(2), rel=1e-6)
+
+
+def test_merges_that_make_no_sense_are_refused(fit, rows, by_hand):
+    synopsis = fit(rule=8)
+    for other in (fit(rule=9), fit(rule=8, bounds=(0, 2))):
+        with pytest.raises(ParameterError, match=r"Synopsis\.merge\.other: expected the same box, cells and columns"):
+            synopsis.merge(other)
+    with pytest.raises(ParameterError, match="the same neighbouring relation, got 'replace'"):
+        synopsis.merge(fit(rule=8, neighbours="replace"))
+    with pytest.raises(ParameterError, match=r"Synopsis\.merge\.rows: expected one of 'disjoint', 'same'"):
+        synopsis.merge(synopsis, rows="some")
+    with pytest.raises(ReleaseError, match="neither .* nor .* covers both"):
+        fit(rule=8, guarantee=ZCDP(0.5)).merge(fit(rule=8, epsilon=3.0))
+    # Whoever knows the seed of one could subtract its noise: the stamp must not get lost.
+    with pytest.raises(ReleaseError, match=r"one of the two is seeded, for tests only\. Merge synopses of one kind"):
+        synopsis.merge(fit(rule=8, random_state=None))
+
+
+# -- clusters ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 3, 7, 64, 65, 300])
+@pytest.mark.parametrize("representatives", ["center", "slope"])
+@pytest.mark.parametrize("counts", ["clip", "none", "nonnegative-total"])
+def test_any_number_of_centres_is_finite_and_inside(n_clusters, representatives, counts, fit):
+    synopsis = fit(rule=8, counts=counts, bounds=([-1, 0], [1, 3]))
+    release = synopsis.kmeans(n_clusters, representatives=representatives, n_init=1)
+    assert release.cluster_centers.shape == (n_clusters, 2)
+    assert np.isfinite(release.cluster_centers).all()
+    assert ((release.cluster_centers >= [-1, 0]) & (release.cluster_centers <= [1, 3])).all()
+    assert np.isfinite(release.center_errors).all()
+    assert (release.count_errors > 0).all()
+    assert release.cluster_counts.sum() == pytest.approx(np.maximum(synopsis.weights, 0).sum())
+    assert release.receipt is synopsis.receipt
+    assert release.predict([[0.0, 0.0]]).shape == (1,)
+
+
+def test_the_clusters_are_found(fit):
+    found = fit().kmeans(3).cluster_centers
+    assert np.allclose(found[np.argsort(found[:, 0])], [[0.2, 0.2], [0.5, 0.8], [0.8, 0.3]], atol=0.05)
+
+
+def test_restarts_can_be_repeated(fit):
+    synopsis = fit()
+    assert np.array_equal(*(synopsis.kmeans(6, random_state=1).cluster_centers for _ in range(2)))
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"n_clusters": 0}, r"kmeans\.n_clusters: expected an integer from 1"),
+        ({"n_clusters": 2.5}, r"kmeans\.n_clusters: expected an integer from 1"),
+        ({"n_clusters": 10**9}, r"kmeans\.n_clusters: expected an integer from 1 to 1048576"),
+        ({"n_init": 0}, r"kmeans\.n_init: expected an integer of at least 1"),
+        ({"representatives": "corner"}, r"kmeans\.representatives: expected one of 'center', 'slope'"),
+        ({"random_state": -1}, r"kmeans\.random_state: expected an integer from 0"),
+    ],
+)
+def test_other_requests_are_refused(options, match, by_hand):
+    with pytest.raises(ParameterError, match=rf"Synopsis\.{match}"):
+        by_hand(np.ones((3, 3))).kmeans(**{"n_clusters": 2, **options})
+
+
+def test_three_clusters_are_three(fit):
+    choice = fit().choose_k()
+    assert choice.best == choice.elbow == 3
+    assert choice.supported >= 3
+    assert choice.n_clusters == tuple(range(1, 13))
+    assert (choice.held_out_error > 0).all()
+    assert {"best", "elbow", "supported", "loss", "held_out", "held_out_error", "even", "n_clusters"} == set(choice.to_dict())
+
+
+@pytest.mark.parametrize("n_rows", [0, 200, 5000])
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_no_clusters_are_not_many(n_rows, n_features, fit, generator):
+    table = generator.uniform(size=(n_rows, n_features))
+    found = [fit(table, epsilon=1.0, rule=12, random_state=state).choose_k(range(1, 9)).best for state in range(5)]
+    assert sorted(found)[2] <= 2  # the median: a single draw of noise may look like something
+
+
+def test_the_range_is_sorted_and_may_have_gaps(fit):
+    choice = fit().choose_k([5, 1, 3, 3], random_state=0)
+    assert choice.n_clusters == (1, 3, 5)
+    assert choice.best == 3
+    assert fit().choose_k([4]).best == 4
+
+
+@pytest.mark.parametrize(
+    ("numbers", "match"), [([], "at least one number"), ([0], "an integer from 1"), ([1.5], "an integer from 1")]
+)
+def test_other_ranges_are_refused(numbers, match, by_hand):
+    with pytest.raises(ParameterError, match=rf"Synopsis\.choose_k\.n_clusters: expected {match}"):
+        by_hand(np.ones((3, 3))).choose_k(numbers)
+
+
+def test_the_held_out_error_is_about_right(by_hand):
+    # Empty tables: the held-out loss is noise alone, and its spread over 200 synopses is the stated error.
+    draws = np.random.default_rng(1).normal(0, 3.0, size=(200, 6, 6))
+    choices = [by_hand(noise, sigma=3.0, total=100.0).choose_k([1, 3], random_state=0) for noise in draws]
+    values, stated = np.array([one.held_out for one in choices]), np.array([one.held_out_error for one in choices])
+    assert np.allclose(values.std(axis=0), stated.mean(axis=0), rtol=0.35)
+
+
+def test_guarantees_of_both_kinds(fit):
+    pure, gaussian = fit(), fit(delta=1e-6)
+    assert pure.receipt.guarantee == PureDP(2.0)
+    assert {event.event for event in pure.receipt.events} == {"discrete_laplace"}
+    assert gaussian.receipt.guarantee == ApproxDP(2.0, 1e-6)
+    assert {event.event for event in gaussian.receipt.events} == {"rounded_gaussian"}
+    assert gaussian.sigma > pure.sigma
