@@ -32,6 +32,7 @@ setup: $(DEV)  ## Create the virtual environment with all tools.
 
 demo: $(CORE)  ## The whole story in a minute: data, budget, fit, release, report.
 	@$(BIN)/python -m cloister.demo demo-output
+	@echo "  The command is $(BIN)/cloister; put $(BIN) on your PATH to call it by its name."
 
 test: $(DEV)  ## Fast tests and doctests.
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"

@@ -36,7 +36,7 @@ REPRESENTATIVES = ("center", "slope")
 RESTARTS = 10
 LARGEST_N_CLUSTERS = 1 << 20
 SPLITS = 3  # of the noise, for choosing k
-LEAST_GAIN = math.log(1.1)  # what a further cluster must gain over one in evenly spread mass
+LEAST_GAIN = math.log(1.2)  # what a further cluster must gain over one in evenly spread mass
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class Synopsis:
             even = np.mean(squares(np.ones_like(weights), count, 3))
             table.append([loss, np.mean([np.sum(unseen * one) for unseen, one in judged]) / rows, noise / rows, even])
         scale = float(self.frame.scale[0]) ** 2 if np.ptp(self.frame.scale) == 0 else float(self.n_features)
-        inside = float(np.sum((self._half_widths / np.array(self.cells)) ** 2)) / 3  # the variance of a cell's own rows
+        inside = float(np.sum((self._half_widths / np.array(self.cells)) ** 2))  # what is smaller than a cell is not resolved
         return _choice(numbers, *(np.array(table).T * scale), inside=inside * scale)
 
     def count(self, box: Any) -> RangeCount:
@@ -425,6 +425,8 @@ class Synopsis:
                 feature_names=None if names is None else tuple(map(str, names)),
                 versions=dict(data.get("versions", {})),
             )
+            if list(synopsis.cells) != list(data["cells"]):
+                raise ValueError("cells")
             _refuse_misfit(synopsis)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
             raise ReleaseError(f"load_synopsis: the file is damaged ({error!r}). Write it again from the fit.") from None

@@ -100,6 +100,17 @@ def test_pure_and_replace(run: Run, table: Path) -> None:
     assert {event["event"] for event in receipt["events"]} == {"discrete_laplace"}
 
 
+def test_a_grid_is_pure_unless_told_otherwise(run: Run, table: Path) -> None:
+    arguments = ("fit", table, "-k", 2, "--epsilon", 1, "--method", "grid", "--bounds", BOUNDS, "--json")
+    told = json.loads(run(*arguments).stdout)
+    assert told["method"] == "GridKMeans"
+    assert told["receipt"]["guarantee"] == {"kind": "pure", "epsilon": 1.0}
+    told = json.loads(run(*arguments, "--delta", 1e-6).stdout)
+    assert told["receipt"]["guarantee"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
+    told = json.loads(run("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--json").stdout)
+    assert told["receipt"]["guarantee"]["delta"] == 1e-6
+
+
 def test_progress_is_for_terminals(table: Path) -> None:
     arguments = ["fit", str(table), "-k", "2", "--epsilon", "1", "--bounds", BOUNDS, "--json"]
     assert "PEMeans" in _stderr_of_terminal(arguments)
@@ -139,7 +150,7 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"--n-rows": -1}, "n_rows: expected an integer of at least 0"),
         ({"--seed": -1}, "random_state: expected an integer from 0"),
         ({"--jobs": 0}, "n_jobs: expected a number of threads other than 0"),
-        ({"--method": "magic"}, "'magic' is not 'pe-means'"),
+        ({"--method": "magic"}, "'magic' is not one of 'pe-means', 'grid'"),
         ({"--scaling": "some"}, "'some' is not one of"),
         ({"--neighbours": "near"}, "'near' is not one of"),
         ({"--bounds": None}, "--bounds: expected where rows may lie"),

@@ -4,7 +4,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cloister import PEMeans
+from cloister import GridKMeans, GridSynopsis, PEMeans
 
 EXPECTED_FAILURES = {
     "check_estimators_empty_data_messages": "a table without rows must not raise: an error would tell that it is empty",
@@ -14,7 +14,11 @@ EXPECTED_FAILURES = {
 
 @pytest.mark.filterwarnings("ignore:SCIPY_ARRAY_API is not set")
 @parametrize_with_checks(
-    [PEMeans(n_clusters=3, epsilon=1e4, bounds=(-20, 20), n_rounds=3, n_init=1, n_variations=20, random_state=0)],
+    [
+        PEMeans(n_clusters=3, epsilon=1e4, bounds=(-20, 20), n_rounds=3, n_init=1, n_variations=20, random_state=0),
+        GridKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), rule=3, n_init=1, random_state=0),
+        GridSynopsis(n_clusters=3, epsilon=1e4, bounds=(-3, 3), rule=3, random_state=0),
+    ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_scikit_learn_has_no_objection(estimator, check):

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister synopsis``: one command that spends, five that do not, and every refusal before any budget is spent."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from cloister import Ledger, load_release, load_synopsis
+
+from .conftest import CANARY, Run
+
+BOUNDS = "age=0:120,weight=20:200"
+
+
+@pytest.fixture
+def synopsis(run: Run, table: Path, tmp_path: Path) -> Path:
+    result = run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, "--rule", "24,18", "-o", tmp_path / "s.json", "-q")
+    assert result.exit_code == 0, result.output
+    assert result.output == ""
+    return tmp_path / "s.json"
+
+
+def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
+    result = run(
+        *("synopsis", "fit", table, "-k", 2, "--epsilon", 1.5, "--bounds", BOUNDS, "--ledger", ledger, "--n-rows", 600),
+        *("--output", tmp_path / "s.parquet", "--report", tmp_path / "s.html"),
+    )
+    assert result.exit_code == 0, result.output
+    found = load_synopsis(tmp_path / "s.parquet")
+    shape = " x ".join(map(str, found.cells))
+    for words in (shape, "age", "weight", "Rows: 600 (public)", "epsilon = 1.5 (pure)", "Left in the ledger", "The synopsis is in"):
+        assert words in result.stdout
+    assert found.columns == ("age", "weight")
+    assert found.scaling == "bounds"
+    assert not found.receipt.seeded
+    assert "<svg" in (tmp_path / "s.html").read_text(encoding="utf-8")
+    with Ledger.open(ledger) as opened:
+        assert [event.asked for event in opened.events] == ["grid_counts"]
+
+
+def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, "-o", path)
+    before = ledger.read_bytes()
+    for command in (
+        ("kmeans", path, "-k", 3),
+        ("choose-k", path, "--range", "1:3"),
+        ("query", path, "age=20:40"),
+        ("sample", path, "-n", 5),
+        ("show", path),
+    ):
+        result = run("synopsis", *command)
+        assert result.exit_code == 0, result.output
+        assert result.stdout
+    assert ledger.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("rule", "cells"), [("5", (5, 5)), ("6,3", (6, 3)), (" 6, 3 ", (6, 3)), ("eugkm", None), ("rugnik", None)]
+)
+def test_rules(run: Run, table: Path, rule: str, cells: tuple[int, int] | None) -> None:
+    result = run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--rule", rule, "--json", "--seed", 1)
+    told = json.loads(result.stdout)
+    assert cells is None or tuple(told["cells"]) == cells
+    assert told["receipt"]["seeded"]
+    assert told["files"] == {}
+    assert "noisy_counts" not in told
+
+
+def test_a_synopsis_that_is_not_kept_says_so(run: Run, table: Path) -> None:
+    result = run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS)
+    assert "The synopsis was not kept. Pass --output synopsis.json" in result.stdout
+
+
+def test_gaussian_noise_and_replace(run: Run, table: Path) -> None:
+    arguments = ("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--delta", 1e-6, "--neighbours", "replace")
+    told = json.loads(run(*arguments, "--json").stdout)
+    assert told["receipt"]["guarantee"]["delta"] == 1e-6
+    assert {event["event"] for event in told["receipt"]["events"]} == {"rounded_gaussian"}
+    assert told["receipt"]["neighbours"] == "replace"
+
+
+def test_pipes(run: Run, table: Path) -> None:
+    fitted = run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, "--output", "-")
+    assert json.loads(fitted.stdout)["format"] == "cloister.synopsis"
+    assert "cells" in fitted.stderr
+    released = run("synopsis", "kmeans", "-", "-k", 2, "-o", "-", stdin=fitted.stdout_bytes)
+    assert json.loads(released.stdout)["format"] == "cloister.release"
+    assert "2 centres" in run("show", "-", stdin=released.stdout_bytes).stdout
+    parquet = load_bytes(fitted.stdout_bytes)
+    assert "age" in run("synopsis", "show", "-", stdin=parquet).stdout
+
+
+def load_bytes(content: bytes) -> bytes:
+    from cloister import Synopsis
+
+    return Synopsis.from_bytes(content).to_bytes("parquet")
+
+
+def test_kmeans_writes_a_release_that_predicts(run: Run, synopsis: Path, table: Path, tmp_path: Path) -> None:
+    result = run(
+        "synopsis", "kmeans", synopsis, "-k", 2, "-o", tmp_path / "r.json", "--report", tmp_path / "r.html", "--seed", 1
+    )
+    assert result.exit_code == 0, result.output
+    for words in ("2 centres", "age", "The release is in", "The report is in"):
+        assert words in result.stdout
+    centers = load_release(tmp_path / "r.json").cluster_centers
+    assert np.allclose(centers[np.argsort(centers[:, 0])], [[30, 60], [70, 90]], atol=4)
+    assert "The noisy grid" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    labels = run("predict", tmp_path / "r.json", table).stdout.split()
+    assert len(labels) == 601
+    told = json.loads(run("synopsis", "kmeans", synopsis, "-k", 2, "--json", "--seed", 1).stdout)
+    assert [cluster["center"] for cluster in told["clusters"]] == centers.tolist()
+
+
+def test_choose_k_compares(run: Run, synopsis: Path, tmp_path: Path) -> None:
+    result = run("synopsis", "choose-k", synopsis, "--report", tmp_path / "c.html")
+    assert "Best: 2 of 1 to 12 clusters." in result.stdout
+    assert "best: 2" in (tmp_path / "c.html").read_text(encoding="utf-8")
+    told = json.loads(run("synopsis", "choose-k", synopsis, "--range", "2:4", "--json").stdout)
+    assert told["n_clusters"] == [2, 3, 4]
+    assert told["best"] == 2
+
+
+def test_queries_print_value_and_error(run: Run, synopsis: Path) -> None:
+    one = run("synopsis", "query", synopsis, "age=0:50").stdout
+    value, error = (float(part.replace(",", "")) for part in one.split(" ± "))
+    assert abs(value - 300) < 6 * error
+    assert one.count("\n") == 1
+    both = run("synopsis", "query", synopsis, "age=0:50,weight=40:80", "0,300").stdout.splitlines()
+    assert both[0].startswith("age=0:50,weight=40:80: ")
+    assert both[1].startswith("0,300: ")
+    told = json.loads(run("synopsis", "query", synopsis, "weight=20:200", "--json").stdout)
+    assert told[0]["query"] == "weight=20:200"
+    assert told[0]["value"] == load_synopsis(synopsis).noisy_counts.sum()
+    assert told[0]["standard_error"] >= told[0]["noise_error"] > told[0]["edge_error"] == 0
+
+
+def test_samples_are_tables(run: Run, synopsis: Path, tmp_path: Path) -> None:
+    assert run("synopsis", "sample", synopsis, "-n", 100, "-o", tmp_path / "rows.csv").stdout == ""
+    run("synopsis", "sample", synopsis, "-n", 100, "-o", tmp_path / "rows.parquet")
+    for found in (pyarrow.csv.read_csv(tmp_path / "rows.csv"), pyarrow.parquet.read_table(tmp_path / "rows.parquet")):
+        assert found.column_names == ["age", "weight"]
+        assert found.num_rows == 100
+        assert 0 <= min(found["age"].to_pylist()) <= max(found["age"].to_pylist()) <= 120
+    first, second = (run("synopsis", "sample", synopsis, "-n", 3, "--seed", 4).stdout for _ in range(2))
+    assert first == second
+    assert len(first.splitlines()) == 4
+    assert run("fit", tmp_path / "rows.csv", "-k", 1, "--epsilon", 1, "--bounds", BOUNDS).exit_code == 0
+
+
+def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_path: Path) -> None:
+    result = run("synopsis", "show", synopsis, "--report", tmp_path / "s.html")
+    for words in ("24 x 18 = 432 cells", "width of a cell", "epsilon = 5 (pure)", "1 x grid_counts", "s.html"):
+        assert words in result.stdout
+    told = json.loads(run("synopsis", "show", synopsis, "--json").stdout)
+    assert told["cells"] == [24, 18]
+    assert told["columns"] == ["age", "weight"]
+    assert run("synopsis", "show", synopsis, "--report", "-").stdout.startswith("<!doctype html>")
+
+
+# -- refusals ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"--epsilon": 0}, "epsilon: expected a finite number above 0"),
+        ({"--epsilon": None}, "Missing option '--epsilon'"),
+        ({"--delta": 1}, "delta: expected a finite number"),
+        ({"-k": 0}, "n_clusters: expected an integer from 1"),
+        ({"--rule": "best"}, "rule: expected one of 'eugkm', 'rugnik', got 'best'"),
+        ({"--rule": "5,x"}, "--rule: expected rugnik, eugkm, N or N,N,..., got '5,x'"),
+        ({"--rule": "2.5"}, "--rule: expected rugnik, eugkm, N"),
+        ({"--rule": "3,3,3"}, "rule: expected one number for each of 2 columns, got 3"),
+        ({"--rule": 0}, "rule: expected an integer of at least 1"),
+        ({"--rule": 31_623}, "at most 16,777,216 cells, each of which must be noised, got '31623 x 31623 = 1,000,014,129'"),
+        ({"--bounds": None}, "--bounds: expected where rows may lie"),
+        ({"--bounds": "age=0:120,height=0:3"}, "column 'height' is not in the table"),
+        ({"--output": "s.csv"}, "--output: expected a .json or .parquet file, got 's.csv'"),
+        ({"--output": "none/s.json"}, "there is no folder 'none'"),
+        ({"--n-rows": -1}, "n_rows: expected an integer of at least 0"),
+    ],
+)
+def test_bad_input_is_one_line_and_free(
+    refused: Run, table: Path, ledger: Path, tmp_path: Path, changes: dict[str, object], match: str
+) -> None:
+    options = {"--epsilon": 1, "--bounds": BOUNDS, "--ledger": ledger, "--output": tmp_path / "out.json", **changes}
+    given = [word for name, value in options.items() if value is not None for word in (name, value)]
+    refused("synopsis", "fit", table, *given, match=match)
+    with Ledger.open(ledger) as opened:
+        assert [line["kind"] for line in opened.lines] == ["budget"]
+    assert not (tmp_path / "out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "match"),
+    [
+        (("kmeans", "-k", 0), "n_clusters: expected an integer from 1"),
+        (("kmeans",), "Missing option '-k'"),
+        (("kmeans", "-k", 2, "--seed", -1), "random_state: expected an integer from 0"),
+        (("kmeans", "-k", 2, "-o", "-", "--json"), "standard output is taken"),
+        (("choose-k", "--range", "5"), "--range: expected FIRST:LAST, whole numbers from 1, got '5'"),
+        (("choose-k", "--range", "0:4"), "--range: expected FIRST:LAST"),
+        (("choose-k", "--range", "4:1"), "--range: expected FIRST:LAST"),
+        (("choose-k", "--range", "a:b"), "--range: expected FIRST:LAST"),
+        (("query",), "Missing argument 'QUERY...'"),
+        (("query", ""), "QUERY: expected column=low:high, got ''"),
+        (("query", "age"), "QUERY: expected column=low:high, got 'age'"),
+        (("query", "age=0:10,weight"), "QUERY: expected column=low:high, got 'weight'"),
+        (("query", "age=10:0"), "QUERY: expected low < high for column 'age'"),
+        (("query", "age=1:2,age=3:4"), "QUERY: column 'age' is named twice"),
+        (("query", "shoe=1:2"), "QUERY: 'shoe' not in the table. The columns are: 'age', 'weight'"),
+        (("sample",), "Missing option '-n'"),
+        (("sample", "-n", -1), "n_rows: expected an integer of at least 0"),
+        (("sample", "-n", 1, "-o", "rows.txt"), "--output: expected a .csv or .parquet file, got 'rows.txt'"),
+        (("show", "--report", "none/x.html"), "there is no folder 'none'"),
+        (("show", "--report", "-", "--json"), "standard output is taken"),
+    ],
+)
+def test_bad_questions_are_one_line(refused: Run, synopsis: Path, command: tuple[object, ...], match: str) -> None:
+    refused("synopsis", command[0], synopsis, *command[1:], match=match)
+
+
+@pytest.mark.parametrize("command", [("kmeans", "-k", 2), ("choose-k",), ("query", "a=0:1"), ("sample", "-n", 1), ("show",)])
+def test_files_that_are_no_synopsis(refused: Run, release: Path, table: Path, tmp_path: Path, command: tuple[object, ...]) -> None:
+    name, *rest = command
+    refused("synopsis", name, tmp_path / "none.json", *rest, match="cannot read 'none.json' (No such file or directory)")
+    refused("synopsis", name, release, *rest, match="expected a Cloister synopsis, got another file")
+    refused("synopsis", name, table, *rest, match="expected a Cloister synopsis, got another file")
+    (tmp_path / "text.json").write_text("no")
+    refused("synopsis", name, tmp_path / "text.json", *rest, match="'text.json' is not a synopsis")
+
+
+def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: Path, tmp_path: Path) -> None:
+    before = synopsis.read_bytes()
+    refused("synopsis", "kmeans", synopsis, "-k", 2, "-o", synopsis, "--force", match="is also given as SYNOPSIS")
+    refused("synopsis", "show", synopsis, "--report", synopsis, "--force", match="is also given as SYNOPSIS")
+    (tmp_path / "rows.csv").write_text("old")
+    refused("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", match="exists")
+    assert run("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", "--force").exit_code == 0
+    assert synopsis.read_bytes() == before
+
+
+def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
+    arguments = ("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger)
+    results = [
+        run(*arguments, "-o", tmp_path / "s.json", "--report", tmp_path / "s.html"),
+        run(*arguments, "--epsilon", 50),
+        run("synopsis", "show", tmp_path / "s.json", "--json"),
+        run("synopsis", "sample", tmp_path / "s.json", "-n", 50),
+    ]
+    written = [path.read_bytes() for path in tmp_path.iterdir() if path != table]
+    assert len(written) == 3
+    for text in (*(result.output.encode() for result in results), *written):
+        assert str(CANARY).encode()[:8] not in text
+        assert table.name.encode() not in text

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A synopsis on disk: JSON or Parquet, read back as it was, refused when damaged, foreign or newer."""
+
+import json
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from cloister import PEMeans, Synopsis, load_synopsis
+from cloister.exceptions import ParameterError, ReleaseError
+
+
+@pytest.fixture
+def synopsis(fit):
+    return fit(rule=(6, 5), bounds=([0, -1], [1, 2]))
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet", "JSON", "Parquet"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"delta": 1e-6},
+        {"n_rows": None},
+        {"n_rows": None, "rule": 7},
+        {"bounds": ([0, 5], [1, 60]), "scaling": "bounds", "neighbours": "replace"},
+        {"counts": "none", "random_state": None},
+    ],
+)
+def test_a_synopsis_survives_its_file(suffix, parameters, fit, tmp_path):
+    before = fit(**parameters)
+    before.save(tmp_path / f"s.{suffix}")
+    after = load_synopsis(tmp_path / f"s.{suffix}")
+    assert after.to_dict() == before.to_dict()
+    assert after.receipt == before.receipt
+    assert after.count((0.2, 0.7)) == before.count((0.2, 0.7))
+    assert np.array_equal(after.kmeans(4, random_state=1).cluster_centers, before.kmeans(4, random_state=1).cluster_centers)
+    assert np.array_equal(after.sample(50, random_state=1), before.sample(50, random_state=1))
+    assert [file.name for file in tmp_path.iterdir()] == [f"s.{suffix}"]
+
+
+def test_names_survive_and_the_ending_does_not_decide_what_is_read(by_hand, tmp_path):
+    synopsis = by_hand(np.ones((2, 3)), feature_names=("a", "a_low"))
+    synopsis.save(tmp_path / "s.parquet")
+    (tmp_path / "s.parquet").rename(tmp_path / "anything")
+    assert load_synopsis(tmp_path / "anything").columns == ("a", "a_low")
+
+
+def test_a_parquet_file_is_a_table_for_others(synopsis, tmp_path):
+    synopsis.save(tmp_path / "s.parquet")
+    table = pa.parquet.read_table(tmp_path / "s.parquet")
+    assert table.num_rows == 30
+    assert table.column("noisy_count").to_pylist() == synopsis.noisy_counts.ravel().tolist()
+
+
+def test_other_endings_and_places_are_refused(synopsis, tmp_path):
+    with pytest.raises(ParameterError, match=r"Synopsis\.save\.path: expected a \.json or \.parquet file, got 's\.csv'"):
+        synopsis.save(tmp_path / "s.csv")
+    with pytest.raises(ReleaseError, match=r"Synopsis\.save: cannot write 's\.json' \(No such file or directory\)"):
+        synopsis.save(tmp_path / "none" / "s.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (b"", "is not a synopsis"),
+        (b"{", "is not a synopsis"),
+        (b"\xff\xfe", "is not a synopsis"),
+        (b"PAR1 and then nothing", "is not a synopsis"),
+        (b"[" * 100_000, "is not a synopsis"),
+        (b"[]", "expected a Cloister synopsis, got another file"),
+        (b'{"format": "cloister.release", "version": 1}', "expected a Cloister synopsis, got another file"),
+        (b'{"format": "cloister.synopsis", "version": 2}', r"expected version 1, got 2\. Upgrade cloister"),
+        (b'{"format": "cloister.synopsis", "version": 1}', "the file is damaged"),
+    ],
+)
+def test_other_files_are_refused(content, match, tmp_path):
+    (tmp_path / "broken.json").write_bytes(content)
+    with pytest.raises(ReleaseError, match=f"load_synopsis: .*{match}"):
+        load_synopsis(tmp_path / "broken.json")
+
+
+def test_other_tables_and_releases_are_refused(tmp_path, rows):
+    pa.parquet.write_table(pa.table({"a": [1.0]}), tmp_path / "rows.parquet")
+    with pytest.raises(ReleaseError, match="expected a Cloister synopsis, got another file"):
+        load_synopsis(tmp_path / "rows.parquet")
+    PEMeans(2, bounds=(0, 1), n_rounds=2, n_variations=5).fit(rows).release_.save(tmp_path / "release.json")
+    with pytest.raises(ReleaseError, match="expected a Cloister synopsis, got another file"):
+        load_synopsis(tmp_path / "release.json")
+    with pytest.raises(ReleaseError, match=r"cannot read 'no\.json' \(No such file or directory\)\. Check the path"):
+        load_synopsis(tmp_path / "no.json")
+
+
+DAMAGE = [
+    (("noisy_counts",), [1.0]),
+    (("noisy_counts",), "many"),
+    (("noisy_counts", 3), math.nan),
+    (("noisy_counts", 3), None),
+    (("cells",), [30]),
+    (("cells",), [5, -6]),
+    (("cells",), []),
+    (("domain",), {"kind": "box", "low": [0.0], "high": [1.0, 2.0, 3.0]}),
+    (("domain",), {"kind": "box", "low": [1, 1], "high": [0, 0]}),
+    (("domain",), {"kind": "ball", "radius": 1.0, "center": [0.0, 0.0]}),
+    (("domain",), 3),
+    (("scaling",), "log"),
+    (("sigma",), 0.0),
+    (("sigma",), -1.0),
+    (("sigma",), math.inf),
+    (("sigma",), "wide"),
+    (("counts",), "round"),
+    (("total",), -1.0),
+    (("total",), math.nan),
+    (("feature_names",), ["one"]),
+    (("feature_names",), ["one", "one"]),
+    (("receipt",), None),
+    (("receipt", "events", 0, "scale"), 1e-9),
+    (("receipt", "events", 0, "event"), "magic"),
+    (("receipt", "guarantee"), {"kind": "none"}),
+    (("versions",), 7),
+]
+
+
+BY_FILE = [("json", *damage) for damage in DAMAGE]
+BY_FILE += [("parquet", place, value) for place, value in DAMAGE if place[0] != "noisy_counts"]  # there a column of numbers
+
+
+@pytest.mark.parametrize(("suffix", "place", "value"), BY_FILE)
+def test_damaged_synopses_are_refused(suffix, place, value, synopsis, tmp_path):
+    path = tmp_path / f"damaged.{suffix}"
+    data = json.loads(json.dumps(synopsis.to_dict()))
+    *way, last = place
+    part = data
+    for key in way:
+        part = part[key]
+    part[last] = value
+    if suffix == "json":
+        path.write_text(json.dumps(data))
+    else:
+        head = json.dumps({**data, "noisy_counts": None})
+        pa.parquet.write_table(synopsis.to_arrow().replace_schema_metadata({"cloister.synopsis": head}), path)
+    with pytest.raises(ReleaseError, match=r"load_synopsis: the file is damaged \(.*\)\. Write it again from the fit"):
+        load_synopsis(path)
+
+
+@pytest.mark.parametrize("name", ["noisy_counts", "cells", "domain", "scaling", "sigma", "counts", "receipt", "total"])
+def test_a_synopsis_without_a_part_is_refused(name, synopsis):
+    data = synopsis.to_dict()
+    del data[name]
+    with pytest.raises(ReleaseError, match=rf"the file is damaged \(KeyError\('{name}'\)\)"):
+        Synopsis.from_dict(data)
