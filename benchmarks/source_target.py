@@ -103,7 +103,7 @@ def _run(source: Array, target: Array, guarantee: Any, clusters: list[int], run:
 
 
 def load_pair(name: str, folder: str | None, run: int) -> tuple[Array, Array]:
-    """Return source and target, scaled together into the unit ball, in at most 8 dimensions; synthetic ones anew in every run."""
+    """Return source and target, scaled together into the unit ball, in at most 8 dimensions; synthetic ones anew each run."""
     generator = np.random.default_rng(run)
     if name.startswith("synthetic"):
         source, target = SYNTHETIC[name](generator)
@@ -229,7 +229,7 @@ def _solver() -> int:
     costs: dict[str, list[float]] = {"cloister": [], "fasterpam": []}
 
     def ours() -> None:
-        found = choose_medoids(pairs, 50, generator=np.random.default_rng(len(costs["cloister"])))
+        found = choose_medoids(pairs, 50, generator=np.random.default_rng(len(costs["cloister"])), restarts=2)
         costs["cloister"].append(found.cost)
 
     def theirs() -> None:

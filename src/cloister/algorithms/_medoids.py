@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from cloister.domain import FloatArray, IntArray
 
@@ -140,8 +141,8 @@ class _Search:
         gains = (ahead - self._nearest) @ self._weights
         behind = np.minimum(rows, self._second)
         behind -= ahead  # how much farther a point gets when its nearest centre goes and the candidate comes
-        losses = behind @ self._members
-        return np.asarray(gains[:, None] + losses)
+        losses = self._members @ behind.T  # sparse: one addition per point and candidate
+        return np.asarray(gains[:, None] + losses.T)
 
     def _swap(self, medoid: int, candidate: int) -> bool:
         """Carry out a swap; take it back if the cost has not gone down after all."""
@@ -182,9 +183,9 @@ class _Search:
         self._note_members()
 
     def _note_members(self) -> None:
-        self._members = np.zeros((len(self._owner), self._count), dtype=np.float32)
         mine = np.flatnonzero(self._owner < self._count)
-        self._members[mine, self._owner[mine]] = self._weights[mine]
+        owned = (self._weights[mine], (self._owner[mine], mine))
+        self._members = sparse.csr_array(owned, shape=(self._count, len(self._owner)))
 
 
 def _start(table: Singles, count: int, caps: Singles, weights: Singles, generator: np.random.Generator) -> IntArray:
