@@ -21,7 +21,6 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,8 @@ from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Tally, left_of
 from cloister.privacy._events import LINE_VERSION, Cost, Event, event_from_line
-from cloister.privacy._guarantees import GDP, Guarantee, PureDP, as_guarantee, guarantee_from_dict, to_dict
+from cloister.privacy._guarantees import GDP, Guarantee, PureDP, as_guarantee, to_dict
+from cloister.privacy._ledger_state import LedgerState, refuse_unless_it_fits
 
 __all__ = ["Account", "Ledger"]
 
@@ -83,7 +83,7 @@ class Ledger:
 
     _path: Path | None
     _connection: sqlite3.Connection | None
-    _state: "_State"
+    _state: LedgerState
 
     def __init__(
         self,
@@ -236,13 +236,13 @@ class Ledger:
         if not isinstance(cost, GDP | PureDP):
             validate.refuse("Ledger.reserve", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
 
-        def lines(state: "_State") -> dict[str, Any]:
+        def lines(state: LedgerState) -> dict[str, Any]:
             if relation is not state.relation:
                 raise LedgerError(
                     f"Ledger.reserve: this ledger is about {state.relation.value!r} neighbours, the fit about "
                     f"{relation.value!r}. Pass neighbours={state.relation.value!r} or another ledger."
                 )
-            _refuse_unless_it_fits(state, cost)
+            refuse_unless_it_fits(state, cost)
             return {"kind": "reserve", "account": identity, "purpose": purpose, "cost": to_dict(cost)}
 
         self._append(lines)
@@ -290,7 +290,7 @@ class Ledger:
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._connection = None
-        self._state = _State()
+        self._state = LedgerState()
         self._orphan = False
 
     def _create(self, first: dict[str, Any]) -> None:
@@ -312,7 +312,7 @@ class Ledger:
             self._pid, self._lock, self._connection = os.getpid(), threading.RLock(), None
             self._orphan = self._path is None
             if self._path is not None:
-                self._state = _State()
+                self._state = LedgerState()
         if self._orphan:
             raise LedgerError(
                 "Ledger: a copy of a ledger in memory, or one that was closed, takes no debits. Use Ledger.open(path) to share "
@@ -325,7 +325,7 @@ class Ledger:
         return self._connection
 
     @contextmanager
-    def _transaction(self, *, write: bool = True) -> "Iterator[tuple[sqlite3.Connection, _State]]":
+    def _transaction(self, *, write: bool = True) -> Iterator[tuple[sqlite3.Connection, LedgerState]]:
         """Hold the ledger, exclusively to write, with its state up to date; roll back on any error."""
         with _as_ledger_errors(self._path):
             self._connect()
@@ -340,7 +340,7 @@ class Ledger:
                 connection.execute("ROLLBACK")
                 raise
 
-    def _append(self, line: "Callable[[_State], dict[str, Any]]") -> None:
+    def _append(self, line: Callable[[LedgerState], dict[str, Any]]) -> None:
         """Write the line that `line` makes of the state as it is now; the state follows at the next look."""
         with self._transaction() as (connection, state):
             self._insert(connection, {"v": LINE_VERSION, "when": _now(), **line(state)})
@@ -351,7 +351,7 @@ class Ledger:
         connection.execute("INSERT INTO ledger (id, line, digest) VALUES (?, ?, ?)", (number, text, digest))
         connection.execute(f"PRAGMA user_version = {number}")  # in the same transaction: shows if the last line is taken away
 
-    def _refresh(self) -> "_State":
+    def _refresh(self) -> LedgerState:
         with self._transaction(write=False):
             return self._state
 
@@ -396,7 +396,7 @@ class Account:
         """Write one event; return it with its time. Nothing is written if it does not fit into the reservation."""
         stamped = event.stamped()
 
-        def line(state: _State) -> dict[str, Any]:
+        def line(state: LedgerState) -> dict[str, Any]:
             account = state.accounts[self._identity]
             if stamped.relation != state.relation.value:
                 raise LedgerError(
@@ -420,90 +420,6 @@ class Account:
                 self._ledger._insert(
                     connection, {"v": LINE_VERSION, "when": _now(), "kind": "close", "account": self._identity}
                 )
-
-
-@dataclass
-class _AccountState:
-    identity: str
-    purpose: str
-    cost: Cost
-    when: str
-    debits: Tally = field(default_factory=Tally)
-    events: int = 0
-    closed: bool = False
-
-    def takes(self, cost: Cost) -> bool:
-        return (self.debits + Tally.of([cost])).fits(self.cost)
-
-    def counts_as(self) -> Tally:
-        return self.debits if self.closed else Tally.of([self.cost])
-
-    def to_dict(self, budget: Guarantee) -> dict[str, Any]:
-        tally = self.counts_as()
-        return {
-            "account": self.identity,
-            "purpose": self.purpose,
-            "when": self.when,
-            "events": self.events,
-            "cost": "nothing" if tally.empty else tally.describe(budget),
-            "open": not self.closed,
-        }
-
-
-class _State:
-    """What the lines read so far add up to."""
-
-    def __init__(self) -> None:
-        self.first: dict[str, Any] = {}
-        self.accounts: dict[str, _AccountState] = {}
-        self.last = 0
-        self.digest = ""
-
-    def apply(self, line: dict[str, Any]) -> None:
-        kind, identity = line.get("kind"), line.get("account", "")
-        if line.get("v") != LINE_VERSION or kind not in ("budget", "reserve", "debit", "close"):
-            raise LedgerError(f"Ledger: cannot read a line of kind {kind!r}. Upgrade cloister to read this ledger.")
-        if kind == "budget":
-            self.first = line
-            self.budget = guarantee_from_dict(line["budget"])
-            self.relation = Relation(line["neighbours"])
-            self.name = str(line["name"])
-            self.planned = bool(line.get("planned", False))
-        elif kind == "reserve":
-            cost = guarantee_from_dict(line["cost"])
-            if not isinstance(cost, GDP | PureDP):
-                raise TypeError("a reservation is GDP or PureDP")
-            self.accounts[identity] = _AccountState(identity, line["purpose"], cost, line["when"])
-        elif kind == "debit":
-            account = self.accounts[identity]
-            account.debits.add(event_from_line(line).cost)
-            account.events += 1
-        else:
-            self.accounts[identity].closed = True
-
-    def spent(self) -> Tally:
-        total = Tally()
-        for account in self.accounts.values():
-            total = total + account.counts_as()
-        return total
-
-
-def _refuse_unless_it_fits(state: _State, cost: Cost) -> None:
-    spent = state.spent()
-    if (spent + Tally.of([cost])).fits(state.budget, planned=state.planned):
-        return
-    if isinstance(state.budget, PureDP) and isinstance(cost, GDP):
-        raise BudgetExceeded(
-            f"Ledger.reserve: the budget is {state.budget}, which Gaussian noise cannot satisfy. Pass delta=0 to the fit."
-        )
-    wanted = Tally.of([cost]).describe(state.budget)
-    left = left_of(state.budget, spent, planned=state.planned)
-    currency = wanted.split()[0]
-    total = getattr(state.budget, currency)
-    raise BudgetExceeded(
-        f"Ledger.reserve: this fit costs {wanted} but {currency} {left:.4g} of {total:.4g} is left. "
-        f"Ask for no more than is left, or open another budget."
-    )
 
 
 def _total(budget: Guarantee | None, epsilon: float | None, delta: float | None) -> Guarantee:
