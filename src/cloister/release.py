@@ -21,10 +21,12 @@ from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dic
 from cloister.exceptions import CloisterError, DataError, ReleaseError
 from cloister.privacy import Receipt
 
-__all__ = ["Release", "library_versions", "load_release", "nearest_center", "write_whole"]
+__all__ = ["NearestPoint", "Release", "library_versions", "load_release", "nearest_center", "nearest_point", "write_whole"]
 
 FORMAT = "cloister.release"
 VERSION = 1
+BLOCK_NUMBERS = 1 << 21  # distances in work at a time
+LARGEST_NUMBER = 1e150  # its square is finite
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,12 +112,27 @@ class Release:
         """The map to the unit ball in which distances were measured."""
         return self.domain.frame(scaling=self.scaling)
 
+    @property
+    def free_centers(self) -> FloatArray | None:
+        """The sanitised source of source-target clustering: centres besides the chosen ones. None for other methods."""
+        points = self.details.get("sanitized_source")
+        return None if points is None else np.array(points, dtype=np.float64).reshape(len(points), self.n_features)
+
     def predict(self, rows: npt.ArrayLike) -> IntArray:
-        """Return the index of the nearest centre for each row; a row that is not finite is taken to be the domain's centre."""
+        """Return the index of the nearest centre for each row; a row that is not finite is taken to be the domain's centre.
+
+        For source-target clustering, -1 where a point of the sanitised source is nearer than every chosen one.
+        """
         array = np.asarray(rows, dtype=np.float64)
         if array.ndim != 2 or array.shape[1] != self.n_features:
             raise DataError(f"Release.predict: expected a table of {self.n_features} columns. Pass the columns of the release.")
-        return nearest_center(self.frame, self.cluster_centers, array)
+        if self.free_centers is None:
+            return nearest_center(self.frame, self.cluster_centers, array)
+        finite = np.isfinite(array).all(axis=1, keepdims=True)
+        whole = np.clip(np.where(finite, array, self.frame.center), -LARGEST_NUMBER, LARGEST_NUMBER)
+        metric = str(self.parameters.get("metric", "euclidean"))
+        chosen = nearest_point(whole, self.cluster_centers, metric)
+        return np.where(nearest_point(whole, self.free_centers, metric).distances < chosen.distances, -1, chosen.indices)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the release as plain data."""
@@ -191,6 +208,8 @@ def _refuse_misfit(release: Release) -> None:
         array = getattr(release, name)
         if array.shape != expected or not np.isfinite(array).all():
             raise ValueError(name)
+    if release.free_centers is not None and not np.isfinite(release.free_centers).all():
+        raise ValueError("sanitized_source")
 
 
 def load_release(path: str | os.PathLike[str]) -> Release:
@@ -254,6 +273,44 @@ def nearest_center(frame: Frame, centers: FloatArray, rows: npt.NDArray[Any]) ->
     from cloister.questions import Nearest
 
     return Nearest(snap(frame.to_unit(centers)))(frame.clean(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class NearestPoint:
+    """For each of some rows, the nearest of some points."""
+
+    indices: IntArray
+    distances: FloatArray  # infinite where there are no points
+
+
+def nearest_point(rows: FloatArray, points: FloatArray, metric: str) -> NearestPoint:
+    """Return the nearest of public points for each row, by any metric of scikit-learn, a block at a time."""
+    found = NearestPoint(np.zeros(len(rows), dtype=np.int64), np.full(len(rows), np.inf))
+    size = max(1, BLOCK_NUMBERS // max(len(points), 1))
+    search = _nearest_euclidean if metric == "euclidean" else _nearest_other
+    for start in range(0, len(rows) if len(points) else 0, size):
+        part = slice(start, start + size)
+        found.indices[part], found.distances[part] = search(rows[part], points, metric)
+    return found
+
+
+def _nearest_euclidean(rows: FloatArray, points: FloatArray, _: str) -> tuple[IntArray, FloatArray]:
+    """Find by a matrix product, around the points' mean so that it does not cancel; measure by difference."""
+    middle = points.mean(axis=0)
+    around = points - middle
+    scores = (rows - middle) @ (-2 * around.T)
+    scores += np.sum(around * around, axis=1)
+    indices = np.argmin(scores, axis=1)
+    offsets = rows - points[indices]
+    return indices, np.sqrt(np.sum(offsets * offsets, axis=1))
+
+
+def _nearest_other(rows: FloatArray, points: FloatArray, metric: str) -> tuple[IntArray, FloatArray]:
+    from sklearn.metrics import pairwise_distances
+
+    table = np.nan_to_num(pairwise_distances(rows, points, metric=metric), nan=np.inf, posinf=np.inf)
+    indices = np.argmin(table, axis=1)
+    return indices, table[np.arange(len(table)), indices]
 
 
 def library_versions() -> dict[str, str]:

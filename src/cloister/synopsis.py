@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import COUNT_RULES, denoise_counts, weighted_kmeans
-from cloister.domain import Box, FloatArray, Frame, IntArray, snap
+from cloister.algorithms import COUNT_RULES, RESTARTS, KChoice, cluster_cells, compare_numbers, denoise_counts, nearest_cell
+from cloister.domain import Box, FloatArray, Frame
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.privacy import GDP, Entropy, PureDP, Receipt
-from cloister.questions import Nearest
 from cloister.release import Release, library_versions, write_whole
 
 if TYPE_CHECKING:
@@ -33,10 +32,7 @@ VERSION = 1
 FILES = ("json", "parquet")
 PARQUET = b"PAR1"
 REPRESENTATIVES = ("center", "slope")
-RESTARTS = 10
 LARGEST_N_CLUSTERS = 1 << 20
-SPLITS = 3  # of the noise, for choosing k
-LEAST_GAIN = math.log(1.2)  # what a further cluster must gain over one in evenly spread mass
 
 
 @dataclass(frozen=True)
@@ -54,33 +50,6 @@ class RangeCount:
 
     def __str__(self) -> str:
         return f"{self.value:,.0f} ± {self.standard_error:,.0f}"
-
-
-@dataclass(frozen=True, eq=False)
-class KChoice:
-    """What :meth:`Synopsis.choose_k` found."""
-
-    n_clusters: tuple[int, ...]
-    loss: FloatArray  # mean squared distance of the synopsis' mass to the centres
-    held_out: FloatArray  # the same on a half of the noise the centres have not seen
-    held_out_error: FloatArray
-    even: FloatArray  # the loss of mass that is spread evenly over the box: what any k achieves without clusters
-    elbow: int  # from here on, further clusters help no more than they help evenly spread mass
-    supported: int  # the largest k that lowers the held-out loss by more than two of its errors
-    best: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the choice as plain data."""
-        return {
-            "n_clusters": list(self.n_clusters),
-            "loss": self.loss.tolist(),
-            "held_out": self.held_out.tolist(),
-            "held_out_error": self.held_out_error.tolist(),
-            "even": self.even.tolist(),
-            "elbow": self.elbow,
-            "supported": self.supported,
-            "best": self.best,
-        }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -198,8 +167,8 @@ class Synopsis:
         validate.integer("Synopsis.kmeans.n_init", n_init, low=1)
         generator = Entropy(random_state, where="Synopsis.kmeans.random_state").public_generator()
         points, weights = self._points(representatives), np.maximum(self.weights.ravel(), 0.0)
-        centers = _cluster(points, weights, count, generator, restarts=n_init, half_widths=self._half_widths)
-        owner = _owner(points, centers)
+        centers = cluster_cells(points, weights, count, generator, restarts=n_init, half_widths=self._half_widths)
+        owner = nearest_cell(points, centers)
         sizes = np.bincount(owner, weights=weights, minlength=count).astype(np.float64)
         spread = np.stack(
             [np.bincount(owner, weights=column, minlength=count) for column in ((points - centers[owner]) ** 2).T], axis=1
@@ -245,24 +214,17 @@ class Synopsis:
         if not numbers:
             validate.refuse(where, "at least one number", numbers, remedy="Pass range(1, 13).")
         generator = Entropy(random_state, where="Synopsis.choose_k.random_state").public_generator()
-        points, weights = self._points("center"), np.maximum(self.weights.ravel(), 0.0)
-        rows = max(self.n_rows, 1.0)
-        halves = [self._split(generator) for _ in range(SPLITS)]
-
-        def squares(mass: FloatArray, count: int, restarts: int) -> FloatArray:
-            return _squares(points, _cluster(points, mass, count, generator, restarts=restarts, half_widths=self._half_widths))
-
-        table = []
-        for count in numbers:
-            judged = [(unseen, squares(seen, count, 3)) for seen, unseen in halves]
-            # All halves share the noise that was released; the noise that split them is their own.
-            noise = self.sigma * math.sqrt((1 + 1 / SPLITS) * float(np.mean([np.sum(one**2) for _, one in judged])))
-            loss = np.sum(weights * squares(weights, count, RESTARTS)) / max(weights.sum(), 1.0)
-            even = np.mean(squares(np.ones_like(weights), count, 3))
-            table.append([loss, np.mean([np.sum(unseen * one) for unseen, one in judged]) / rows, noise / rows, even])
-        scale = float(self.frame.scale[0]) ** 2 if np.ptp(self.frame.scale) == 0 else float(self.n_features)
-        inside = float(np.sum((self._half_widths / np.array(self.cells)) ** 2))  # what is smaller than a cell is not resolved
-        return _choice(numbers, *(np.array(table).T * scale), inside=inside * scale)
+        choice = compare_numbers(
+            numbers,
+            self.noisy_counts,
+            sigma=self.sigma,
+            n_rows=max(self.n_rows, 1.0),
+            points=self._points("center"),
+            half_widths=self._half_widths,
+            counts=self._weighting,
+            generator=generator,
+        )
+        return choice.scaled(float(self.frame.scale[0]) ** 2 if np.ptp(self.frame.scale) == 0 else float(self.n_features))
 
     def count(self, box: Any) -> RangeCount:
         """Return the noisy number of rows in a box given as (low, high) or Box, in the units of the input.
@@ -477,12 +439,6 @@ class Synopsis:
             shifts.append(np.clip(slope / np.maximum(weights, self.sigma) / 12, -0.25, 0.25) * width)
         return shifts
 
-    def _split(self, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Weights and counts with (for Gaussian noise exactly, else to second order) independent noise."""
-        extra = self.sigma * generator.standard_normal(self.cells)
-        seen = denoise_counts(self.noisy_counts + extra, self._weighting, total=max(self.n_rows, 1.0))
-        return np.maximum(seen, 0.0).ravel(), (self.noisy_counts - extra).ravel()
-
 
 def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
     """Read a synopsis from a ``.json`` or ``.parquet`` file.
@@ -549,46 +505,6 @@ def _refuse_misfit(synopsis: Synopsis) -> None:
         raise ValueError("feature_names")
     if not (0 < synopsis.sigma < math.inf) or not (synopsis.total is None or 0 <= synopsis.total < math.inf):
         raise ValueError("sigma")
-
-
-def _cluster(
-    points: FloatArray,
-    weights: FloatArray,
-    n_clusters: int,
-    generator: np.random.Generator,
-    *,
-    restarts: int,
-    half_widths: FloatArray,
-) -> FloatArray:
-    """Weighted k-means of the cells; where fewer cells than clusters have weight, further centres are spread in the box."""
-    alive = weights > 0
-    if np.count_nonzero(alive) > n_clusters:
-        return weighted_kmeans(points[alive], weights[alive], n_clusters, generator=generator, restarts=restarts)
-    spare = (2 * generator.random((n_clusters - np.count_nonzero(alive), points.shape[1])) - 1) * half_widths
-    return np.vstack([points[alive], spare])
-
-
-def _squares(points: FloatArray, centers: FloatArray) -> FloatArray:
-    return np.asarray(np.sum((points - centers[_owner(points, centers)]) ** 2, axis=1))
-
-
-def _owner(points: FloatArray, centers: FloatArray) -> IntArray:
-    return Nearest(snap(centers))(snap(points))
-
-
-def _choice(
-    numbers: list[int], loss: FloatArray, held_out: FloatArray, errors: FloatArray, even: FloatArray, *, inside: float
-) -> KChoice:
-    supported, lowest = numbers[0], held_out[0]
-    for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
-        if value < lowest - 2 * error:
-            supported, lowest = count, value
-    known = np.maximum(held_out, 0.0) + inside
-    gains = np.log((even + inside) / known)
-    top = int(np.argmax(gains))
-    slack = max(LEAST_GAIN, float(errors[top] / known[top]))
-    elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
-    return KChoice(tuple(numbers), loss, held_out, errors, even, elbow, supported, min(elbow, supported))
 
 
 def _query_box(box: Any, n_features: int) -> Box:

@@ -18,7 +18,9 @@ BOUNDS = "age=0:120,weight=20:200"
 
 @pytest.fixture
 def synopsis(run: Run, table: Path, tmp_path: Path) -> Path:
-    result = run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, "--rule", "24,18", "-o", tmp_path / "s.json", "-q")
+    result = run(
+        "synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, "--rule", "24,18", "-o", tmp_path / "s.json", "-q"
+    )
     assert result.exit_code == 0, result.output
     assert result.output == ""
     return tmp_path / "s.json"
@@ -32,7 +34,15 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
     assert result.exit_code == 0, result.output
     found = load_synopsis(tmp_path / "s.parquet")
     shape = " x ".join(map(str, found.cells))
-    for words in (shape, "age", "weight", "Rows: 600 (public)", "epsilon = 1.5 (pure)", "Left in the ledger", "The synopsis is in"):
+    for words in (
+        shape,
+        "age",
+        "weight",
+        "Rows: 600 (public)",
+        "epsilon = 1.5 (pure)",
+        "Left in the ledger",
+        "The synopsis is in",
+    ):
         assert words in result.stdout
     assert found.columns == ("age", "weight")
     assert found.scaling == "bounds"
@@ -227,7 +237,9 @@ def test_bad_questions_are_one_line(refused: Run, synopsis: Path, command: tuple
 
 
 @pytest.mark.parametrize("command", [("kmeans", "-k", 2), ("choose-k",), ("query", "a=0:1"), ("sample", "-n", 1), ("show",)])
-def test_files_that_are_no_synopsis(refused: Run, release: Path, table: Path, tmp_path: Path, command: tuple[object, ...]) -> None:
+def test_files_that_are_no_synopsis(
+    refused: Run, release: Path, table: Path, tmp_path: Path, command: tuple[object, ...]
+) -> None:
     name, *rest = command
     refused("synopsis", name, tmp_path / "none.json", *rest, match="cannot read 'none.json' (No such file or directory)")
     refused("synopsis", name, release, *rest, match="expected a Cloister synopsis, got another file")

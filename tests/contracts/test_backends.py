@@ -13,7 +13,7 @@ import pytest
 
 from cloister.data import LocalRows, open_rows
 from cloister.domain import Box
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, RowCount
+from cloister.questions import DistanceHistogram, GridCounts, NearestCounts, NearestSums, RowCount
 
 NAMES = ("age", "body mass", "glucose")
 FRAME = Box(-100.0, 120.0).spread(len(NAMES)).frame()
@@ -24,6 +24,7 @@ QUESTIONS = (
     NearestSums(points=POINTS[:9], radius=0.2),
     NearestSums(points=POINTS[:9, :2], radius=1.0, projection=POINTS[:3, :2]),
     DistanceHistogram(edges=[0.1, 0.2, 0.4], points=POINTS[:5]),
+    GridCounts(half_widths=FRAME.half_widths, cells=(22, 5, 4)),
 )
 
 

@@ -5,57 +5,43 @@ A thousand attacks share a grid of a thousand cells: each cell has a row of its 
 count of a cell depends on its own row and its own draw alone. False alarms have probability 1e-6.
 """
 
-import math
-
 import numpy as np
 import pytest
-from scipy import stats
 
 from cloister import GridSynopsis
 from cloister.privacy import Event
 
+from ..statistical.test_audit import proven_epsilon
+
 pytestmark = pytest.mark.slow
 
-FALSE_ALARM = 1e-6
 CELLS, FITS = 1_000, 60
+THRESHOLDS = np.arange(-4.0, 6.0)  # fixed beforehand
 MIDDLES = (np.arange(CELLS)[:, None] + 0.5) / CELLS
 
 
 def counts_of(rows, epsilon, neighbours="add-remove"):
-    fits = [GridSynopsis(epsilon=epsilon, bounds=(0, 1), rule=CELLS, n_rows=0, neighbours=neighbours).fit(rows) for _ in range(FITS)]
+    fits = [
+        GridSynopsis(epsilon=epsilon, bounds=(0, 1), rule=CELLS, n_rows=0, neighbours=neighbours).fit(rows) for _ in range(FITS)
+    ]
     assert {model.privacy_receipt_.guarantee.epsilon for model in fits} == {epsilon}
     return np.array([model.synopsis_.noisy_counts for model in fits])
 
 
-def proven_epsilon(left, right):
-    """The best lower bound by Clopper and Pearson over all thresholds between -4 and 5, on either side of each."""
-    thresholds = np.arange(-4, 6)
-    level = FALSE_ALARM / (8 * len(thresholds))
-    best = 0.0
-    for one, other in ((left, right), (right, left)):
-        for threshold in thresholds:
-            for said in (np.greater_equal, np.less):
-                hits, alarms = (int(np.count_nonzero(said(table, threshold))) for table in (one, other))
-                at_least = stats.beta.ppf(level, hits, one.size - hits + 1) if hits else 0.0
-                at_most = stats.beta.isf(level, alarms + 1, other.size - alarms) if alarms < other.size else 1.0
-                best = max(best, math.log(at_least / at_most) if at_least > 0 else 0.0)
-    return best
-
-
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
 def test_a_row_more_or_less(epsilon):
-    proven = proven_epsilon(counts_of(MIDDLES, epsilon), counts_of(np.empty((0, 1)), epsilon))
+    proven = proven_epsilon(counts_of(MIDDLES, epsilon), counts_of(np.empty((0, 1)), epsilon), THRESHOLDS, 0.0)
     assert 0.75 * epsilon < proven <= epsilon
 
 
-def test_a_row_that_moves(generator):
+def test_a_row_that_moves():
     # Replaced rows change two cells by one each: the attacker looks at both, cut to where the likelihood ratio moves.
     left, right = (np.clip(counts_of(MIDDLES[start::2], 1.0, "replace"), 0, 1) for start in (0, 1))
-    proven = proven_epsilon(*(table[:, ::2] - table[:, 1::2] for table in (left, right)))
+    proven = proven_epsilon(*(table[:, ::2] - table[:, 1::2] for table in (left, right)), THRESHOLDS, 0.0)
     assert 0.6 < proven <= 1.0
 
 
 def test_less_noise_than_stated_is_caught(monkeypatch):
     draw = Event.draw
     monkeypatch.setattr(Event, "draw", lambda self, entropy: np.rint(draw(self, entropy) / 2).astype(np.int64))
-    assert proven_epsilon(counts_of(MIDDLES, 1.0), counts_of(np.empty((0, 1)), 1.0)) > 1.1
+    assert proven_epsilon(counts_of(MIDDLES, 1.0), counts_of(np.empty((0, 1)), 1.0), THRESHOLDS, 0.0) > 1.1

@@ -56,7 +56,7 @@ def test_pure_by_default_gaussian_on_request(kind, rows):
 
 @pytest.mark.parametrize(("neighbours", "scale"), [("add-remove", 1.0), ("replace", 2.0)])
 def test_the_noise_is_that_of_the_mechanism(neighbours, scale, rows):
-    # A discrete Laplace of scale b has the variance 2 q / (1 - q)^2 with q = exp(-1 / b), a little below the 2 b^2 of Laplace's.
+    # A discrete Laplace of scale b has the variance 2 q / (1 - q)^2 with q = exp(-1 / b), a little below 2 b^2.
     synopsis = GridSynopsis(bounds=(0, 1), n_rows=9, rule=4, neighbours=neighbours).fit(rows[:9]).synopsis_
     q = math.exp(-1 / scale)
     assert math.sqrt(2 * q) / (1 - q) * (1 - 1e-9) <= synopsis.sigma <= math.sqrt(2) * scale * (1 + 1e-9)
@@ -166,7 +166,9 @@ def test_rules_are_told_the_noise_that_is_drawn(rows):
 def test_batches_and_files_give_the_same_synopsis(rows, seed, tmp_path):
     table = pa.table({"a": rows[:, 0], "b": rows[:, 1]})
     pa.parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=50)
-    made = [GridSynopsis(bounds=(0, 1), random_state=seed).fit(form).synopsis_ for form in (rows, table, tmp_path / "rows.parquet")]
+    made = [
+        GridSynopsis(bounds=(0, 1), random_state=seed).fit(form).synopsis_ for form in (rows, table, tmp_path / "rows.parquet")
+    ]
     assert np.array_equal(made[0].noisy_counts, made[1].noisy_counts)
     assert np.array_equal(made[0].noisy_counts, made[2].noisy_counts)
     assert made[1].columns == made[2].columns == ("a", "b")

@@ -85,7 +85,9 @@ def test_two_events_of_one_fit_never_share_their_noise(seed: int) -> None:
 
 def test_the_deviation_is_in_the_questions_own_unit() -> None:
     event = price(PureDP(1.0), asked="a", size=1, l1=3.0, l2=1.0, unit=0.25, relation=Relation.ADD_REMOVE, seeded=False)
-    assert event.standard_deviation == pytest.approx(math.sqrt(2) * 3 * 0.25)
+    places = np.arange(-400, 401)
+    chances = np.exp(-np.abs(places) / 3)
+    assert event.standard_deviation == pytest.approx(0.25 * math.sqrt(np.sum(places**2 * chances) / np.sum(chances)))
 
 
 @given(costs)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure functions of noisy answers and public parameters. Imports domain and questions only, so it cannot reach a row."""
 
+from cloister.algorithms._cells import RESTARTS, KChoice, cluster_cells, compare_numbers, nearest_cell, squares_to
 from cloister.algorithms._coreset import Coreset, tree_coreset
 from cloister.algorithms._evolution import (
+    FEWEST_VARIATIONS,
     Evolution,
     EvolutionSettings,
     Generation,
@@ -31,18 +33,23 @@ from cloister.algorithms._source_target import Sanitized, nearest_averages, neig
 
 __all__ = [
     "COUNT_RULES",
+    "FEWEST_VARIATIONS",
     "GRID_RULES",
+    "RESTARTS",
     "CellBounds",
     "Coreset",
     "EpsilonRange",
     "Evolution",
     "EvolutionSettings",
     "Generation",
+    "KChoice",
     "Medoids",
     "Sanitized",
     "cell_bounds",
     "cells_per_axis",
     "choose_medoids",
+    "cluster_cells",
+    "compare_numbers",
     "denoise_counts",
     "epsilon_range",
     "evolve",
@@ -51,6 +58,7 @@ __all__ = [
     "levy_flight",
     "lift",
     "nearest_averages",
+    "nearest_cell",
     "neighbour_averages",
     "noise_quantile",
     "pack_sphere",
@@ -59,6 +67,7 @@ __all__ = [
     "random_projection",
     "select_kmeans",
     "select_top",
+    "squares_to",
     "tree_coreset",
     "uniform_ball",
     "uniform_box",

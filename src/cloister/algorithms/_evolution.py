@@ -17,7 +17,16 @@ from cloister.algorithms._select import keep_votes, select_kmeans, select_top
 from cloister.domain import FloatArray
 from cloister.questions import Ask, Cost, NearestCounts, NearestSums
 
-__all__ = ["Evolution", "EvolutionSettings", "Generation", "evolve", "levy_flight", "lift", "random_projection"]
+__all__ = [
+    "FEWEST_VARIATIONS",
+    "Evolution",
+    "EvolutionSettings",
+    "Generation",
+    "evolve",
+    "levy_flight",
+    "lift",
+    "random_projection",
+]
 
 FEWEST_VARIATIONS = 4
 

@@ -17,6 +17,8 @@ from cloister.questions import Answer, Ask, Cost, NearestCounts, NearestSums, Ne
 
 __all__ = ["Sanitized", "nearest_averages", "neighbour_averages", "noise_quantile"]
 
+USEFUL = 0.9  # of the radius: an average farther out may stand for points that were clipped, and would help nobody
+
 
 @dataclass(frozen=True, eq=False)
 class Sanitized:
@@ -49,7 +51,8 @@ def nearest_averages(
     points : array of shape (n_points, n_features)
         Public, in the unit ball.
     radius : float
-        Offsets of source points from their nearest public point are clipped to it.
+        Offsets of source points from their nearest public point are clipped to it. Averages of offsets near it are dropped:
+        the source points may be anywhere beyond.
     confidence : float
         A point is kept if its noisy count exceeds 1 by more than noise does with this probability.
     from_origin : bool, default=False
@@ -62,8 +65,10 @@ def nearest_averages(
     sums = ask(NearestSums(points=points, radius=radius, anchors=anchors), sum_cost)
     limit = 1 + noise_quantile(counts, confidence) if threshold is None else threshold
     kept = counts.value >= max(limit, 1.0)
-    means = anchors[kept] + sums.value[kept] / counts.value[kept, None]
-    return Sanitized(_into_ball(means), counts.value[kept], max(limit, 1.0))
+    offsets = sums.value / np.maximum(counts.value, 1.0)[:, None]
+    if not from_origin:
+        kept &= np.sqrt(np.sum(offsets * offsets, axis=1)) <= USEFUL * radius
+    return Sanitized(_into_ball(anchors[kept] + offsets[kept]), counts.value[kept], max(limit, 1.0))
 
 
 def neighbour_averages(ask: Ask, cost: Cost, points: FloatArray, *, n_neighbors: int) -> Sanitized:
@@ -75,7 +80,7 @@ def neighbour_averages(ask: Ask, cost: Cost, points: FloatArray, *, n_neighbors:
 def noise_quantile(answer: Answer, confidence: float) -> float:
     """Return what the noise on one number stays below with probability `confidence`."""
     if answer.event.event == "discrete_laplace":
-        scale = answer.sigma / math.sqrt(2)
+        scale = answer.event.scale
         return max(0.0, scale * math.log(1 / (2 * (1 - confidence))))
     return max(0.0, float(answer.sigma * ndtri(confidence)))
 

@@ -13,6 +13,7 @@ from cloister.cli._fit import fit
 from cloister.cli._ledger import ledger
 from cloister.cli._predict import predict
 from cloister.cli._show import show
+from cloister.cli._source_target import source_target
 from cloister.cli._synopsis import synopsis
 from cloister.exceptions import CloisterError
 
@@ -73,7 +74,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for command in (fit, show, predict, synopsis, ledger):
+for command in (fit, show, predict, synopsis, source_target, ledger):
     main.add_command(command)
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "left_words",
     "open_console",
     "print_choice",
+    "print_chosen",
     "print_events",
     "print_json",
     "print_ledger",
@@ -53,10 +54,9 @@ def print_json(data: object) -> None:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres with their errors, and the receipt in plain words."""
-    from cloister.report import plain_text, rank_columns, with_error
+    from cloister.report import plain_text, with_error
 
-    room = max(2, (console.width - 22) // CELL_WIDTH)
-    shown = sorted(rank_columns(release)[: FEW_COLUMNS if release.n_features <= FEW_COLUMNS else room])
+    shown = _pick_columns(console, release)
     console.print(f"{release.n_clusters} centres, in the units of the input, each number ± its standard error", style="bold")
     table = _table([("label", True), ("rows (noisy)", True), *((plain_text(release.columns[index]), True) for index in shown)])
     for label in range(release.n_clusters):
@@ -66,12 +66,38 @@ def print_release(console: "Console", release: "Release") -> None:
             for index in shown
         ]
         table.add_row(str(label), *(f"{value} ± {error}" for value, error in (counts, *cells)))
+    _print_end(console, table, release, shown)
+
+
+def print_chosen(console: "Console", release: "Release") -> None:
+    """Print the chosen target points, what they and the source serve, and the receipt in plain words."""
+    from cloister.report import number, plain_text, source_target_summary
+
+    told, shown = source_target_summary(release), _pick_columns(console, release)
+    chosen, total = release.n_clusters, told["n_target"]
+    console.print(f"{chosen:,} of {total:,} target points, in the units of the input", style="bold")
+    heads = [("label", True), ("row of the target", True), ("points served", True)]
+    table = _table([*heads, *((plain_text(release.columns[index]), True) for index in shown)])
+    for label, row in enumerate(told["rows"]):
+        cells = [number(float(release.cluster_centers[label, index])) for index in shown]
+        table.add_row(str(label), str(row), f"{int(release.cluster_counts[label]):,}", *cells)
+    _print_end(console, table, release, shown, more=told["words"])
+
+
+def _pick_columns(console: "Console", release: "Release") -> list[int]:
+    from cloister.report import rank_columns
+
+    room = max(2, (console.width - 22) // CELL_WIDTH)
+    return sorted(rank_columns(release)[: FEW_COLUMNS if release.n_features <= FEW_COLUMNS else room])
+
+
+def _print_end(console: "Console", table: Any, release: "Release", shown: Sequence[int], more: Sequence[str] = ()) -> None:
     console.print(table)
     if len(shown) < release.n_features:
         console.print(
             f"Shown: the {len(shown)} columns that tell the centres apart best, of {release.n_features}; the release holds all."
         )
-    for line in release.receipt.explain():
+    for line in (*more, *release.receipt.explain()):
         console.print(line)
 
 

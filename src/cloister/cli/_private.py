@@ -17,18 +17,29 @@ if TYPE_CHECKING:
     from cloister.data import Rows
     from cloister.privacy import Ledger
 
-__all__ = ["fit_privately", "guarantee_options", "output_options"]
+__all__ = [
+    "EPSILON_HELP",
+    "fit_privately",
+    "guarantee_options",
+    "open_table",
+    "output_options",
+    "shared_options",
+    "shared_parameters",
+    "shown_by",
+    "spend",
+    "split_names",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def guarantee_options(command: Command) -> Command:
-    """Add the options that say what is promised, and to whom."""
+EPSILON_HELP = "Privacy of this fit: smaller is more private, 0.1 to 10 is usual."
+
+
+def shared_options(command: Command) -> Command:
+    """Add the options of every command that spends budget."""
     return _add(
         command,
-        click.option(
-            "--epsilon", type=float, required=True, help="Privacy of this fit: smaller is more private, 0.1 to 10 is usual."
-        ),
         click.option("--bounds", multiple=True, metavar="BOUNDS", help="Where rows may lie; see above. May be repeated."),
         click.option("--columns", metavar="A,B,C", help="Columns to use. Default: those with bounds of their own, else all."),
         click.option("--ledger", metavar="PATH", help="Take the budget from this ledger ('cloister ledger create')."),
@@ -38,6 +49,16 @@ def guarantee_options(command: Command) -> Command:
             help="Which tables count as neighbours. Default: as in the ledger, else add-remove.",
         ),
         click.option("--n-rows", type=int, help="Number of rows, if it is public. Otherwise 2 % of the budget estimates it."),
+        click.option("--seed", type=int, help="Repeat a run exactly. For tests: the result is stamped as not for publication."),
+    )
+
+
+def guarantee_options(command: Command) -> Command:
+    """Add the options that say what is promised, and to whom."""
+    return _add(
+        command,
+        click.option("--epsilon", type=float, required=True, help=EPSILON_HELP),
+        shared_options,
         click.option(
             "--scaling",
             type=click.Choice(["auto", "none", "bounds"]),
@@ -45,7 +66,6 @@ def guarantee_options(command: Command) -> Command:
             show_default=True,
             help="Measure distances in input units (none) or relative to the bounds; auto: bounds, if their widths differ.",
         ),
-        click.option("--seed", type=int, help="Repeat a run exactly. For tests: the result is stamped as not for publication."),
     )
 
 
@@ -65,20 +85,31 @@ def output_options(command: Command) -> Command:
 
 def fit_privately(product: Product, data: str, options: dict[str, Any], run: Callable[[dict[str, Any], "Rows"], Any]) -> None:
     """Check everything, fit, write and tell. `run` gets the parameters that all estimators share, and the rows."""
-    shown = Shown(
+    shown = shown_by(options)
+    check_shown(shown, [("DATA", data), ("--ledger", options["ledger"])])
+    bounds = read_bounds(options["bounds"])
+    rows = open_table(data, bounds, split_names(options["columns"]), jobs=options["jobs"])
+    spend(product, shown, options, lambda ledger: run(_parameters(rows, bounds, ledger, options), rows))
+
+
+def shown_by(options: dict[str, Any]) -> Shown:
+    """Return how a command tells what it did, from its options."""
+    return Shown(
         output=options["output"],
         report=options["report"],
+        indices=options.get("indices"),
         force=options["force"],
         json=options["as_json"],
         quiet=options["quiet"],
     )
-    check_shown(shown, [("DATA", data), ("--ledger", options["ledger"])])
-    bounds = read_bounds(options["bounds"])
-    rows = _open(data, bounds, _split(options["columns"]), options["jobs"])
+
+
+def spend(product: Product, shown: Shown, options: dict[str, Any], run: Callable[["Ledger | None"], Any]) -> None:
+    """Try the outputs, open the ledger, run what spends from it, write and tell."""
     with ExitStack() as stack:
         outputs = stack.enter_context(open_outputs(shown))
         ledger = None if options["ledger"] is None else stack.enter_context(_open_ledger(options["ledger"]))
-        value = run(_parameters(rows, bounds, ledger, options), rows)
+        value = run(ledger)
         files = {product.name if name == "output" else name: path for name, path in outputs.files.items()}
         more = {"ledger": None if ledger is None else ledger.summary(), "files": files}
         publish(product, value, outputs, ledger=ledger, more=more, paid=True)
@@ -93,11 +124,18 @@ def _parameters(rows: "Rows", bounds: Bounds, ledger: "Ledger | None", options: 
     if scaling == "auto":
         scaling = "bounds" if max(widths) > min(widths) * (1 + 1e-12) else "none"
     return {
-        "n_clusters": options["clusters"],
-        "epsilon": options["epsilon"],
+        **shared_parameters(ledger, options),
         **({} if options["delta"] is None else {"delta": options["delta"]}),  # each estimator has its own default
+        "epsilon": options["epsilon"],
         "bounds": Box([low for low, _ in pairs], [high for _, high in pairs]),
         "scaling": scaling,
+    }
+
+
+def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that every estimator takes as they are."""
+    return {
+        "n_clusters": options["clusters"],
         "neighbours": options["neighbours"] or (ledger.neighbours if ledger is not None else "add-remove"),
         "n_rows": options["n_rows"],
         "ledger": ledger,
@@ -113,7 +151,8 @@ def _add(command: Command, *options: Callable[[Command], Command]) -> Command:
     return command
 
 
-def _split(columns: str | None) -> list[str] | None:
+def split_names(columns: str | None) -> list[str] | None:
+    """Read ``--columns``."""
     if columns is None:
         return None
     names = [name.strip() for name in columns.split(",")]
@@ -122,7 +161,7 @@ def _split(columns: str | None) -> list[str] | None:
     return names
 
 
-def _open(data: str, bounds: Bounds, columns: list[str] | None, jobs: int | None) -> "Rows":
+def open_table(data: str, bounds: Bounds, columns: list[str] | None, *, jobs: int | None, where: str = "fit") -> "Rows":
     """Open the table with the columns that are asked for, and make sure that bounds and columns know each other."""
     from cloister.data import open_rows
 
@@ -132,8 +171,8 @@ def _open(data: str, bounds: Bounds, columns: list[str] | None, jobs: int | None
         bounds.pairs(columns)
         extra = [name for name in bounds.named if name not in columns]
         if extra:
-            open_rows(data, [*columns, *extra], n_jobs=jobs, where="fit")  # names a column that is not in the table
-    rows = open_rows(data, columns, n_jobs=jobs, where="fit")
+            open_rows(data, [*columns, *extra], n_jobs=jobs, where=where)  # names a column that is not in the table
+    rows = open_rows(data, columns, n_jobs=jobs, where=where)
     if columns is None:
         bounds.refuse_unknown(rows.feature_names or ())
     return rows

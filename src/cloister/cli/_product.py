@@ -25,6 +25,7 @@ class Shown:
 
     output: str | None = None
     report: str | None = None
+    indices: str | None = None
     force: bool = False
     json: bool = False
     quiet: bool = False
@@ -37,16 +38,17 @@ class Outputs:
     shown: Shown
     output: Target | None
     report: Target | None
+    indices: Target | None
 
     @property
     def standard(self) -> bool:
         """Whether one of them is standard output."""
-        return any(target is not None and target.is_standard for target in (self.output, self.report))
+        return any(target is not None and target.is_standard for target in (self.output, self.report, self.indices))
 
     @property
     def files(self) -> dict[str, str]:
         """The paths of the others."""
-        named = {"output": self.output, "report": self.report}
+        named = {"output": self.output, "report": self.report, "indices": self.indices}
         return {name: target.path for name, target in named.items() if target is not None and not target.is_standard}
 
 
@@ -59,14 +61,15 @@ class Product:
     report: Callable[[Any], str]
     summary: Callable[[Any], dict[str, Any]]
     show: Callable[["Console", Any], None]
+    indices: Callable[[Any], str] | None = None  # of the rows that were chosen, if any were
 
 
 def check_shown(shown: Shown, inputs: Sequence[tuple[str, str | None]]) -> None:
     """Refuse outputs that get in each other's way or would replace an input."""
-    if shown.json and STANDARD_OUTPUT in (shown.output, shown.report):
+    if shown.json and STANDARD_OUTPUT in (shown.output, shown.report, shown.indices):
         raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
     read = [(name, None if path == STANDARD_OUTPUT else path) for name, path in inputs]
-    refuse_same([*read, ("--output", shown.output), ("--report", shown.report)])
+    refuse_same([*read, ("--output", shown.output), ("--report", shown.report), ("--indices", shown.indices)])
 
 
 @contextmanager
@@ -75,7 +78,8 @@ def open_outputs(shown: Shown) -> Iterator[Outputs]:
     with ExitStack() as stack:
         output = stack.enter_context(open_target("--output", shown.output, force=shown.force))
         report = stack.enter_context(open_target("--report", shown.report, force=shown.force))
-        yield Outputs(shown, output, report)
+        indices = stack.enter_context(open_target("--indices", shown.indices, force=shown.force))
+        yield Outputs(shown, output, report, indices)
 
 
 def publish(
@@ -97,6 +101,8 @@ def publish(
             raise
     if outputs.report is not None:
         outputs.report.write(product.report(value))
+    if outputs.indices is not None and product.indices is not None:
+        outputs.indices.write(product.indices(value))
     if outputs.shown.json:
         from cloister.cli._print import print_json
 
@@ -115,7 +121,8 @@ def _say(product: Product, value: Any, outputs: Outputs, *, ledger: "Ledger | No
     if ledger is not None:
         print_left(console, ledger)
     for name, path in outputs.files.items():
-        console.print(f"The {product.name if name == 'output' else name} is in {path}", soft_wrap=True)
+        be = "are" if name == "indices" else "is"
+        console.print(f"The {product.name if name == 'output' else name} {be} in {path}", soft_wrap=True)
     if paid and outputs.output is None:
         console.print(
             f"The {product.name} was not kept. Pass --output {product.name}.json to keep it: what was spent stays spent."
@@ -134,13 +141,17 @@ def _release_report(release: Any) -> str:
 def _release_summary(release: Any) -> dict[str, Any]:
     from cloister.report import summary
 
-    return {name: value for name, value in summary(release).items() if name != "rounds"}
+    return {name: value for name, value in summary(release).items() if name not in ("map", "rounds")}
 
 
 def _show_release(console: "Console", release: Any) -> None:
-    from cloister.cli._print import print_release
+    from cloister.cli._print import print_chosen, print_release
 
-    print_release(console, release)
+    (print_release if release.free_centers is None else print_chosen)(console, release)
+
+
+def _chosen_rows(release: Any) -> str:
+    return "row\n" + "".join(f"{row}\n" for row in release.details["medoid_indices"])
 
 
 def _synopsis_bytes(synopsis: Any, path: str) -> bytes:
@@ -177,6 +188,7 @@ RELEASE = Product(
     report=_release_report,
     summary=_release_summary,
     show=_show_release,
+    indices=_chosen_rows,
 )
 SYNOPSIS = Product(
     name="synopsis", encode=_synopsis_bytes, report=_synopsis_report, summary=_synopsis_summary, show=_show_synopsis

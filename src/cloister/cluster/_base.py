@@ -109,7 +109,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _run(self, ask: Ask, request: Request, plan: Any, frame: Frame, progress: Progress) -> Any:
         """Run the algorithm on noisy answers."""
 
-    def _fit_privately(self, X: object, rows: Rows) -> PrivateFit:
+    def _fit_privately(self, X: object, rows: Rows, progress: Progress | None = None) -> PrivateFit:
         """Check, plan, reserve, open the vault, run, close: the one way from rows to results."""
         request = self._request()
         frame = self._domain(rows.n_features).frame(scaling=self._scaling())
@@ -119,11 +119,14 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         vault = Vault(rows, frame=frame, relation=request.relation, account=account, entropy=request.entropy)
         try:
             self._note_features(X, rows)
-            with Progress(type(self).__name__, enabled=bool(self.progress)) as progress:
-                outcome = self._run(vault.ask, request, plan, frame, progress)
+            with progress or self._new_progress() as watched:
+                outcome = self._run(vault.ask, request, plan, frame, watched)
         finally:
             receipt = vault.close(request.guarantee)
         return PrivateFit(outcome, frame, rows.feature_names, receipt)
+
+    def _new_progress(self) -> Progress:
+        return Progress(type(self).__name__, enabled=bool(self.progress))
 
     def _domain(self, n_features: int) -> Domain:
         return as_domain(self._where("bounds"), self.bounds, n_features)

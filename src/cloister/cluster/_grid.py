@@ -86,7 +86,8 @@ class _GridEstimator(PrivateEstimator):
         probe = GridCounts(half_widths=frame.half_widths, cells=(1,) * frame.n_features)
         l1, l2 = probe.l1_sensitivity(request.relation), probe.l2_sensitivity(request.relation)
         noise = price(cost, asked="", size=1, l1=l1, l2=l2, unit=1.0, relation=request.relation, seeded=False)
-        epsilon = 2.0**0.5 / noise.standard_deviation
+        laplace = noise.event == "discrete_laplace"
+        epsilon = 1 / noise.scale if laplace else 2.0**0.5 / noise.standard_deviation
         per_axis = cells_per_axis(
             rule, n_rows=n_rows, n_features=frame.n_features, n_clusters=request.n_clusters, epsilon=epsilon
         )

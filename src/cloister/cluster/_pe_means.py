@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from cloister import validate
-from cloister.algorithms import Evolution, EvolutionSettings, Generation, evolve, lift, random_projection
+from cloister.algorithms import FEWEST_VARIATIONS, Evolution, EvolutionSettings, Generation, evolve, lift, random_projection
 from cloister.cluster._base import Outcome, PrivateClusterer, Request, count_rows
 from cloister.cluster._history import tell_history
 from cloister.cluster._progress import Progress
@@ -24,7 +24,6 @@ PROJECTED_ROUNDS = 14
 LIFT_QUESTIONS = 2
 LARGEST_EPSILON_FACTOR = 4.0  # rounds grow with epsilon up to the largest epsilon that was studied
 ROWS_PER_CANDIDATE = 5
-FEWEST_VARIATIONS = 4
 FEWEST_SETTLED_ROUNDS = 3  # to tell from the rounds how far centres move
 
 

@@ -8,16 +8,18 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Counts rounds; a context manager that stays silent unless enabled."""
+    """Counts rounds; a context manager that stays silent unless enabled. Entered again inside, it goes on as it is."""
 
     def __init__(self, label: str, *, enabled: bool) -> None:
         self._label = label
         self._enabled = enabled
         self._bar: Any = None
         self._task: Any = None
+        self._depth = 0
 
     def __enter__(self) -> Self:
-        if self._enabled:
+        self._depth += 1
+        if self._enabled and self._bar is None:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
@@ -29,8 +31,15 @@ class Progress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._bar is not None:
+        self._depth -= 1
+        if self._bar is not None and not self._depth:
             self._bar.stop()
+            self._bar = None
+
+    def say(self, words: str) -> None:
+        """Say what is going on; public facts only."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{self._label}: {words}")
 
     def expect(self, total: int) -> None:
         """Say how many rounds there will be."""

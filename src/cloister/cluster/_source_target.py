@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """SourceTargetKMedoids: cover a public target by k of its own points, while a private source already covers part of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Self
 
 import numpy as np
@@ -21,12 +23,12 @@ from cloister.algorithms import (
 )
 from cloister.cluster._base import PrivateEstimator, PrivateFit, Request, count_rows
 from cloister.cluster._progress import Progress
-from cloister.data import LocalRows, as_matrix, open_rows
+from cloister.data import LocalRows, Rows, open_rows
 from cloister.domain import Ball, Domain, FloatArray, Frame, IntArray
 from cloister.exceptions import DataError
-from cloister.privacy import GDP, Entropy, Guarantee, Ledger, PureDP
+from cloister.privacy import GDP, Guarantee, Ledger, PureDP
 from cloister.questions import Ask, Cost
-from cloister.release import Release, library_versions
+from cloister.release import Release, library_versions, nearest_point
 
 __all__ = ["SourceTargetKMedoids"]
 
@@ -34,11 +36,16 @@ METHODS = ("nas", "nna")
 CALIBRATIONS = ("paper", "sharp")
 SOLVERS = ("auto", "exact", "representatives")
 DIAMETER = 2.0  # of the unit ball
+MARGIN = (
+    3.0  # radius of the default domain over that of the target: what is pulled to its edge is farther than any target point
+)
 EXACT_TARGETS = 6000  # up to so many target points the solver looks at all pairs
+LARGEST_EXACT = 30_000  # target points whose pairs fit into 3.6 gigabytes
 BLOCK_NUMBERS = 1 << 22
 COUNT_SHARE = 0.5  # of the budget, for NNA's counts; the rest is for its sums
 SMALLEST_RADIUS = 1e-3  # of the unit ball
 LARGEST_PICTURE = 1500  # target points kept for the report
+FITTED_METRICS = {"mahalanobis", "precomputed", "seuclidean"}  # no function of two points: they depend on the other points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,7 +56,11 @@ class SourceTargetPlan:
     coreset: Coreset
     solved: IntArray  # target points among which the solver chooses, and on which it measures
     weights: FloatArray
+    pairs: npt.NDArray[np.float32]  # their distances, over `scale`
+    scale: float
+    alone: IntArray  # the choice that ignores the source, as target points
     radius: float  # beyond it no source point can help
+    generator: np.random.Generator  # for public choices
 
 
 class SourceTargetKMedoids(PrivateEstimator):
@@ -70,22 +81,25 @@ class SourceTargetKMedoids(PrivateEstimator):
     guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
         Replaces `epsilon` and `delta`.
     bounds : (low, high), Box or Ball, optional
-        Where source points may lie. None takes the smallest ball around the target's mean that holds the target, which is
-        public.
+        Where source points may lie; others are moved to the edge. None takes a ball around the target's mean, which is public:
+        the one that holds the target, three times as wide for sharp NNA, whose noise does not depend on it, so that source
+        points from afar stay afar.
     calibration : {"sharp", "paper"}, default="sharp"
         Offsets from the target point clipped where they cannot help any more, or the paper's literal sums and noise.
     confidence : float, default=0.99
-        An average is used if its noisy count exceeds 1 by more than noise does with this probability.
+        An average is used if its noisy count exceeds 1 by more than noise alone stays below with this probability.
     n_neighbors : int, default=150
         Source points each average of NAS is of; at most half the (public or noisy) number of source points.
     coreset_radius : float, default=0.05
-        Target points are represented by others within this part of the diameter; 0 turns it off.
+        Target points are represented by others within this part of the diameter of the bounds, or of the ball that holds the
+        target where there are none; 0 turns it off.
     max_representatives : int, default=4096
         Cap on their number; the radius grows where it is reached.
     metric : str, default="euclidean"
-        Distance the solver minimises, any that scikit-learn knows. The private part is Euclidean whatever it is.
+        Distance the solver minimises, any of scikit-learn's that is a function of two points. The private part is Euclidean
+        whatever it is.
     solver : {"auto", "exact", "representatives"}, default="auto"
-        Choose among all target points, or among their representatives; auto is exact up to 6,000 target points.
+        Choose among all target points, or among `max_representatives` of them; auto is exact up to 6,000 target points.
     n_init : int, default=3
         Starts of the solver, on public numbers.
     neighbours, n_rows, ledger, random_state, n_jobs, progress
@@ -99,6 +113,8 @@ class SourceTargetKMedoids(PrivateEstimator):
         The same points.
     sanitized_source_ : array of shape (n_sanitized, n_features)
         Public points that stand for the source.
+    sanitized_counts_ : array of shape (n_sanitized,)
+        Noisy numbers of source points behind them; ones for NAS.
     target_cost_ : float
         Mean distance of a target point to its nearest centre, chosen or sanitised: public, as the solver sees it.
     release_, privacy_receipt_, n_features_in_
@@ -108,8 +124,9 @@ class SourceTargetKMedoids(PrivateEstimator):
     -----
     **Privacy.** The target, and all that follows from it, is public. NNA asks two questions: how many source points have each
     representative as their nearest (l2 sensitivity 1), and the sum of their offsets from it, clipped at r (l2 sensitivity r;
-    2 r for replacing). r is the largest distance of a target point to its centre when the source is ignored: a source point
-    farther than r from every target point is nearer to none of them than that centre, so clipping it loses little. NAS
+    2 r for replacing). r is the largest distance of a target point to its centre when the source is ignored, or the radius of
+    the coreset if that is larger: a source point farther than r from every target point is nearer to none of them than that
+    centre, so clipping it loses little; averages that end near r are dropped. NAS
     asks one question, the mean of the t nearest source points of each of n representatives: l2 sensitivity sqrt(n) times the
     diameter over t. Everything after is post-processing.
 
@@ -193,38 +210,35 @@ class SourceTargetKMedoids(PrivateEstimator):
         if source is None:
             validate.refuse(self._where("source"), "the private table", None, remedy="Pass fit(target, source=rows).")
         self._request()
-        public = _public_matrix(self._where("target"), target)
+        self._check_method()
+        public = _read_target(self._where("target"), target)
         rows = open_rows(source, n_jobs=self.n_jobs, where=self._where("source"))
-        if rows.n_features != public.shape[1]:
-            raise DataError(
-                f"{self._where('source')}: expected {public.shape[1]} columns, as in the target, got {rows.n_features}. "
-                "Pass the same columns."
-            )
-        self._public = public
-        try:
-            fit = self._fit_privately(source, rows)
-        finally:
-            del self._public
-        plan, sanitized = fit.outcome
-        self._store(public, plan, sanitized, fit)
+        self._check_columns(public, rows)
+        self._check_solver(public.matrix)
+        with self._new_progress() as progress:
+            self._public, self._progress = public.matrix, progress
+            try:
+                fit = self._fit_privately(source, rows, progress)
+            finally:
+                del self._public, self._progress
+            plan, sanitized = fit.outcome
+            self._store(public, plan, sanitized, fit, progress)
         return self
 
     def predict(self, X: object) -> IntArray:
         """Return, for each row of `X`, the index of the nearest chosen point; -1 where a sanitised source point is nearer."""
         check_is_fitted(self)
-        rows = _public_matrix(self._where("X"), X)
+        rows = _read_target(self._where("X"), X).matrix
         if rows.shape[1] != self.n_features_in_:
-            raise DataError(f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_}.")
-        medoids = _nearest(rows, self.cluster_centers_, self.metric)
-        source = _nearest(rows, self.sanitized_source_, self.metric)
-        return np.where(source.distances < medoids.distances, -1, medoids.indices)
+            raise DataError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
+                "input. Pass the same columns."
+            )
+        return self.release_.predict(rows)
 
     # -- the parts of a private fit -------------------------------------------------------------------------------------
 
-    def _domain(self, n_features: int) -> Domain:
-        return _ball_around(self._public) if self.bounds is None else super()._domain(n_features)
-
-    def _plan(self, request: Request, frame: Frame) -> SourceTargetPlan:
+    def _check_method(self) -> None:
         where = self._where
         validate.one_of(where("method"), self.method, METHODS)
         validate.one_of(where("calibration"), self.calibration, CALIBRATIONS)
@@ -232,28 +246,81 @@ class SourceTargetKMedoids(PrivateEstimator):
         validate.number(where("confidence"), self.confidence, low=0.5, high=1.0, open_high=True)
         validate.integer(where("n_neighbors"), self.n_neighbors, low=1)
         validate.integer(where("n_init"), self.n_init, low=1)
-        most = validate.integer(where("max_representatives"), self.max_representatives, low=1)
-        reach = validate.number(where("coreset_radius"), self.coreset_radius, low=0.0, high=1.0)
-        _check_metric(where("metric"), self.metric, self._public[:2])
-        target = frame.to_unit(frame.domain.clip(self._public))
-        coreset = tree_coreset(target, reach * DIAMETER, max_size=most)
-        exact = self.solver == "exact" or (self.solver == "auto" and len(target) <= EXACT_TARGETS)
-        solved = np.arange(len(target)) if exact else coreset.indices
-        weights = np.ones(len(target)) if exact else coreset.weights
-        alone = self._solve(self._public[solved], weights, None, request.entropy.public_generator())
+        validate.integer(where("max_representatives"), self.max_representatives, low=1)
+        validate.number(where("coreset_radius"), self.coreset_radius, low=0.0, high=1.0)
+
+    def _check_columns(self, public: "_Target", rows: Rows) -> None:
+        width = public.matrix.shape[1]
+        if rows.n_features != width:
+            raise DataError(
+                f"{self._where('source')}: expected {width} columns, as in the target, got {rows.n_features}. "
+                "Pass the same columns."
+            )
+        if None not in (rows.feature_names, public.names) and rows.feature_names != public.names:
+            raise DataError(
+                f"{self._where('source')}: expected the target's columns in the target's order. Pass the same columns to both."
+            )
+
+    def _check_solver(self, target: FloatArray) -> None:
+        _check_metric(self._where("metric"), self.metric, target[:2])
+        if self.solver == "exact" and len(target) > LARGEST_EXACT:
+            remedy = 'Pass solver="representatives".'
+            validate.refuse(
+                self._where("solver"), f"at most {LARGEST_EXACT:,} target points for 'exact'", len(target), remedy=remedy
+            )
+
+    @property
+    def _margin(self) -> float:
+        """How much wider than the target the default domain is."""
+        return MARGIN if self.bounds is None and (self.method, self.calibration) == ("nna", "sharp") else 1.0
+
+    def _domain(self, n_features: int) -> Domain:
+        return _ball_around(self._public, self._margin) if self.bounds is None else super()._domain(n_features)
+
+    def _plan(self, request: Request, frame: Frame) -> SourceTargetPlan:
+        progress, public = self._progress, self._public
+        progress.expect(5)
+        progress.say(f"representing {len(public):,} target points")
+        target = frame.to_unit(frame.domain.clip(public))
+        most, reach = self.max_representatives, self.coreset_radius * DIAMETER / self._margin
+        coreset = tree_coreset(target, reach, max_size=most)
+        if self.solver == "exact" or (self.solver == "auto" and len(target) <= EXACT_TARGETS):
+            solved, weights = np.arange(len(target)), np.ones(len(target))
+        else:  # what the solver looks at costs time, not noise: as many as allowed, and enough to choose from
+            finest = tree_coreset(target, 0.0, max_size=max(most, 2 * request.n_clusters))
+            solved, weights = finest.indices, finest.weights
+        scale = _extent(public[solved], self.metric)
+        pairs = _pairs(public[solved], self.metric, scale)
+        if not np.isfinite(pairs).all():
+            remedy = "Pass another metric, or other target points."
+            validate.refuse(self._where("metric"), "a distance between any two target points", self.metric, remedy=remedy)
+        progress.advance()
+        generator = request.entropy.public_generator()
+        found = self._solve(
+            pairs, weights, None, generator, lambda words: progress.say(f"choosing as if there were no source{words}")
+        )
+        progress.advance()
+        alone = solved[found.indices]
+        farthest = float(nearest_point(target, target[alone], "euclidean").distances.max())
         return SourceTargetPlan(
             target=target,
             coreset=coreset,
             solved=solved,
             weights=weights,
-            radius=_useful_radius(target, target[solved[alone.indices]]),
+            pairs=pairs,
+            scale=scale,
+            alone=alone,
+            # No source point that is farther from all target points helps any of them. Offsets are measured from
+            # representatives, so they may well be as long as the coreset is coarse.
+            radius=min(max(farthest, coreset.radius, SMALLEST_RADIUS), DIAMETER),
+            generator=generator,
         )
 
     def _run(
         self, ask: Ask, request: Request, plan: SourceTargetPlan, frame: Frame, progress: Progress
     ) -> tuple[SourceTargetPlan, Sanitized]:
-        progress.expect(2)
         points = plan.target[plan.coreset.indices]
+        progress.say(f"asking the source about {len(points):,} points")
         if self.method == "nas":
             n_rows, cost = count_rows(ask, request)
             neighbors = max(1, min(self.n_neighbors, int(n_rows / 2)))
@@ -300,26 +367,52 @@ class SourceTargetKMedoids(PrivateEstimator):
         )
 
     def _solve(
-        self, points: FloatArray, weights: FloatArray, caps: FloatArray | None, generator: np.random.Generator
+        self,
+        pairs: npt.NDArray[np.float32],
+        weights: FloatArray,
+        caps: FloatArray | None,
+        generator: np.random.Generator,
+        say: Callable[[str], None],
     ) -> Medoids:
-        distances = _pairs(points, self.metric)
-        return choose_medoids(distances, self.n_clusters, generator=generator, caps=caps, weights=weights, restarts=self.n_init)
+        passes = count(1)
+        say("")
+        return choose_medoids(
+            pairs,
+            self.n_clusters,
+            generator=generator,
+            caps=caps,
+            weights=weights,
+            restarts=self.n_init,
+            watch=lambda: say(f", pass {next(passes)}"),
+        )
 
-    def _store(self, public: FloatArray, plan: SourceTargetPlan, sanitized: Sanitized, fit: PrivateFit) -> None:
-        frame = fit.frame
+    def _choose(self, public: FloatArray, plan: SourceTargetPlan, progress: Progress) -> IntArray:
+        """Choose target points beside the sanitised source: never worse, on public numbers, than the choice that ignores it."""
+        caps = nearest_point(public[plan.solved], self.sanitized_source_, self.metric).distances / plan.scale
+        found = self._solve(
+            plan.pairs, plan.weights, caps, plan.generator, lambda words: progress.say(f"choosing beside the source{words}")
+        )
+        alone = np.searchsorted(plan.solved, plan.alone)
+        ignoring = np.minimum(plan.pairs[alone].min(axis=0), caps) @ plan.weights / plan.weights.sum()
+        return plan.solved[found.indices] if found.cost <= ignoring else plan.alone
+
+    def _store(
+        self, public: "_Target", plan: SourceTargetPlan, sanitized: Sanitized, fit: PrivateFit, progress: Progress
+    ) -> None:
+        target, frame = public.matrix, fit.frame
         self.sanitized_source_ = frame.from_unit(sanitized.points)
         self.sanitized_counts_ = sanitized.counts
-        points = public[plan.solved]
-        caps = _nearest(points, self.sanitized_source_, self.metric).distances
-        generator = Entropy(self.random_state).public_generator()
-        found = self._solve(points, plan.weights, caps, generator)
-        self.medoid_indices_ = plan.solved[found.indices]
-        self.cluster_centers_ = public[self.medoid_indices_]
-        chosen = _nearest(public, self.cluster_centers_, self.metric)
-        covered = _nearest(public, self.sanitized_source_, self.metric).distances
+        self.medoid_indices_ = self._choose(target, plan, progress)
+        progress.advance()
+        progress.say(f"measuring {len(target):,} target points")
+        self.cluster_centers_ = target[self.medoid_indices_]
+        chosen = nearest_point(target, self.cluster_centers_, self.metric)
+        covered = nearest_point(target, self.sanitized_source_, self.metric).distances
+        alone = nearest_point(target, target[plan.alone], self.metric).distances
+        by_source = covered < chosen.distances
         self.target_cost_ = float(np.mean(np.minimum(chosen.distances, covered)))
         self.privacy_receipt_ = fit.receipt
-        served = np.bincount(chosen.indices[chosen.distances <= covered], minlength=len(self.cluster_centers_))
+        served = np.bincount(chosen.indices[~by_source], minlength=len(self.cluster_centers_))
         self.release_ = Release(
             method=type(self).__name__,
             parameters=self._public_parameters(),
@@ -330,57 +423,37 @@ class SourceTargetKMedoids(PrivateEstimator):
             domain=frame.domain,
             scaling="none",
             receipt=fit.receipt,
-            feature_names=fit.feature_names,
-            details=_details(public, self.sanitized_source_, sanitized.counts, self.medoid_indices_, self.target_cost_),
+            feature_names=fit.feature_names or public.names,
+            details={
+                "target": _picture(target),
+                "n_target": len(target),
+                "sanitized_source": self.sanitized_source_.tolist(),
+                "sanitized_counts": np.round(sanitized.counts, 2).tolist(),
+                "medoid_indices": self.medoid_indices_.tolist(),
+                "target_cost": self.target_cost_,
+                "cost_of_chosen": float(np.mean(chosen.distances)),
+                "cost_alone": float(np.mean(alone)),
+                "served_by_source": int(np.count_nonzero(by_source)),
+            },
             versions=library_versions(),
         )
+        progress.advance()
 
 
 @dataclass(frozen=True, eq=False)
-class _Nearest:
-    indices: IntArray
-    distances: FloatArray
+class _Target:
+    """Public points, and the names of their columns if they have any."""
+
+    matrix: FloatArray
+    names: tuple[str, ...] | None
 
 
-def _nearest(rows: FloatArray, centers: FloatArray, metric: str) -> _Nearest:
-    """Return the nearest of some centres for each row, in blocks; infinitely far where there are none."""
-    indices, distances = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), np.inf)
-    size = max(1, BLOCK_NUMBERS // max(len(centers), 1))
-    for start in range(0, len(rows) if len(centers) else 0, size):
-        table = pairwise_distances(rows[start : start + size], centers, metric=metric)
-        found = np.argmin(table, axis=1)
-        indices[start : start + size] = found
-        distances[start : start + size] = table[np.arange(len(table)), found]
-    return _Nearest(indices, distances)
-
-
-def _pairs(points: FloatArray, metric: str) -> npt.NDArray[np.float32]:
-    """Return all distances among points, in single precision and a block at a time."""
-    table = np.empty((len(points), len(points)), dtype=np.float32)
-    size = max(1, BLOCK_NUMBERS // max(len(points), 1))
-    for start in range(0, len(points), size):
-        table[start : start + size] = pairwise_distances(points[start : start + size], points, metric=metric)
-    return table
-
-
-def _useful_radius(target: FloatArray, centers: FloatArray) -> float:
-    """Return the largest distance of a target point to its centre: a source point farther from all of them helps nobody."""
-    farthest = float(_nearest(target, centers, "euclidean").distances.max())
-    return min(max(farthest, SMALLEST_RADIUS), DIAMETER)
-
-
-def _ball_around(points: FloatArray) -> Ball:
-    center = points.mean(axis=0)
-    radius = float(np.sqrt(np.max(np.sum((points - center) ** 2, axis=1))))
-    return Ball(max(radius, 1e-9 * max(1.0, float(np.abs(center).max()))), center)
-
-
-def _public_matrix(where: str, target: object) -> FloatArray:
+def _read_target(where: str, target: object) -> _Target:
     """Return the public target as finite doubles; unlike private rows, bad ones are named."""
-    table: Any = target
-    if hasattr(target, "__arrow_c_stream__"):
-        table = _table_matrix(where, target)
-    matrix = as_matrix(where, table).astype(np.float64)
+    rows = open_rows(target, n_jobs=1, where=where)
+    if not isinstance(rows, LocalRows):
+        raise DataError(f"{where}: expected rows of this machine. The target is public and is held in memory.")
+    matrix = np.concatenate([np.empty((0, rows.n_features)), *rows.blocks()])
     if not len(matrix):
         validate.refuse(where, "at least one row", matrix.shape, remedy="Pass the public points to choose from.")
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
@@ -388,30 +461,45 @@ def _public_matrix(where: str, target: object) -> FloatArray:
         raise DataError(
             f"{where}: expected finite numbers, got others in row {bad[0]}. The target is public: drop or fill them."
         )
-    return matrix
+    return _Target(matrix, rows.feature_names)
 
 
-def _table_matrix(where: str, target: object) -> FloatArray:
-    rows = open_rows(target, n_jobs=1, where=where)
-    assert isinstance(rows, LocalRows)
-    return np.concatenate([np.empty((0, rows.n_features)), *rows.blocks()])
+def _pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArray[np.float32]:
+    """Return all distances among points over `scale`, in single precision and a block at a time."""
+    table = np.empty((len(points), len(points)), dtype=np.float32)
+    size = max(1, BLOCK_NUMBERS // max(len(points), 1))
+    around = points - points.mean(axis=0) if metric == "euclidean" else points  # large coordinates would cancel
+    for start in range(0, len(points), size):
+        table[start : start + size] = pairwise_distances(around[start : start + size], around, metric=metric) / scale
+    return table
+
+
+def _extent(points: FloatArray, metric: str) -> float:
+    """Return how far points lie apart, for single precision to be enough whatever the unit; 1 if they do not."""
+    largest = float(np.max(pairwise_distances(points[:1], points, metric=metric)))
+    return largest if 0 < largest < np.inf else 1.0
+
+
+def _ball_around(points: FloatArray, margin: float) -> Ball:
+    center = points.mean(axis=0)
+    radius = margin * float(np.sqrt(np.max(np.sum((points - center) ** 2, axis=1))))
+    return Ball(max(radius, 1e-9 * max(1.0, float(np.abs(center).max()))), center)
 
 
 def _check_metric(where: str, metric: object, probe: FloatArray) -> None:
+    rule, remedy = "a distance that scikit-learn knows", 'Pass "euclidean", "manhattan", ...'
+    if not isinstance(metric, str) or metric in FITTED_METRICS:
+        validate.refuse(where, f"{rule} and that is a function of two points", metric, remedy=remedy)
     try:
         pairwise_distances(probe, metric=metric)
     except (TypeError, ValueError, KeyError):
-        validate.refuse(where, "a distance that scikit-learn knows", metric, remedy='Pass "euclidean", "manhattan", ...')
+        validate.refuse(where, rule, metric, remedy=remedy)
 
 
-def _details(target: FloatArray, sanitized: FloatArray, counts: FloatArray, chosen: IntArray, cost: float) -> dict[str, Any]:
-    """Return what a report draws; the target is public, so a part of it may be shown."""
-    step = max(1, len(target) // LARGEST_PICTURE)
-    return {
-        "target": np.round(target[::step][:LARGEST_PICTURE], 6).tolist(),
-        "n_target": len(target),
-        "sanitized_source": np.round(sanitized, 6).tolist(),
-        "sanitized_counts": np.round(counts, 2).tolist(),
-        "medoid_indices": chosen.tolist(),
-        "target_cost": cost,
-    }
+def _picture(target: FloatArray) -> list[list[float]]:
+    """Return what a report draws of the target, which is public: evenly picked rows, to a millionth of their spread."""
+    picked = np.unique(np.linspace(0, len(target) - 1, min(len(target), LARGEST_PICTURE)).round().astype(np.int64))
+    spread = float(np.max(np.ptp(target, axis=0)))
+    digits = 6 - int(np.floor(np.log10(spread))) if spread > 0 else 6
+    shown: list[list[float]] = (np.round(target[picked], digits) if abs(digits) < 100 else target[picked]).tolist()
+    return shown

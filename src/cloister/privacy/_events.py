@@ -10,6 +10,7 @@ precision), its sensitivity is stated in the same integer steps, and its cost is
   (l1/scale)-DP.
 """
 
+import math
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -54,9 +55,11 @@ class Event:
 
     @property
     def standard_deviation(self) -> float:
-        """Standard deviation of each released number, in the question's own unit, up to the rounding to whole steps."""
-        factor = 1.0 if self.event == "rounded_gaussian" else 2.0**0.5
-        return factor * self.scale * self.unit
+        """Standard deviation of each released number, in the question's own unit (of the Gaussian, before rounding)."""
+        if self.event == "rounded_gaussian":
+            return self.scale * self.unit
+        ratio = math.exp(-1 / self.scale)  # of the probabilities of neighbouring integers
+        return math.sqrt(2 * ratio) / (1 - ratio) * self.unit
 
     def stamped(self) -> "Event":
         """Return the event with the present time."""

@@ -3,9 +3,10 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step
@@ -57,24 +58,36 @@ class NeighbourMeans(Question):
         return grid_step(self.points.shape[1])
 
     def exact(self, rows: FloatArray) -> IntArray:
-        """Return the nearest rows of one block, for each point: squared distance and offset, in steps; nearest first.
+        """Return the nearest rows of one block, for each point: squared distance and offset, in steps; in no order.
 
         This is what :meth:`merge` joins; :meth:`finish` adds the offsets up.
         """
-        count, dimension = self.points.shape
-        found = np.zeros((count, self.n_neighbors, dimension + 1), dtype=np.int64)
-        found[:, :, 0] = NO_NEIGHBOUR
-        size = max(1, BLOCK_NUMBERS // max(count, 1))
-        for start in range(0, len(rows), size):
-            found = self.merge(found, self._nearest(rows[start : start + size]))
+        found = self._nobody
+        seen = np.rint(rows / self._step)
+        seen = seen[np.lexsort(seen.T[::-1])]  # of rows that are equally far, those that come first are taken
+        norms, size = np.sum(seen * seen, axis=1), max(1, BLOCK_NUMBERS // max(len(seen), 1))
+        for start in range(0, len(found) if len(seen) else 0, size):
+            points = np.rint(self.points[start : start + size] / self._step)
+            # Whole numbers below 2**53, whatever the order of summation: the grid is chosen so.
+            squares = np.sum(points * points, axis=1)[:, None] - 2 * points @ seen.T + norms
+            kept = min(self.n_neighbors, len(seen))
+            place = np.nonzero(_smallest(squares, kept))[1].reshape(-1, kept)
+            part = found[start : start + size, :kept]
+            part[:, :, 0] = np.take_along_axis(squares, place, axis=1)
+            part[:, :, 1:] = seen[place] - points[:, None, :]
         return found
 
     def merge(self, left: IntArray, right: IntArray) -> IntArray:
         """Return the nearest of both."""
         both = np.concatenate([left, right], axis=1)
-        keys = tuple(both[:, :, column] for column in reversed(range(both.shape[2])))
-        order = np.lexsort(keys, axis=1)[:, : self.n_neighbors]
-        return np.take_along_axis(both, order[:, :, None], axis=1)
+        squares = both[:, :, 0]
+        kth = _kth(squares, self.n_neighbors)
+        tied = np.flatnonzero((kth[:, 0] != NO_NEIGHBOUR) & (np.sum(squares <= kth, axis=1) > self.n_neighbors))
+        if tied.size:
+            keys = tuple(both[tied, :, column] for column in reversed(range(both.shape[2])))
+            order = np.lexsort(keys, axis=1)
+            both[tied] = np.take_along_axis(both[tied], order[:, :, None], axis=1)
+        return both[_smallest(both[:, :, 0], self.n_neighbors)].reshape(left.shape)
 
     def finish(self, merged: IntArray) -> IntArray:
         """Add up the offsets; a missing neighbour adds nothing."""
@@ -98,14 +111,26 @@ class NeighbourMeans(Question):
         farthest = math.sqrt(float(np.max(np.sum(self.points**2, axis=1))))
         return max(DIAMETER, 1 + farthest) / self._step + math.sqrt(self.points.shape[1])
 
-    def _nearest(self, rows: FloatArray) -> IntArray:
-        offsets = np.rint((rows[None, :, :] - self.points[:, None, :]) / self._step).astype(np.int64)
-        squares = np.sum(offsets * offsets, axis=2)
-        table = np.concatenate([squares[:, :, None], offsets], axis=2)
-        if table.shape[1] <= self.n_neighbors:
-            return table
-        # Everything as near as the t-th stays in play, so that equal distances are decided by coordinates in `merge`.
-        kth = np.partition(squares, self.n_neighbors - 1, axis=1)[:, self.n_neighbors - 1 : self.n_neighbors]
-        width = int(np.max(np.sum(squares <= kth, axis=1)))
-        order = np.argsort(squares, axis=1, kind="stable")[:, :width]
-        return np.take_along_axis(table, order[:, :, None], axis=1)
+    @property
+    def _nobody(self) -> IntArray:
+        count, dimension = self.points.shape
+        found = np.zeros((count, self.n_neighbors, dimension + 1), dtype=np.int64)
+        found[:, :, 0] = NO_NEIGHBOUR
+        return found
+
+
+def _kth(table: Any, count: int) -> Any:
+    """Return the `count`-th smallest number of each line."""
+    return np.partition(table, count - 1, axis=1)[:, count - 1 : count]
+
+
+def _smallest(table: Any, count: int) -> npt.NDArray[np.bool_]:
+    """Mark the `count` smallest numbers of each line; of equal ones, those that come first."""
+    kth = _kth(table, count)
+    kept = np.asarray(table <= kth)
+    tied = np.flatnonzero(np.sum(kept, axis=1) > count)
+    if tied.size:
+        equal = table[tied] == kth[tied]
+        room = count - np.sum(kept[tied] & ~equal, axis=1, keepdims=True)
+        kept[tied] &= ~equal | (np.cumsum(equal, axis=1) <= room)
+    return kept

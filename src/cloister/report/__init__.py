@@ -3,6 +3,7 @@
 
 from cloister.report._format import number, plain_text, with_error
 from cloister.report._render import render, report_html, write_report
+from cloister.report._source_target import source_target_summary
 from cloister.report._summary import rank_columns, summary, synopsis_summary
 from cloister.report._synopsis import synopsis_html
 
@@ -12,6 +13,7 @@ __all__ = [
     "rank_columns",
     "render",
     "report_html",
+    "source_target_summary",
     "summary",
     "synopsis_html",
     "synopsis_summary",

@@ -13,10 +13,13 @@ from typing import Any
 from cloister.report._format import number, with_error
 
 __all__ = [
+    "MAP_WIDTH",
     "WHISKER",
     "Chart",
+    "Point",
     "cluster_map",
     "count_bar",
+    "fit_map",
     "guess_meter",
     "round_candidates",
     "round_noise",
@@ -64,7 +67,7 @@ def cluster_map(plane: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> st
     largest = max(max(cluster["count"] for cluster in clusters), 1.0)
     crowd = LARGEST_BUBBLE * min(1.0, math.sqrt(12 / len(clusters)))
     radii = [crowd * math.sqrt(max(cluster["count"], 0.0) / largest) for cluster in clusters]
-    place, height = _fit_map(positions, crowd + MAP_MARGIN)
+    place, height = fit_map(positions, crowd + MAP_MARGIN)
     named = set(sorted(range(len(clusters)), key=lambda index: -radii[index])[:LABELLED_BUBBLES])
     marks = []
     for index in sorted(range(len(clusters)), key=lambda index: -radii[index]):
@@ -148,7 +151,8 @@ class _Place:
         )
 
 
-def _fit_map(points: Sequence[Point], margin: float) -> tuple[_Place, float]:
+def fit_map(points: Sequence[Point], margin: float) -> tuple[_Place, float]:
+    """Return the map of a plane to a picture of full width that holds all points, and the picture's height."""
     left, right, bottom, top = _extent(points)
     scale = (MAP_WIDTH - 2 * margin) / max(right - left, (top - bottom) / MAP_TALLEST, 1e-9)
     if right - left < 1e-9 and top - bottom < 1e-9:

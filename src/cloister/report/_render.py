@@ -8,6 +8,7 @@ from cloister.release import Release, write_whole
 from cloister.report._figures import cluster_map, round_candidates, round_noise, round_panels
 from cloister.report._format import with_error
 from cloister.report._html import about, count_of, header, page, receipt, strip_table, table, text
+from cloister.report._source_target import source_target_html
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
 from cloister.report._words import axis_words, scaling_words
@@ -64,6 +65,8 @@ def report_html(release: Release) -> str:
 
 def render(told: dict[str, Any]) -> str:
     """Return what :func:`summary` told as one HTML page."""
+    if "source_target" in told:
+        return source_target_html(told)
     title = f"{count_of(told['n_clusters'], 'cluster')} in {count_of(told['n_features'], 'column')}"
     return page(title, [_header(told, title), _released(told), _clusters(told), receipt(told), _evolution(told), about(told)])
 

@@ -74,6 +74,8 @@ figcaption p { margin: 0 0 0.5rem; }
 svg text { fill: var(--ink); font-size: 13px; }
 svg .axis { fill: var(--soft); font-size: 12px; }
 svg .name { font-weight: 700; paint-order: stroke; stroke: var(--paper); stroke-width: 3px; stroke-linejoin: round; }
+.served { stroke: var(--soft); stroke-width: 2.6; stroke-linecap: round; opacity: 0.45; fill: none; }
+.source path { fill: var(--alert); fill-opacity: 0.3; stroke: var(--alert); stroke-width: 1.2; }
 .track { stroke: var(--line); stroke-width: 6; stroke-linecap: round; }
 .reach { stroke: var(--accent); stroke-width: 6; stroke-linecap: round; }
 .pin { stroke: var(--ink); stroke-width: 2.5; }

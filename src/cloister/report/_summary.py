@@ -14,6 +14,7 @@ from scipy.special import ndtr
 from cloister.domain import Box, FloatArray
 from cloister.privacy import Event, Receipt, to_dict
 from cloister.release import Release
+from cloister.report._source_target import source_target_map, source_target_summary
 from cloister.synopsis import Synopsis
 
 __all__ = ["rank_columns", "summary", "synopsis_summary"]
@@ -64,6 +65,7 @@ def summary(release: Release) -> dict[str, Any]:
         "rounds": _rounds(release.history),
         "parameters": release.parameters,
         "versions": release.versions,
+        **_source_target(release),
     }
 
 
@@ -223,6 +225,12 @@ def _rounds(history: Sequence[Any]) -> list[dict[str, Any]]:
         except (AttributeError, KeyError, TypeError, ValueError):
             continue
     return rounds
+
+
+def _source_target(release: Release) -> dict[str, Any]:
+    if release.free_centers is None:
+        return {}
+    return {"source_target": source_target_summary(release), "map": source_target_map(release)}
 
 
 def _pairs(points: Any) -> list[list[float]]:

@@ -15,7 +15,7 @@ __all__ = ["synopsis_html"]
 
 PAIRED_COLUMNS = 4
 STRIPPED_COLUMNS = 16
-LARGEST_COMPARED = 1 << 17  # cells; comparing numbers of clusters on a larger grid takes minutes, so it waits to be asked for
+LARGEST_COMPARED = 1 << 14  # cells; comparing numbers of clusters on a larger grid takes long, so it waits to be asked for
 
 
 def synopsis_html(

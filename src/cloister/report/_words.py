@@ -11,6 +11,7 @@ ASKED = {
     "grid_counts": "How many rows lie in each cell of the grid",
     "distance_histogram": "How far rows lie from the nearest point",
     "row_count": "How many rows there are",
+    "neighbour_means": "Mean of the rows nearest to each public point",
 }
 MECHANISMS = {"rounded_gaussian": "Gaussian, rounded to whole steps", "discrete_laplace": "Discrete Laplace"}
 

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to make of weighted cells: their k-means, and how many clusters they support. Arithmetic on public numbers."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cloister.algorithms._grid import denoise_counts
+from cloister.algorithms._kmeans import weighted_kmeans
+from cloister.domain import FloatArray, IntArray, snap
+from cloister.questions import Nearest
+
+__all__ = ["RESTARTS", "KChoice", "cluster_cells", "compare_numbers", "nearest_cell", "squares_to"]
+
+RESTARTS = 10
+FEW_RESTARTS = 3
+SPLITS = 3  # of the noise
+LEAST_GAIN = math.log(1.2)  # what a further cluster must gain over one in evenly spread mass
+
+
+@dataclass(frozen=True, eq=False)
+class KChoice:
+    """What comparing numbers of clusters found."""
+
+    n_clusters: tuple[int, ...]
+    loss: FloatArray  # mean squared distance of the synopsis' mass to the centres
+    held_out: FloatArray  # the same on a half of the noise the centres have not seen
+    held_out_error: FloatArray
+    even: FloatArray  # the loss of mass that is spread evenly over the box: what any k achieves without clusters
+    elbow: int  # from here on, further clusters help no more than they help evenly spread mass
+    supported: int  # the largest k that lowers the held-out loss by more than two of its errors
+    best: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice as plain data."""
+        return {
+            "n_clusters": list(self.n_clusters),
+            "loss": self.loss.tolist(),
+            "held_out": self.held_out.tolist(),
+            "held_out_error": self.held_out_error.tolist(),
+            "even": self.even.tolist(),
+            "elbow": self.elbow,
+            "supported": self.supported,
+            "best": self.best,
+        }
+
+    def scaled(self, factor: float) -> "KChoice":
+        """Return the same choice with losses in another unit."""
+        losses = {name: getattr(self, name) * factor for name in ("loss", "held_out", "held_out_error", "even")}
+        return replace(self, **losses)
+
+
+def compare_numbers(
+    numbers: list[int],
+    noisy_counts: FloatArray,
+    *,
+    sigma: float,
+    n_rows: float,
+    points: FloatArray,
+    half_widths: FloatArray,
+    counts: str,
+    generator: np.random.Generator,
+) -> KChoice:
+    """Compare numbers of clusters, by an elbow and by a criterion that knows the noise.
+
+    Parameters
+    ----------
+    numbers : list of int
+        To compare, increasing.
+    noisy_counts : array with one axis per column
+        Of the cells, with independent noise of standard deviation `sigma`.
+    sigma, n_rows : float
+        Noise of a count, and the number of rows.
+    points : array of shape (n_cells, n_features)
+        Where the rows of each cell are taken to be.
+    half_widths : array of shape (n_features,)
+        The box.
+    counts : str
+        How noisy counts become weights.
+    generator : Generator
+        For restarts and for splitting the noise.
+    """
+    weights = np.maximum(denoise_counts(noisy_counts, counts, total=n_rows).ravel(), 0.0)
+    halves = [_split(noisy_counts, sigma, n_rows, counts, generator) for _ in range(SPLITS)]
+
+    def squares(mass: FloatArray, count: int, restarts: int) -> FloatArray:
+        return squares_to(points, cluster_cells(points, mass, count, generator, restarts=restarts, half_widths=half_widths))
+
+    table = []
+    for count in numbers:
+        judged = [(unseen, squares(seen, count, FEW_RESTARTS)) for seen, unseen in halves]
+        # All halves share the noise that was released; the noise that split them is their own.
+        noise = sigma * math.sqrt((1 + 1 / SPLITS) * float(np.mean([np.sum(one**2) for _, one in judged])))
+        loss = np.sum(weights * squares(weights, count, RESTARTS)) / max(weights.sum(), 1.0)
+        even = np.mean(squares(np.ones_like(weights), count, FEW_RESTARTS))
+        table.append([loss, np.mean([np.sum(unseen * one) for unseen, one in judged]) / n_rows, noise / n_rows, even])
+    inside = float(np.sum((half_widths / np.array(noisy_counts.shape)) ** 2))  # what is smaller than a cell is not resolved
+    return _choose(numbers, *np.array(table).T, inside=inside)
+
+
+def _split(
+    noisy_counts: FloatArray, sigma: float, n_rows: float, counts: str, generator: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return weights and counts with (for Gaussian noise exactly, else to second order) independent noise."""
+    extra = sigma * generator.standard_normal(noisy_counts.shape)
+    seen = denoise_counts(noisy_counts + extra, counts, total=n_rows)
+    return np.maximum(seen, 0.0).ravel(), (noisy_counts - extra).ravel()
+
+
+def cluster_cells(
+    points: FloatArray,
+    weights: FloatArray,
+    n_clusters: int,
+    generator: np.random.Generator,
+    *,
+    restarts: int,
+    half_widths: FloatArray,
+) -> FloatArray:
+    """Weighted k-means of the cells; where fewer cells than clusters have weight, further centres are spread in the box."""
+    alive = weights > 0
+    if np.count_nonzero(alive) > n_clusters:
+        return weighted_kmeans(points[alive], weights[alive], n_clusters, generator=generator, restarts=restarts)
+    spare = (2 * generator.random((n_clusters - np.count_nonzero(alive), points.shape[1])) - 1) * half_widths
+    return np.vstack([points[alive], spare])
+
+
+def squares_to(points: FloatArray, centers: FloatArray) -> FloatArray:
+    """Return the squared distance of each point to its nearest centre."""
+    return np.asarray(np.sum((points - centers[nearest_cell(points, centers)]) ** 2, axis=1))
+
+
+def nearest_cell(points: FloatArray, centers: FloatArray) -> IntArray:
+    """Return the nearest centre of each point."""
+    return Nearest(snap(centers))(snap(points))
+
+
+def _choose(
+    numbers: list[int], loss: FloatArray, held_out: FloatArray, errors: FloatArray, even: FloatArray, *, inside: float
+) -> KChoice:
+    supported, lowest = numbers[0], held_out[0]
+    for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
+        if value < lowest - 2 * error:
+            supported, lowest = count, value
+    known = np.maximum(held_out, 0.0) + inside
+    gains = np.log((even + inside) / known)
+    top = int(np.argmax(gains))
+    slack = max(LEAST_GAIN, float(errors[top] / known[top]))
+    elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
+    return KChoice(tuple(numbers), loss, held_out, errors, even, elbow, supported, min(elbow, supported))

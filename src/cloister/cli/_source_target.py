@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister source-target``: choose points of a public table, while a private one covers part of it already."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cloister.cli._bounds import read_bounds
+from cloister.cli._private import (
+    EPSILON_HELP,
+    open_table,
+    output_options,
+    shared_options,
+    shared_parameters,
+    shown_by,
+    spend,
+    split_names,
+)
+from cloister.cli._product import RELEASE, check_shown
+from cloister.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from cloister.data import Rows
+    from cloister.privacy import Guarantee
+
+__all__ = ["source_target"]
+
+
+@click.command("source-target", short_help="Choose points of a public table beside a private one.")
+@click.argument("target", metavar="TARGET")
+@click.option(
+    "--source", metavar="SOURCE", required=True, help="The private table: a Parquet or CSV file, or a folder of them."
+)
+@click.option("-k", "--clusters", type=int, required=True, help="Number of target points to choose.")
+@click.option("--epsilon", type=float, help=EPSILON_HELP)
+@click.option("--delta", type=float, help="Well below one over the number of source rows. Default: 0, which is pure.")
+@click.option("--rho", type=float, help="Zero-concentrated privacy, instead of --epsilon and --delta.")
+@click.option(
+    "--method",
+    type=click.Choice(["nna", "nas"]),
+    default="nna",
+    show_default=True,
+    help="Average the source rows nearest to each target point, each row once (nna), or its --neighbors nearest (nas).",
+)
+@click.option(
+    "--confidence", type=float, default=0.99, show_default=True, help="How sure nna must be that source rows are there."
+)
+@click.option("--neighbors", type=int, default=150, show_default=True, help="Source rows in each average of nas.")
+@click.option(
+    "--coreset-radius",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Target points within this part of the diameter are asked about together; 0 asks about each.",
+)
+@click.option("--metric", default="euclidean", show_default=True, help="Distance to minimise, as scikit-learn names it.")
+@shared_options
+@click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
+@click.option("--indices", metavar="FILE", help="Write the rows of TARGET that were chosen as CSV; '-' is standard output.")
+@output_options
+def source_target(target: str, source: str, **options: Any) -> None:
+    """Choose k rows of TARGET that, beside the rows of SOURCE, leave no row of TARGET far from its nearest.
+
+    Only SOURCE is private. TARGET is public: its rows are printed, written to the release and drawn in the report.
+    Both are Parquet or CSV files, or folders of them, with the same numeric columns; SOURCE may have more. Everything
+    is checked before any budget is spent.
+
+    BOUNDS say where rows of SOURCE may lie, as for 'cloister fit'. Left out, they are a ball around TARGET.
+
+    \b
+    Examples:
+      cloister source-target streets.csv --source volunteers.parquet -k 10 --epsilon 3
+      cloister source-target streets.csv --source volunteers.parquet -k 10 --rho 1 --columns x,y \\
+          --ledger budget.sqlite --output release.json --report report.html --indices medoids.csv
+    """  # noqa: D301
+    shown = shown_by(options)
+    check_shown(shown, [("TARGET", target), ("--source", source), ("--ledger", options["ledger"])])
+    guarantee = _guarantee(options)
+    public, rows, domain = _open(target, source, options)
+
+    def run(ledger: Any) -> Any:
+        from cloister.cluster import SourceTargetKMedoids
+
+        model = SourceTargetKMedoids(
+            **shared_parameters(ledger, options),
+            guarantee=guarantee,
+            bounds=domain,
+            method=options["method"],
+            confidence=options["confidence"],
+            n_neighbors=options["neighbors"],
+            coreset_radius=options["coreset_radius"],
+            metric=options["metric"],
+        )
+        return model.fit(public, source=rows).release_
+
+    spend(RELEASE, shown, options, run)
+
+
+def _guarantee(options: dict[str, Any]) -> "Guarantee":
+    from cloister.privacy import ZCDP, as_guarantee
+
+    if (options["epsilon"] is None) == (options["rho"] is None):
+        raise ParameterError("source-target: expected one of --epsilon and --rho. Pass --epsilon 3, for example.")
+    if options["rho"] is None:
+        return as_guarantee("source-target", options["epsilon"], options["delta"] or 0.0)
+    if options["delta"] is not None:
+        raise ParameterError("--delta: goes with --epsilon, not with --rho. Leave it out.")
+    return ZCDP(options["rho"])
+
+
+def _open(target: str, source: str, options: dict[str, Any]) -> tuple["Rows", "Rows", Any]:
+    """Open both tables with the same columns; return them and the domain, None where no bounds were given."""
+    from cloister.data import open_rows
+    from cloister.domain import Box
+
+    columns, jobs = split_names(options["columns"]), options["jobs"]
+    if options["bounds"]:
+        bounds = read_bounds(options["bounds"])
+        public = open_table(target, bounds, columns, jobs=jobs, where="TARGET")
+        pairs = bounds.pairs(public.feature_names or ())
+        domain = Box([low for low, _ in pairs], [high for _, high in pairs])
+    else:
+        public, domain = open_rows(target, columns, n_jobs=jobs, where="TARGET"), None
+    return public, open_rows(source, public.feature_names, n_jobs=jobs, where="--source"), domain
