@@ -8,10 +8,10 @@ JOBS ?= 2
 export PYTHONWARNINGS ?= default
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow bench clean
+.PHONY: help setup demo test check format lint types slow bench bench-grids bench-source-target clean
 
 help:  ## Say what each target does.
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Cloister needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
@@ -53,6 +53,12 @@ types: $(DEV)
 
 bench: $(DEV)  ## Accuracy and speed, measured side by side (quick profile).
 	@$(BIN)/python -m benchmarks
+
+bench-grids: $(DEV)  ## RUGNIK beside EUGkM on 108 configurations: a table, a CSV and a plot (several minutes).
+	@$(BIN)/python -m benchmarks.grids --repeats 200
+
+bench-source-target: $(DEV)  ## Source-target clustering as in the paper's Figure 3: a table, a CSV and a plot.
+	@$(BIN)/python -m benchmarks.source_target --runs 30
 
 clean:  ## Remove the virtual environment and what the demo wrote.
 	@rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NeighbourMeans against a plain transcription, and its sensitivity where it is hardest: ties, few rows, points outside."""
+
+import functools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cloister.domain import Ball, Relation, grid_step
+from cloister.questions import NearestCounts, NearestSums, NeighbourMeans
+
+WIDTH = 2
+FRAME = Ball(1.0, [0.0] * WIDTH).frame()
+TICKS = [-1.0, -0.5, 0.0, 0.5, 1.0]
+
+
+def answer(question, *blocks):
+    return question.finish(functools.reduce(question.merge, (question.exact(block) for block in blocks)))
+
+
+def plainly(question, rows):
+    """The same answer, a row and a point at a time, in Python's integers."""
+    step, told = grid_step(WIDTH), []
+    for point in question.points:
+        offsets = [[round(float(value) / step) for value in row - point] for row in rows]
+        nearest = sorted((sum(value * value for value in offset), *offset) for offset in offsets)[: question.n_neighbors]
+        told.append([sum(one[axis + 1] for one in nearest) for axis in range(WIDTH)])
+    return np.array(told).reshape(len(question.points), WIDTH)
+
+
+VALUE = st.one_of(st.sampled_from(TICKS), st.floats(-1.2, 1.2))
+ROW = st.lists(VALUE, min_size=WIDTH, max_size=WIDTH)
+
+
+@st.composite
+def questions(draw):
+    points = draw(st.lists(st.lists(st.one_of(st.sampled_from([*TICKS, -2.0, 2.0]), st.floats(-2, 2)), min_size=2, max_size=2),
+                           min_size=1, max_size=4))  # fmt: skip
+    return NeighbourMeans(points=points, n_neighbors=draw(st.integers(1, 5)))
+
+
+@settings(max_examples=120, deadline=None)
+@given(question=questions(), table=st.lists(ROW, max_size=9), repeat=st.integers(1, 3), cut=st.integers(0, 9))
+def test_it_says_what_its_transcription_says_however_the_rows_come(question, table, repeat, cut):
+    rows = FRAME.clean(np.array(table * repeat).reshape(-1, WIDTH))
+    expected = plainly(question, rows)
+    assert np.array_equal(answer(question, rows), expected)
+    assert np.array_equal(answer(question, rows[:cut], rows[cut:]), expected)
+    assert np.array_equal(answer(question, rows[cut:][::-1], rows[:0], rows[:cut]), expected)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    question=questions(),
+    table=st.lists(ROW, max_size=6),
+    row=ROW,
+    other=ROW,
+    relation=st.sampled_from(Relation),
+    repeat=st.integers(1, 2),
+)
+def test_neighbours_stay_within_the_claimed_distance(question, table, row, other, relation, repeat):
+    left = [*(table * repeat), row]
+    right = [*(table * repeat), *([other] if relation is Relation.REPLACE else [])]
+    for asked in (
+        question,
+        NearestCounts(points=question.points),
+        NearestSums(points=question.points, radius=0.3),
+        NearestSums(points=question.points, radius=1.0, anchors=np.zeros_like(question.points)),
+    ):
+        told = [answer(asked, FRAME.clean(np.array(rows).reshape(-1, WIDTH))) for rows in (left, right)]
+        moved = [int(value) for value in (told[0] - told[1]).ravel()]
+        assert sum(map(abs, moved)) <= asked.l1_sensitivity(relation)
+        assert sum(value * value for value in moved) <= Fraction(asked.l2_sensitivity(relation)) ** 2
+
+
+@pytest.mark.parametrize("n_points", [1, 9])
+@pytest.mark.parametrize("relation", Relation)
+def test_the_bound_is_nearly_attained(n_points, relation):
+    """All points on one side, all rows on the other but one, which goes there."""
+    question = NeighbourMeans(points=[[1.0, 0.0]] * n_points, n_neighbors=1)
+    far, near = FRAME.clean([[-1.0, 0.0]]), FRAME.clean([[1.0, 0.0]])
+    left, right = answer(question, far), answer(question, near if relation is Relation.REPLACE else np.vstack([far, near]))
+    assert np.linalg.norm((left - right).astype(float)) >= question.l2_sensitivity(relation) * (1 - 1e-6)
+
+
+def test_missing_neighbours_lie_at_the_point():
+    question = NeighbourMeans(points=[[0.5, 0.0]], n_neighbors=4)
+    assert answer(question, FRAME.clean([[0.0, 0.0]]))[0] * question.unit == pytest.approx([-0.125, 0.0])
+    assert not answer(question, np.empty((0, 2))).any()
+
+
+def test_many_rows_in_small_blocks(generator, monkeypatch):
+    rows = FRAME.clean(generator.choice(TICKS, size=(400, 2)))
+    question = NeighbourMeans(points=generator.choice(TICKS, size=(30, 2)), n_neighbors=37)
+    expected = plainly(question, rows)
+    monkeypatch.setattr("cloister.questions._neighbours.BLOCK_NUMBERS", 1000)
+    assert np.array_equal(answer(question, rows), expected)
+    assert np.array_equal(answer(question, *np.array_split(rows, 9)), expected)
