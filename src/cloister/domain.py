@@ -98,8 +98,7 @@ class Ball:
         largest = np.max(np.abs(offsets), axis=-1, keepdims=True, initial=self.radius)
         offsets = np.where(largest > self.radius, offsets / largest * self.radius, offsets)
         norms = np.sqrt(np.sum(offsets * offsets, axis=-1, keepdims=True))
-        factor = np.minimum(1.0, self.radius / np.maximum(norms, np.finfo(np.float64).tiny))
-        return np.asarray(self.center + offsets * factor)
+        return np.asarray(self.center + offsets * (self.radius / np.maximum(norms, self.radius)))
 
     def frame(self, *, scaling: str = "none") -> "Frame":
         """Return the map that takes the ball to the unit ball (a ball has one width, so `scaling` changes nothing)."""

@@ -6,6 +6,7 @@ import pytest
 
 from cloister import SourceTargetKMedoids
 
+SURE = 1 - 1e-9  # a confidence at which noise alone is not taken for source points
 LEFT, RIGHT = (0.0, 0.0), (20.0, 0.0)
 
 

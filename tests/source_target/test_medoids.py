@@ -3,6 +3,7 @@
 
 from itertools import combinations
 
+import kmedoids
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -128,7 +129,6 @@ def test_somebody_watches_every_pass(generator):
 
 @pytest.mark.parametrize("k", [3, 20])
 def test_without_caps_it_is_as_good_as_fasterpam(k, generator):
-    kmedoids = pytest.importorskip("kmedoids")
     table = pairwise_distances(generator.normal(size=(600, 4))).astype(np.float32)
     ours = np.mean([choose_medoids(table, k, generator=generator).cost for _ in range(5)])
     theirs = np.mean([kmedoids.fasterpam(table, k, random_state=run, n_cpu=1).loss / 600 for run in range(5)])

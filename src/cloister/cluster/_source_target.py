@@ -483,7 +483,7 @@ def _extent(points: FloatArray, metric: str) -> float:
 def _ball_around(points: FloatArray, margin: float) -> Ball:
     center = points.mean(axis=0)
     radius = margin * float(np.sqrt(np.max(np.sum((points - center) ** 2, axis=1))))
-    return Ball(max(radius, 1e-9 * max(1.0, float(np.abs(center).max()))), center)
+    return Ball(max(radius, 1e-9 * float(np.abs(center).max())) or 1.0, center)
 
 
 def _check_metric(where: str, metric: object, probe: FloatArray) -> None:

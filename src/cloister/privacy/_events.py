@@ -26,6 +26,7 @@ __all__ = ["Cost", "Event", "event_from_line", "price"]
 Cost: TypeAlias = GDP | PureDP
 
 LINE_VERSION = 1
+SMALLEST_DEVIATION = 1e-9  # in steps: never quite zero, so that one may divide by it
 EVENTS = ("rounded_gaussian", "discrete_laplace")
 
 
@@ -59,7 +60,7 @@ class Event:
         if self.event == "rounded_gaussian":
             return self.scale * self.unit
         ratio = math.exp(-1 / self.scale)  # of the probabilities of neighbouring integers
-        return math.sqrt(2 * ratio) / (1 - ratio) * self.unit
+        return max(math.sqrt(2 * ratio) / (1 - ratio), SMALLEST_DEVIATION) * self.unit
 
     def stamped(self) -> "Event":
         """Return the event with the present time."""

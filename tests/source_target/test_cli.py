@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister source-target``: what it prints and writes, and every refusal before any budget is spent."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from cloister import Ledger, load_release
+from cloister.cli import main
+
+
+@pytest.fixture
+def run():
+    def invoke(*arguments):
+        return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+    return invoke
+
+
+@pytest.fixture
+def folder(tmp_path, target, source):
+    """The public table as CSV, the private one as Parquet, with one column more and in another order; and a budget."""
+    pd.DataFrame(target, columns=["east", "north"]).to_csv(tmp_path / "streets.csv", index=False)
+    people = {"name": ["x"] * len(source), "north": source[:, 1], "east": source[:, 0]}
+    pd.DataFrame(people).to_parquet(tmp_path / "people.parquet")
+    assert CliRunner().invoke(main, ["ledger", "create", str(tmp_path / "b.sqlite"), "--epsilon", "4"]).exit_code == 0
+    return tmp_path
+
+
+@pytest.fixture
+def start(folder):
+    return ("source-target", folder / "streets.csv", "--source", folder / "people.parquet", "-k", 3)
+
+
+def test_it_prints_chosen_rows_costs_receipt_and_places(run, start, folder, target):
+    files = ("-o", folder / "r.json", "--report", folder / "r.html", "--indices", folder / "m.csv")
+    result = run(*start, "--epsilon", 3, "--ledger", folder / "b.sqlite", *files)
+    assert result.exit_code == 0, result.output
+    release = load_release(folder / "r.json")
+    rows = release.details["medoid_indices"]
+    assert (folder / "m.csv").read_text() == "row\n" + "".join(f"{row}\n" for row in rows)
+    assert np.allclose(release.cluster_centers, target[rows])
+    assert release.columns == ("east", "north")
+    assert (folder / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    for words in ("3 of 120 target points", "row of the target", "east", "north", "The source, as sanitised, serves"):
+        assert words in result.stdout
+    for words in ("Mean distance", "without it", "Guarantee: epsilon = 3 (pure)", "Left in the ledger: epsilon", "m.csv"):
+        assert words in result.stdout
+    for row in rows:
+        assert str(row) in result.stdout
+    assert "SourceTargetKMedoids" in run("show", folder / "r.json", "--json").stdout
+    assert "3 of 120 target points" in run("show", folder / "r.json").stdout
+    labels = run("predict", folder / "r.json", folder / "streets.csv").stdout.split()[1:]
+    assert labels.count("-1") == release.details["served_by_source"]
+
+
+def test_a_fit_that_is_not_kept_says_so(run, start):
+    assert "was not kept" in run(*start, "--epsilon", 1).stdout
+
+
+def test_json_is_for_machines(run, start, folder):
+    result = run(*start, "--rho", 1, "--json", "--seed", 3, "--indices", folder / "m.csv", "--method", "nas", "--n-rows", 600)
+    told = json.loads(result.stdout)
+    assert told["receipt"]["guarantee"] == {"kind": "zcdp", "rho": 1.0}
+    assert [event["asked"] for event in told["receipt"]["events"]] == ["neighbour_means"]
+    assert len(told["source_target"]["rows"]) == 3
+    assert told["files"] == {"indices": str(folder / "m.csv")}
+    assert "map" not in told
+
+
+def test_a_dash_is_standard_output(run, start):
+    result = run(*start, "--epsilon", 1, "--indices", "-")
+    assert result.stdout.startswith("row\n")
+    assert len(result.stdout.split()) == 4
+    assert "3 of 120 target points" in result.stderr
+    assert json.loads(run(*start, "--epsilon", 1, "-o", "-", "-q").stdout)["method"] == "SourceTargetKMedoids"
+
+
+def test_options_reach_the_estimator(run, start):
+    options = (
+        "--confidence",
+        0.9,
+        "--neighbors",
+        7,
+        "--coreset-radius",
+        0.2,
+        "--metric",
+        "manhattan",
+        "--neighbours",
+        "replace",
+    )
+    told = json.loads(run(*start, "--epsilon", 1, "--delta", 1e-6, *options, "--columns", "north", "--json").stdout)
+    assert told["columns"] == ["north"]
+    given = {"confidence": 0.9, "n_neighbors": 7, "coreset_radius": 0.2, "metric": "manhattan", "neighbours": "replace"}
+    assert {name: told["parameters"][name] for name in given} == given
+    assert told["receipt"]["guarantee"]["delta"] == 1e-6
+
+
+def test_bounds_choose_columns(run, start):
+    told = json.loads(run(*start, "--epsilon", 1, "--bounds", "east=-5:30", "--json").stdout)
+    assert (told["columns"], told["bounds"], told["domain"]) == (["east"], [[-5.0, 30.0]], "box")
+    assert json.loads(run(*start, "--epsilon", 1, "--json").stdout)["domain"] == "ball"
+
+
+def test_a_seed_repeats_a_run(run, start):
+    first, second = (run(*start, "--epsilon", 1, "--seed", 5).stdout for _ in range(2))
+    assert first == second
+    assert "SEEDED" in first
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"--epsilon": None}, "expected one of --epsilon and --rho"),
+        ({"--rho": 1}, "expected one of --epsilon and --rho"),
+        ({"--epsilon": None, "--rho": 1, "--delta": 1e-6}, "--delta: goes with --epsilon"),
+        ({"--epsilon": None, "--rho": 0}, "rho: expected a finite number above 0"),
+        ({"--epsilon": 0}, "epsilon: expected a finite number above 0"),
+        ({"--epsilon": 9}, "this fit costs epsilon 9"),
+        ({"-k": 0}, "n_clusters: expected an integer from 1"),
+        ({"--source": None}, "Missing option '--source'"),
+        ({"--source": "none.csv"}, "there is no file or folder 'none.csv'"),
+        ({"--method": "magic"}, "'magic' is not"),
+        ({"--confidence": 2}, "confidence: expected a finite number"),
+        ({"--neighbors": 0}, "n_neighbors: expected an integer of at least 1"),
+        ({"--coreset-radius": 2}, "coreset_radius: expected a finite number"),
+        ({"--metric": "near"}, "metric: expected a distance"),
+        ({"--columns": "up"}, "column 'up' is not in the table"),
+        ({"--columns": "east,"}, "expected names joined by commas"),
+        ({"--bounds": "up=0:1"}, "column 'up' is not in the table"),
+        ({"--bounds": "east=1:0"}, "expected low < high"),
+        ({"--n-rows": -1}, "n_rows: expected an integer of at least 0"),
+        ({"--jobs": 0}, "n_jobs: expected a number of threads other than 0"),
+    ],
+)
+def test_bad_input_is_one_line_and_free(run, folder, changes, match):
+    options = {"--source": folder / "people.parquet", "-k": 3, "--epsilon": 1, "--ledger": folder / "b.sqlite"}
+    options |= {"--output": folder / "out.json", **changes}
+    given = [word for name, value in options.items() if value is not None for word in (name, value)]
+    result = run("source-target", folder / "streets.csv", *given)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert match in result.stderr
+    with Ledger.open(folder / "b.sqlite") as opened:
+        assert [line["kind"] for line in opened.lines] == ["budget"]
+    assert not (folder / "out.json").exists()
+
+
+def test_a_target_with_a_gap_is_refused_for_free(run, folder, start):
+    (folder / "streets.csv").write_text("east,north\n1,2\n3,\n")
+    result = run(*start, "--epsilon", 1, "--ledger", folder / "b.sqlite")
+    assert result.exit_code == 2
+    assert "expected finite numbers, got others in row 1" in result.stderr
+
+
+def test_files_are_not_written_over_each_other(run, folder, start):
+    for options, match in (
+        (("-o", folder / "x", "--indices", folder / "x"), "is also given as --output"),
+        (("--indices", folder / "streets.csv", "--force"), "is also given as TARGET"),
+        (("--report", folder / "people.parquet", "--force"), "is also given as --source"),
+        (("--indices", folder / "b.sqlite"), "exists. Choose another name"),
+        (("--indices", "-", "--json"), "standard output is taken"),
+    ):
+        result = run(*start, "--epsilon", 1, *options)
+        assert result.exit_code == 2
+        assert match in result.stderr

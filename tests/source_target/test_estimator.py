@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SourceTargetKMedoids: what it finds, every kind of table, the edges, and every refusal before anything is spent."""
+
+import pickle
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from sklearn.base import clone
+
+from cloister import GDP, ZCDP, ApproxDP, Ball, Box, Ledger, PureDP, SourceTargetKMedoids, load_release, open_rows
+from cloister.exceptions import BudgetExceeded, DataError, ParameterError
+
+from .conftest import SURE
+
+# -- what it finds ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extra", [{}, {"delta": 1e-6}, {"calibration": "paper", "bounds": Ball(15.0, [10.0, 0.0])}])
+def test_chosen_points_avoid_what_the_source_covers(make, target, source, extra):
+    model = make(4, confidence=SURE, **extra).fit(target, source=source)
+    assert (model.cluster_centers_[:, 0] < 10).all()
+    assert len(model.sanitized_source_) > 0
+    assert (model.sanitized_source_[:, 0] > 10).all()
+    details = model.release_.details
+    assert details["served_by_source"] >= 55
+    assert details["target_cost"] < details["cost_alone"] < details["cost_of_chosen"]
+
+
+def test_without_a_source_both_groups_are_served(make, target):
+    model = make(4, confidence=SURE).fit(target, source=np.empty((0, 2)))
+    assert set(model.cluster_centers_[:, 0] > 10) == {True, False}
+    assert model.target_cost_ == pytest.approx(model.release_.details["cost_alone"], rel=0.1)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 3])
+def test_a_source_from_afar_covers_nothing(make, target, generator, n_clusters):
+    """Rows outside the default domain are moved to its edge, which must not bring them near the target."""
+    away = generator.normal((400.0, 0.0), 1, (600, 2))
+    model = make(n_clusters, confidence=SURE).fit(target, source=away)
+    assert model.release_.details["served_by_source"] == 0
+    assert len(model.sanitized_source_) == 0
+
+
+def test_an_average_at_the_clipping_radius_is_dropped(make):
+    # All offsets are clipped: where the source really lies is not known, and it helps nobody.
+    grid = np.array([[x, y] for x in range(10) for y in range(10)], dtype=float)
+    settings = {"epsilon": 50.0, "confidence": SURE, "coreset_radius": 0.0, "bounds": Box(-50, 50)}
+    model = make(20, **settings).fit(grid, source=np.tile([[40.0, 9.0]], (500, 1)))
+    assert len(model.sanitized_source_) == 0
+
+
+@pytest.mark.parametrize("method", ["nna", "nas"])
+def test_the_choice_is_never_worse_than_ignoring_the_source(make, target, source, method, seed):
+    for run in range(4):
+        model = make(3, method=method, epsilon=0.2, random_state=seed + run).fit(target, source=source)
+        alone = make(3, epsilon=1e-6, random_state=seed + run).fit(target, source=source[:0]).cluster_centers_
+        nearest = [
+            np.linalg.norm(target[:, None] - np.vstack([centers, model.sanitized_source_])[None], axis=2).min(axis=1).mean()
+            for centers in (model.cluster_centers_, alone)
+        ]
+        assert nearest[0] == pytest.approx(model.target_cost_)
+        assert nearest[0] <= nearest[1] + 1e-6
+
+
+def test_fitted_numbers_agree_with_each_other(make, target, source):
+    model = make(4).fit(target, source=source)
+    assert np.array_equal(target[model.medoid_indices_], model.cluster_centers_)
+    labels = model.predict(target)
+    counts = np.bincount(labels + 1, minlength=5)
+    assert counts[0] == model.release_.details["served_by_source"]
+    assert counts[1:].tolist() == model.release_.cluster_counts.tolist()
+    assert len(model.sanitized_source_) == len(model.sanitized_counts_)
+
+
+def test_nas_stands_for_the_source_too(make, target, source):
+    model = make(2, method="nas", guarantee=GDP(200.0), n_rows=600, coreset_radius=0.3).fit(target, source=source)
+    assert (model.cluster_centers_[:, 0] < 10).all()
+    assert np.array_equal(model.sanitized_counts_, np.ones(len(model.sanitized_source_)))
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine"])
+def test_other_metrics(make, target, source, metric):
+    model = make(2, metric=metric).fit(target + 50, source=source + 50)
+    assert model.predict(target + 50).max() <= 1
+    assert np.isfinite(model.target_cost_)
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1e-60, 0.0), (1e60, 0.0), (1.0, 5e6)])
+def test_units_do_not_matter(make, target, source, scale, shift):
+    here = make(3, random_state=1).fit(target, source=source)
+    there = make(3, random_state=1).fit(target * scale + shift, source=source * scale + shift)
+    assert np.array_equal(here.medoid_indices_, there.medoid_indices_)
+    assert there.target_cost_ == pytest.approx(here.target_cost_ * scale, rel=1e-5)
+    drawn = np.array(there.release_.details["target"])
+    assert drawn == pytest.approx(target * scale + shift, rel=1e-9, abs=1e-5 * scale)
+
+
+# -- edges --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["nna", "nas"])
+@pytest.mark.parametrize("guarantee", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.5), GDP(0.5)], ids=lambda one: one.kind)
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize("size", [0, 1, 30])
+def test_any_guarantee_and_any_source(make, target, source, method, guarantee, neighbours, size):
+    ledger = Ledger(guarantee, neighbours=neighbours)
+    model = make(guarantee=guarantee, method=method, neighbours=neighbours, ledger=ledger).fit(target, source=source[:size])
+    assert model.cluster_centers_.shape == (3, 2)
+    assert tuple(ledger.events) == model.privacy_receipt_.events
+    asked = [event.asked for event in ledger.events]
+    assert asked == (["nearest_counts", "nearest_sums"] if method == "nna" else ["row_count", "neighbour_means"])
+
+
+def test_a_public_size_saves_a_question(make, target, source):
+    for size in (0, 1, 600):
+        ledger = Ledger(PureDP(5.0))
+        make(method="nas", n_rows=size, ledger=ledger).fit(target, source=source)
+        assert [event.asked for event in ledger.events] == ["neighbour_means"]
+
+
+@pytest.mark.parametrize("solver", ["auto", "exact", "representatives"])
+@pytest.mark.parametrize("k", [5, 6, 1000])
+def test_more_clusters_than_targets(make, source, k, solver):
+    target = np.arange(10.0).reshape(5, 2)
+    model = make(k, solver=solver).fit(target, source=source)
+    assert model.medoid_indices_.tolist() == [0, 1, 2, 3, 4]
+    assert model.target_cost_ == 0
+    assert model.predict(target).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_coarse_coreset_does_not_limit_the_choice(make, generator, source):
+    target = generator.normal(size=(300, 2))
+    assert len(make(20, solver="representatives", coreset_radius=1.0).fit(target, source=source).medoid_indices_) == 20
+    assert len(make(20, solver="representatives", max_representatives=3).fit(target, source=source).medoid_indices_) == 20
+
+
+@pytest.mark.parametrize("solver", ["exact", "representatives"])
+def test_duplicate_targets(make, source, solver):
+    model = make(3, solver=solver).fit(np.repeat([[0.0, 0.0], [1.0, 1.0]], 40, axis=0), source=source)
+    assert model.target_cost_ == 0
+    for one in (np.ones((10, 2)), np.full((1, 2), 3.0), np.full((4, 2), 1e9)):
+        assert make(2, solver=solver).fit(one, source=source).target_cost_ == 0
+
+
+@pytest.mark.parametrize("method", ["nna", "nas"])
+def test_rows_of_the_source_never_raise(make, target, source, method):
+    hostile = source.copy()
+    hostile[0], hostile[1, 0], hostile[2], hostile[3, 1] = np.nan, np.inf, 1e300, -np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make(method=method).fit(target, source=hostile)
+
+
+def test_a_bad_row_of_the_target_is_named(make, target, source):
+    target[17, 1] = np.nan
+    ledger = Ledger(PureDP(5.0))
+    for data in (target, pd.DataFrame(target), pl.DataFrame(target)):
+        with pytest.raises(DataError, match=r"\.target: expected finite numbers, got others in row 17\. The target is public"):
+            make(ledger=ledger).fit(data, source=source)
+    assert ledger.spent.empty
+
+
+def test_a_target_without_rows_is_refused(make, source):
+    with pytest.raises(ParameterError, match=r"\.target: expected at least one row"):
+        make().fit(np.empty((0, 2)), source=source)
+
+
+# -- kinds of tables ----------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_table(make, target, source, tmp_path):
+    names = ["east", "north"]
+    frame = pd.DataFrame(source, columns=names)
+    frame.to_parquet(tmp_path / "source.parquet")
+    frame.to_csv(tmp_path / "source.csv", index=False)
+    pd.DataFrame(target, columns=names).to_parquet(tmp_path / "target.parquet")
+    sources = [
+        source,
+        source.tolist(),
+        frame,
+        pl.DataFrame(source, schema=names),
+        pa.Table.from_pandas(frame),
+        tmp_path / "source.parquet",
+        str(tmp_path / "source.csv"),
+        open_rows(tmp_path / "source.parquet", names),
+    ]
+    targets = [target, pd.DataFrame(target, columns=names), pl.DataFrame(target, schema=names), tmp_path / "target.parquet"]
+    expected = make(random_state=4).fit(target, source=source).medoid_indices_
+    for one in targets:
+        for other in sources:
+            model = make(random_state=4).fit(one, source=other)
+            assert np.array_equal(model.medoid_indices_, expected)
+            named = one is not target or not isinstance(other, np.ndarray | list)
+            assert model.release_.feature_names == (tuple(names) if named else None)
+
+
+def test_single_precision_and_integers(make, target, source):
+    assert make().fit(target.astype(np.float32), source=source.astype(np.float32)).cluster_centers_.dtype == np.float64
+    make().fit(target.round().astype(int), source=source.round().astype(np.int8))
+
+
+def test_other_columns_are_refused(make, target, source):
+    ledger = Ledger(PureDP(5.0))
+    with pytest.raises(DataError, match=r"\.source: expected 2 columns, as in the target, got 1\. Pass the same columns"):
+        make(ledger=ledger).fit(target, source=source[:, :1])
+    with pytest.raises(DataError, match=r"\.source: expected the target's columns in the target's order"):
+        make(ledger=ledger).fit(
+            pd.DataFrame(target, columns=["x", "y"]), source=pd.DataFrame(source[:, ::-1], columns=["y", "x"])
+        )
+    assert ledger.spent.empty
+
+
+# -- refusals -----------------------------------------------------------------------------------------------------------
+
+WRONG = [
+    ({"n_clusters": 0}, r"n_clusters: expected an integer from 1"),
+    ({"method": "mean"}, r"method: expected one of 'nas', 'nna', got 'mean'"),
+    ({"epsilon": 0.0}, r"epsilon: expected a finite number above 0"),
+    ({"delta": 1.0}, r"delta: expected a finite number of at least 0 and below 1"),
+    ({"guarantee": 1.0}, r"guarantee: expected PureDP, ApproxDP, ZCDP or GDP"),
+    ({"bounds": (1, 0)}, r"low < high"),
+    ({"bounds": ([0, 0, 0], [1, 1, 1])}, r"expected one number or 2"),
+    ({"calibration": "rough"}, r"calibration: expected one of 'paper', 'sharp'"),
+    ({"confidence": 0.4}, r"confidence: expected a finite number of at least 0\.5 and below 1"),
+    ({"confidence": 1.0}, r"confidence: expected a finite number"),
+    ({"n_neighbors": 0}, r"n_neighbors: expected an integer of at least 1"),
+    ({"coreset_radius": -0.1}, r"coreset_radius: expected a finite number of at least 0 and of at most 1"),
+    ({"max_representatives": 0}, r"max_representatives: expected an integer of at least 1"),
+    ({"metric": "near"}, r"metric: expected a distance that scikit-learn knows, got 'near'"),
+    ({"metric": "precomputed"}, r"metric: expected a distance .* function of two points, got 'precomputed'"),
+    ({"metric": "seuclidean"}, r"metric: expected a distance .* function of two points"),
+    ({"metric": lambda a, b: 0.0}, r"metric: expected a distance .* function of two points"),
+    ({"solver": "best"}, r"solver: expected one of 'auto', 'exact', 'representatives'"),
+    ({"n_init": 0}, r"n_init: expected an integer of at least 1"),
+    ({"neighbours": "near"}, r"neighbours: expected one of"),
+    ({"n_rows": -1}, r"n_rows: expected an integer of at least 0"),
+    ({"ledger": 3}, r"ledger: expected a Ledger or None"),
+    ({"random_state": "x"}, r"random_state: expected an integer"),
+    ({"n_jobs": 0}, r"n_jobs: expected a number of threads other than 0"),
+]
+
+
+class Untouchable:
+    """Rows that must not be read."""
+
+    n_features, feature_names = 2, None
+
+    def fold(self, kernel):
+        raise AssertionError("a row was read")
+
+
+@pytest.mark.parametrize(("parameters", "message"), WRONG)
+def test_a_wrong_parameter_is_refused_before_anything_is_read_or_spent(parameters, message, target):
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    model = SourceTargetKMedoids(**{"ledger": ledger, **parameters})
+    source = np.zeros((1, 2)) if "n_jobs" in parameters else Untouchable()
+    with pytest.raises(ParameterError, match=message):
+        model.fit(target, source=source)
+    assert len(ledger.lines) == 1
+    assert not hasattr(model, "cluster_centers_")
+
+
+def test_every_parameter_has_a_wrong_value():
+    covered = {name for parameters, _ in WRONG for name in parameters}
+    assert set(SourceTargetKMedoids().get_params()) - covered == {"progress"}
+
+
+def test_a_source_is_needed(target):
+    with pytest.raises(ParameterError, match=r"source: expected the private table, got None\. Pass fit\(target, source=rows\)"):
+        SourceTargetKMedoids().fit(target)
+
+
+def test_too_many_targets_for_all_pairs(make, source, monkeypatch):
+    monkeypatch.setattr("cloister.cluster._source_target.LARGEST_EXACT", 100)
+    with pytest.raises(ParameterError, match=r"solver: expected at most 100 target points for 'exact', got 120"):
+        make(solver="exact").fit(np.zeros((120, 2)), source=source)
+
+
+def test_a_metric_that_has_no_distance_is_refused(make, source):
+    ledger = Ledger(PureDP(5.0))
+    with (
+        pytest.raises(ParameterError, match=r"metric: expected a distance between any two target points"),
+        np.errstate(all="ignore"),
+    ):
+        make(metric="correlation", ledger=ledger).fit(np.repeat(np.arange(8.0)[:, None], 2, axis=1), source=source)
+    assert ledger.spent.empty
+
+
+def test_a_spent_ledger_refuses(make, target, source):
+    ledger = Ledger(PureDP(5.0))
+    make(epsilon=3.0, ledger=ledger).fit(target, source=source)
+    with pytest.raises(BudgetExceeded, match="this fit costs epsilon 3"):
+        make(epsilon=3.0, ledger=ledger).fit(target, source=source)
+
+
+# -- a model as a thing -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["nna", "nas"])
+def test_a_seed_repeats_a_fit(make, target, source, method):
+    first, second, other = (make(method=method, random_state=seed).fit(target, source=source) for seed in (7, 7, 8))
+    assert np.array_equal(first.medoid_indices_, second.medoid_indices_)
+    assert np.array_equal(first.sanitized_source_, second.sanitized_source_)
+    assert not np.array_equal(first.sanitized_source_, other.sanitized_source_)
+    assert first.privacy_receipt_.seeded
+
+
+def test_threads_and_blocks_do_not_matter(make, target, source):
+    one, two = (make(random_state=7, n_jobs=jobs).fit(target, source=source) for jobs in (1, 2))
+    assert np.array_equal(one.sanitized_source_, two.sanitized_source_)
+
+
+def test_clone_and_pickle(make, target, source):
+    model = make(random_state=3).fit(target, source=source)
+    again = clone(model).fit(target, source=source)
+    assert np.array_equal(model.medoid_indices_, again.medoid_indices_)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict(target), model.predict(target))
+    assert "source" not in repr(model)
+
+
+def test_a_release_is_saved_and_predicts_as_the_model(make, target, source, tmp_path, generator):
+    for metric in ("euclidean", "manhattan"):
+        model = make(4, metric=metric).fit(target, source=source)
+        model.release_.save(tmp_path / "release.json")
+        read = load_release(tmp_path / "release.json")
+        new = generator.uniform(-10, 40, (300, 2))
+        assert np.array_equal(read.predict(new), model.predict(new))
+        assert -1 in model.predict(new)
+        assert read.details == model.release_.details
+
+
+def test_predict_refuses_other_rows(make, target, source):
+    model = make().fit(target, source=source)
+    with pytest.raises(DataError, match=r"X has 3 features, but SourceTargetKMedoids is expecting 2 features"):
+        model.predict(np.zeros((2, 3)))
+    with pytest.raises(DataError, match=r"SourceTargetKMedoids\.X: expected finite numbers, got others in row 1"):
+        model.predict([[0.0, 0.0], [np.nan, 0.0]])
+    with pytest.raises(ValueError, match="not fitted"):
+        make().predict(target)
+
+
+def test_the_picture_shows_the_whole_target_evenly(make, source, generator):
+    target = np.column_stack([np.arange(2999.0), np.zeros(2999)])
+    details = make(2).fit(target, source=source).release_.details
+    drawn = np.array(details["target"])[:, 0]
+    assert details["n_target"] == 2999
+    assert len(drawn) <= 1500
+    assert (drawn[0], drawn[-1]) == (0, 2998)
+    assert np.diff(drawn).max() <= 3
+
+
+def test_progress_tells_about_the_long_public_parts(make, target, source, capfd, monkeypatch):
+    said = []
+    monkeypatch.setattr("cloister.cluster._progress.Progress.say", lambda progress, words: said.append(words))
+    make(progress=True).fit(target, source=source)
+    text = "\n".join(said)
+    parts = ["representing 120 target points", "choosing as if there were no source", ", pass 1", "asking the source about"]
+    for part in (*parts, "choosing beside the source", "measuring 120 target points"):
+        assert re.search(part, text), part
+    capfd.readouterr()
+    make(progress=False).fit(target, source=source)
+    assert capfd.readouterr() == ("", "")
