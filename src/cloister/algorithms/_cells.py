@@ -17,7 +17,7 @@ __all__ = ["RESTARTS", "KChoice", "cluster_cells", "compare_numbers", "nearest_c
 RESTARTS = 10
 FEW_RESTARTS = 3
 SPLITS = 3  # of the noise
-LEAST_GAIN = math.log(1.2)  # what a further cluster must gain over one in evenly spread mass
+LEAST_GAIN = math.log(1.12)  # what a further cluster must gain over one in evenly spread mass
 
 
 @dataclass(frozen=True, eq=False)
