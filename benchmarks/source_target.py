@@ -2,12 +2,14 @@
 """Source-target clustering, Figure 3 and the appendix pairs: ``python -m benchmarks.source_target --runs 30``.
 
 Cost: mean distance of a target point to its nearest centre among the true source and the chosen points; the algorithms see only
-the sanitised source. Methods: the target alone, NNA, NAS, 100 private centres of the source by PEMeans, and the limit that is
-not private. Points are scaled into the unit ball here (norm at most 1/2 in the paper; costs are given in the paper's unit).
+the sanitised source. Methods: the target alone, NNA, NAS, 100 private centres of the source by PEMeans, 100 samples of a
+DP-GAN (with the extra ``gan``), and the limit that is not private. Points are scaled into the unit ball here (norm at most 1/2
+in the paper; costs are given in the paper's unit).
 """
 
 import argparse
 import csv
+import importlib.util
 import os
 import sys
 import time
@@ -31,8 +33,11 @@ LABELS = {
     "nna-paper": "NNA, paper's noise",
     "nas": "NAS",
     "pe": "private k-means",
+    "dp-gan": "DP-GAN",
     "limit": "not private",
 }
+ABSENT = [name for name in ("opacus", "torch") if importlib.util.find_spec(name) is None]
+METHODS = [method for method in LABELS if method != "dp-gan" or not ABSENT]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,6 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _figure(options: argparse.Namespace) -> int:
     report = Report("source-target", runs=options.runs, names=options.names)
+    if ABSENT:
+        print(f"   dp-gan is left out: no {' and no '.join(ABSENT)} here. Install cloister[gan].")
     guarantees = {"epsilon = 3": PureDP(3.0), "rho = 3": ZCDP(3.0)}
     rows: list[dict[str, Any]] = []
     for name in options.names:
@@ -86,10 +93,16 @@ def _run(source: Array, target: Array, guarantee: Any, clusters: list[int], run:
     epsilon = guarantee.epsilon if isinstance(guarantee, PureDP) else (guarantee.rho * 2) ** 0.5
     private = PEMeans(100, guarantee=PureDP(epsilon), bounds=Ball(1.0), n_rows=len(source), random_state=run, n_jobs=1)
     centers = private.fit(source).cluster_centers_
+    stand_ins = {"pe": cKDTree(centers).query(target)[0]}
+    if "dp-gan" in METHODS:
+        from benchmarks._dpgan import draw_source
+
+        stand_ins["dp-gan"] = cKDTree(draw_source(source, guarantee, size=100, seed=run)).query(target)[0]
     for k in clusters:
         costs["alone", k] = solve(None, k)
         costs["limit", k] = solve(true_caps, k)
-        costs["pe", k] = solve(cKDTree(centers).query(target)[0], k)
+        for label, caps in stand_ins.items():
+            costs[label, k] = solve(caps, k)
         for label, settings in {
             "nna": {"method": "nna"},
             "nna-paper": {"method": "nna", "calibration": "paper"},
@@ -169,7 +182,7 @@ def _summarise(name: str, label: str, parts: list[dict[tuple[str, int], float]],
             "cost": float(np.mean([part[method, k] for part in parts])),
             "standard_error": float(np.std([part[method, k] for part in parts]) / len(parts) ** 0.5),
         }
-        for method in LABELS
+        for method in METHODS
         for k in clusters
     ]
 
@@ -186,8 +199,8 @@ def _print(report: Report, rows: list[dict[str, Any]], clusters: list[int]) -> N
     for name, label in dict.fromkeys((row["data"], row["guarantee"]) for row in rows):
         cost = {(row["method"], row["k"]): row["cost"] for row in rows if (row["data"], row["guarantee"]) == (name, label)}
         report.line(f"   {name}, {label}: cost at k = {clusters}", data=name, guarantee=label, costs=str(cost))
-        for method, title in LABELS.items():
-            print(f"      {title:20s} " + " ".join(f"{cost[method, k]:.4f}" for k in clusters))
+        for method in METHODS:
+            print(f"      {LABELS[method]:20s} " + " ".join(f"{cost[method, k]:.4f}" for k in clusters))
         if name.startswith("synthetic"):
             below = sum(cost["nna", k] < cost["alone", k] for k in clusters)
             needed = len(clusters) if label.startswith("rho") else len(clusters) // 2 + 1
@@ -206,17 +219,16 @@ def _plot(path: Path, rows: list[dict[str, Any]]) -> None:
     from matplotlib import pyplot
 
     names, labels = list(dict.fromkeys(row["data"] for row in rows)), list(dict.fromkeys(row["guarantee"] for row in rows))
-    markers = dict(zip(LABELS, "sovd^x", strict=True))
+    markers = dict(zip(LABELS, "sovd^*x", strict=True))
     figure, axes = pyplot.subplots(len(labels), len(names), figsize=(4 * len(names), 3.2 * len(labels)), squeeze=False)
     for line, label in enumerate(labels):
         for column, name in enumerate(names):
             axis = axes[line][column]
-            for method, title in LABELS.items():
+            for method in METHODS:
                 points = [row for row in rows if (row["data"], row["guarantee"], row["method"]) == (name, label, method)]
                 errors = [2 * row["standard_error"] for row in points]
-                axis.errorbar(
-                    [row["k"] for row in points], [row["cost"] for row in points], errors, marker=markers[method], label=title
-                )
+                style = {"marker": markers[method], "label": LABELS[method]}
+                axis.errorbar([row["k"] for row in points], [row["cost"] for row in points], errors, **style)
             axis.set(title=f"{name}, {label}", xlabel="k", ylabel="mean distance")
     axes[0][0].legend(frameon=False, fontsize="small")
     figure.tight_layout()

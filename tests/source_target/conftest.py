@@ -21,6 +21,19 @@ def make():
 
 
 @pytest.fixture
+def plans(monkeypatch):
+    """Return a list of what fits decide before they ask the source: a function of public numbers."""
+    made, plan = [], SourceTargetKMedoids._plan
+
+    def noting(model, request, frame):
+        made.append(plan(model, request, frame))
+        return made[-1]
+
+    monkeypatch.setattr(SourceTargetKMedoids, "_plan", noting)
+    return made
+
+
+@pytest.fixture
 def target(generator):
     return np.vstack([generator.normal(LEFT, 1, (60, 2)), generator.normal(RIGHT, 1, (60, 2))])
 

@@ -28,7 +28,7 @@ STEP = 2.0**-12
 COUNTS, SUMS = NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=STEP)
 # Sixteen means that move together are the worst case in l2. In l1 a single one is, and shows more to a threshold test.
 MEANS = {name: NeighbourMeans(points=np.full((n, 1), 0.75), n_neighbors=1) for name, n in (("laplace", 1), ("gaussian", 16))}
-MEAN_ASKS, ASKS_PER_LEDGER = 20_000, 200
+MEAN_ASKS, ASKS_PER_LEDGER = 8_000, 200
 TUNED = 1_000  # answers that only choose thresholds
 EMPTY = np.empty((0, 1))
 COSTS = {"laplace": (PureDP(1.0), 0.0), "gaussian": (GDP(1.0), 0.05)}

