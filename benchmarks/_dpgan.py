@@ -2,13 +2,13 @@
 """DP-GAN for the source-target benchmark: a small GAN whose discriminator sees the source through DP-SGD alone.
 
 **Privacy.** Neighbours differ by one row, added or removed; the number of rows is public, as it is for the other methods. Each
-step of the discriminator draws a Poisson sample of the source, clips every row's gradient and adds Gaussian noise (Opacus, which
-also accounts for the steps). Generated points join the batch in a fixed number, so one row moves the sum by one clipped gradient
-only. The generator learns from the noisy discriminator, and its samples from the generator: post-processing.
+step of the discriminator draws a Poisson sample of the source, clips every row's gradient and adds Gaussian noise; Opacus does
+this and accounts for it. Generated points join the batch in a fixed number, so a row moves the sum by its own clipped gradient
+only. The generator learns from the noisy discriminator alone, so all it draws is post-processing.
 
 DP-SGD has a delta, so it cannot give pure epsilon: "epsilon = 3" is (3, 1e-6) here, and "rho = 3" the (epsilon, 1e-6) that rho
 implies. Both are weaker than what the other methods give, so the comparison favours this one. So does tuning: the constants
-were the best of five settings on other draws of the synthetic pairs than the benchmark's, and nothing is charged for that.
+were picked among five settings, for cost and time, on other draws of the synthetic pairs, and nothing is charged for that.
 """
 
 import math
@@ -29,7 +29,7 @@ from cloister import ApproxDP, PureDP, convert
 DELTA = 1e-6
 STEPS = 400  # of the discriminator
 STEPS_PER_GENERATOR = 4
-BATCH = 200  # expected source rows, and the exact number of generated points, per step
+BATCH = 200  # source rows expected in a step, half of them where that is fewer; generated points in it
 LATENT = 4
 WIDTH = 32
 CLIP = 0.5  # norm of one point's gradient
@@ -64,7 +64,8 @@ def allowed_epsilon(guarantee: Any) -> float:
 def _train(source: Array, epsilon: float) -> nn.Module:
     generator, discriminator = _network(LATENT, source.shape[1], nn.ReLU), _network(source.shape[1], 1, nn.LeakyReLU)
     generator_steps = torch.optim.Adam(generator.parameters(), lr=RATE_G, betas=BETAS)
-    loader = DataLoader(TensorDataset(torch.tensor(source, dtype=torch.float32)), batch_size=BATCH)
+    table = TensorDataset(torch.tensor(source, dtype=torch.float32))
+    loader = DataLoader(table, batch_size=min(BATCH, math.ceil(len(source) / 2)))
     rounds = math.ceil(STEPS / len(loader))
     engine = PrivacyEngine(accountant="prv")
     discriminator, steps, loader = engine.make_private(
