@@ -24,7 +24,7 @@ from benchmarks._data import Array
 from benchmarks._harness import RESULTS, Report, side_by_side
 from cloister import ZCDP, Ball, PEMeans, PureDP, SourceTargetKMedoids
 from cloister.algorithms import choose_medoids
-from cloister.cluster._source_target import _pairs
+from cloister.cluster._target import all_pairs
 
 CLUSTERS = (5, 10, 20, 30, 50)
 LABELS = {
@@ -81,7 +81,7 @@ def _figure(options: argparse.Namespace) -> int:
 def _run(source: Array, target: Array, guarantee: Any, clusters: list[int], run: int) -> dict[tuple[str, int], float]:
     tree = cKDTree(source)
     true_caps = tree.query(target)[0]
-    pairs = _pairs(target, "euclidean")
+    pairs = all_pairs(target, "euclidean")
     costs = {}
 
     def cost(chosen: Any) -> float:
@@ -241,7 +241,7 @@ def _solver() -> int:
 
     report = Report("source-target-solver", points=5000, features=8, k=50)
     rows = np.random.default_rng(0).standard_normal((5000, 8))
-    pairs = _pairs(rows, "euclidean")
+    pairs = all_pairs(rows, "euclidean")
     costs: dict[str, list[float]] = {"cloister": [], "fasterpam": []}
 
     def ours() -> None:

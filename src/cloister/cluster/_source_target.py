@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
@@ -23,8 +22,9 @@ from cloister.algorithms import (
 )
 from cloister.cluster._base import PrivateEstimator, PrivateFit, Request, count_rows
 from cloister.cluster._progress import Progress
-from cloister.data import LocalRows, Rows, open_rows
-from cloister.domain import Ball, Domain, FloatArray, Frame, IntArray
+from cloister.cluster._target import Target, all_pairs, ball_around, check_metric, extent_of, picture_of, read_target
+from cloister.data import Rows, open_rows
+from cloister.domain import Domain, FloatArray, Frame, IntArray
 from cloister.exceptions import DataError
 from cloister.privacy import GDP, Guarantee, Ledger, PureDP
 from cloister.questions import Ask, Cost
@@ -41,11 +41,8 @@ MARGIN = (
 )
 EXACT_TARGETS = 6000  # up to so many target points the solver looks at all pairs
 LARGEST_EXACT = 30_000  # target points whose pairs fit into 3.6 gigabytes
-BLOCK_NUMBERS = 1 << 22
 COUNT_SHARE = 0.5  # of the budget, for NNA's counts; the rest is for its sums
 SMALLEST_RADIUS = 1e-3  # of the unit ball
-LARGEST_PICTURE = 1500  # target points kept for the report
-FITTED_METRICS = {"mahalanobis", "precomputed", "seuclidean"}  # no function of two points: they depend on the other points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -211,7 +208,7 @@ class SourceTargetKMedoids(PrivateEstimator):
             validate.refuse(self._where("source"), "the private table", None, remedy="Pass fit(target, source=rows).")
         self._request()
         self._check_method()
-        public = _read_target(self._where("target"), target)
+        public = read_target(self._where("target"), target)
         rows = open_rows(source, n_jobs=self.n_jobs, where=self._where("source"))
         self._check_columns(public, rows)
         self._check_solver(public.matrix)
@@ -228,7 +225,7 @@ class SourceTargetKMedoids(PrivateEstimator):
     def predict(self, X: object) -> IntArray:
         """Return, for each row of `X`, the index of the nearest chosen point; -1 where a sanitised source point is nearer."""
         check_is_fitted(self)
-        rows = _read_target(self._where("X"), X).matrix
+        rows = read_target(self._where("X"), X).matrix
         if rows.shape[1] != self.n_features_in_:
             raise DataError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
@@ -249,7 +246,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         validate.integer(where("max_representatives"), self.max_representatives, low=1)
         validate.number(where("coreset_radius"), self.coreset_radius, low=0.0, high=1.0)
 
-    def _check_columns(self, public: "_Target", rows: Rows) -> None:
+    def _check_columns(self, public: Target, rows: Rows) -> None:
         width = public.matrix.shape[1]
         if rows.n_features != width:
             raise DataError(
@@ -262,7 +259,7 @@ class SourceTargetKMedoids(PrivateEstimator):
             )
 
     def _check_solver(self, target: FloatArray) -> None:
-        _check_metric(self._where("metric"), self.metric, target[:2])
+        check_metric(self._where("metric"), self.metric, target[:2])
         if self.solver == "exact" and len(target) > LARGEST_EXACT:
             remedy = 'Pass solver="representatives".'
             validate.refuse(
@@ -275,7 +272,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         return MARGIN if self.bounds is None and (self.method, self.calibration) == ("nna", "sharp") else 1.0
 
     def _domain(self, n_features: int) -> Domain:
-        return _ball_around(self._public, self._margin) if self.bounds is None else super()._domain(n_features)
+        return ball_around(self._public, self._margin) if self.bounds is None else super()._domain(n_features)
 
     def _plan(self, request: Request, frame: Frame) -> SourceTargetPlan:
         progress, public = self._progress, self._public
@@ -289,8 +286,8 @@ class SourceTargetKMedoids(PrivateEstimator):
         else:  # what the solver looks at costs time, not noise: as many as allowed, and enough to choose from
             finest = tree_coreset(target, 0.0, max_size=max(most, 2 * request.n_clusters))
             solved, weights = finest.indices, finest.weights
-        scale = _extent(public[solved], self.metric)
-        pairs = _pairs(public[solved], self.metric, scale)
+        scale = extent_of(public[solved], self.metric)
+        pairs = all_pairs(public[solved], self.metric, scale)
         if not np.isfinite(pairs).all():
             remedy = "Pass another metric, or other target points."
             validate.refuse(self._where("metric"), "a distance between any two target points", self.metric, remedy=remedy)
@@ -396,9 +393,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         ignoring = np.minimum(plan.pairs[alone].min(axis=0), caps) @ plan.weights / plan.weights.sum()
         return plan.solved[found.indices] if found.cost <= ignoring else plan.alone
 
-    def _store(
-        self, public: "_Target", plan: SourceTargetPlan, sanitized: Sanitized, fit: PrivateFit, progress: Progress
-    ) -> None:
+    def _store(self, public: Target, plan: SourceTargetPlan, sanitized: Sanitized, fit: PrivateFit, progress: Progress) -> None:
         target, frame = public.matrix, fit.frame
         self.sanitized_source_ = frame.from_unit(sanitized.points)
         self.sanitized_counts_ = sanitized.counts
@@ -425,7 +420,7 @@ class SourceTargetKMedoids(PrivateEstimator):
             receipt=fit.receipt,
             feature_names=fit.feature_names or public.names,
             details={
-                "target": _picture(target),
+                "target": picture_of(target),
                 "n_target": len(target),
                 "sanitized_source": self.sanitized_source_.tolist(),
                 "sanitized_counts": np.round(sanitized.counts, 2).tolist(),
@@ -438,68 +433,3 @@ class SourceTargetKMedoids(PrivateEstimator):
             versions=library_versions(),
         )
         progress.advance()
-
-
-@dataclass(frozen=True, eq=False)
-class _Target:
-    """Public points, and the names of their columns if they have any."""
-
-    matrix: FloatArray
-    names: tuple[str, ...] | None
-
-
-def _read_target(where: str, target: object) -> _Target:
-    """Return the public target as finite doubles; unlike private rows, bad ones are named."""
-    rows = open_rows(target, n_jobs=1, where=where)
-    if not isinstance(rows, LocalRows):
-        raise DataError(f"{where}: expected rows of this machine. The target is public and is held in memory.")
-    matrix = np.concatenate([np.empty((0, rows.n_features)), *rows.blocks()])
-    if not len(matrix):
-        validate.refuse(where, "at least one row", matrix.shape, remedy="Pass the public points to choose from.")
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-    if bad.size:
-        raise DataError(
-            f"{where}: expected finite numbers, got others in row {bad[0]}. The target is public: drop or fill them."
-        )
-    return _Target(matrix, rows.feature_names)
-
-
-def _pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArray[np.float32]:
-    """Return all distances among points over `scale`, in single precision and a block at a time."""
-    table = np.empty((len(points), len(points)), dtype=np.float32)
-    size = max(1, BLOCK_NUMBERS // max(len(points), 1))
-    around = points - points.mean(axis=0) if metric == "euclidean" else points  # large coordinates would cancel
-    for start in range(0, len(points), size):
-        table[start : start + size] = pairwise_distances(around[start : start + size], around, metric=metric) / scale
-    return table
-
-
-def _extent(points: FloatArray, metric: str) -> float:
-    """Return how far points lie apart, for single precision to be enough whatever the unit; 1 if they do not."""
-    largest = float(np.max(pairwise_distances(points[:1], points, metric=metric)))
-    return largest if 0 < largest < np.inf else 1.0
-
-
-def _ball_around(points: FloatArray, margin: float) -> Ball:
-    center = points.mean(axis=0)
-    radius = margin * float(np.sqrt(np.max(np.sum((points - center) ** 2, axis=1))))
-    return Ball(max(radius, 1e-9 * float(np.abs(center).max())) or 1.0, center)
-
-
-def _check_metric(where: str, metric: object, probe: FloatArray) -> None:
-    rule, remedy = "a distance that scikit-learn knows", 'Pass "euclidean", "manhattan", ...'
-    if not isinstance(metric, str) or metric in FITTED_METRICS:
-        validate.refuse(where, f"{rule} and that is a function of two points", metric, remedy=remedy)
-    try:
-        pairwise_distances(probe, metric=metric)
-    except (TypeError, ValueError, KeyError):
-        validate.refuse(where, rule, metric, remedy=remedy)
-
-
-def _picture(target: FloatArray) -> list[list[float]]:
-    """Return what a report draws of the target, which is public: evenly picked rows, to a millionth of their spread."""
-    picked = np.unique(np.linspace(0, len(target) - 1, min(len(target), LARGEST_PICTURE)).round().astype(np.int64))
-    spread = float(np.max(np.ptp(target, axis=0)))
-    digits = 6 - int(np.floor(np.log10(spread))) if spread > 0 else 6
-    shown: list[list[float]] = (np.round(target[picked], digits) if abs(digits) < 100 else target[picked]).tolist()
-    return shown
