@@ -307,8 +307,8 @@ class SourceTargetKMedoids(PrivateEstimator):
             pairs=pairs,
             scale=scale,
             alone=alone,
-            # No source point that is farther from all target points helps any of them. Offsets are measured from
-            # representatives, so they may well be as long as the coreset is coarse.
+            # A source point that is farther from all target points is nearer to none of them than the centre it has when
+            # the source is ignored. Offsets start at representatives, so they may be as long as the coreset is coarse.
             radius=min(max(farthest, coreset.radius, SMALLEST_RADIUS), DIAMETER),
             generator=generator,
         )
