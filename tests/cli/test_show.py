@@ -57,7 +57,7 @@ def test_names_are_text_not_markup_or_control(run: Run, release: Path, tmp_path:
 def test_many_columns_are_cut_to_those_that_matter(run: Run, tmp_path: Path, generator: np.random.Generator) -> None:
     rows = generator.normal(0, 0.01, (400, 12))
     rows[:200, 7] += 0.9
-    PEMeans(2, epsilon=50.0, bounds=(-1, 1), n_rounds=4, n_variations=20).fit(rows).release_.save(tmp_path / "wide.json")
+    PEMeans(2, epsilon=1e4, bounds=(-1, 1), n_rounds=12, n_variations=100).fit(rows).release_.save(tmp_path / "wide.json")
     shown = run("show", tmp_path / "wide.json").stdout
     assert "x7" in shown
     assert "columns that tell the centres apart best, of 12" in shown

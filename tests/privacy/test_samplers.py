@@ -296,6 +296,7 @@ def test_a_seed_repeats_and_another_does_not(sampler: Sampler, seed: int) -> Non
     assert not set(draw(seed)) & set(draw(seed + 1))
 
 
+@pytest.mark.os_entropy
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_the_operating_system_never_repeats(sampler: Sampler) -> None:
     first, second = (sampler(Entropy(), Scale.at_least(1e12), 50).tolist() for _ in range(2))
@@ -321,6 +322,7 @@ def test_a_long_stream_does_not_repeat_itself(seed: int) -> None:
     assert len(np.unique(words)) == len(words)
 
 
+@pytest.mark.os_entropy
 def test_public_choices_are_repeated_by_the_seed_alone(seed: int) -> None:
     used = Entropy(seed)
     used.words(10)
@@ -328,6 +330,7 @@ def test_public_choices_are_repeated_by_the_seed_alone(seed: int) -> None:
     assert Entropy().public_generator().integers(2**60) != Entropy().public_generator().integers(2**60)
 
 
+@pytest.mark.os_entropy
 def test_who_is_seeded(seed: int) -> None:
     assert Entropy(seed).seeded
     assert Entropy(np.int64(3)).seeded
@@ -348,6 +351,7 @@ def test_a_source_of_noise_is_not_copied(random_state: int | None) -> None:
             attempt(Entropy(random_state))
 
 
+@pytest.mark.os_entropy
 def test_a_forked_child_does_not_repeat_its_parents_noise() -> None:
     entropy = Entropy()
     rounded_gaussian(entropy, Scale.at_least(1e12), 10)
