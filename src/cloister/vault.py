@@ -3,17 +3,19 @@
 
 ``ask`` does four things, in this order: price the question, debit the ledger, fold the question over the rows, add one
 independent draw of exact integer noise to every number. A crash between any two of them can waste budget; it
-cannot hide an answer.
+cannot hide an answer. Several questions may be asked at once: all are debited, one by one, then the rows are read once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
 from cloister.data import Block, Rows
 from cloister.domain import Frame, IntArray, Relation
 from cloister.privacy import Account, Cost, Entropy, Event, Guarantee, Receipt, price
-from cloister.questions import Answer, Question
+from cloister.questions import Answer, Question, Together
 
 __all__ = ["Vault"]
 
@@ -50,8 +52,29 @@ class Vault:
         self._entropy = entropy
         self._events: list[Event] = []
 
-    def ask(self, question: Question, cost: Cost) -> Answer:
-        """Answer `question` at no more than `cost`; the ledger pays first."""
+    @overload
+    def ask(self, question: Question, cost: Cost) -> Answer: ...
+
+    @overload
+    def ask(self, question: Sequence[Question], cost: Sequence[Cost]) -> tuple[Answer, ...]: ...
+
+    def ask(self, question: Question | Sequence[Question], cost: Cost | Sequence[Cost]) -> Answer | tuple[Answer, ...]:
+        """Answer `question` at no more than `cost`; the ledger pays first. Several are answered in one pass over the rows."""
+        if isinstance(question, Sequence):
+            assert isinstance(cost, Sequence)
+            return self._ask_together(question, cost)
+        assert not isinstance(cost, Sequence)
+        event = self._pay(question, cost)
+        exact = question.finish(self._rows.fold(_Kernel(question, self._frame)))
+        return self._noisy(question, exact, event)
+
+    def _ask_together(self, questions: Sequence[Question], costs: Sequence[Cost]) -> tuple[Answer, ...]:
+        together = Together(tuple(questions))
+        events = [self._pay(one, part) for one, part in zip(questions, costs, strict=True)]
+        parts = together.split(self._rows.fold(_Kernel(together, self._frame)))
+        return tuple(self._noisy(*each) for each in zip(questions, parts, events, strict=True))
+
+    def _pay(self, question: Question, cost: Cost) -> Event:
         event = self._account.debit(
             price(
                 cost,
@@ -65,7 +88,9 @@ class Vault:
             )
         )
         self._events.append(event)
-        exact = question.finish(self._rows.fold(_Kernel(question, self._frame)))
+        return event
+
+    def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
         noisy = exact + event.draw(self._entropy).reshape(question.shape)
         return Answer(np.asarray(noisy * question.unit, dtype=np.float64), event)
 
@@ -90,7 +115,7 @@ class Vault:
 class _Kernel:
     """A question about raw blocks: clean, then answer. Plain data, so that a backend can send it to where the rows are."""
 
-    question: Question
+    question: Question | Together
     frame: Frame
 
     def __call__(self, block: Block) -> IntArray:

@@ -11,9 +11,9 @@ import pytest
 from cloister import GDP, Ball, Ledger, PureDP
 from cloister.data import open_rows
 from cloister.domain import Relation
-from cloister.exceptions import BudgetExceeded, LedgerError
+from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
 from cloister.privacy import Entropy
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, RowCount
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, NeighbourMeans, RowCount
 from cloister.vault import Vault
 
 FRAME = Ball(1.0).spread(2).frame()
@@ -112,6 +112,59 @@ def test_pricing_comes_before_everything():
     assert sorted(calls[:2]) == ["l1", "l2"]
     assert calls[2:4] == ["debit", "read"]
     assert set(calls[4:]) == {"noise"}
+
+
+class Counted(Spy):
+    """Rows that count how often they are read, and hand out real blocks."""
+
+    def __init__(self, blocks):
+        super().__init__()
+        self.blocks = blocks
+
+    def fold(self, kernel):
+        self.debited.append(len(self.ledger.events))
+        return sum(kernel(block) for block in self.blocks)
+
+
+def test_several_questions_are_all_paid_then_answered_in_one_pass(generator):
+    rows = generator.uniform(-1, 1, size=(60, 2))
+    counted = Counted(np.array_split(rows, 4))
+    vault, counted.ledger = open_vault(counted, budget=GDP(1e7))
+    together = vault.ask(QUESTIONS, [GDP(1e6)] * len(QUESTIONS))
+    assert counted.debited == [len(QUESTIONS)]
+    for question, answer in zip(QUESTIONS, together, strict=True):
+        alone = vault.ask(question, GDP(1e6))
+        assert answer.value.shape == question.shape
+        np.testing.assert_allclose(answer.value, alone.value, atol=1e-9 + 12 * alone.sigma)
+        assert answer.event.asked == question.asked
+    assert [event.asked for event in counted.ledger.events] == 2 * [question.asked for question in QUESTIONS]
+
+
+def test_one_search_serves_questions_about_the_same_points(monkeypatch, generator):
+    searches = []
+    search = NearestCounts.labels
+    monkeypatch.setattr("cloister.questions._base.NearestQuestion.labels", lambda *args: searches.append(1) or search(*args))
+    vault, _ = open_vault(open_rows(generator.uniform(-1, 1, size=(60, 2)), n_jobs=1), budget=GDP(100.0))
+    pair = [NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=0.5)]
+    vault.ask([*pair, NearestCounts(points=POINTS[::-1])], [GDP(1.0)] * 3)
+    assert len(searches) == 2 * 2  # an empty block, then the rows
+
+
+def test_a_question_too_many_is_refused_before_the_rows_are_read():
+    spy = Spy()
+    vault, spy.ledger = open_vault(spy, budget=GDP(1.0))
+    with pytest.raises(BudgetExceeded, match=r"Ledger\.debit"):
+        vault.ask([RowCount(), RowCount()], [GDP(0.9), GDP(0.9)])
+    assert spy.debited == []
+    assert len(spy.ledger.events) == 1
+
+
+def test_answers_that_do_not_add_up_are_asked_alone():
+    vault, ledger = open_vault(Spy())
+    question = NeighbourMeans(points=POINTS / 2, n_neighbors=2)
+    with pytest.raises(ParameterError, match=r"ask: expected questions whose answers add up, got 'neighbour_means'"):
+        vault.ask([RowCount(), question], [GDP(1.0), GDP(1.0)])
+    assert ledger.events == []
 
 
 @pytest.mark.parametrize("relation", Relation)

@@ -3,12 +3,13 @@
 
 from cloister.privacy import Cost
 from cloister.questions._ask import Answer, Ask
-from cloister.questions._base import Question
+from cloister.questions._base import NearestQuestion, Question
 from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
 from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
 from cloister.questions._neighbours import NeighbourMeans
 from cloister.questions._search import ENGINES, Nearest, choose_engine
 from cloister.questions._sums import NearestSums
+from cloister.questions._together import Together
 
 __all__ = [
     "ENGINES",
@@ -20,10 +21,12 @@ __all__ = [
     "GridCounts",
     "Nearest",
     "NearestCounts",
+    "NearestQuestion",
     "NearestSums",
     "NeighbourMeans",
     "Question",
     "RowCount",
+    "Together",
     "check_grid",
     "choose_engine",
 ]

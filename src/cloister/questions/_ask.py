@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two sides of a conversation with the vault: what an algorithm may say, and what it hears."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, overload
 
 from cloister.domain import FloatArray
 from cloister.privacy import Cost, Event
@@ -27,5 +28,11 @@ class Answer:
 class Ask(Protocol):
     """What an algorithm is given instead of rows."""
 
-    def __call__(self, question: Question, cost: Cost) -> Answer:
-        """Answer `question` at no more than `cost`."""
+    @overload
+    def __call__(self, question: Question, cost: Cost) -> Answer: ...
+
+    @overload
+    def __call__(self, question: Sequence[Question], cost: Sequence[Cost]) -> tuple[Answer, ...]: ...
+
+    def __call__(self, question: Question | Sequence[Question], cost: Cost | Sequence[Cost]) -> Answer | tuple[Answer, ...]:
+        """Answer `question` at no more than `cost`; or several, each at its own cost, in one pass over the rows."""

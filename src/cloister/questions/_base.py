@@ -9,14 +9,16 @@ ball, on the grid. Imported by the vault and the algorithms.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step, snap
+from cloister.questions._search import Nearest
 
-__all__ = ["PROJECTION_STEP", "Question", "public_points", "refuse_misfit"]
+__all__ = ["PROJECTION_STEP", "NearestQuestion", "Question", "public_points", "refuse_misfit"]
 
 PROJECTION_STEP = 2.0**-20  # entries of a projection are rounded to it, so that projecting a grid point is exact
 PROJECTED_REACH = 2.0  # projected coordinates are cut here; random projections keep norms near 1
@@ -91,6 +93,43 @@ class Question(ABC):
         # no partial sum exceeds |row| |column| <= 2**8, so 53 bits hold every intermediate value.
         seen = rows @ self.projection
         return snap(np.clip(seen, -PROJECTED_REACH, PROJECTED_REACH))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearestQuestion(Question):
+    """A question in which each row belongs to the nearest of some public points."""
+
+    points: FloatArray
+
+    @cached_property
+    def _nearest(self) -> Nearest:
+        return Nearest(self.points)
+
+    def labels(self, rows: FloatArray) -> IntArray:
+        """Return the index of the nearest point for each row."""
+        return self._nearest(self.view(rows))
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Answer on one block of clean rows. The result never leaves the vault without noise."""
+        return self.exact_given(rows, self.labels(rows))
+
+    @abstractmethod
+    def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
+        """Answer on one block, with the index of each row's nearest point."""
+
+    def same_labels(self, other: Question) -> bool:
+        """Whether `other` gives every row the same label, so that one search serves both."""
+        return (
+            isinstance(other, NearestQuestion)
+            and np.array_equal(self.points, other.points)
+            and _same(self.projection, other.projection)
+        )
+
+
+def _same(one: FloatArray | None, two: FloatArray | None) -> bool:
+    if one is None or two is None:
+        return one is two
+    return one is two or np.array_equal(one, two)
 
 
 def refuse_misfit(where: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> None:

@@ -2,15 +2,13 @@
 """Questions that count: votes for the nearest point, distances by bin, and the number of rows."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation
-from cloister.questions._base import Question
-from cloister.questions._search import Nearest
+from cloister.questions._base import NearestQuestion, Question, public_points, refuse_misfit
 
 __all__ = ["DistanceHistogram", "NearestCounts", "RowCount"]
 
@@ -29,7 +27,7 @@ class Counts(Question):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NearestCounts(Counts):
+class NearestCounts(NearestQuestion, Counts):
     """How many rows have each of the public points as their nearest.
 
     Parameters
@@ -38,7 +36,6 @@ class NearestCounts(Counts):
         Public, in the unit ball (of the projection, if there is one).
     """
 
-    points: FloatArray
     asked: ClassVar[str] = "nearest_counts"
 
     def __post_init__(self) -> None:
@@ -50,17 +47,13 @@ class NearestCounts(Counts):
         """One count per point."""
         return (len(self.points),)
 
-    @cached_property
-    def _nearest(self) -> Nearest:
-        return Nearest(self.points)
-
-    def exact(self, rows: FloatArray) -> IntArray:
+    def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Count the votes of one block."""
-        return np.bincount(self._nearest(self.view(rows)), minlength=len(self.points))
+        return np.bincount(labels, minlength=len(self.points))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DistanceHistogram(Counts):
+class DistanceHistogram(NearestQuestion, Counts):
     """How far rows lie from the nearest public point, counted in bins.
 
     Parameters
@@ -69,10 +62,14 @@ class DistanceHistogram(Counts):
         Increasing positive distances. Bins are ``[0, edges[0])``, ``[edges[0], edges[1])``, ... and ``[edges[-1], infinity)``.
     points : array of shape (n_points, n_dimensions), optional
         Public. Left out, distances are taken from the origin.
+    anchors : array of shape (n_points, n_features), optional
+        Measure distances in the full space, from the anchor of the nearest point. Left out, they are taken where the points
+        are: after the projection, if there is one.
     """
 
     edges: FloatArray
-    points: FloatArray | None = None
+    points: FloatArray | None = None  # type: ignore[assignment]
+    anchors: FloatArray | None = None
     asked: ClassVar[str] = "distance_histogram"
 
     def __post_init__(self) -> None:
@@ -86,20 +83,31 @@ class DistanceHistogram(Counts):
         object.__setattr__(self, "edges", edges)
         if self.points is not None:
             object.__setattr__(self, "points", self.place("DistanceHistogram.points", self.points))
+        if self.anchors is not None:
+            self._check_anchors()
+
+    def _check_anchors(self) -> None:
+        anchors = public_points("DistanceHistogram.anchors", self.anchors)
+        n_features = anchors.shape[1] if self.projection is None else self.projection.shape[0]
+        refuse_misfit("DistanceHistogram.anchors", anchors.shape, (0 if self.points is None else len(self.points), n_features))
+        object.__setattr__(self, "anchors", anchors)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """One count per bin."""
         return (len(self.edges) + 1,)
 
-    @cached_property
-    def _nearest(self) -> Nearest | None:
-        return None if self.points is None else Nearest(self.points)
+    def labels(self, rows: FloatArray) -> IntArray:
+        """Return the index of the nearest point for each row."""
+        return np.zeros(len(rows), dtype=np.int64) if self.points is None else super().labels(rows)
 
-    def exact(self, rows: FloatArray) -> IntArray:
+    def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Count the distances of one block."""
-        seen = self.view(rows)
-        offsets = seen if self.points is None or self._nearest is None else seen - self.points[self._nearest(seen)]
+        if self.anchors is not None:
+            offsets = rows - self.anchors[labels]
+        else:
+            seen = self.view(rows)
+            offsets = seen if self.points is None else seen - self.points[labels]
         squares = np.sum(offsets * offsets, axis=1)  # exact on the grid
         bins = np.searchsorted(self.edges**2, squares, side="right")
         return np.bincount(bins, minlength=len(self.edges) + 1)

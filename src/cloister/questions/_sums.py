@@ -3,7 +3,6 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,8 +10,7 @@ from scipy import sparse
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step
-from cloister.questions._base import Question, public_points, refuse_misfit
-from cloister.questions._search import Nearest
+from cloister.questions._base import NearestQuestion, public_points, refuse_misfit
 
 __all__ = ["NearestSums"]
 
@@ -20,7 +18,7 @@ SHRINK = 1 - 2.0**-40  # a clipped offset ends inside the radius in spite of rou
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NearestSums(Question):
+class NearestSums(NearestQuestion):
     """For each public point, the sum of the offsets of the rows that have it as their nearest.
 
     Parameters
@@ -33,7 +31,6 @@ class NearestSums(Question):
         Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
     """
 
-    points: FloatArray
     radius: float
     anchors: FloatArray | None = None
     asked: ClassVar[str] = "nearest_sums"
@@ -66,13 +63,8 @@ class NearestSums(Question):
         """The step of the grid."""
         return grid_step(self._anchors.shape[1])
 
-    @cached_property
-    def _nearest(self) -> Nearest:
-        return Nearest(self.points)
-
-    def exact(self, rows: FloatArray) -> IntArray:
+    def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Add up the clipped offsets of one block, in whole steps of the grid."""
-        labels = self._nearest(self.view(rows))
         steps = self._clipped_steps(rows - self._anchors[labels])
         members = sparse.csc_array((np.ones(len(rows)), labels, np.arange(len(rows) + 1)), shape=(len(self.points), len(rows)))
         return np.asarray(np.rint(np.asarray(members @ steps)), dtype=np.int64)  # whole numbers below 2**53: the sums are exact
