@@ -12,7 +12,17 @@ from cloister._version import __version__
 
 if TYPE_CHECKING:
     from cloister.algorithms import cell_bounds, cells_per_axis, epsilon_range
-    from cloister.cluster import GridKMeans, GridSynopsis, PEMeans, SourceTargetKMedoids
+    from cloister.cluster import (
+        CoresetKMeans,
+        FastLloyd,
+        GridKMeans,
+        GridSynopsis,
+        KMeans,
+        LloydKMeans,
+        PEMeans,
+        SourceTargetKMedoids,
+        TreeKMeans,
+    )
     from cloister.data import open_rows
     from cloister.domain import Ball, Box
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
@@ -25,14 +35,19 @@ __all__ = [
     "ApproxDP",
     "Ball",
     "Box",
+    "CoresetKMeans",
+    "FastLloyd",
     "GridKMeans",
     "GridSynopsis",
+    "KMeans",
     "Ledger",
+    "LloydKMeans",
     "PEMeans",
     "PureDP",
     "Release",
     "SourceTargetKMedoids",
     "Synopsis",
+    "TreeKMeans",
     "__version__",
     "cell_bounds",
     "cells_per_axis",
@@ -45,7 +60,17 @@ __all__ = [
 
 _HOMES = {
     "cloister.algorithms": ("cell_bounds", "cells_per_axis", "epsilon_range"),
-    "cloister.cluster": ("GridKMeans", "GridSynopsis", "PEMeans", "SourceTargetKMedoids"),
+    "cloister.cluster": (
+        "CoresetKMeans",
+        "FastLloyd",
+        "GridKMeans",
+        "GridSynopsis",
+        "KMeans",
+        "LloydKMeans",
+        "PEMeans",
+        "SourceTargetKMedoids",
+        "TreeKMeans",
+    ),
     "cloister.data": ("open_rows",),
     "cloister.domain": ("Ball", "Box"),
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),

@@ -4,17 +4,19 @@
 ``ask`` does four things, in this order: price the question, debit the ledger, fold the question over the rows, add one
 independent draw of exact integer noise to every number. A crash between any two of them can waste budget; it
 cannot hide an answer. Several questions may be asked at once: all are debited, one by one, then the rows are read once.
+A question that selects is answered, instead of with noisy numbers, with the index of a low one, drawn by the exponential
+mechanism.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
 from cloister.data import Block, Rows
 from cloister.domain import Frame, IntArray, Relation
-from cloister.privacy import Account, Cost, Entropy, Event, Guarantee, Receipt, price
+from cloister.privacy import Account, Cost, Entropy, Event, Guarantee, Receipt, price, price_choice
 from cloister.questions import Answer, Question, Together
 
 __all__ = ["Vault"]
@@ -75,22 +77,27 @@ class Vault:
         return tuple(self._noisy(*each) for each in zip(questions, parts, events, strict=True))
 
     def _pay(self, question: Question, cost: Cost) -> Event:
-        event = self._account.debit(
-            price(
-                cost,
-                asked=question.asked,
-                size=int(np.prod(question.shape)),
-                l1=question.l1_sensitivity(self._relation),
-                l2=question.l2_sensitivity(self._relation),
-                unit=question.unit,
-                relation=self._relation,
-                seeded=self._entropy.seeded,
-            )
-        )
+        event = self._account.debit(self._price(question, cost))
         self._events.append(event)
         return event
 
+    def _price(self, question: Question, cost: Cost) -> Event:
+        relation = self._relation
+        common: dict[str, Any] = {
+            "asked": question.asked,
+            "size": int(np.prod(question.shape)),
+            "unit": question.unit,
+            "relation": relation,
+            "seeded": self._entropy.seeded,
+        }
+        if question.mechanism == "selection":
+            return price_choice(cost, span=question.span_sensitivity(relation), **common)
+        return price(cost, l1=question.l1_sensitivity(relation), l2=question.l2_sensitivity(relation), **common)
+
     def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
+        if question.mechanism == "selection":  # nothing of the costs gets out but where a low one stands
+            place = np.unravel_index(event.choose(self._entropy, exact.ravel()), question.shape)
+            return Answer(np.array(place, dtype=np.float64), event)
         noisy = exact + event.draw(self._entropy).reshape(question.shape)
         return Answer(np.asarray(noisy * question.unit, dtype=np.float64), event)
 

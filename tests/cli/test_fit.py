@@ -111,6 +111,16 @@ def test_a_grid_is_pure_unless_told_otherwise(run: Run, table: Path) -> None:
     assert told["receipt"]["guarantee"]["delta"] == 1e-6
 
 
+@pytest.mark.parametrize(("method", "name"), [("lloyd", "LloydKMeans"), ("fast-lloyd", "FastLloyd")])
+def test_lloyds_iterations_by_name(run: Run, table: Path, method: str, name: str) -> None:
+    arguments = ("fit", table, "-k", 3, "--epsilon", 1, "--method", method, "--bounds", BOUNDS, "--json")
+    told = json.loads(run(*arguments).stdout)
+    assert told["method"] == name
+    assert len(told["clusters"]) == 3
+    assert told["receipt"]["guarantee"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
+    assert json.loads(run(*arguments, "--delta", 0).stdout)["receipt"]["guarantee"] == {"kind": "pure", "epsilon": 1.0}
+
+
 def test_progress_is_for_terminals(table: Path) -> None:
     arguments = ["fit", str(table), "-k", "2", "--epsilon", "1", "--bounds", BOUNDS, "--json"]
     assert "PEMeans" in _stderr_of_terminal(arguments)
@@ -261,3 +271,23 @@ def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: 
     for text in (*(result.output.encode() for result in results), *written):
         assert str(CANARY).encode()[:8] not in text
         assert str(table.parent).encode() not in text.replace(str(tmp_path / "re").encode(), b"")
+
+
+@pytest.mark.parametrize("command", [["fit"], ["synopsis", "fit"]])
+def test_workers_of_dask_say_the_same(command: list[str], run: Run, table: Path) -> None:
+    options = ("-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--seed", 1, "--output", "-", "--quiet")
+    here, there = (json.loads(run(*command, table, *options, "--engine", engine).stdout) for engine in ("numpy", "dask"))
+    for found in (here, there):
+        found.pop("created", None)
+        assert found.pop("receipt")["seeded"]  # events carry the time
+    assert here == there
+
+
+def test_an_address_needs_an_engine_and_somebody_who_answers(
+    refused: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cloister.data._dask.CONNECT_SECONDS", 0.5)
+    options = ("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "-o", tmp_path / "r.json")
+    refused(*options, "--scheduler", "tcp://127.0.0.1:1", match="fit.scheduler: expected an engine of a cluster with it")
+    refused(*options, "--scheduler", "tcp://127.0.0.1:1", "--engine", "dask", match="no Dask scheduler answers at")
+    assert not (tmp_path / "r.json").exists()

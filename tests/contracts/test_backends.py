@@ -3,6 +3,8 @@
 
 import pickle
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,9 +13,12 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+from cloister import GDP, Ledger
 from cloister.data import LocalRows, open_rows
-from cloister.domain import Box
-from cloister.questions import DistanceHistogram, GridCounts, NearestCounts, NearestSums, RowCount
+from cloister.domain import Box, Relation
+from cloister.privacy import Entropy
+from cloister.questions import DistanceHistogram, GridCounts, NearestCounts, NearestSums, NeighbourMeans, RowCount
+from cloister.vault import Vault
 
 NAMES = ("age", "body mass", "glucose")
 FRAME = Box(-100.0, 120.0).spread(len(NAMES)).frame()
@@ -121,6 +126,11 @@ IN_MEMORY = {
     "arrow-array": lambda table: ArrayOnly(arrow(table)),
     "arrow-decimal": lambda table: arrow(table).cast(pa.schema([(name, pa.decimal128(20, 4)) for name in NAMES])),
     "opened": open_rows,
+    "dask-array": lambda table: da.from_array(table, chunks=(-1, -1)),
+    "dask-array-7-by-2": lambda table: da.from_array(table, chunks=(max(1, -(-len(table) // 7)), 2)),
+    "dask-frame": lambda table: dd.from_pandas(pd.DataFrame(table, columns=NAMES), npartitions=1),
+    "dask-frame-3": lambda table: dd.from_pandas(pd.DataFrame(table, columns=NAMES), npartitions=3),
+    "dask-frame-nullable-7": lambda table: dd.from_pandas(pd.DataFrame(table, columns=NAMES).astype("Int16"), npartitions=7),
 }
 FILES = {
     "parquet": lambda path, table: file(path, arrow(table), pa.parquet.write_table, ".parquet"),
@@ -134,6 +144,8 @@ FILES = {
     "csv-pandas": lambda path, table: file(path, scattered(table), lambda rows, place: rows.to_csv(place, index=False), ".csv"),
     "csv-3": lambda path, table: folder(path, table, 3, pa.csv.write_csv, ".csv"),
     "csv-7": lambda path, table: folder(path, table, 7, pa.csv.write_csv, ".csv"),
+    "parquet-pattern": lambda path, table: folder(path, table, 7, pa.parquet.write_table, ".parquet") / "**" / "*.parquet",
+    "csv-pattern": lambda path, table: str(folder(path, table, 3, pa.csv.write_csv, ".csv") / "part=*"),
 }
 
 
@@ -160,6 +172,14 @@ def test_files_give_the_same_integers(kind, n_jobs, table, tmp_path):
 def test_every_type_of_number_gives_the_same_integers(dtype, wrap, generator):
     table = generator.integers(0, 100, size=(200, len(NAMES))).astype(dtype)
     assert same(answers(open_rows(wrap(table))), answers(open_rows(table.astype(np.float64))))
+
+
+@pytest.mark.parametrize("piece_bytes", [60, 400, 1 << 26])
+@pytest.mark.parametrize("kind", FILES)
+def test_files_read_by_dask_in_pieces_give_the_same_integers(kind, piece_bytes, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", piece_bytes * len(NAMES) * 8 if "parquet" in kind else piece_bytes)
+    rows = open_rows(FILES[kind](tmp_path, table), engine="dask")
+    assert same(answers(rows), answers(open_rows(table, n_jobs=1)))
 
 
 def arrow_of(table):
@@ -198,7 +218,7 @@ def test_a_file_without_rows_is_a_table(kind, table, tmp_path):
     assert [not answer.any() for answer in answers(rows)] == [True] * len(QUESTIONS)
 
 
-NAMED = [kind for kind in IN_MEMORY if kind.startswith(("pandas", "polars", "arrow"))]
+NAMED = [kind for kind in IN_MEMORY if kind.startswith(("pandas", "polars", "arrow", "dask-frame"))]
 
 
 @pytest.mark.parametrize("kind", [*NAMED, *FILES])
@@ -229,6 +249,83 @@ def test_the_rows_are_not_changed(table):
     before = table.copy()
     answers(open_rows(table))
     assert np.array_equal(table, before)
+
+
+# -- real clusters: the same answers through the vault, which are the same integers where the noise is the same ---------------
+
+ASKED = (*QUESTIONS, NeighbourMeans(points=POINTS[:20], n_neighbors=5))
+PARTITIONS = [1, 3, 7]
+
+
+def noisy_answers(rows):
+    """Return what the vault says with seeded noise, question by question and then several at once."""
+    ledger = Ledger(GDP(100.0))
+    account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
+    vault = Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0))
+    single = [vault.ask(asked, GDP(1.0)).value for asked in ASKED]
+    return [*single, *(answer.value for answer in vault.ask(QUESTIONS, [GDP(1.0)] * len(QUESTIONS)))]
+
+
+@pytest.fixture
+def bad_table(table, generator):
+    """Rows with missing, infinite and enormous values, and one of each kind alone in the last partition."""
+    table[generator.random(table.shape) < 0.05] = np.nan
+    table[generator.random(table.shape) < 0.05] = np.inf
+    table[generator.random(table.shape) < 0.05] = 1e308
+    return table
+
+
+def cut(table, partitions, generator):
+    """Return the rows in another order, in parts of unequal size; where there are several, two more parts are empty."""
+    shuffled = generator.permutation(table)
+    parts = np.split(shuffled, np.sort(generator.integers(0, len(table), size=partitions - 1)))
+    return parts if partitions == 1 else [shuffled[:0], *parts, shuffled[:0]]
+
+
+def dask_array(parts):
+    return da.concatenate([da.from_array(part, chunks=(max(1, len(part)), 2)) for part in parts])
+
+
+def dask_frame(parts):
+    return dd.concat([dd.from_pandas(pd.DataFrame(part, columns=NAMES), npartitions=1) for part in parts])
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+@pytest.mark.parametrize("make", [dask_array, dask_frame])
+@pytest.mark.parametrize("partitions", PARTITIONS)
+def test_a_dask_cluster_gives_the_same_answers(make, partitions, bad_table, generator, dask_client):
+    with dask_client.as_current():
+        rows = open_rows(make(cut(bad_table, partitions, generator)))
+        assert same(noisy_answers(rows), noisy_answers(open_rows(bad_table)))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("partitions", PARTITIONS)
+def test_spark_gives_the_same_answers(partitions, bad_table, generator, spark):
+    parts = [part.tolist() for part in cut(bad_table, partitions, generator)]
+    scattered_rows = spark.sparkContext.parallelize(range(len(parts)), len(parts)).flatMap(parts.__getitem__)
+    frame = spark.createDataFrame(scattered_rows, ", ".join(f"`{name}` double" for name in NAMES))
+    assert frame.rdd.getNumPartitions() == len(parts)
+    assert same(noisy_answers(open_rows(frame)), noisy_answers(open_rows(bad_table)))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("kind", ["parquet-7", "csv-3"])
+def test_files_read_by_spark_in_pieces_give_the_same_answers(kind, table, tmp_path, spark, monkeypatch):
+    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
+    rows = open_rows(FILES[kind](tmp_path, table), engine="spark")
+    assert same(noisy_answers(rows), noisy_answers(open_rows(table)))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+def test_a_spark_table_without_rows_is_a_table(spark):
+    rows = open_rows(spark.createDataFrame([], "age double, bmi int"))
+    assert rows.feature_names == ("age", "bmi")
+    assert [rows.fold(lambda block: np.array([len(block), 7])).tolist()[0] for _ in range(3)] == [0, 0, 0]
 
 
 # -- whole numbers beyond 32 bits (fault 13) -----------------------------------------------------------------------------

@@ -64,7 +64,62 @@ def make_questions(seed):
         made["grid_counts"] = room.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
     if hasattr(room, "NeighbourMeans"):
         made["neighbour_means"] = room.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
+    made.update(hash_questions(seed, flat))
+    made.update(tree_questions(seed, flat))
+    made.update(bounded_questions(seed, flat))
     return made
+
+
+def bounded_questions(seed, flat):
+    """Return radii on whose border lattice rows lie, radii that leave nearly all rows out, and radii that leave none out."""
+    lattice, some = lattice_points(FEATURES), random_points(seed, 5, FEATURES)
+    return {
+        "bounded_counts_lattice": room.BoundedCounts(points=lattice, radius=0.25),
+        "bounded_counts_narrow": room.BoundedCounts(points=some, radius=1e-9),
+        "bounded_counts_wide": room.BoundedCounts(points=some, radius=4.0),
+        "bounded_counts_projected": room.BoundedCounts(points=lattice_points(PROJECTED), radius=0.3, projection=flat),
+        "bounded_sums_lattice": room.BoundedSums(points=lattice, radius=0.25),
+        "bounded_sums_random": room.BoundedSums(points=some, radius=0.4),
+        "bounded_sums_anchored": room.BoundedSums(points=some, radius=0.5, anchors=random_points(seed + 1, 5, FEATURES)),
+        "bounded_sums_projected": room.BoundedSums(points=lattice_points(PROJECTED), radius=0.7, projection=flat),
+    }
+
+
+def hash_questions(seed, flat):
+    """Return nodes of one level, leaves of several, and the root; by hyperplanes on which rows lie and by others."""
+    normals = np.random.default_rng(seed).normal(size=(FEATURES, 6)) / 3
+    skew = {"normals": normals, "offsets": random_points(seed, 6, 1)[:, 0] / 3}
+    straight = {"normals": np.eye(FEATURES), "offsets": np.zeros(FEATURES)}
+    projected = {"normals": np.eye(PROJECTED), "offsets": np.full(PROJECTED, 0.25), "projection": flat}
+    leaves = [4, 5, 12, 13, 7]
+    return {
+        "hash_counts_root": room.HashCounts(**skew, nodes=[1]),
+        "hash_counts_level": room.HashCounts(**skew, nodes=range(16, 32)),
+        "hash_counts_some": room.HashCounts(**straight, nodes=[12, 9]),
+        "hash_counts_projected": room.HashCounts(**projected, nodes=[2, 7, 6]),
+        "hash_sums_leaves": room.HashSums(**skew, nodes=leaves, radius=1.0),
+        "hash_sums_border": room.HashSums(**straight, nodes=leaves, radius=0.3),
+        "hash_sums_projected": room.HashSums(**projected, nodes=[3, 2], radius=1.0),
+    }
+
+
+def tree_questions(seed, flat):
+    """Return lists of cubes with borders on which rows lie, and costs of swaps and of sets, of which some points coincide."""
+    cubes = np.stack(np.meshgrid(*[np.arange(4)] * FEATURES), axis=-1).reshape(-1, FEATURES)
+    grid = {"side": 0.5, "per_axis": 4}
+    centers, candidates = random_points(seed, 3, FEATURES), random_points(seed + 1, 9, FEATURES)
+    ties = lattice_points(PROJECTED)
+    return {
+        "cube_counts_all": room.CubeCounts(corner=[-1.0] * FEATURES, cubes=cubes, **grid),
+        "cube_counts_some": room.CubeCounts(corner=[-0.9] * FEATURES, cubes=cubes[::7], **grid),
+        "cube_counts_projected": room.CubeCounts(corner=[-1.0] * PROJECTED, cubes=[[1, 2], [0, 0]], projection=flat, **grid),
+        "swap_costs": room.SwapCosts(centers=centers, candidates=np.vstack([centers, candidates]), cap=0.2),
+        "swap_costs_one": room.SwapCosts(centers=centers[:1], candidates=candidates, cap=16.0),
+        "swap_costs_projected": room.SwapCosts(centers=ties[:4], candidates=ties, cap=2.0**-6, projection=flat),
+        "set_costs": room.SetCosts(sets=candidates.reshape(3, 3, FEATURES), cap=0.2),
+        "set_costs_one": room.SetCosts(sets=centers[None], cap=0.5),
+        "set_costs_projected": room.SetCosts(sets=np.stack([ties, -ties]), cap=0.1, projection=flat),
+    }
 
 
 def answer(question, *blocks):
@@ -132,6 +187,7 @@ def test_sensitivities_are_ordered(question):
     for relation in Relation:
         l1, l2 = question.l1_sensitivity(relation), question.l2_sensitivity(relation)
         assert 0 < l2 <= l1
+        assert 0 < question.span_sensitivity(relation) <= 2 * l1
     for bound in (question.l1_sensitivity, question.l2_sensitivity):
         assert bound(Relation.ADD_REMOVE) <= bound(Relation.REPLACE) <= 2 * bound(Relation.ADD_REMOVE)
 
@@ -168,6 +224,7 @@ def test_neighbours_stay_within_the_claimed_distance(name, pair, seed):
     moved = [int(step) for step in (answer(question, FRAME.clean(left)) - answer(question, FRAME.clean(right))).ravel()]
     assert sum(abs(step) for step in moved) <= question.l1_sensitivity(relation)
     assert sum(step * step for step in moved) <= Fraction(question.l2_sensitivity(relation)) ** 2
+    assert max(moved) - min(moved) <= question.span_sensitivity(relation)
 
 
 def distances(question, left, right):

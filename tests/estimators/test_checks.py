@@ -4,7 +4,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cloister import GridKMeans, GridSynopsis, PEMeans
+from cloister import CoresetKMeans, FastLloyd, GridKMeans, GridSynopsis, LloydKMeans, PEMeans, TreeKMeans
 
 EXPECTED_FAILURES = {
     "check_estimators_empty_data_messages": "a table without rows must not raise: an error would tell that it is empty",
@@ -16,8 +16,12 @@ EXPECTED_FAILURES = {
 @parametrize_with_checks(
     [
         PEMeans(n_clusters=3, epsilon=1e4, bounds=(-20, 20), n_rounds=3, n_init=1, n_variations=20, random_state=0),
+        CoresetKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), min_rows_per_leaf=2, n_init=1, random_state=0),
         GridKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), rule=3, n_init=1, random_state=0),
         GridSynopsis(n_clusters=3, epsilon=1e4, bounds=(-3, 3), rule=3, random_state=0),
+        LloydKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), random_state=0),
+        FastLloyd(n_clusters=3, epsilon=1e4, bounds=(-3, 3), random_state=0),
+        TreeKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), n_swaps=6, random_state=0),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )

@@ -115,7 +115,7 @@ def test_an_event_that_lacks_a_field_is_refused() -> None:
 
 
 def test_an_event_nobody_can_price_is_not_made() -> None:
-    with pytest.raises(LedgerError, match="expected one of rounded_gaussian, discrete_laplace, got 'uniform'"):
+    with pytest.raises(LedgerError, match="expected one of rounded_gaussian, discrete_laplace, exponential, got 'uniform'"):
         Event(event="uniform", asked="a", size=1, scale=1.0, sensitivity=1.0, unit=1.0, relation="replace", seeded=False)
 
 

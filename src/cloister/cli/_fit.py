@@ -10,7 +10,14 @@ from cloister.cli._product import RELEASE
 
 __all__ = ["fit"]
 
-METHODS = {"pe-means": "PEMeans", "grid": "GridKMeans"}
+METHODS = {
+    "pe-means": "PEMeans",
+    "grid": "GridKMeans",
+    "lloyd": "LloydKMeans",
+    "fast-lloyd": "FastLloyd",
+    "coreset": "CoresetKMeans",
+    "tree": "TreeKMeans",
+}
 
 
 @click.command(short_help="Cluster a table under a privacy guarantee.")
@@ -21,10 +28,10 @@ METHODS = {"pe-means": "PEMeans", "grid": "GridKMeans"}
     type=click.Choice(list(METHODS)),
     default="pe-means",
     show_default=True,
-    help="How to cluster; grid is for up to about 6 columns.",
+    help="How to cluster; grid is for up to about 6 columns, those after it are there to compare with.",
 )
 @click.option(
-    "--delta", type=float, help="Well below one over the number of rows; 0 is pure. Default: 1e-06, and 0 for --method grid."
+    "--delta", type=float, help="Well below 1 over the number of rows; 0 is pure. Default: 1e-06, and 0 for grid and tree."
 )
 @guarantee_options
 @click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")

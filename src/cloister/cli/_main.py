@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from cloister._version import __version__
+from cloister.cli._bench import bench
 from cloister.cli._fit import fit
 from cloister.cli._ledger import ledger
 from cloister.cli._predict import predict
@@ -74,7 +75,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for command in (fit, show, predict, synopsis, source_target, ledger):
+for command in (fit, show, predict, synopsis, source_target, ledger, bench):
     main.add_command(command)
 
 

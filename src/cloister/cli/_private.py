@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EPSILON_HELP",
+    "door_of",
     "fit_privately",
     "guarantee_options",
     "open_table",
@@ -48,6 +49,14 @@ def shared_options(command: Command) -> Command:
             type=click.Choice(["add-remove", "replace"]),
             help="Which tables count as neighbours. Default: as in the ledger, else add-remove.",
         ),
+        click.option(
+            "--engine",
+            type=click.Choice(["numpy", "dask", "spark"]),
+            default="numpy",
+            show_default=True,
+            help="Who reads the rows: this process, or workers of a cluster that see the same files.",
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler or Spark master. Default: this machine."),
         click.option("--n-rows", type=int, help="Number of rows, if it is public. Otherwise 2 % of the budget estimates it."),
         click.option("--seed", type=int, help="Repeat a run exactly. For tests: the result is stamped as not for publication."),
     )
@@ -88,7 +97,7 @@ def fit_privately(product: Product, data: str, options: dict[str, Any], run: Cal
     shown = shown_by(options)
     check_shown(shown, [("DATA", data), ("--ledger", options["ledger"])])
     bounds = read_bounds(options["bounds"])
-    rows = open_table(data, bounds, split_names(options["columns"]), jobs=options["jobs"])
+    rows = open_table(data, bounds, split_names(options["columns"]), **door_of(options))
     spend(product, shown, options, lambda ledger: run(_parameters(rows, bounds, ledger, options), rows))
 
 
@@ -161,7 +170,12 @@ def split_names(columns: str | None) -> list[str] | None:
     return names
 
 
-def open_table(data: str, bounds: Bounds, columns: list[str] | None, *, jobs: int | None, where: str = "fit") -> "Rows":
+def door_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return how the private table is opened, from the options of a command."""
+    return {"engine": options["engine"], "scheduler": options["scheduler"], "n_jobs": options["jobs"]}
+
+
+def open_table(data: str, bounds: Bounds, columns: list[str] | None, *, where: str = "fit", **door: Any) -> "Rows":
     """Open the table with the columns that are asked for, and make sure that bounds and columns know each other."""
     from cloister.data import open_rows
 
@@ -171,8 +185,8 @@ def open_table(data: str, bounds: Bounds, columns: list[str] | None, *, jobs: in
         bounds.pairs(columns)
         extra = [name for name in bounds.named if name not in columns]
         if extra:
-            open_rows(data, [*columns, *extra], n_jobs=jobs, where=where)  # names a column that is not in the table
-    rows = open_rows(data, columns, n_jobs=jobs, where=where)
+            open_rows(data, [*columns, *extra], where=where)  # names a column that is not in the table
+    rows = open_rows(data, columns, where=where, **door)
     if columns is None:
         bounds.refuse_unknown(rows.feature_names or ())
     return rows

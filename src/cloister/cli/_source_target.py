@@ -8,6 +8,7 @@ import click
 from cloister.cli._bounds import read_bounds
 from cloister.cli._private import (
     EPSILON_HELP,
+    door_of,
     open_table,
     output_options,
     shared_options,
@@ -116,9 +117,9 @@ def _open(target: str, source: str, options: dict[str, Any]) -> tuple["Rows", "R
     columns, jobs = split_names(options["columns"]), options["jobs"]
     if options["bounds"]:
         bounds = read_bounds(options["bounds"])
-        public = open_table(target, bounds, columns, jobs=jobs, where="TARGET")
+        public = open_table(target, bounds, columns, n_jobs=jobs, where="TARGET")
         pairs = bounds.pairs(public.feature_names or ())
         domain = Box([low for low, _ in pairs], [high for _, high in pairs])
     else:
         public, domain = open_rows(target, columns, n_jobs=jobs, where="TARGET"), None
-    return public, open_rows(source, public.feature_names, n_jobs=jobs, where="--source"), domain
+    return public, open_rows(source, public.feature_names, where="--source", **door_of(options)), domain

@@ -2,8 +2,25 @@
 """Estimators in the manner of scikit-learn: check, open, plan, run, store."""
 
 from cloister.cluster._base import PrivateClusterer, PrivateEstimator
+from cloister.cluster._coreset_kmeans import CoresetKMeans
+from cloister.cluster._fast_lloyd import FastLloyd
 from cloister.cluster._grid import GridKMeans, GridSynopsis
+from cloister.cluster._kmeans import KMeans
+from cloister.cluster._lloyd import LloydKMeans
 from cloister.cluster._pe_means import PEMeans
 from cloister.cluster._source_target import SourceTargetKMedoids
+from cloister.cluster._tree_kmeans import TreeKMeans
 
-__all__ = ["GridKMeans", "GridSynopsis", "PEMeans", "PrivateClusterer", "PrivateEstimator", "SourceTargetKMedoids"]
+__all__ = [
+    "CoresetKMeans",
+    "FastLloyd",
+    "GridKMeans",
+    "GridSynopsis",
+    "KMeans",
+    "LloydKMeans",
+    "PEMeans",
+    "PrivateClusterer",
+    "PrivateEstimator",
+    "SourceTargetKMedoids",
+    "TreeKMeans",
+]

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cloister import validate
 from cloister.cluster._progress import Progress
-from cloister.data import LocalRows, Rows, open_rows
+from cloister.data import LocalRows, Rows, open_rows, watched
 from cloister.domain import Domain, FloatArray, Frame, IntArray, Relation, as_domain, snap
 from cloister.exceptions import DataError
 from cloister.privacy import (
@@ -73,6 +73,7 @@ class Outcome:
     count_errors: FloatArray
     n_rounds: int
     history: list[dict[str, Any]] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +120,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         vault = Vault(rows, frame=frame, relation=request.relation, account=account, entropy=request.entropy)
         try:
             self._note_features(X, rows)
-            with progress or self._new_progress() as watched:
-                outcome = self._run(vault.ask, request, plan, frame, watched)
+            with progress or self._new_progress() as shown, watched(rows, shown.within):
+                outcome = self._run(vault.ask, request, plan, frame, shown)
         finally:
             receipt = vault.close(request.guarantee)
         return PrivateFit(outcome, frame, rows.feature_names, receipt)
@@ -170,7 +171,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return validate.one_of(self._where("scaling"), self.scaling, SCALINGS)
 
     def _note_features(self, X: object, rows: Rows) -> None:
-        if isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"):
+        if _is_in_memory(X, rows):
             validate_data(self, X, skip_check_array=True)
             self.n_features_in_ = rows.n_features
             return
@@ -202,8 +203,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
         Parameters
         ----------
-        X : array-like, data frame, Arrow object, path to a file or folder, or what :func:`cloister.open_rows` returns
-            The private rows.
+        X : whatever :func:`cloister.open_rows` opens, or what it returns
+            The private rows: an array, a data frame, files, a Dask or Spark collection.
         y : None
             Ignored.
 
@@ -238,6 +239,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             receipt=fit.receipt,
             feature_names=fit.feature_names,
             history=outcome.history,
+            details=outcome.details,
             versions=library_versions(),
         )
         self._publish(release, n_rounds=outcome.n_rounds)
@@ -287,9 +289,9 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _open_new(self, X: object) -> LocalRows:
         check_is_fitted(self)
         owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
-        columns = None if names is None or hasattr(X, "fold") or not _is_file(X) else list(names)
+        columns = None if names is None or hasattr(type(X), "fold") or not _is_file(X) else list(names)
         rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
-        if isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"):
+        if _is_in_memory(X, rows):
             validate_data(self, X, reset=False, skip_check_array=True)
         elif names is not None and rows.feature_names is not None and rows.feature_names != tuple(names):
             raise DataError(f"{owner}: expected the columns {', '.join(names[:50])}, got others. Pass the same, in order.")
@@ -299,7 +301,10 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
                 "as input. Pass the same columns."
             )
         if not isinstance(rows, LocalRows):
-            raise DataError(f"{type(self).__name__}.predict: expected rows of this machine. Predict where the rows are.")
+            raise DataError(
+                f"{owner}.predict: expected rows of this machine, got rows of a cluster. Send release_.predict to where "
+                "they are, as docs/scale.md shows."
+            )
         return rows
 
     def _label_blocks(self, rows: LocalRows) -> Iterator[IntArray]:
@@ -334,7 +339,12 @@ def _plain(value: Any) -> Any:
 
 
 def _is_file(X: object) -> bool:
-    return isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(X, "fold")
+    return isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(type(X), "fold")
+
+
+def _is_in_memory(X: object, rows: Rows) -> bool:
+    """Whether scikit-learn can look at the shape and the column names itself."""
+    return isinstance(rows, LocalRows) and (isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"))
 
 
 def _concatenate(parts: Iterator[IntArray]) -> IntArray:

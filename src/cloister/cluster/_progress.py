@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar on standard error, drawn only when it is wanted. Rounds are public, so showing them costs nothing."""
+"""A progress bar on standard error, drawn only when it is wanted. Rounds are public, so showing them costs nothing.
 
+A pass over many rows gets a line of its own. It shows a percentage and the time left, which are as public as the time a fit
+takes, and never how many rows there are.
+"""
+
+import time
 from types import TracebackType
 from typing import Any, Self
 
 __all__ = ["Progress"]
+
+LONG_PASS_SECONDS = 2.0  # a shorter pass is not worth a line
 
 
 class Progress:
@@ -15,19 +22,23 @@ class Progress:
         self._enabled = enabled
         self._bar: Any = None
         self._task: Any = None
+        self._pass: Any = None
+        self._part = 1.0  # of the pass
+        self._began = 0.0
         self._depth = 0
 
     def __enter__(self) -> Self:
         self._depth += 1
         if self._enabled and self._bar is None:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
-            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            words, done = TextColumn("{task.description}"), TextColumn("{task.fields[done]}")
+            self._bar = Bar(words, BarColumn(), done, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task(self._label, total=None)
+            self._task = self._bar.add_task(self._label, total=None, done="")
+            self._pass = self._bar.add_task("this pass over the rows", total=1.0, visible=False, done="")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -45,8 +56,26 @@ class Progress:
         """Say how many rounds there will be."""
         if self._bar is not None:
             self._bar.update(self._task, total=total)
+            self._count()
 
     def advance(self, *_: object) -> None:
         """One round is done."""
         if self._bar is not None:
             self._bar.advance(self._task)
+            self._bar.update(self._pass, visible=False)
+            self._count()
+
+    def within(self, part: float) -> None:
+        """Say which part of a pass over the rows is done; a pass begins where the part falls."""
+        if self._bar is None:
+            return
+        if part < self._part:
+            self._began = time.monotonic()
+            self._bar.reset(self._pass, visible=False, done="")
+        self._part = part
+        long = time.monotonic() - self._began > LONG_PASS_SECONDS
+        self._bar.update(self._pass, completed=part, visible=long, done=f"{part:.0%}")
+
+    def _count(self) -> None:
+        task = next(task for task in self._bar.tasks if task.id == self._task)
+        self._bar.update(self._task, done=f"{task.completed:.0f}/{'?' if task.total is None else format(task.total, '.0f')}")

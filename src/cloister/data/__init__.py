@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The door: opens tables, cuts them into blocks, and adds integers up. Imported by the vault and the estimators."""
 
-from cloister.data._backend import Block, Kernel, LocalRows, Rows
+from cloister.data._backend import Block, Kernel, LocalRows, Rows, Tally, watched
 from cloister.data._numpy import ArrayRows, as_matrix
-from cloister.data._open import open_rows
+from cloister.data._open import ENGINES, open_rows
 
-__all__ = ["ArrayRows", "Block", "Kernel", "LocalRows", "Rows", "as_matrix", "open_rows"]
+__all__ = [
+    "ENGINES",
+    "ArrayRows",
+    "Block",
+    "Kernel",
+    "LocalRows",
+    "Rows",
+    "Tally",
+    "as_matrix",
+    "open_rows",
+    "watched",
+]

@@ -8,9 +8,10 @@ order; integer sums do not depend on how rows are cut into blocks, so neither do
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from contextlib import closing, contextmanager
+from functools import cache, partial
 from typing import Any, Protocol, TypeAlias
 
 import joblib
@@ -19,15 +20,32 @@ import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
 from cloister import validate
-from cloister.domain import IntArray
+from cloister.data._ahead import read_ahead
 
-__all__ = ["Block", "Kernel", "LocalRows", "Rows", "block_rows", "count_jobs", "merge_of"]
+__all__ = [
+    "Block",
+    "Kernel",
+    "LocalRows",
+    "Rows",
+    "Source",
+    "Tally",
+    "block_rows",
+    "count_jobs",
+    "empty_block",
+    "merge_of",
+    "one_blas_thread",
+    "slices",
+    "watched",
+]
 
 Block: TypeAlias = npt.NDArray[Any]
-Kernel: TypeAlias = Callable[[Block], IntArray]
+Tally: TypeAlias = Any  # what a kernel says of a block: an array of integers, or several
+Kernel: TypeAlias = Callable[[Block], Tally]
+Watch: TypeAlias = Callable[[float], None]
 
 BLOCK_NUMBERS = 1 << 21  # 16 megabytes of doubles in work per thread
 SMALLEST_BLOCK, LARGEST_BLOCK = 512, 1 << 16
+BLOCKS_AHEAD = 2  # read while others are in work
 
 
 class Rows(Protocol):
@@ -41,20 +59,20 @@ class Rows(Protocol):
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns, if they have any."""
 
-    def fold(self, kernel: Kernel) -> IntArray:
+    def fold(self, kernel: Kernel) -> Tally:
         """Return the sum of ``kernel(block)`` over all blocks; a table without rows has one empty block.
 
         A kernel with a method ``merge(left, right)`` is joined by that instead of by adding.
         """
 
 
-class LocalRows(ABC):
-    """Rows read by this process: subclasses say how to cut them into blocks."""
+class Source:
+    """What all sources share: columns, silence, and staying where they are."""
 
-    def __init__(self, n_features: int, feature_names: tuple[str, ...] | None, n_jobs: int) -> None:
+    def __init__(self, n_features: int, feature_names: tuple[str, ...] | None) -> None:
         self._n_features = n_features
         self._feature_names = feature_names
-        self._n_jobs = n_jobs
+        self.watch: Watch | None = None  # told, during a fold, which part of the rows is done
 
     @property
     def n_features(self) -> int:
@@ -66,28 +84,9 @@ class LocalRows(ABC):
         """Names of the columns, if they have any."""
         return self._feature_names
 
-    @abstractmethod
-    def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order. For predicting, which is the caller's own business, and for ``fold``."""
-
-    def fold(self, kernel: Kernel) -> IntArray:
-        """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time."""
-        total = np.array(kernel(np.empty((0, self._n_features))), dtype=np.int64)
-        merge = merge_of(kernel)
-        with _one_blas_thread():
-            if self._n_jobs == 1:
-                for block in self.blocks():
-                    total = merge(total, kernel(block))
-                return total
-            with ThreadPoolExecutor(self._n_jobs) as pool:
-                waiting: deque[Future[IntArray]] = deque()
-                for block in self.blocks():
-                    waiting.append(pool.submit(kernel, block))
-                    if len(waiting) > self._n_jobs:
-                        total = merge(total, waiting.popleft().result())
-                for future in waiting:
-                    total = merge(total, future.result())
-        return total
+    def _tell(self, part: float) -> None:
+        if self.watch is not None:
+            self.watch(min(max(part, 0.0), 1.0))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self._n_features} columns>"
@@ -96,10 +95,82 @@ class LocalRows(ABC):
         raise TypeError(f"{type(self).__name__}: rows do not leave the process that opened them. Open them again there.")
 
 
-def merge_of(kernel: Kernel) -> Callable[[IntArray, IntArray], IntArray]:
+class LocalRows(Source, ABC):
+    """Rows read by this process: subclasses say how to cut them into blocks."""
+
+    reads_ahead = False  # whether getting a block takes time of its own
+
+    def __init__(self, n_features: int, feature_names: tuple[str, ...] | None, n_jobs: int) -> None:
+        super().__init__(n_features, feature_names)
+        self._n_jobs = n_jobs
+
+    @abstractmethod
+    def blocks(self) -> Iterator[Block]:
+        """Yield blocks of raw rows, in order. For predicting, which is the caller's own business, and for ``fold``."""
+
+    @property
+    def n_blocks(self) -> int | None:
+        """About how many blocks there are, if that can be said without reading them. For showing progress."""
+        return None
+
+    def fold(self, kernel: Kernel) -> Tally:
+        """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time."""
+        merge, expected = merge_of(kernel), self.n_blocks
+        total = kernel(empty_block(self._n_features))
+        with one_blas_thread(), closing(self._stream()) as blocks:
+            for number, tally in enumerate(_tallies(kernel, blocks, self._n_jobs), start=1):
+                total = merge(total, tally)
+                if expected:
+                    self._tell(number / expected)
+        return total
+
+    def _stream(self) -> Generator[Block, None, None]:
+        yield from read_ahead(self.blocks(), BLOCKS_AHEAD) if self.reads_ahead else self.blocks()
+
+
+def _tallies(kernel: Kernel, blocks: Iterator[Block], n_jobs: int) -> Iterator[Tally]:
+    """Yield what the kernel says of each block, in order; one more block than there are threads is in work or done."""
+    if n_jobs == 1:
+        yield from map(kernel, blocks)
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        waiting: deque[Future[Tally]] = deque()
+        for block in blocks:
+            waiting.append(pool.submit(kernel, block))
+            if len(waiting) > n_jobs:
+                yield waiting.popleft().result()
+        for future in waiting:
+            yield future.result()
+
+
+@contextmanager
+def watched(rows: Rows, watch: Watch) -> Iterator[None]:
+    """Have `watch` told which part of each pass over the rows is done, where the source can say so."""
+    if not isinstance(rows, Source):
+        yield
+        return
+    rows.watch = watch
+    try:
+        yield
+    finally:
+        rows.watch = None
+
+
+def merge_of(kernel: Kernel) -> Callable[[Tally, Tally], Tally]:
     """Return how two answers of a kernel are joined."""
-    merge: Callable[[IntArray, IntArray], IntArray] = getattr(kernel, "merge", np.add)
+    merge: Callable[[Tally, Tally], Tally] = getattr(kernel, "merge", partial(np.add, dtype=np.int64))
     return merge
+
+
+def empty_block(n_features: int) -> Block:
+    """Return a block without rows."""
+    return np.empty((0, n_features))
+
+
+def slices(matrix: Block, size: int) -> Iterator[Block]:
+    """Yield a matrix in blocks of `size` rows."""
+    for start in range(0, len(matrix), size):
+        yield matrix[start : start + size]
 
 
 def block_rows(n_features: int) -> int:
@@ -123,6 +194,6 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _one_blas_thread() -> Any:
+def one_blas_thread() -> Any:
     """Blocks run side by side, so each matrix product keeps to its own thread."""
     return _controller().limit(limits=1, user_api="blas")

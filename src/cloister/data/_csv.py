@@ -3,10 +3,11 @@
 
 The first line holds the names. Every further line that is not empty is one row; an entry that is no number becomes a missing
 value, and a line with too many or too few entries becomes a row of missing values. So a row is a function of its own line
-alone, also where the line holds a stray quote or bytes that are no text. Imported by the Arrow backend.
+alone, also where the line holds a stray quote or bytes that are no text. Imported by the files' backend.
 """
 
 import csv
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -19,11 +20,12 @@ import pyarrow.csv
 from cloister.data._backend import Block
 from cloister.exceptions import DataError
 
-__all__ = ["csv_blocks", "csv_schema"]
+__all__ = ["CHUNK_BYTES", "csv_blocks", "csv_schema"]
 
 Entries: TypeAlias = Sequence[bytes | None]
 
 CHUNK_BYTES = 1 << 22
+WHOLE = sys.maxsize
 JUDGED_ENTRIES = 1000
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MISSING_WORDS = frozenset(word.encode() for word in pyarrow.csv.ConvertOptions().null_values)
@@ -39,12 +41,15 @@ def csv_schema(where: str, file: Path) -> pa.Schema:
     return pa.schema(list(zip(names, kinds, strict=True)))
 
 
-def csv_blocks(where: str, file: Path, names: list[str]) -> Iterator[Block]:
-    """Yield blocks of raw rows of the named columns, in the order of the lines."""
+def csv_blocks(where: str, file: Path, names: list[str], *, start: int = 0, stop: int = WHOLE) -> Iterator[Block]:
+    """Yield blocks of raw rows of the named columns, in the order of the lines: of those that begin in a range of bytes."""
     with file.open("rb") as stream:
         header = _header(where, file, stream)
         wanted = [header.index(name) for name in names]
-        for chunk in _chunks(stream):
+        if start > stream.tell():
+            stream.seek(start - 1)
+            stream.readline()  # the rest of a line that begins before, or the newline that ends it
+        for chunk in _chunks(stream, stop):
             block = np.empty((chunk.count(b"\n"), len(names)))
             for index, column in enumerate(_columns(chunk, len(header), wanted)):
                 block[:, index] = _numbers(column)
@@ -65,15 +70,17 @@ def _header(where: str, file: Path, stream: BinaryIO) -> list[str]:
     return names
 
 
-def _chunks(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield whole lines, a few megabytes at a time, none of them empty, each ended by one newline."""
+def _chunks(stream: BinaryIO, stop: int = WHOLE) -> Iterator[bytes]:
+    """Yield the whole lines that begin before `stop`, some megabytes at a time, none empty, each ended by one newline."""
     rest = b""
-    while read := stream.read(CHUNK_BYTES):
+    while read := stream.read(max(0, min(CHUNK_BYTES, stop - stream.tell()))):
         rest += read
         cut = rest.rfind(b"\n") + 1
         if cut:
             yield _tidy(rest[:cut])
             rest = rest[cut:]
+    if rest:
+        rest += stream.readline()
     yield _tidy(rest + b"\n")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.data._backend import Block, LocalRows, block_rows
+from cloister.data._backend import Block, LocalRows, block_rows, slices
 from cloister.exceptions import DataError
 
 __all__ = ["ArrayRows", "as_matrix"]
@@ -20,12 +20,19 @@ class ArrayRows(LocalRows):
         super().__init__(array.shape[1], feature_names, n_jobs)
         self._array = array
 
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+        return -(-len(self._array) // self._size)
+
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order."""
+        yield from slices(self._array, self._size)
+
+    @property
+    def _size(self) -> int:
         per_job = -(-len(self._array) // self._n_jobs)
-        size = max(1, min(block_rows(self._n_features), per_job))
-        for start in range(0, len(self._array), size):
-            yield self._array[start : start + size]
+        return max(1, min(block_rows(self._n_features), per_job))
 
 
 def as_matrix(where: str, data: object) -> npt.NDArray[Any]:

@@ -3,7 +3,7 @@
 
 from cloister.privacy._accounting import Tally, left_of
 from cloister.privacy._entropy import Entropy
-from cloister.privacy._events import Cost, Event, event_from_line, price
+from cloister.privacy._events import Cost, Event, event_from_line, price, price_choice
 from cloister.privacy._guarantees import (
     GDP,
     ZCDP,
@@ -14,11 +14,13 @@ from cloister.privacy._guarantees import (
     convert,
     gaussian_budget,
     guarantee_from_dict,
+    pure_budget,
     to_dict,
 )
 from cloister.privacy._ledger import Account, Ledger
 from cloister.privacy._receipt import Receipt
 from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
+from cloister.privacy._selection import exponential_choice
 
 __all__ = [
     "GDP",
@@ -38,10 +40,13 @@ __all__ = [
     "convert",
     "discrete_laplace",
     "event_from_line",
+    "exponential_choice",
     "gaussian_budget",
     "guarantee_from_dict",
     "left_of",
     "price",
+    "price_choice",
+    "pure_budget",
     "rounded_gaussian",
     "to_dict",
 ]

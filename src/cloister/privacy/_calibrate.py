@@ -17,9 +17,9 @@ from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
+from scipy.special import erf, erfcx, erfinv, log_ndtr, ndtr, ndtri_exp
 
-__all__ = ["gdp_delta", "gdp_epsilon", "largest_mu", "pure_mu", "zcdp_delta", "zcdp_epsilon"]
+__all__ = ["gdp_delta", "gdp_epsilon", "largest_mu", "largest_pure", "pure_mu", "zcdp_delta", "zcdp_epsilon"]
 
 # Relative slack taken off every calibrated value. The profile above is good to about 1e-11 relative over the supported
 # range and far beyond (checked against 60-digit arithmetic in the tests): the safe side by two orders of magnitude.
@@ -77,6 +77,15 @@ def pure_mu(epsilon: float) -> float:
         return max(2 * math.sqrt(2) * float(erfinv(math.tanh(epsilon / 2))) * (1 + SLACK), epsilon)
     log_error = -float(np.logaddexp(0.0, epsilon))
     return float(-2 * ndtri_exp(log_error)) * (1 + SLACK)
+
+
+def largest_pure(mu: float) -> float:
+    """Return the largest epsilon, rounded down, such that epsilon-DP implies mu-GDP: the inverse of :func:`pure_mu`."""
+    near = mu < 1  # as in pure_mu: no digit is lost near one half
+    epsilon = 2 * math.atanh(float(erf(mu / 2 / math.sqrt(2)))) if near else float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
+    while pure_mu(epsilon) > mu:
+        epsilon *= 1 - SLACK
+    return epsilon
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:

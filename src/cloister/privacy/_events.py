@@ -7,7 +7,9 @@ precision), its sensitivity is stated in the same integer steps, and its cost is
 - ``rounded_gaussian``: adding ``round(N(0, sigma^2))`` to integers whose l2 distance between neighbours is at most l2 is
   (l2/sigma)-GDP;
 - ``discrete_laplace``: noise with P(y) proportional to exp(-|y|/scale) on integers at l1 distance at most l1 is
-  (l1/scale)-DP.
+  (l1/scale)-DP;
+- ``exponential``: one index, chosen with probability proportional to exp(-cost/scale) among integer costs whose moves between
+  neighbours span at most s (the largest move less the smallest), is (s/scale)-DP. Nothing else of the costs is released.
 """
 
 import math
@@ -18,16 +20,18 @@ from typing import Any, TypeAlias
 from cloister.domain import IntArray, Relation
 from cloister.exceptions import LedgerError
 from cloister.privacy._entropy import Entropy
-from cloister.privacy._guarantees import GDP, PureDP
+from cloister.privacy._guarantees import GDP, PureDP, pure_budget
 from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
+from cloister.privacy._selection import exponential_choice
 
-__all__ = ["Cost", "Event", "event_from_line", "price"]
+__all__ = ["Cost", "Event", "event_from_line", "price", "price_choice"]
 
 Cost: TypeAlias = GDP | PureDP
 
 LINE_VERSION = 1
 SMALLEST_DEVIATION = 1e-9  # in steps: never quite zero, so that one may divide by it
-EVENTS = ("rounded_gaussian", "discrete_laplace")
+EVENTS = ("rounded_gaussian", "discrete_laplace", "exponential")
+GUMBEL_DEVIATION = math.pi / math.sqrt(6)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +40,9 @@ class Event:
 
     event: str  # the mechanism, one of EVENTS
     asked: str  # the question's name
-    size: int  # how many numbers are released, each with its own independent draw
-    scale: float  # of the noise, in integer steps: sigma of the Gaussian, b of the Laplace
-    sensitivity: float  # in integer steps: l2 for the Gaussian, l1 for the Laplace
+    size: int  # how many numbers are released, each with its own independent draw; among how many one index is chosen
+    scale: float  # of the noise, in integer steps: sigma of the Gaussian, b of the Laplace, divisor of the costs
+    sensitivity: float  # in integer steps: l2 for the Gaussian, l1 for the Laplace, span of the moves for a choice
     unit: float  # what one integer step is worth
     relation: str
     seeded: bool
@@ -50,15 +54,20 @@ class Event:
 
     @property
     def cost(self) -> Cost:
-        """What the event costs: GDP for the Gaussian, PureDP for the Laplace."""
+        """What the event costs: GDP for the Gaussian, PureDP for the Laplace and for a choice."""
         ratio = self.sensitivity / self.scale
         return GDP(ratio) if self.event == "rounded_gaussian" else PureDP(ratio)
 
     @property
     def standard_deviation(self) -> float:
-        """Standard deviation of each released number, in the question's own unit (of the Gaussian, before rounding)."""
+        """Standard deviation of each released number, in the question's own unit (of the Gaussian, before rounding).
+
+        A choice is made as if every cost got Gumbel noise and the smallest won; the deviation is that of this noise.
+        """
         if self.event == "rounded_gaussian":
             return self.scale * self.unit
+        if self.event == "exponential":
+            return GUMBEL_DEVIATION * self.scale * self.unit
         ratio = math.exp(-1 / self.scale)  # of the probabilities of neighbouring integers
         return max(math.sqrt(2 * ratio) / (1 - ratio), SMALLEST_DEVIATION) * self.unit
 
@@ -68,8 +77,16 @@ class Event:
 
     def draw(self, entropy: Entropy) -> IntArray:
         """Draw the event's noise: `size` independent integers."""
+        if self.event == "exponential":
+            raise LedgerError("Event.draw: a choice adds no noise to numbers. This is a fault of the method; please report it.")
         sampler = rounded_gaussian if self.event == "rounded_gaussian" else discrete_laplace
         return sampler(entropy, Scale.at_least(self.scale), self.size)
+
+    def choose(self, entropy: Entropy, costs: IntArray) -> int:
+        """Draw the index that the event releases, the better the lower its cost."""
+        if self.event != "exponential":
+            raise LedgerError("Event.choose: this event was paid for noise. This is a fault of the method; please report it.")
+        return exponential_choice(entropy, Scale.at_least(self.scale), costs)
 
     def to_line(self) -> dict[str, Any]:
         """Return the event as plain data."""
@@ -87,6 +104,20 @@ def price(cost: Cost, *, asked: str, size: int, l1: float, l2: float, unit: floa
         size=size,
         scale=scale,
         sensitivity=float(sensitivity),
+        unit=unit,
+        relation=relation.value,
+        seeded=seeded,
+    )
+
+
+def price_choice(cost: Cost, *, asked: str, size: int, span: float, unit: float, relation: Relation, seeded: bool) -> Event:
+    """Return the event that chooses one of `size` costs, whose moves between neighbours span at most `span`, at `cost`."""
+    return Event(
+        event=EVENTS[2],
+        asked=asked,
+        size=size,
+        scale=float(Scale.at_least(span / pure_budget(cost).epsilon)),
+        sensitivity=float(span),
         unit=unit,
         relation=relation.value,
         seeded=seeded,

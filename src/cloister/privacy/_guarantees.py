@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from cloister import validate
 from cloister.exceptions import ConversionError, ParameterError
-from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, pure_mu, zcdp_delta, zcdp_epsilon
+from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, largest_pure, pure_mu, zcdp_delta, zcdp_epsilon
 
 __all__ = [
     "GDP",
@@ -32,6 +32,7 @@ __all__ = [
     "convert",
     "gaussian_budget",
     "guarantee_from_dict",
+    "pure_budget",
 ]
 
 TINIEST, HUGEST = 1e-100, 1e100
@@ -251,6 +252,23 @@ def gaussian_budget(guarantee: Guarantee) -> GDP:
     if isinstance(guarantee, ApproxDP) and guarantee.delta > 0:
         return GDP(largest_mu(guarantee.epsilon, guarantee.delta))
     raise ConversionError("gaussian_budget: Gaussian noise cannot give pure differential privacy. Pass delta > 0.")
+
+
+def pure_budget(guarantee: Guarantee) -> PureDP:
+    """Return the largest pure guarantee that implies `guarantee`: what a mechanism without delta may spend.
+
+    Examples
+    --------
+    >>> pure_budget(ApproxDP(1.0, 1e-6))
+    PureDP(epsilon=1.0)
+    >>> pure_budget(ZCDP(0.5))
+    PureDP(epsilon=1.0)
+    """
+    if isinstance(guarantee, PureDP):
+        return guarantee
+    if isinstance(guarantee, ZCDP):
+        return PureDP((2 * guarantee.rho) ** 0.5)
+    return PureDP(guarantee.epsilon if isinstance(guarantee, ApproxDP) else min(largest_pure(guarantee.mu), HUGEST))
 
 
 def as_guarantee(owner: str, epsilon: object, delta: object) -> PureDP | ApproxDP:

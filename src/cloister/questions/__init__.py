@@ -4,21 +4,33 @@
 from cloister.privacy import Cost
 from cloister.questions._ask import Answer, Ask
 from cloister.questions._base import NearestQuestion, Question
+from cloister.questions._bounded import BoundedCounts, BoundedSums
 from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
+from cloister.questions._cubes import LARGEST_CUBE_GRID, CubeCounts
 from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
+from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
 from cloister.questions._neighbours import NeighbourMeans
 from cloister.questions._search import ENGINES, Nearest, choose_engine
 from cloister.questions._sums import NearestSums
+from cloister.questions._swaps import LARGEST_CHOICE, SetCosts, SwapCosts
 from cloister.questions._together import Together
 
 __all__ = [
+    "DEEPEST_HASH",
     "ENGINES",
+    "LARGEST_CHOICE",
+    "LARGEST_CUBE_GRID",
     "LARGEST_GRID",
     "Answer",
     "Ask",
+    "BoundedCounts",
+    "BoundedSums",
     "Cost",
+    "CubeCounts",
     "DistanceHistogram",
     "GridCounts",
+    "HashCounts",
+    "HashSums",
     "Nearest",
     "NearestCounts",
     "NearestQuestion",
@@ -26,6 +38,8 @@ __all__ = [
     "NeighbourMeans",
     "Question",
     "RowCount",
+    "SetCosts",
+    "SwapCosts",
     "Together",
     "check_grid",
     "choose_engine",

@@ -24,6 +24,11 @@ class Answer:
         """Standard deviation of the noise on each number."""
         return self.event.standard_deviation
 
+    @property
+    def index(self) -> tuple[int, ...]:
+        """Where the chosen number stands, in the shape of the question; only a selection question is answered so."""
+        return tuple(int(place) for place in self.value)
+
 
 class Ask(Protocol):
     """What an algorithm is given instead of rows."""

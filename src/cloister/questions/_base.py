@@ -38,6 +38,7 @@ class Question(ABC):
     projection: FloatArray | None = None
 
     asked: ClassVar[str]
+    mechanism: ClassVar[str] = "additive"  # "selection": the answers are costs, and the index of a low one is released
 
     def __post_init__(self) -> None:
         if self.projection is not None:
@@ -77,6 +78,11 @@ class Question(ABC):
     @abstractmethod
     def l2_sensitivity(self, relation: Relation) -> float:
         """Bound on the l2 distance between the answers on two neighbouring tables, in integer steps."""
+
+    def span_sensitivity(self, relation: Relation) -> float:
+        """Bound on the largest move less the smallest, over all numbers, between two neighbouring tables; in integer steps."""
+        # Two numbers whose moves lie farthest apart move, together, by no more than the whole answer does in l1.
+        return self.l1_sensitivity(relation)
 
     def place(self, where: str, points: object) -> FloatArray:
         """Return public points of the space in which distances are taken."""

@@ -12,7 +12,7 @@ from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step
 from cloister.questions._base import NearestQuestion, public_points, refuse_misfit
 
-__all__ = ["NearestSums"]
+__all__ = ["NearestSums", "clip_steps", "sum_by_label"]
 
 SHRINK = 1 - 2.0**-40  # a clipped offset ends inside the radius in spite of rounding; costs nothing measurable
 
@@ -65,9 +65,8 @@ class NearestSums(NearestQuestion):
 
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Add up the clipped offsets of one block, in whole steps of the grid."""
-        steps = self._clipped_steps(rows - self._anchors[labels])
-        members = sparse.csc_array((np.ones(len(rows)), labels, np.arange(len(rows) + 1)), shape=(len(self.points), len(rows)))
-        return np.asarray(np.rint(np.asarray(members @ steps)), dtype=np.int64)  # whole numbers below 2**53: the sums are exact
+        steps = clip_steps(rows - self._anchors[labels], radius=self.radius, unit=self.unit)
+        return sum_by_label(steps, labels, n_labels=len(self.points))
 
     def l1_sensitivity(self, relation: Relation) -> float:
         # A vector of l2 norm r in d dimensions has l1 norm up to sqrt(d) r; the triangle inequality does the rest (rounded up).
@@ -79,12 +78,20 @@ class NearestSums(NearestQuestion):
         steps: float = self.radius / self.unit
         return steps if relation is Relation.ADD_REMOVE else 2 * steps
 
-    def _clipped_steps(self, offsets: FloatArray) -> FloatArray:
-        squares = np.sum(offsets * offsets, axis=1)
-        steps = offsets / self.unit
-        long = np.flatnonzero(squares > self.radius**2)
-        if long.size:
-            # Rounding towards zero keeps the norm.
-            factors = self.radius * SHRINK / np.sqrt(squares[long])
-            steps[long] = np.trunc(steps[long] * factors[:, None])
-        return steps
+
+def clip_steps(offsets: FloatArray, *, radius: float, unit: float) -> FloatArray:
+    """Return offsets on the grid in whole steps of it, those longer than the radius shortened to it."""
+    squares = np.sum(offsets * offsets, axis=1)
+    steps = offsets / unit
+    long = np.flatnonzero(squares > radius**2)
+    if long.size:
+        # Rounding towards zero keeps the norm.
+        factors = radius * SHRINK / np.sqrt(squares[long])
+        steps[long] = np.trunc(steps[long] * factors[:, None])
+    return steps
+
+
+def sum_by_label(steps: FloatArray, labels: IntArray, *, n_labels: int) -> IntArray:
+    """Add up whole steps by label; the sums are exact, being whole numbers below 2**53."""
+    members = sparse.csc_array((np.ones(len(steps)), labels, np.arange(len(steps) + 1)), shape=(n_labels, len(steps)))
+    return np.asarray(np.rint(np.asarray(members @ steps)), dtype=np.int64)

@@ -61,7 +61,7 @@ def summary(release: Release) -> dict[str, Any]:
         "total_count": float(release.cluster_counts.sum()),
         "receipt": _receipt(release.receipt),
         "plane": _plane(release),
-        "projected": any(event.asked == "nearest_sums" for event in release.receipt.events),
+        "projected": release.method == "PEMeans" and any(event.asked == "nearest_sums" for event in release.receipt.events),
         "rounds": _rounds(release.history),
         "parameters": release.parameters,
         "versions": release.versions,

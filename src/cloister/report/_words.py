@@ -8,12 +8,23 @@ __all__ = ["ASKED", "MECHANISMS", "axis_words", "in_the_table", "promise", "scal
 ASKED = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
     "nearest_sums": "Sum of the rows nearest to each candidate",
+    "bounded_counts": "How many rows have each centre as their nearest, and within the radius",
+    "bounded_sums": "Sum of the offsets of those rows from their centre",
     "grid_counts": "How many rows lie in each cell of the grid",
     "distance_histogram": "How far rows lie from the nearest point",
     "row_count": "How many rows there are",
+    "hash_counts": "How many rows lie in each cell that hyperplanes cut",
+    "hash_sums": "Sum of the rows in each cell that hyperplanes cut",
+    "cube_counts": "How many rows lie in each cube",
+    "swap_costs": "Which swap of a centre for a candidate costs the rows least",
+    "set_costs": "Which set of centres costs the rows least",
     "neighbour_means": "Mean of the rows nearest to each public point",
 }
-MECHANISMS = {"rounded_gaussian": "Gaussian, rounded to whole steps", "discrete_laplace": "Discrete Laplace"}
+MECHANISMS = {
+    "rounded_gaussian": "Gaussian, rounded to whole steps",
+    "discrete_laplace": "Discrete Laplace",
+    "exponential": "Exponential mechanism: one is chosen, the better the likelier",
+}
 
 
 def in_the_table(neighbours: str) -> str:

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a Dask array, a Dask data frame, or files that Dask workers read.
+
+Rows stay with the workers. Each question is sent once to every worker; each partition answers with integers, which are joined
+eight at a time, and one small array comes back. Every step is a task with a key, computed from its inputs alone: one that is
+lost with a worker is computed again and takes the place of the first, so that nothing counts twice. Rows that fit into
+the memory of the workers are kept there from one question to the next.
+"""
+
+import os
+import sys
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from cloister import validate
+from cloister.data._backend import Kernel, Source, Tally, empty_block, merge_of
+from cloister.data._columns import Column, choose_columns
+from cloister.data._files import FileSet
+from cloister.data._share import Share, hold, join_shares, share_of
+from cloister.data._table import columns_of
+from cloister.exceptions import DataError
+
+__all__ = ["DaskRows", "connect_dask", "open_dask", "open_dask_files"]
+
+FAN_IN = 8  # answers joined at a time
+RETRIES = 2  # of a task that raised an error
+KEPT_PART = 0.6  # of the free memory that rows may take
+CONNECT_SECONDS = 20.0
+PATIENCE_SECONDS = 120.0  # without a single worker
+LOOK_SECONDS = 1.0
+
+
+class DaskRows(Source):
+    """Rows in partitions that Dask computes.
+
+    `parts` are delayed arrays, pandas frames or pieces of files; `size` is what they take in bytes, if that is known.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        parts: Sequence[Any],
+        n_features: int,
+        feature_names: tuple[str, ...] | None,
+        *,
+        size: int | None,
+        client: Any = None,
+    ) -> None:
+        super().__init__(n_features, feature_names)
+        self._where = where
+        self._parts = list(parts)
+        self._size = size
+        self._own_client = client
+        self._kept = False
+
+    def fold(self, kernel: Kernel) -> Tally:
+        """Send the kernel to the partitions and join what they answer, as a tree."""
+        import cloudpickle
+
+        packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: workers do that for themselves
+        nothing = kernel(empty_block(self._n_features))
+        client = self._client()
+        try:
+            self._keep(client)
+            share: Share = self._compute(_tree(self._where, self._parts, packed), client)
+        except DataError:
+            raise
+        except Exception as error:
+            raise self._explain(error) from None
+        if share.failure is not None:
+            raise DataError(share.failure.message)
+        self._size = share.size
+        return merge_of(kernel)(nothing, share.tally)
+
+    def _client(self) -> Any:
+        """Return the cluster to use: the one that was named, else the current one, else None: threads of this process."""
+        import dask
+
+        if self._own_client is not None:
+            return self._own_client
+        if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
+            return None
+        distributed = sys.modules.get("distributed")
+        with suppress(ValueError):  # nobody has connected
+            return None if distributed is None else distributed.Client.current()
+        return None
+
+    def _keep(self, client: Any) -> None:
+        """Keep the rows in memory if it is known that they fit."""
+        import dask
+
+        if self._kept or self._size is None:
+            return
+        self._kept = True  # or not worth asking again
+        if self._size <= KEPT_PART * (_local_memory() if client is None else _free_memory(client)):
+            held = [dask.delayed(hold, pure=False)(self._where, part) for part in self._parts]
+            self._parts = list(dask.persist(*held) if client is None else client.persist(held))
+
+    def _compute(self, total: Any, client: Any) -> Any:
+        if client is None:
+            return total.compute()
+        future = client.compute(total, retries=RETRIES)
+        try:
+            return self._await(future, client)
+        except BaseException:
+            with suppress(Exception):
+                future.cancel()
+            raise
+
+    def _await(self, future: Any, client: Any) -> Any:
+        """Return the result; wait for it as long as there is a worker, a while longer for one to come, then give up."""
+        seen = time.monotonic()
+        while True:
+            with suppress(TimeoutError):
+                future.result(timeout=LOOK_SECONDS)
+            if future.done():
+                return future.result()
+            if client.status == "running" and client.scheduler_info().get("workers"):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > PATIENCE_SECONDS:
+                raise DataError(
+                    f"{self._where}: no Dask worker for {PATIENCE_SECONDS:g} seconds. Start workers, or check the scheduler."
+                )
+
+    def _explain(self, error: Exception) -> DataError:
+        kind = type(error).__name__
+        if kind == "KilledWorker":
+            return DataError(
+                f"{self._where}: Dask workers died again and again at the same partition. Give them more memory, "
+                "or pass smaller partitions."
+            )
+        if kind in ("CancelledError", "FutureCancelledError", "CommClosedError", "TimeoutError", "ClosedClientError"):
+            return DataError(f"{self._where}: the Dask cluster can no longer be reached ({kind}). Check the scheduler.")
+        return DataError(
+            f"{self._where}: Dask cannot compute a partition ({kind}). Check that all partitions have the same columns and "
+            "can still be read, and that workers have the same versions installed."
+        )
+
+
+def open_dask(where: str, data: Any, columns: Sequence[str] | None, *, client: Any = None) -> DaskRows:
+    """Open a Dask array or data frame; no partition is computed."""
+    kind = type(data)
+    if hasattr(kind, "chunks"):
+        return _open_array(where, data, columns, client)
+    if hasattr(kind, "columns") and data.ndim == 2:
+        return _open_frame(where, data, columns, client)
+    raise DataError(f"{where}: expected a Dask array or data frame, got a Dask {kind.__name__}. Convert it to one of these.")
+
+
+def open_dask_files(where: str, files: FileSet, *, scheduler: str | None) -> DaskRows:
+    """Open files that all workers see under the same path."""
+    import dask
+
+    pieces = list(files.pieces())
+    parts = [dask.delayed(piece, traverse=False) for piece in pieces]
+    client = None if scheduler is None else connect_dask(where, scheduler)
+    size = None if any(piece.kind == "csv" for piece in pieces) else sum(piece.size for piece in pieces)
+    rows = DaskRows(where, parts, len(files.names), files.names, size=size, client=client)
+    if client is not None:
+        weakref.finalize(rows, client.close)
+    return rows
+
+
+def connect_dask(where: str, scheduler: str) -> Any:
+    """Return a client of the scheduler at this address."""
+    import distributed
+
+    try:
+        return distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise DataError(
+            f"{where}: no Dask scheduler answers at {scheduler!r} ({type(error).__name__}). Check the address, "
+            "or start one with 'dask scheduler'."
+        ) from None
+
+
+def _open_array(where: str, array: Any, columns: Sequence[str] | None, client: Any) -> DaskRows:
+    if columns is not None:
+        validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
+    if array.ndim != 2:
+        raise DataError(f"{where}: expected a 2-d table, got {array.ndim} dimension(s). Pass rows and columns.")
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"{where}: expected numbers, got dtype {array.dtype}. Pass numeric columns only.")
+    n_features = array.shape[1]
+    if not n_features > 0:  # also where Dask does not know it
+        raise DataError(f"{where}: expected a known number of columns, at least 1. Call compute_chunk_sizes() first.")
+    size = array.nbytes
+    parts = array.rechunk({1: -1}).to_delayed().ravel().tolist()
+    return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size), client=client)
+
+
+def _open_frame(where: str, frame: Any, columns: Sequence[str] | None, client: Any) -> DaskRows:
+    table = [_column(str(name), dtype) for name, dtype in frame.dtypes.items()]
+    chosen = choose_columns(where, table, columns)
+    names = tuple(table[index].name for index in chosen)
+    parts = frame[[frame.columns[index] for index in chosen]].to_delayed()
+    return DaskRows(where, list(parts), len(names), names, size=None, client=client)
+
+
+def _column(name: str, dtype: Any) -> Column:
+    """Say whether a column of a pandas type holds numbers; one of Python objects might hold anything."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if str(dtype) == "object":
+        return Column(name, "object", is_number=False)
+    schema = pa.Schema.from_pandas(pd.DataFrame({name: pd.Series([], dtype=dtype)}), preserve_index=False)
+    return columns_of(schema)[0]
+
+
+def _tree(where: str, parts: Sequence[Any], packed: bytes) -> Any:
+    """Return the delayed answer of all parts. The question is a task of its own: workers get it from one another, once each."""
+    import dask
+
+    question = dask.delayed(bytes, pure=False)(packed)
+    shares = [dask.delayed(share_of, pure=False)(where, part, question) for part in parts]
+    while True:
+        shares = [
+            dask.delayed(join_shares, pure=False)(shares[start : start + FAN_IN], question)
+            for start in range(0, len(shares), FAN_IN)
+        ]
+        if len(shares) == 1:
+            return shares[0]
+
+
+def _free_memory(client: Any) -> float:
+    """Return the bytes that workers have left, infinite where one has no limit."""
+    workers = client.scheduler_info()["workers"].values()
+    limits = [worker.get("memory_limit") or float("inf") for worker in workers]
+    used = [worker.get("metrics", {}).get("memory", 0) for worker in workers]
+    return float(sum(max(limit - spent, 0.0) for limit, spent in zip(limits, used, strict=True)))
+
+
+def _local_memory() -> float:
+    """Return half the memory of this machine, or nothing where it does not say."""
+    with suppress(AttributeError, OSError, ValueError):
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) / 2
+    return 0.0

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a worker does with its part of the rows: answer, and join answers. Imported by the backends of clusters.
+
+A question travels as bytes and is unpacked once in every process. What comes back is a share: the integers of one or more
+parts. A part that cannot be read yields a share that says so instead of an error, because engines write the arguments of what
+fails, rows among them, to their logs.
+"""
+
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from typing import Any
+
+import numpy as np
+
+from cloister.data._backend import Block, Kernel, Tally, block_rows, empty_block, merge_of, one_blas_thread, slices
+from cloister.data._files import Piece
+from cloister.data._numpy import as_matrix
+from cloister.data._table import table_of, to_matrix
+from cloister.exceptions import DataError
+
+__all__ = ["Failure", "Share", "fold_blocks", "hold", "join_shares", "share_of", "unpack"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a part could not be read: a message without a value."""
+
+    message: str
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """What some parts of the rows answer."""
+
+    tally: Tally
+    size: int = 0  # bytes of the rows, for deciding whether they fit into memory
+    failure: Failure | None = None
+
+
+@lru_cache(maxsize=4)
+def unpack(packed: bytes) -> Kernel:
+    """Return the kernel that was sent."""
+    kernel: Kernel = pickle.loads(packed)  # noqa: S301 - sent by the process that reads the answer
+    return kernel
+
+
+def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Tally:
+    """Join what the kernel says of each block."""
+    with one_blas_thread():
+        return reduce(merge_of(kernel), map(kernel, blocks), kernel(empty_block(n_features)))
+
+
+def hold(where: str, part: Any) -> Block | Failure:
+    """Return a part of the rows as a matrix, to be kept in memory."""
+    try:
+        if isinstance(part, Piece):
+            return np.concatenate([empty_block(len(part.names)), *part.blocks()])
+        return to_matrix(table_of(where, part)) if hasattr(part, "columns") else as_matrix(where, part)
+    except Exception as error:
+        return _failure(where, error)
+
+
+def share_of(where: str, part: Any, packed: bytes) -> Share:
+    """Return what one part of the rows answers."""
+    if isinstance(part, Failure):
+        return Share(None, failure=part)
+    try:
+        kernel = unpack(packed)
+        if isinstance(part, Piece):
+            return Share(fold_blocks(part.blocks(), kernel, len(part.names)), part.size)
+        matrix = part if isinstance(part, np.ndarray) else hold(where, part)
+        if isinstance(matrix, Failure):
+            return Share(None, failure=matrix)
+        return Share(fold_blocks(_slices(matrix), kernel, matrix.shape[1]), matrix.nbytes)
+    except Exception as error:
+        return Share(None, failure=_failure(where, error))
+
+
+def join_shares(shares: list[Share], packed: bytes) -> Share:
+    """Join shares; one that failed makes the whole fail."""
+    for share in shares:
+        if share.failure is not None:
+            return share
+    tally = reduce(merge_of(unpack(packed)), (share.tally for share in shares))
+    return Share(tally, sum(share.size for share in shares))
+
+
+def _slices(matrix: Block) -> Iterator[Block]:
+    return slices(matrix, block_rows(matrix.shape[1]))
+
+
+def _failure(where: str, error: Exception) -> Failure:
+    if isinstance(error, DataError):
+        return Failure(str(error))
+    return Failure(f"{where}: a part of the rows cannot be read ({type(error).__name__}). Check that all parts are alike.")

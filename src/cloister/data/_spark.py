@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a Spark data frame, or files that Spark executors read.
+
+Rows stay with the executors. Each question is broadcast once; each partition answers with integers, which are joined as a tree.
+An answer is the result of a task, and of several attempts at a task Spark takes one result: nothing counts twice, as an
+accumulator would. From the second question on, partitions are kept in the executors' memory as far as they fit; the others are
+read again.
+"""
+
+import os
+import pickle
+import re
+import socket
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import partial
+from itertools import count
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cloister.data._backend import Block, Kernel, Source, Tally, block_rows, empty_block, merge_of
+from cloister.data._columns import Column, choose_columns
+from cloister.data._files import FileSet, Piece
+from cloister.data._share import fold_blocks, unpack
+from cloister.data._table import to_matrix
+from cloister.exceptions import DataError
+
+__all__ = ["SparkRows", "open_spark", "open_spark_files"]
+
+NUMBERS = {"boolean", "byte", "decimal", "double", "float", "integer", "long", "short", "void"}  # void: nothing but nulls
+CONNECT_SECONDS = 10.0
+PATIENCE_SECONDS = 120.0  # without a task at work
+LOOK_SECONDS = 0.5
+FEW_PARTITIONS, FEW_BYTES = 16, 1 << 25  # up to where the driver joins all answers itself
+MANY_PARTITIONS = 4096  # from where answers are joined on three levels
+GROUPS = count()
+POOL = "spark.scheduler.pool"
+
+
+class SparkRows(Source):
+    """Rows in partitions of a Spark cluster; `partitions` knows how to reach them."""
+
+    def __init__(
+        self, where: str, partitions: "_FramePartitions | _FilePartitions", n_features: int, feature_names: tuple[str, ...]
+    ) -> None:
+        super().__init__(n_features, feature_names)
+        self._where = where
+        self._partitions = partitions
+        self._blocks: Any = None  # kept by the executors
+        self._asked = 0
+
+    def fold(self, kernel: Kernel) -> Tally:
+        """Broadcast the kernel to the partitions and join what they answer, as a tree."""
+        from pyspark import cloudpickle
+
+        packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
+        nothing = kernel(empty_block(self._n_features))
+        size = int(getattr(nothing, "nbytes", 0))
+        context = self._partitions.context
+        try:
+            question = context.broadcast(packed)
+            try:
+                found = _Job(self._where, context, self._tell).run(partial(self._ask, question, size))
+            finally:
+                question.destroy()
+        except DataError:
+            raise
+        except Exception as error:
+            raise _explain(self._where, error) from None
+        return nothing if found is None else merge_of(kernel)(nothing, found)
+
+    def _ask(self, question: Any, size: int) -> Tally | None:
+        self._asked += 1
+        if self._asked > 1 and self._blocks is None and not self._partitions.kept:
+            self._blocks = self._partitions.blocks(self._n_features).persist(_memory_only())
+            weakref.finalize(self, _forget, self._blocks)
+        if self._blocks is None:
+            tallies = self._partitions.tallies(question, self._n_features)
+        else:
+            tallies = self._blocks.mapPartitions(partial(_fold, question, self._n_features))
+        join = partial(_join, question)
+        return tallies.treeAggregate(None, join, join, _depth(tallies.getNumPartitions(), size))
+
+
+class _FramePartitions:
+    """Partitions of a data frame, reached in Arrow batches."""
+
+    def __init__(self, owned: Any, frame: Any) -> None:
+        self._owned = owned
+        self._frame = frame
+        self.context = frame.sparkSession.sparkContext
+
+    @property
+    def kept(self) -> bool:
+        """Whether the owner of the frame keeps it already."""
+        level = self._owned.storageLevel
+        return bool(level.useMemory or level.useDisk)
+
+    def tallies(self, question: Any, n_features: int) -> Any:
+        """Return what each partition answers."""
+        answers = self._frame.mapInArrow(partial(_fold_batches, question, n_features), "tally binary")
+        return answers.rdd.map(_first)
+
+    def blocks(self, n_features: int) -> Any:
+        """Return the rows as matrices, in the form in which they are kept."""
+        return self._frame.mapInArrow(partial(_pack_batches, n_features), "block binary").rdd.map(partial(_matrix, n_features))
+
+
+class _FilePartitions:
+    """Pieces of files, each read where it is needed."""
+
+    kept = False
+
+    def __init__(self, context: Any, pieces: list[Piece]) -> None:
+        self.context = context
+        self._pieces = context.parallelize(pieces, max(1, len(pieces)))
+
+    def tallies(self, question: Any, n_features: int) -> Any:
+        """Return what each piece answers."""
+        return self._pieces.map(partial(_fold_piece, question, n_features))
+
+    def blocks(self, n_features: int) -> Any:
+        """Return the rows as matrices, in the form in which they are kept."""
+        return self._pieces.flatMap(_read_piece)
+
+
+def open_spark(where: str, frame: Any, columns: Sequence[str] | None) -> SparkRows:
+    """Open a Spark data frame; no row is read."""
+    if not hasattr(frame, "mapInArrow") or not hasattr(frame, "schema"):
+        kind = type(frame).__name__
+        raise DataError(f"{where}: expected a Spark data frame, got a {kind} of pyspark. Convert it with to_spark() or toDF().")
+    if type(frame).__module__.startswith("pyspark.sql.connect"):
+        raise DataError(
+            f"{where}: expected a frame of a session with a Spark context, got one of Spark Connect. Run on the driver, "
+            "or pass the files with engine='spark'."
+        )
+    if frame.isStreaming:
+        raise DataError(f"{where}: expected a table, got a stream. Write it to a table first.")
+    table = [Column(field.name, *_kind(field.dataType)) for field in frame.schema.fields]
+    chosen = choose_columns(where, table, columns)
+    # By position: Spark takes a dot for a field of a field, and "a" for "A".
+    numbered = frame.toDF(*(f"c{index}" for index in range(len(table)))).select(*(f"c{index}" for index in chosen))
+    return SparkRows(where, _FramePartitions(frame, numbered), len(chosen), tuple(table[index].name for index in chosen))
+
+
+def open_spark_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> SparkRows:
+    """Open files that all executors see under the same path."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    started = None
+    if session is None or scheduler not in (None, session.sparkContext.master):
+        session = started = _start(where, scheduler or f"local[{n_jobs}]", running=session)
+    rows = SparkRows(where, _FilePartitions(session.sparkContext, list(files.pieces())), len(files.names), files.names)
+    if started is not None:
+        weakref.finalize(rows, _stop, started)
+    return rows
+
+
+def _depth(n_partitions: int, size: int) -> int:
+    """Return on how many levels answers of so many bytes are joined: the last one is the driver's."""
+    if n_partitions <= FEW_PARTITIONS and n_partitions * size <= FEW_BYTES:
+        return 1
+    return 2 if n_partitions <= MANY_PARTITIONS else 3
+
+
+def _kind(data_type: Any) -> tuple[str, bool]:
+    return data_type.simpleString(), data_type.typeName() in NUMBERS
+
+
+def _start(where: str, master: str, *, running: Any) -> Any:
+    """Start a Spark session of our own."""
+    from pyspark.sql import SparkSession
+
+    if running is not None:
+        raise DataError(
+            f"{where}: expected the Spark master {master!r}, but a session of {running.sparkContext.master!r} is running. "
+            "Stop it first, or leave the address out."
+        )
+    _refuse_silent(where, master)
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    try:
+        return SparkSession.builder.master(master).appName("cloister").config(map=quiet).getOrCreate()
+    except Exception as error:
+        raise DataError(
+            f"{where}: Spark cannot start at {master!r} ({type(error).__name__}). Check the address and Java."
+        ) from None
+
+
+def _refuse_silent(where: str, master: str) -> None:
+    """Refuse the address of a standalone master at which nobody listens; Spark itself would try for a minute."""
+    if not master.startswith("spark://"):
+        return
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        with suppress(OSError, ValueError), socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS):
+            return
+    raise DataError(f"{where}: no Spark master answers at {master!r}. Check the address.")
+
+
+class _Job:
+    """Work of Spark's, watched by another thread: tells how far it is, and gives up where no executor takes a task."""
+
+    def __init__(self, where: str, context: Any, tell: Callable[[float], None]) -> None:
+        self._where = where
+        self._context = context
+        self._tell = tell
+        self._group = f"cloister-{os.getpid()}-{next(GROUPS)}"
+
+    def run(self, work: Callable[[], Any]) -> Any:
+        """Return what the work returns."""
+        share = self._context.getLocalProperty(POOL)  # properties belong to threads
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(self._grouped, work, share)
+            try:
+                self._look_after(future)
+                return future.result()
+            except BaseException:
+                with suppress(Exception):
+                    self._context.cancelJobGroup(self._group)
+                raise
+
+    def _grouped(self, work: Callable[[], Any], share: str | None) -> Any:
+        self._context.setLocalProperty(POOL, share)
+        self._context.setJobGroup(self._group, "cloister: one question", interruptOnCancel=True)
+        return work()
+
+    def _look_after(self, future: "Future[Any]") -> None:
+        busy = monotonic()
+        while not wait([future], timeout=LOOK_SECONDS).done:
+            stages = self._stages()
+            if not stages or any(stage.numActiveTasks for stage in stages):
+                busy = monotonic()
+            elif monotonic() - busy > PATIENCE_SECONDS:
+                raise DataError(
+                    f"{self._where}: no Spark executor took a task for {PATIENCE_SECONDS:g} seconds. Check that the cluster "
+                    "has workers, and room on them."
+                )
+            if stages:
+                self._tell(sum(stage.numCompletedTasks for stage in stages) / sum(stage.numTasks for stage in stages))
+
+    def _stages(self) -> list[Any]:
+        tracker = self._context.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
+        stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
+        return [stage for stage in stages if stage is not None]
+
+
+# -- what runs on executors ------------------------------------------------------------------------------------------------
+
+
+def _fold(question: Any, n_features: int, blocks: Iterable[Block]) -> Iterator[Tally]:
+    yield fold_blocks(blocks, unpack(question.value), n_features)
+
+
+def _fold_piece(question: Any, n_features: int, piece: Piece) -> Tally:
+    return fold_blocks(piece.blocks(), unpack(question.value), n_features)
+
+
+def _fold_batches(question: Any, n_features: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    tally = fold_blocks(_gather(batches, n_features), unpack(question.value), n_features)
+    yield pa.record_batch({"tally": pa.array([pickle.dumps(tally)], pa.binary())})
+
+
+def _pack_batches(n_features: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for block in _gather(batches, n_features):
+        yield pa.record_batch({"block": pa.array([block.tobytes()], pa.binary())})
+
+
+def _gather(batches: Iterable[pa.RecordBatch], n_features: int) -> Iterator[Block]:
+    """Yield the rows of small batches in blocks of a good size."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(one.num_rows for one in waiting) >= block_rows(n_features):
+            yield to_matrix(pa.Table.from_batches(waiting))
+            waiting = []
+    if waiting:
+        yield to_matrix(pa.Table.from_batches(waiting))
+
+
+def _read_piece(piece: Piece) -> Iterator[Block]:
+    return piece.blocks()
+
+
+def _first(row: Any) -> Tally:
+    return pickle.loads(row[0])  # noqa: S301 - written by the executor's own half of this module
+
+
+def _matrix(n_features: int, row: Any) -> Block:
+    return np.frombuffer(row[0]).reshape(-1, n_features)
+
+
+def _join(question: Any, left: Tally | None, right: Tally | None) -> Tally | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return merge_of(unpack(question.value))(left, right)
+
+
+# -- small things of the driver's ------------------------------------------------------------------------------------------
+
+
+def _memory_only() -> Any:
+    from pyspark import StorageLevel
+
+    return StorageLevel.MEMORY_ONLY
+
+
+def _forget(blocks: Any) -> None:
+    with suppress(Exception):  # the session may be gone
+        blocks.unpersist()
+
+
+def _stop(session: Any) -> None:
+    with suppress(Exception):
+        session.stop()
+
+
+def _explain(where: str, error: Exception) -> DataError:
+    """Say what went wrong without a value: engines quote what they were working on."""
+    text = str(error)
+    ours = re.search(r"cloister\.exceptions\.DataError: (.+)", text)
+    if ours is not None:
+        return DataError(ours.group(1).strip())
+    if re.search(r"FileNotFound|FAILED_READ_FILE|PATH_NOT_FOUND|does not exist", text):
+        return DataError(f"{where}: a file of the Spark table can no longer be read. Check that nobody replaced or moved it.")
+    if isinstance(error, OSError) or type(error).__name__ == "Py4JNetworkError" or "SparkContext was shut down" in text:
+        return DataError(f"{where}: the Spark session is gone ({type(error).__name__}). Start it again.")
+    return DataError(
+        f"{where}: Spark cannot compute a partition ({type(error).__name__}). Check that the table can still be read, and that "
+        "executors have the same versions installed."
+    )

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exponential mechanism: drawn by its exact law, priced by what neighbours can do, booked like any pure event.
+
+Goodness of fit is tested by chi-square with a false-alarm rate of 1e-6 each.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from cloister import Ball, Ledger
+from cloister.data import open_rows
+from cloister.domain import FloatArray, IntArray, Relation
+from cloister.exceptions import BudgetExceeded, LedgerError
+from cloister.privacy import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Cost,
+    Entropy,
+    Event,
+    Guarantee,
+    PureDP,
+    Receipt,
+    Scale,
+    Tally,
+    _selection,
+    event_from_line,
+    exponential_choice,
+    price,
+    price_choice,
+    pure_budget,
+)
+from cloister.privacy._calibrate import pure_mu
+from cloister.questions import NearestCounts, SetCosts, SwapCosts
+from cloister.vault import Vault
+
+FALSE_ALARM = 1e-6
+ATTACKS = 10_000
+COSTS = [
+    np.array([5]),
+    np.array([0, 0, 0]),
+    np.array([3, 1, 0, 1, 10]),
+    np.array([-7, 100, -8, -8, 5, 10**6, 2**60]),
+    np.arange(40)[::-1] * 3 + 10**12,
+]
+SCALES = [0.11, 0.9, 4.0, 33.3, 1e6, 2.0**47]
+
+
+@pytest.fixture
+def entropy(request: pytest.FixtureRequest, seed: int) -> Entropy:
+    """A stream of its own for each test."""
+    name = hashlib.sha256(f"{seed} {request.node.nodeid}".encode()).digest()
+    return Entropy(int.from_bytes(name[:8], "little"))
+
+
+def law(costs: Sequence[int] | IntArray, scale: float) -> list[mpmath.mpf]:
+    """Exact probabilities, in 60 digits."""
+    with mpmath.workdps(60):
+        weights = [mpmath.exp(-mpmath.mpf(int(cost) - int(min(costs))) / mpmath.mpf(scale)) for cost in costs]
+        total = mpmath.fsum(weights)
+        return [weight / total for weight in weights]
+
+
+def fit(draws: IntArray, probabilities: list[mpmath.mpf]) -> float:
+    """The p-value of a chi-square test; outcomes that are expected less than 5 times are taken together."""
+    expected = np.array([float(one) for one in probabilities]) * len(draws)
+    observed = np.bincount(draws, minlength=len(expected)).astype(float)
+    order = np.argsort(-expected)
+    rare = int(np.count_nonzero(expected >= 5))
+    parts = [np.append(table[order][:rare], table[order][rare:].sum()) for table in (expected, observed)]
+    if parts[0][-1] < 5:  # what is left over is too rare by itself
+        assert stats.poisson.sf(parts[1][-1] - 1, parts[0][-1]) > FALSE_ALARM
+        parts = [part[:-1] for part in parts]
+    if len(parts[0]) < 2:
+        return 1.0
+    statistic = float(np.sum((parts[1] - parts[0]) ** 2 / parts[0]))
+    return float(stats.chi2.sf(statistic, len(parts[0]) - 1))
+
+
+def drawn(entropy: Entropy, scale: Scale, costs: IntArray, count: int) -> IntArray:
+    return np.array([exponential_choice(entropy, scale, costs) for _ in range(count)])
+
+
+# -- the law of one choice --
+
+
+@pytest.mark.parametrize("costs", COSTS, ids=len)
+@pytest.mark.parametrize("scale", SCALES)
+def test_an_index_is_drawn_by_its_exact_probability(costs, scale, entropy) -> None:
+    exact = Scale.at_least(scale)
+    assert fit(drawn(entropy, exact, costs, 1_500), law(costs, float(exact))) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("quotients", [0, 0.4, 1.0, 2.7, 11.0])
+def test_a_gap_is_kept_with_its_exact_probability(scale, quotients, entropy) -> None:
+    exact = Scale.at_least(scale)
+    gap = round(quotients * scale)
+    kept = _selection._keep(_selection._Draws(entropy), np.full(50_000, gap), exact)
+    probability = float(mpmath.exp(-mpmath.mpf(gap) / mpmath.mpf(float(exact))))
+    assert stats.binomtest(int(kept.sum()), len(kept), probability).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("bits", [1, 3, 8])
+def test_short_words_do_not_change_the_law(bits, entropy, monkeypatch) -> None:
+    monkeypatch.setattr(_selection, "_Draws", partial(_selection._Draws, bits=bits))
+    monkeypatch.setattr(_selection, "FEWEST_PROPOSALS", 8)
+    exact = Scale.at_least(2.5)
+    assert fit(drawn(entropy, exact, COSTS[2], 1_000), law(COSTS[2], float(exact))) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("scale", [0.6, 2.5])
+def test_gaps_too_large_for_a_word_are_divided_all_the_same(scale, entropy, monkeypatch) -> None:
+    monkeypatch.setattr(_selection, "LARGEST_QUOTIENT", 0)  # every gap above one scale now takes the long way
+    exact = Scale.at_least(scale)
+    assert fit(drawn(entropy, exact, COSTS[2], 1_500), law(COSTS[2], float(exact))) > FALSE_ALARM
+
+
+def test_the_best_of_many_is_found_where_noise_is_small(entropy, generator) -> None:
+    costs = generator.integers(10**6, 10**9, 100_000)
+    costs[777] = 0
+    assert exponential_choice(entropy, Scale.at_least(100.0), costs) == 777
+
+
+def test_what_all_costs_share_changes_nothing(seed) -> None:
+    first, second = (drawn(Entropy(seed), Scale.at_least(2.0), COSTS[2] + shift, 50) for shift in (0, -(10**15)))
+    assert np.array_equal(first, second)
+
+
+# -- what it costs --
+
+
+@st.composite
+def neighbouring_costs(draw):
+    """Costs of two tables that differ by moves of a stated span."""
+    costs = draw(st.lists(st.integers(-50, 50), min_size=1, max_size=8))
+    span = draw(st.integers(1, 30))
+    base = draw(st.integers(-40, 40))
+    moves = draw(st.lists(st.integers(0, span), min_size=len(costs), max_size=len(costs)))
+    return costs, [cost + base + move for cost, move in zip(costs, moves, strict=True)], span
+
+
+def choice(cost: Cost, span: float = 1.0, *, relation: Relation = Relation.ADD_REMOVE, size: int = 4) -> Event:
+    return price_choice(cost, asked="swaps", size=size, span=span, unit=0.5, relation=relation, seeded=False)
+
+
+@given(pair=neighbouring_costs(), epsilon=st.floats(0.01, 10.0))
+def test_no_neighbour_changes_a_probability_by_more_than_was_paid(pair, epsilon) -> None:
+    left, right, span = pair
+    event = choice(PureDP(epsilon), span, size=len(left))
+    for here, there in zip(law(left, event.scale), law(right, event.scale), strict=True):
+        assert abs(mpmath.log(here) - mpmath.log(there)) <= event.cost.epsilon * (1 + 1e-12)
+
+
+def test_the_price_is_attained() -> None:
+    # One cost moves by the span, the others stay, and are so many that they decide the sum.
+    event = choice(PureDP(1.0), 10.0)
+    left, right = [0] * 2_000, [10] + [0] * 1_999
+    ratio = mpmath.log(law(left, event.scale)[0] / law(right, event.scale)[0])
+    assert 0.999 * event.cost.epsilon < ratio <= event.cost.epsilon
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 50.0])
+@pytest.mark.parametrize("span", [1.0, 3.0, 2.0**22])
+def test_a_choice_spends_what_it_is_given_and_no_more(epsilon, span) -> None:
+    event = choice(PureDP(epsilon), span)
+    assert isinstance(event.cost, PureDP)
+    assert epsilon * (1 - 1e-6) <= event.cost.epsilon <= epsilon
+    assert event.sensitivity == span
+
+
+@pytest.mark.parametrize("mu", [1e-3, 0.5, 0.999, 1.001, 4.0, 60.0])
+def test_of_a_gaussian_budget_the_pure_part_is_spent(mu) -> None:
+    event = choice(GDP(mu))
+    assert 0.999 * mu < Tally.of([event.cost]).all_mu <= mu
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(0.7), ApproxDP(0.7, 1e-6), ApproxDP(0.7, 0.0), ZCDP(0.2), GDP(1.3), GDP(0.01)])
+def test_the_pure_budget_implies_the_guarantee_and_hardly_more(guarantee: Guarantee) -> None:
+    most = pure_budget(guarantee)
+    assert Tally.of([most]).fits(guarantee)
+    assert not Tally.of([PureDP(most.epsilon * 1.001)]).fits(replace_delta(guarantee))
+
+
+def replace_delta(guarantee: Guarantee) -> Guarantee:
+    """Without delta, which a pure mechanism cannot use by itself."""
+    return PureDP(guarantee.epsilon) if isinstance(guarantee, ApproxDP) else guarantee
+
+
+@pytest.mark.parametrize("mu", np.geomspace(1e-6, 1e3, 30))
+def test_the_largest_pure_epsilon_is_the_inverse_of_the_smallest_mu(mu) -> None:
+    epsilon = pure_budget(GDP(mu)).epsilon
+    assert pure_mu(epsilon) <= mu < pure_mu(epsilon * (1 + 1e-6))
+
+
+def test_the_deviation_is_that_of_the_gumbel_noise_behind_a_choice() -> None:
+    event = choice(PureDP(0.5), 3.0)
+    assert event.standard_deviation == pytest.approx(stats.gumbel_r.std() * event.scale * 0.5)
+
+
+# -- the books --
+
+
+def noise(cost: Cost) -> Event:
+    return price(cost, asked="votes", size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False)
+
+
+def test_noise_and_choices_are_not_mistaken_for_each_other(entropy) -> None:
+    with pytest.raises(LedgerError, match=r"Event\.draw: a choice adds no noise"):
+        choice(PureDP(1.0)).draw(entropy)
+    for cost in (PureDP(1.0), GDP(1.0)):
+        with pytest.raises(LedgerError, match=r"Event\.choose: this event was paid for noise"):
+            noise(cost).choose(entropy, COSTS[2])
+
+
+def test_a_ledger_line_says_all_there_is_to_know() -> None:
+    line = json.loads(json.dumps(choice(PureDP(0.25), 8.0).to_line()))
+    assert (line["event"], line["scale"], line["sensitivity"], line["size"]) == ("exponential", 32.0, 8.0, 4)
+    assert event_from_line(line) == choice(PureDP(0.25), 8.0)
+
+
+@pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.5), GDP(0.9)], ids=lambda one: one.kind)
+def test_a_ledger_keeps_choices_in_its_file(budget: Guarantee, tmp_path: Path) -> None:
+    most = pure_budget(budget)
+    with Ledger.open(tmp_path / "budget.sqlite", budget) as ledger:
+        account = ledger.reserve(most, purpose="search", relation=Relation.ADD_REMOVE)
+        paid = [account.debit(choice(most.share(0.5))), account.debit(choice(most.share(0.5)))]
+        with pytest.raises(BudgetExceeded, match="does not fit into what this fit reserved"):
+            account.debit(choice(most.share(0.01)))
+        account.close()
+    with Ledger.open(tmp_path / "budget.sqlite") as again:
+        assert again.events == paid
+        assert again.spent.epsilon_sum == pytest.approx(most.epsilon, rel=1e-6)
+        assert again.spent.fits(budget)
+
+
+def test_choices_add_their_epsilons_to_those_of_other_events() -> None:
+    pure = Tally.of([choice(PureDP(0.3)).cost, noise(PureDP(0.2)).cost])
+    assert pure.epsilon_sum == pytest.approx(0.5, rel=1e-6)
+    gaussian = GDP(0.2)
+    mixed = pure + Tally.of([gaussian])
+    assert mixed.epsilon_at(1e-6) == pytest.approx(0.5 + Tally.of([gaussian]).epsilon_at(1e-6), rel=1e-6)
+    assert not mixed.fits(PureDP(100.0))
+
+
+def test_a_receipt_adds_choices_up() -> None:
+    events = (choice(PureDP(0.5)).stamped(), noise(PureDP(0.5)).stamped())
+    receipt = Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=events)
+    assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))) == receipt
+    with pytest.raises(LedgerError, match="add up to more than"):
+        replace(receipt, events=(*events, choice(PureDP(0.01))))
+
+
+# -- the vault --
+
+FRAME = Ball(1.0).spread(2).frame()
+NEAR, FAR = np.array([[0.5, 0.0], [0.0, 0.5]]), np.array([[-0.5, 0.0], [0.0, -0.5]])
+
+
+def open_vault(rows: FloatArray, *, budget: Guarantee, relation: Relation = Relation.ADD_REMOVE, state: int | None = None):
+    ledger = Ledger(budget, neighbours=relation.value)
+    account = ledger.reserve(pure_budget(budget), purpose="test", relation=relation)
+    source = open_rows(rows, n_jobs=1)
+    return Vault(source, frame=FRAME, relation=relation, account=account, entropy=Entropy(state)), ledger
+
+
+def test_the_vault_tells_where_a_low_cost_stands_and_nothing_else(generator) -> None:
+    rows = NEAR[generator.integers(2, size=400)] + 0.01 * generator.normal(size=(400, 2))
+    vault, ledger = open_vault(rows, budget=PureDP(200.0))
+    answer = vault.ask(SetCosts(sets=np.stack([FAR, NEAR]), cap=0.5), PureDP(100.0))
+    assert answer.value.shape == (1,)
+    assert answer.index == (1,)
+    swaps = SwapCosts(centers=np.vstack([NEAR[:1], FAR[:1]]), candidates=np.vstack([NEAR, FAR]), cap=0.5)
+    assert vault.ask(swaps, PureDP(100.0)).index == (1, 1)
+    assert [(event.event, event.asked, event.size) for event in ledger.events] == [
+        ("exponential", "set_costs", 2),
+        ("exponential", "swap_costs", 8),
+    ]
+
+
+def test_choices_and_counts_may_be_asked_in_one_pass(generator) -> None:
+    rows = NEAR[generator.integers(2, size=400)]
+    vault, ledger = open_vault(rows, budget=PureDP(150.0))
+    questions = [SetCosts(sets=np.stack([FAR, NEAR]), cap=0.5), NearestCounts(points=NEAR)]
+    chosen, counts = vault.ask(questions, [PureDP(100.0), PureDP(50.0)])
+    assert chosen.index == (1,)
+    assert counts.value.sum() == pytest.approx(400, abs=5)
+    assert [event.event for event in ledger.events] == ["exponential", "discrete_laplace"]
+
+
+@pytest.mark.parametrize(("relation", "factor"), [(Relation.ADD_REMOVE, 1.0), (Relation.REPLACE, 2.0)])
+def test_the_relation_decides_the_span(relation, factor) -> None:
+    vault, ledger = open_vault(NEAR, budget=PureDP(1.0), relation=relation)
+    question = SetCosts(sets=NEAR[None], cap=0.25)
+    vault.ask(question, PureDP(1.0))
+    assert ledger.events[0].sensitivity * ledger.events[0].unit == pytest.approx(0.25 * factor)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Awry(SetCosts):
+    """A question with a span that is stated too small by half: what an audit must find."""
+
+    asked: ClassVar[str] = "awry"
+
+    def span_sensitivity(self, relation: Relation) -> float:
+        return super().span_sensitivity(relation) / 2
+
+
+def proven_epsilon(question: SetCosts, *tables: FloatArray, epsilon: float, relation: Relation, seed: int) -> float:
+    """The log-ratio of the probabilities of the first index that two tables prove, by Clopper and Pearson."""
+    size, span = len(question.sets), question.span_sensitivity(relation)
+    paid = choice(PureDP(epsilon), span, relation=relation, size=size)
+    bounds = []
+    for side, rows in enumerate(tables):
+        costs, entropy = question.exact(FRAME.clean(rows)), Entropy(2 * seed + side)
+        hits = sum(paid.choose(entropy, costs) == 0 for _ in range(ATTACKS))
+        bounds.append(stats.binomtest(hits, ATTACKS).proportion_ci(1 - FALSE_ALARM))
+    return float(max(math.log(one.low / other.high) for one, other in (bounds, bounds[::-1])))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", list(Relation))
+def test_an_attack_proves_no_more_than_was_paid_and_finds_a_fault(relation, seed) -> None:
+    # One row at one of two points: one cost gets the cap, the others nothing, or the other way round. Several copies of one set
+    # make it the likely one, as the worst case wants it.
+    sets = np.concatenate([NEAR[:1, None], np.repeat(FAR[:1, None], 9, axis=0)])
+    nobody, here, there = np.empty((0, 2)), FAR[:1], NEAR[:1]
+    pair = (nobody, here) if relation is Relation.ADD_REMOVE else (there, here)
+    honest = proven_epsilon(SetCosts(sets=sets, cap=0.5), *pair, epsilon=1.0, relation=relation, seed=seed)
+    assert 0.25 < honest <= 1.0
+    assert proven_epsilon(Awry(sets=sets, cap=0.5), *pair, epsilon=1.0, relation=relation, seed=seed) > 1.0

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CoresetKMeans: what its questions mean, how its tree grows, what a fit spends, and k centres whatever the rows."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_blobs
+
+from cloister import GDP, ZCDP, ApproxDP, Ball, Box, CoresetKMeans, Ledger, PureDP, load_release
+from cloister.algorithms import HashCoreset, HashShares, Hyperplanes, cluster_coreset, grow_tree, random_hyperplanes
+from cloister.algorithms import _hash_tree as tree_room
+from cloister.cli import main
+from cloister.domain import Relation, grid_step, snap
+from cloister.exceptions import BudgetExceeded, ParameterError
+from cloister.privacy import price
+from cloister.questions import DEEPEST_HASH, Answer, HashCounts, HashSums
+
+
+def make(n_clusters=3, **parameters):
+    return CoresetKMeans(n_clusters, **{"epsilon": 5.0, "bounds": (-1, 1), "n_init": 1, "n_jobs": 1, **parameters})
+
+
+@pytest.fixture
+def rows(generator):
+    """Three clusters in the unit square."""
+    middles = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
+    return np.repeat(middles, 100, axis=0) + 0.03 * generator.normal(size=(300, 2))
+
+
+# -- the questions -------------------------------------------------------------------------------------------------------
+
+
+def node_of(row, question):
+    """Return the deepest node of a row, by rational arithmetic."""
+    number = 1
+    for level in range(question.normals.shape[1]):
+        product = sum(Fraction(x) * Fraction(w) for x, w in zip(row.tolist(), question.normals[:, level].tolist(), strict=True))
+        number = 2 * number + (product >= Fraction(float(question.offsets[level])))
+    return number
+
+
+def planes_of(generator, n_features, n_levels):
+    planes = random_hyperplanes(generator, n_features, n_levels, offset=0.4)
+    return {"normals": planes.normals, "offsets": planes.offsets}
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 17])
+def test_a_row_is_where_rational_arithmetic_puts_it(n_features, generator):
+    leaves = [4, 10, 11, 6, 14, 60, 61, 31]
+    question = HashCounts(**planes_of(generator, n_features, 6), nodes=leaves)
+    rows = snap(generator.normal(size=(60, n_features)) / n_features**0.5)
+    for level in range(6):  # rows on a hyperplane, as near as the grid allows, and a step beside it
+        normal, offset = question.normals[:, level], question.offsets[level]
+        on = snap(rows[:10] - ((rows[:10] @ normal - offset) / (normal @ normal))[:, None] * normal)
+        rows = np.vstack([rows, on, on + grid_step(n_features)])
+    places = []
+    for row in rows:
+        numbers = [node_of(row, question) >> shift for shift in range(7)]
+        places.append(next((place for place, leaf in enumerate(leaves) if leaf in numbers), -1))
+    assert question.labels(rows).tolist() == places
+    assert np.concatenate([question.labels(part) for part in np.array_split(rows, 9)]).tolist() == places
+    assert question.labels(np.asfortranarray(rows)).tolist() == places
+    assert question.exact(rows).tolist() == [places.count(place) for place in range(len(leaves))]
+
+
+def test_a_row_on_the_hyperplane_goes_right():
+    question = HashCounts(normals=[[1.0]], offsets=[0.25], nodes=[2, 3])
+    assert question.labels(np.array([[0.25], [0.25 - grid_step(1)], [-0.0], [1.0]])).tolist() == [1, 0, 0, 1]
+
+
+def test_sums_are_those_of_the_rows_in_each_node(generator):
+    planes, leaves = planes_of(generator, 3, 5), [2, 6, 28, 15]
+    rows = snap(generator.normal(size=(200, 3)) / 2)
+    question = HashSums(**planes, nodes=leaves, radius=0.7)
+    numbers = np.array([node_of(row, question) for row in rows])
+    clipped = rows * np.minimum(1.0, question.radius / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300))
+    inside = [(numbers >> shift) == leaf for leaf, shift in zip(leaves, (4, 3, 1, 2), strict=True)]
+    expected = np.array([clipped[members].sum(axis=0) for members in inside])
+    assert np.abs(question.exact(rows) * question.unit - expected).max() <= len(rows) * question.unit
+
+
+@pytest.mark.parametrize("n_features", [1, 4, 16])
+def test_the_bounds_are_attained(n_features):
+    flat = {"normals": np.eye(n_features)[:, :1], "offsets": [0.0]}
+    here, nobody = np.full((1, n_features), 0.5 / n_features**0.5), np.empty((0, n_features))
+    counts, sums = HashCounts(**flat, nodes=[2, 3]), HashSums(**flat, nodes=[1], radius=0.5)
+    for relation, other in ((Relation.ADD_REMOVE, nobody), (Relation.REPLACE, -here)):
+        for question in (counts, sums):
+            moved = (question.exact(snap(here)) - question.exact(snap(other))).astype(float)
+            assert np.abs(moved).sum() == pytest.approx(question.l1_sensitivity(relation), rel=1e-6)
+            assert np.sqrt((moved**2).sum()) == pytest.approx(question.l2_sensitivity(relation), rel=1e-6)
+
+
+FLAT = {"normals": np.eye(2), "offsets": np.zeros(2), "nodes": [1]}
+REFUSED = [
+    ({"nodes": [2, 4]}, r"HashCounts\.nodes: expected nodes that share no row, got 'nested ones'\. Leave the ancestors out"),
+    ({"nodes": [7, 1]}, "share no row"),
+    ({"nodes": [5, 5]}, "share no row"),
+    ({"nodes": []}, r"HashCounts\.nodes: expected whole numbers from 1 to 7"),
+    ({"nodes": [0]}, "whole numbers from 1 to 7"),
+    ({"nodes": [8]}, "whole numbers from 1 to 7"),
+    ({"nodes": [2.0]}, "whole numbers from 1 to 7"),
+    ({"normals": 3 * np.eye(2)}, r"HashCounts\.normals: expected columns of length at most 2"),
+    ({"normals": np.ones(2)}, r"HashCounts\.normals: expected columns"),
+    ({"normals": [[np.nan, 0.0]]}, r"HashCounts\.normals: expected finite numbers"),
+    ({"offsets": [0.0, np.inf]}, r"HashCounts\.offsets: expected finite numbers"),
+    ({"offsets": [0.0]}, r"HashCounts\.offsets: expected an array of shape \(2,\), got \(1,\)"),
+    ({"projection": np.ones((5, 3))}, r"HashCounts\.normals: expected an array of shape \(3, 2\)"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), REFUSED)
+def test_public_arrays_that_would_break_the_sensitivity_are_refused(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        HashCounts(**{**FLAT, **wrong})
+
+
+def test_the_deepest_tree_is_exact(generator):
+    planes = planes_of(generator, 2, DEEPEST_HASH)
+    rows = snap(generator.uniform(-0.7, 0.7, size=(20, 2)))
+    root = HashCounts(**planes, nodes=[1])
+    deepest, counts = np.unique([node_of(row, root) for row in rows], return_counts=True)
+    assert HashCounts(**planes, nodes=deepest).exact(rows).tolist() == counts.tolist()
+    with pytest.raises(ParameterError, match="whole numbers"):
+        HashCounts(**planes_of(generator, 2, DEEPEST_HASH + 1), nodes=[2 ** (DEEPEST_HASH + 1)])
+
+
+# -- the tree ------------------------------------------------------------------------------------------------------------
+
+
+class Echo:
+    """An `ask` without noise, which remembers what it was asked."""
+
+    def __init__(self, rows):
+        self.rows, self.asked = rows, []
+
+    def __call__(self, question, cost):
+        self.asked.append(question)
+        event = price(cost, asked="", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=True)
+        return Answer(question.exact(self.rows).astype(float), event)
+
+
+def test_nodes_with_enough_rows_are_split_and_no_others(generator):
+    rows = snap(generator.normal(size=(1000, 3)) / 4)
+    planes = random_hyperplanes(generator, 3, 8, offset=0.2)
+    ask = Echo(rows)
+    tree = grow_tree(ask, GDP(1.0), planes, n_rows=1000.0, min_rows=50.0)
+    assert HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves).exact(rows).sum() == 1000
+    full = np.array([1])
+    for depth, (level, question) in enumerate(zip(tree.levels, ask.asked, strict=True), start=1):
+        assert set(level.nodes) == set(2 * full) | set(2 * full + 1)
+        assert np.array_equal(question.nodes, level.nodes)
+        assert question.normals.shape == (3, depth)
+        full = level.nodes[level.noisy_counts >= 100]
+    assert not full.size or len(tree.levels) == planes.n_levels
+
+
+def test_a_full_tree_has_all_nodes_of_the_last_level(generator):
+    rows = snap(generator.choice([-0.5, 0.5], size=(400, 2)))
+    tree = grow_tree(Echo(rows), GDP(1.0), Hyperplanes(np.eye(2), np.zeros(2)), n_rows=400.0, min_rows=1.0)
+    assert sorted(tree.leaves) == [4, 5, 6, 7]
+
+
+def test_a_table_too_small_to_split_is_one_leaf(generator):
+    ask = Echo(np.empty((0, 3)))
+    tree = grow_tree(ask, GDP(1.0), random_hyperplanes(generator, 3, 8, offset=0.2), n_rows=99.0, min_rows=50.0)
+    assert (tree.leaves.tolist(), tree.levels, ask.asked) == ([1], (), [])
+
+
+def test_a_tree_has_no_more_leaves_than_can_be_noised(generator, monkeypatch):
+    monkeypatch.setattr(tree_room, "LARGEST_TREE", 20)
+    rows = snap(generator.normal(size=(1000, 3)) / 4)
+    tree = grow_tree(Echo(rows), GDP(1.0), random_hyperplanes(generator, 3, 12, offset=0.2), n_rows=1000.0, min_rows=1.0)
+    assert len(tree.leaves) == 20
+
+
+def test_hyperplanes_without_offset_go_through_the_centre(generator):
+    planes = random_hyperplanes(generator, 5, 100, offset=0.0)
+    assert not planes.offsets.any()
+    assert np.linalg.norm(planes.normals, axis=0) == pytest.approx(np.ones(100))
+
+
+def test_shares_add_up_whatever_the_tree_became():
+    shares = HashShares()
+    assert shares.levels + shares.counts + shares.sums == pytest.approx(1)
+    for depth in (1, 7, 48):
+        for grown in range(depth + 1):
+            assert grown * shares.level(depth) + shares.leaves(grown, depth) == pytest.approx(1)
+
+
+# -- fewer leaves than centres: fault 5 ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_leaves", [1, 2, 4, 5, 6, 30])
+def test_there_are_always_k_centres(n_leaves, generator):
+    for noisy_counts in (np.full(n_leaves, 100.0), np.full(n_leaves, -3.0), generator.normal(size=n_leaves) * 50):
+        points = generator.uniform(-0.5, 0.5, size=(n_leaves, 2))
+        coreset = HashCoreset(points, noisy_counts, kept=noisy_counts > 20, count_sigma=1.0, sum_sigma=1.0)
+        found = cluster_coreset(coreset, 5, generator=generator, restarts=2, clip=lambda places: np.clip(places, -1, 1))
+        assert found.centers.shape == found.center_errors.shape == (5, 2)
+        assert found.counts.shape == found.count_errors.shape == (5,)
+        assert np.isfinite(found.centers).all()
+        assert len(np.unique(found.centers, axis=0)) == 5
+        assert (found.center_errors > 0).all()
+        assert (found.count_errors > 0).all()
+        full = noisy_counts >= 1
+        if full.sum() <= 5:  # every leaf with rows is a centre of its own
+            assert {tuple(point) for point in points[full]} <= {tuple(center) for center in found.centers}
+
+
+def test_a_single_leaf_still_gives_k_centres(rows):
+    model = make(4, epsilon=0.01, n_rows=300).fit(rows)
+    assert len(model.coreset_.points) == 1
+    assert model.cluster_centers_.shape == (4, 2)
+    assert np.count_nonzero(model.cluster_counts_) <= 1
+    assert (model.release_.center_errors[1:] == model.release_.frame.scale).all()
+
+
+# -- fits ----------------------------------------------------------------------------------------------------------------
+
+TABLES = {
+    "no rows": lambda generator: np.empty((0, 2)),
+    "one row": lambda generator: np.array([[0.5, -0.5]]),
+    "fewer rows than clusters": lambda generator: generator.uniform(-1, 1, size=(3, 2)),
+    "constant": lambda generator: np.full((200, 2), 0.25),
+    "two points": lambda generator: np.repeat([[0.9, 0.9], [-0.9, -0.9]], 100, axis=0),
+    "one column": lambda generator: generator.uniform(-1, 1, size=(100, 1)),
+    "everything outside": lambda generator: generator.normal(size=(100, 2)) * 1e6,
+    "nothing but missing": lambda generator: np.full((100, 2), np.nan),
+    "wide": lambda generator: generator.normal(size=(60, 40)) / 10,
+}
+GUARANTEES = {
+    "epsilon and delta": {"epsilon": 1.0, "delta": 1e-6},
+    "pure": {"epsilon": 1.0, "delta": 0},
+    "ZCDP": {"guarantee": ZCDP(0.5)},
+    "replace": {"neighbours": "replace"},
+    "public size": {"n_rows": 100},
+    "public size zero": {"n_rows": 0},
+    "small leaves": {"min_rows_per_leaf": 1, "max_depth": 7},
+    "deepest": {"max_depth": DEEPEST_HASH},
+    "no offset": {"offset": 0},
+    "large epsilon": {"epsilon": 1e6},
+    "tiny epsilon": {"epsilon": 1e-6, "delta": 1e-9},
+}
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+@pytest.mark.parametrize("table", TABLES)
+def test_k_finite_centres_inside_the_domain(table, guarantee, generator):
+    rows = TABLES[table](generator)
+    model = make(5, **GUARANTEES[guarantee]).fit(rows)
+    centers = model.cluster_centers_
+    assert centers.shape == (5, rows.shape[1])
+    assert np.isfinite(centers).all()
+    assert np.allclose(np.clip(centers, -1, 1), centers, rtol=1e-12, atol=1e-12)
+    assert model.cluster_counts_.shape == (5,)
+    assert np.isfinite(model.cluster_counts_).all()
+    assert model.privacy_receipt_.spent.fits(model.privacy_receipt_.guarantee)
+    assert model.labels_.shape == (len(rows),)
+
+
+@pytest.mark.parametrize("bounds", [Ball(0.7, 0.1), Box([-1, 0], [1, 5]), ([-1, -2], [0.5, 1])])
+@pytest.mark.parametrize("scaling", ["none", "bounds"])
+@pytest.mark.parametrize("n_clusters", [1, 50])
+def test_domains_of_every_kind_hold_the_centres(bounds, scaling, n_clusters, rows):
+    model = make(n_clusters, bounds=bounds, scaling=scaling).fit(rows)
+    centers = model.cluster_centers_
+    assert centers.shape == (n_clusters, 2)
+    assert np.allclose(model.release_.domain.clip(centers), centers, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_missing_row_counts_as_one_at_the_centre(value, rows):
+    # Fault 11: one NaN row raised an error or changed a branch, so its presence was visible.
+    spoilt, centred = rows.copy(), rows.copy()
+    spoilt[7, 1], centred[7] = value, 0.0
+    models = [make(random_state=3).fit(table) for table in (spoilt, centred)]
+    assert np.array_equal(models[0].cluster_centers_, models[1].cluster_centers_)
+    events = [[(one.asked, one.size, one.scale) for one in model.privacy_receipt_.events] for model in models]
+    assert events[0] == events[1]
+
+
+def test_blocks_and_kinds_of_tables_do_not_change_a_fit(rows, tmp_path):
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame(rows, columns=["a", "b"]).to_parquet(path, row_group_size=37)
+    models = [make(random_state=1, n_jobs=n_jobs).fit(table) for table, n_jobs in ((rows, 1), (rows[::-1], 2), (path, 2))]
+    for model in models[1:]:
+        assert np.array_equal(model.cluster_centers_, models[0].cluster_centers_)
+    assert models[2].predict(path).tolist() == models[0].labels_.tolist()
+    assert not hasattr(models[2], "labels_")
+
+
+def test_noise_vanishes_as_epsilon_grows(rows):
+    model = make(epsilon=1e6, n_init=10, max_depth=40, min_rows_per_leaf=5).fit(rows)
+    middles = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
+    assert np.linalg.norm(model.cluster_centers_[:, None] - middles, axis=2).min(axis=0).max() < 0.1
+    assert 240 <= model.cluster_counts_.sum() <= 300.5  # all but what fell into leaves too small to be kept
+
+
+def test_offsets_tell_rows_of_one_direction_apart(generator):
+    rows = np.repeat([[-0.9], [-0.3], [0.3], [0.9]], 300, axis=0) + 0.02 * generator.normal(size=(1200, 1))
+    through, beside = (make(4, epsilon=1e3, max_depth=48, offset=offset, n_init=10).fit(rows) for offset in (0.0, 0.4))
+    assert through.coreset_.kept.sum() <= 2
+    assert beside.coreset_.kept.sum() >= 4
+    assert through.score(rows) < beside.score(rows)
+
+
+@pytest.mark.slow
+def test_errors_are_those_of_the_noise(generator):
+    # One leaf: the centre is a quotient, and 300 draws tell its deviation within 4.1 % (one standard error): 1e-8 false alarms.
+    rows = generator.normal([0.3, -0.5], 0.1, size=(200, 2))
+    models = [make(1, epsilon=1.0, n_rows=200, min_rows_per_leaf=1000).fit(rows) for _ in range(300)]
+    spread = np.std([model.cluster_centers_[0] for model in models], axis=0)
+    told = np.median([model.release_.center_errors[0] for model in models], axis=0)
+    assert spread == pytest.approx(told, rel=0.25)
+    counts = np.array([model.cluster_counts_[0] for model in models])
+    assert counts.std() == pytest.approx(models[0].release_.count_errors[0], rel=0.25)
+    assert abs(counts.mean() - 200) < 5 * counts.std() / len(counts) ** 0.5
+
+
+def test_what_is_kept_is_public_and_pickles_without_labels(rows):
+    model = make().fit(rows)
+    assert not hasattr(pickle.loads(pickle.dumps(model)), "labels_")
+    levels = model.release_.history
+    assert [level["level"] for level in levels] == list(range(1, model.n_iter_ + 1))
+    assert all(set(level) == {"level", "n_nodes", "sigma"} for level in levels)
+
+
+# -- spending ------------------------------------------------------------------------------------------------------------
+
+
+def true_sensitivity(event, n_features):
+    """How far the answer can move, from first principles, in steps of the event's own unit."""
+    gaussian, replaced = event.event == "rounded_gaussian", event.relation == "replace"
+    if event.asked == "row_count":
+        return 1.0
+    if event.asked == "hash_counts":
+        l2, l1 = (math.sqrt(2), 2.0) if replaced else (1.0, 1.0)
+        return l2 if gaussian else l1
+    assert event.asked == "hash_sums"
+    reach = (2.0 if replaced else 1.0) / event.unit
+    return reach if gaussian else reach * math.sqrt(n_features)
+
+
+def share_spent(events, guarantee, n_features):
+    """Return what part of the guarantee the events use: of its epsilon, rho or mu; or of its delta, at its epsilon."""
+    ratios = [true_sensitivity(one, n_features) / one.scale for one in events]
+    if isinstance(guarantee, PureDP):
+        assert {one.event for one in events} == {"discrete_laplace"}
+        return math.fsum(ratios) / guarantee.epsilon
+    assert {one.event for one in events} == {"rounded_gaussian"}
+    mu = math.sqrt(math.fsum(ratio**2 for ratio in ratios))
+    if isinstance(guarantee, ApproxDP):
+        with mpmath.workdps(40):
+            middle = -guarantee.epsilon / mpmath.mpf(mu)
+            far = mpmath.exp(guarantee.epsilon) * mpmath.ncdf(middle - mu / 2)
+            return float((mpmath.ncdf(middle + mu / 2) - far) / guarantee.delta)
+    return mu**2 / 2 / guarantee.rho if isinstance(guarantee, ZCDP) else mu / guarantee.mu
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 20, 200])
+@pytest.mark.parametrize("guarantee", [ApproxDP(1.0, 1e-6), ZCDP(0.2), GDP(0.4), PureDP(2.0)], ids=lambda one: one.kind)
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_a_fit_spends_its_budget(n_features, guarantee, neighbours, generator):
+    # Fault 1: all that a fit spends, added up by an independent sum, is its budget, whether the tree grew or not.
+    table = generator.uniform(-1, 1, size=(300, n_features)) / n_features**0.5
+    for options in ({"n_rows": 300}, {}, {"max_depth": 5, "min_rows_per_leaf": 40}, {"max_depth": 1, "min_rows_per_leaf": 1}):
+        ledger = Ledger(guarantee, neighbours=neighbours)
+        model = make(guarantee=guarantee, bounds=Ball(1.0), neighbours=neighbours, ledger=ledger, **options).fit(table)
+        events = tuple(ledger.events)
+        assert events == model.privacy_receipt_.events
+        assert 1 - 1e-3 <= share_spent(events, guarantee, n_features) <= 1 + 1e-9
+        asked = [one.asked for one in events]
+        levels = ["hash_counts"] * model.n_iter_
+        assert asked == [*([] if "n_rows" in options else ["row_count"]), *levels, "hash_counts", "hash_sums"]
+
+
+def test_every_number_of_every_leaf_has_a_draw():
+    # Faults 4 and 5: one draw shared by all coordinates, and cells left out because they were empty.
+    model = make(max_depth=4, min_rows_per_leaf=1, n_rows=50, epsilon=0.1).fit(np.full((50, 7), 0.5))
+    *levels, counts, sums = model.privacy_receipt_.events
+    n_leaves = len(model.coreset_.points)
+    assert [one.size for one in levels] == [level["n_nodes"] for level in model.release_.history]
+    assert levels[0].size == 2
+    assert (counts.size, sums.size) == (n_leaves, 7 * n_leaves)
+    assert len(np.unique(model.coreset_.noisy_counts)) > 1
+    assert all(len(np.unique(point)) > 1 for point in model.coreset_.points)
+
+
+def test_replacing_needs_more_noise_than_adding(rows):
+    # Fault 6: sensitivity 1 and r where a neighbour replaces a row.
+    options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 1, "min_rows_per_leaf": 10}
+    adding, replacing = (
+        make(neighbours=neighbours, **options).fit(rows).privacy_receipt_.events for neighbours in ("add-remove", "replace")
+    )
+    ratios = [after.scale / before.scale for before, after in zip(adding, replacing, strict=True)]
+    assert ratios == pytest.approx([math.sqrt(2), math.sqrt(2), 2.0], rel=1e-6)
+
+
+def test_levels_that_do_not_grow_leave_their_share_to_the_leaves(rows):
+    options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 8}
+    stump = make(min_rows_per_leaf=10**6, **options).fit(rows).privacy_receipt_.events
+    assert [one.asked for one in stump] == ["hash_counts", "hash_sums"]
+    assert sum(one.cost.mu**2 for one in stump) == pytest.approx(0.25, rel=1e-6)
+    bush = make(min_rows_per_leaf=1, **options).fit(rows).privacy_receipt_.events
+    assert sum(one.cost.mu**2 for one in bush[:-2]) == pytest.approx(0.2 * 0.25 * (len(bush) - 2) / 8, rel=1e-6)
+
+
+# -- refusals ------------------------------------------------------------------------------------------------------------
+
+WRONG = [
+    ({"max_depth": 0}, r"CoresetKMeans\.max_depth: expected an integer from 1 to 48, got 0\. Pass \"auto\" or a whole number"),
+    ({"max_depth": 49}, r"CoresetKMeans\.max_depth: expected an integer from 1 to 48, got 49"),
+    ({"max_depth": "deep"}, r"CoresetKMeans\.max_depth: expected an integer"),
+    ({"max_depth": 2.0}, r"CoresetKMeans\.max_depth: expected an integer"),
+    ({"min_rows_per_leaf": 0}, r"CoresetKMeans\.min_rows_per_leaf: expected an integer of at least 1, got 0\. Pass \"auto\""),
+    ({"min_rows_per_leaf": None}, r"CoresetKMeans\.min_rows_per_leaf: expected an integer"),
+    ({"offset": -0.1}, r"CoresetKMeans\.offset: expected a finite number of at least 0 and of at most 1, got -0\.1"),
+    ({"offset": math.nan}, r"CoresetKMeans\.offset: expected a finite number"),
+    ({"n_init": 0}, r"CoresetKMeans\.n_init: expected an integer of at least 1"),
+    ({"bounds": None}, r"CoresetKMeans\.bounds: expected a domain known without looking at the data"),
+    ({"n_clusters": 0}, r"CoresetKMeans\.n_clusters: expected an integer"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG)
+def test_wrong_parameters_are_refused_before_anything_is_spent(wrong, message, rows):
+    ledger = Ledger(epsilon=5.0, delta=1e-6)
+    with pytest.raises(ParameterError, match=message):
+        make(**{"ledger": ledger, **wrong}).fit(rows)
+    assert not ledger.events
+
+
+def test_a_fit_that_does_not_fit_the_ledger_is_refused(rows):
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    with pytest.raises(BudgetExceeded, match=r"Ledger\.reserve: this fit costs"):
+        make(ledger=ledger, epsilon=2.0).fit(rows)
+    assert not ledger.events
+
+
+def test_the_command_line_knows_it(rows, tmp_path):
+    table, output = tmp_path / "rows.csv", tmp_path / "release.json"
+    pd.DataFrame(rows, columns=["a", "b"]).to_csv(table, index=False)
+    arguments = ["fit", str(table), "-k", "3", "--epsilon", "5", "--bounds=-1,1", "--method", "coreset", "-o", str(output)]
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert not left.value.code
+    assert load_release(output).method == "CoresetKMeans"
+
+
+# -- accuracy ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [1e-6, 0.0])
+def test_blobs_are_found(delta, generator):
+    """The mean loss of five fits at epsilon 1 is at most 10 % above the spread of the blobs; about 1 % was measured."""
+    rows = make_blobs(20_000, n_features=4, centers=4, random_state=1)[0]
+    rows -= rows.mean(axis=0)
+    bounds = Ball(np.linalg.norm(rows, axis=1).max())
+    seeds = generator.integers(2**31, size=5)
+    models = [CoresetKMeans(4, epsilon=1.0, delta=delta, bounds=bounds, random_state=int(seed)).fit(rows) for seed in seeds]
+    losses = [-model.score(rows) / len(rows) for model in models]
+    assert np.mean(losses) < 1.10 * 4.0  # blobs of deviation 1 in four dimensions

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FastLloyd's own parts: offsets from the centres, rows beyond the radius left out, centres folded back into the domain."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from cloister import GDP, Ball, FastLloyd, Ledger, LloydKMeans, PureDP
+from cloister.algorithms import bounded_radius, fold
+from cloister.domain import Relation, grid_step, snap
+from cloister.exceptions import ParameterError
+from cloister.questions import BoundedCounts, BoundedSums, NearestCounts, NearestSums
+
+# -- the radius ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n_clusters", "n_features"), [(1, 1), (8, 1), (64, 4), (26, 16)])
+def test_the_radius_is_a_fraction_of_half_the_diagonal_of_a_part(n_clusters, n_features):
+    side = 2 / math.sqrt(n_features)  # of the cube in the unit ball
+    part = side / n_clusters ** (1 / n_features)
+    assert bounded_radius(0.8, n_clusters, n_features) == pytest.approx(0.8 * part * math.sqrt(n_features) / 2)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize("guarantee", [GDP(1.0), PureDP(1.0)], ids=lambda one: one.kind)
+def test_noise_shrinks_to_the_radius_after_the_first_round(neighbours, guarantee, generator):
+    rows = generator.uniform(-0.5, 0.5, size=(50, 3))
+    model = FastLloyd(27, bounds=Ball(1.0), alpha=0.6, guarantee=guarantee, neighbours=neighbours).fit(rows)
+    first, *later = model.rounds_
+    assert len(later) == 5
+    assert first.radius == 1.0
+    for one in later:
+        assert one.radius == pytest.approx(0.6 / 3)
+        assert one.sum_sigma == pytest.approx(0.2 * first.sum_sigma, rel=1e-5)
+        assert one.count_sigma == pytest.approx(first.count_sigma, rel=1e-9)
+    asked = [event.asked for event in model.privacy_receipt_.events]
+    assert asked == ["nearest_counts", "nearest_sums", *["bounded_counts", "bounded_sums"] * 5]
+
+
+def test_one_round_is_a_round_of_lloyd(generator):
+    rows = generator.uniform(-1, 1, size=(200, 2)) / 2
+    fast, plain = (kind(3, bounds=Ball(1.0), n_rounds=1, random_state=5).fit(rows) for kind in (FastLloyd, LloydKMeans))
+    assert np.allclose(fast.cluster_centers_, plain.cluster_centers_)
+
+
+def test_the_number_of_rows_is_asked_for_by_the_rule_alone(generator):
+    rows = generator.uniform(-1, 1, size=(50, 2))
+    for n_rounds, times in ((6, 0), ("auto", 1)):
+        events = FastLloyd(3, bounds=(-1, 1), n_rounds=n_rounds).fit(rows).privacy_receipt_.events
+        assert [event.asked for event in events].count("row_count") == times
+
+
+@pytest.mark.parametrize("alpha", [0.0, -1.0, 2.5, math.nan, "wide", None])
+def test_a_wrong_alpha_is_refused_before_anything_is_spent(alpha):
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    with pytest.raises(ParameterError, match=r"FastLloyd\.alpha: expected a finite number of at least 0\.001 and .* 2, got"):
+        FastLloyd(bounds=(0, 1), alpha=alpha, ledger=ledger).fit(np.zeros((3, 2)))
+    assert len(ledger.lines) == 1
+
+
+# -- what is computed ----------------------------------------------------------------------------------------------------
+
+
+def plain_fast_lloyd(rows, points, n_rounds, radius):
+    """The method in a few lines, without noise, on rows of the unit ball."""
+    for index in range(n_rounds):
+        distances = cdist(rows, points)
+        labels = distances.argmin(axis=1)
+        near = (distances.min(axis=1) <= radius) | (index == 0)
+        members = [rows[near & (labels == one)] for one in range(len(points))]
+        points = np.array([own.mean(axis=0) if len(own) else old for own, old in zip(members, points, strict=True)])
+    return points
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_without_noise_it_averages_the_rows_within_the_radius(neighbours, delta, generator):
+    rows = snap(generator.uniform(-1, 1, size=(400, 2)) / 1.5)
+    options = {"epsilon": 1e9, "delta": delta, "neighbours": neighbours, "alpha": 0.5}
+    model = FastLloyd(4, bounds=Ball(1.0), **options).fit(rows)
+    expected = plain_fast_lloyd(rows, model.rounds_[0].points, 6, 0.25)
+    assert np.allclose(model.cluster_centers_, expected, atol=1e-5)
+    assert model.rounds_[0].counts.sum() == pytest.approx(400, abs=0.1)
+    assert model.cluster_counts_.sum() < 399, "rows beyond the radius are not counted"
+
+
+@pytest.mark.parametrize("kind", [BoundedCounts, BoundedSums])
+def test_a_far_row_moves_nothing(kind):
+    asked = kind(points=np.array([[-0.5, 0.0], [0.5, 0.0]]), radius=0.25)
+    near, far = snap([[0.6, 0.1]]), snap([[0.5, 0.8]])
+    assert asked.exact(near).any()
+    assert not asked.exact(far).any()
+    assert np.array_equal(asked.exact(np.vstack([near, far])), asked.exact(near))
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**20), n_features=st.integers(1, 6), radius=st.sampled_from([1e-6, 0.25, 0.3, 0.5, 1.0, 3.0]))
+def test_both_questions_leave_the_same_rows_out(seed, n_features, radius):
+    # Rows on a coarse lattice lie exactly on the border of some radii.
+    generator = np.random.default_rng(seed)
+    points = generator.integers(-1, 2, size=(3, n_features)) / 2
+    rows = generator.integers(-4, 5, size=(12, n_features)) / 4
+    counts, sums = BoundedCounts(points=points, radius=radius), BoundedSums(points=points, radius=radius)
+    assert counts.radius == sums.radius <= radius
+    nearest = cdist(rows, points).min(axis=1)
+    for row, distance in zip(rows, nearest, strict=True):
+        near = distance <= counts.radius + 1e-12
+        assert counts.exact(row[None]).sum() == near
+        assert sums.exact(row[None]).any() == (near and distance > 0)
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 16])
+def test_a_wide_radius_leaves_nobody_out(n_features, generator):
+    rows = snap(generator.normal(size=(300, n_features)) / n_features**0.5 / 4)
+    points = snap(generator.normal(size=(5, n_features)) / n_features**0.5 / 4)
+    assert np.array_equal(BoundedCounts(points=points, radius=4.0).exact(rows), NearestCounts(points=points).exact(rows))
+    wide = BoundedSums(points=points, radius=4.0), NearestSums(points=points, radius=4.0)
+    assert np.array_equal(wide[0].exact(rows), wide[1].exact(rows))
+
+
+@pytest.mark.parametrize("n_features", [1, 4])
+def test_the_bounds_are_attained(n_features):
+    points = np.zeros((1, n_features))
+    edge = snap(np.full((1, n_features), 0.5 / n_features**0.5))
+    radius = float(np.sqrt((edge**2).sum()))
+    sums, counts = BoundedSums(points=points, radius=radius), BoundedCounts(points=points, radius=radius)
+    steps = (sums.exact(edge) - sums.exact(-edge)).ravel().astype(float)
+    assert np.sqrt((steps**2).sum()) == pytest.approx(sums.l2_sensitivity(Relation.REPLACE), rel=1e-6)
+    assert np.abs(steps).sum() == pytest.approx(sums.l1_sensitivity(Relation.REPLACE), rel=1e-6)
+    assert counts.exact(edge).sum() == counts.l2_sensitivity(Relation.ADD_REMOVE) == 1
+    assert sums.unit == grid_step(n_features)
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, 5.0, math.nan, None])
+def test_a_radius_is_a_distance_in_the_ball(radius):
+    with pytest.raises(ParameterError, match=r"Counts\.radius: expected a finite number above 0 and of at most 4, got"):
+        BoundedCounts(points=np.zeros((1, 2)), radius=radius)
+    with pytest.raises(ParameterError, match=r"Sums\.radius: expected a finite number above 0 and of at most 4, got"):
+        BoundedSums(points=np.zeros((1, 2)), radius=radius)
+
+
+# -- folding -------------------------------------------------------------------------------------------------------------
+
+POINTS = st.lists(st.lists(st.floats(-50, 50), min_size=3, max_size=3), min_size=1, max_size=4).map(np.array)
+
+
+@given(points=POINTS)
+def test_folded_points_lie_in_the_ball_on_their_line(points):
+    folded = fold(points)
+    assert np.linalg.norm(folded, axis=1).max() <= 1 + 1e-12
+    lengths = np.linalg.norm(points, axis=1)
+    inside = lengths <= 1
+    assert np.array_equal(folded[inside], points[inside])
+    for before, after, length in zip(points, folded, lengths, strict=True):
+        assert abs(before @ after) == pytest.approx(length * np.linalg.norm(after), abs=1e-9)
+        if 1 < length <= 2:  # as far inside the sphere as it was outside
+            assert np.linalg.norm(after) == pytest.approx(2 - length, abs=1e-9)
+
+
+@given(points=POINTS, widths=st.lists(st.floats(0.05, 1.0), min_size=3, max_size=3).map(np.array))
+def test_folded_points_lie_in_the_box_as_far_inside_as_they_were_outside(points, widths):
+    folded = fold(points, widths)
+    assert np.all(np.abs(folded) <= widths * (1 + 1e-12))
+    inside = np.abs(points) <= widths
+    assert np.array_equal(folded[inside], points[inside])
+    over = np.abs(points) - widths
+    once = (over > 0) & (over <= 2 * widths)
+    assert np.allclose((widths - np.sign(points) * folded)[once], over[once], atol=1e-9)
+
+
+def test_noise_far_beyond_the_domain_is_folded_and_not_piled_up_on_its_boundary(generator):
+    model = FastLloyd(200, bounds=(-1, 1), epsilon=0.01, n_rounds=2).fit(generator.uniform(-1, 1, size=(2000, 2)))
+    on_the_boundary = np.isclose(np.abs(model.cluster_centers_), 1.0, atol=1e-9).any(axis=1)
+    assert on_the_boundary.mean() < 0.05
+    clipped = LloydKMeans(200, bounds=(-1, 1), epsilon=0.01, n_rounds=2).fit(generator.uniform(-1, 1, size=(2000, 2)))
+    assert np.isclose(np.abs(clipped.cluster_centers_), 1.0, atol=1e-9).any(axis=1).mean() > 0.2
