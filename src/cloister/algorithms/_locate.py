@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first half of :class:`cloister.KMeans`: find where the mass is, by votes.
+
+A vote has sensitivity 1 whatever the size of the domain, so votes are the cheapest way to learn where rows are. In order: the
+mean of the rows; how far they lie from it; then a few rounds in which rows vote for the nearest of many candidates, each round
+with candidates drawn where the round before found votes. What comes out is a small set of weighted points, several per
+cluster. Rows are reached through ``ask`` alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from cloister.algorithms._grid import project_to_total
+from cloister.algorithms._kmeans import weighted_kmeans
+from cloister.algorithms._refine import Lengths, gain
+from cloister.domain import FloatArray
+from cloister.questions import Answer, Ask, Cost, DistanceHistogram, NearestCounts, NearestSums
+
+__all__ = ["LocateCosts", "Located", "locate", "orthonormal_projection"]
+
+DISTANCES = 2.0 ** (np.arange(-30, 4) / 3)  # edges of the first histogram, in units of the domain's radius
+TREE_DIMENSIONS = 8  # up to here a k-d tree finds nearest neighbours of candidates faster than a matrix product
+SURE_OF_A_BIN = 2.0  # standard deviations of noise that a bin of distances must exceed to get candidates
+RESTARTS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocateCosts:
+    """What each question of this half may cost."""
+
+    mean: Cost
+    scale: Cost
+    votes: tuple[Cost, ...]  # one per round
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Where the mass is, in the space of the votes."""
+
+    points: FloatArray
+    origin: FloatArray  # the noisy mean, shrunk
+    profile: Lengths  # how far rows lie from it
+    candidates: FloatArray  # of the last vote
+    votes: Answer
+
+
+def locate(
+    ask: Ask,
+    costs: LocateCosts,
+    *,
+    n_rows: float,
+    n_candidates: int,
+    n_points: int,
+    dimension: int,
+    generator: np.random.Generator,
+    clip: Callable[[FloatArray], FloatArray],
+    half_widths: FloatArray | None = None,
+    projection: FloatArray | None = None,
+    watch: Callable[[], object] | None = None,
+) -> Located:
+    """Return at most `n_points` points that lie where the rows are."""
+    watch = watch or (lambda: None)
+    origin = _find_mean(ask, costs.mean, n_rows=n_rows, dimension=dimension, projection=projection)
+    watch()
+    told = ask(DistanceHistogram(edges=DISTANCES, points=origin[None], projection=projection), costs.scale)
+    profile = Lengths(DISTANCES, told.value, told.sigma)
+    watch()
+    spread = _spread(generator, profile, n_candidates, dimension, half_widths=half_widths)
+    candidates = clip(origin + spread)
+    votes = ask(NearestCounts(points=candidates, projection=projection), costs.votes[0])
+    watch()
+    for cost in costs.votes[1:]:
+        candidates = clip(_vary(generator, candidates, project_to_total(votes.value, n_rows), n_candidates))
+        votes = ask(NearestCounts(points=candidates, projection=projection), cost)
+        watch()
+    points = _reduce(generator, candidates, project_to_total(votes.value, n_rows), n_points)
+    return Located(points, origin, profile, candidates, votes)
+
+
+def orthonormal_projection(generator: np.random.Generator, n_features: int, dimension: int) -> FloatArray:
+    """Return a matrix with orthonormal columns that span a random subspace."""
+    return np.asarray(np.linalg.qr(generator.standard_normal((n_features, dimension)))[0])
+
+
+def _find_mean(ask: Ask, cost: Cost, *, n_rows: float, dimension: int, projection: FloatArray | None) -> FloatArray:
+    """Return the mean of the rows, shrunk towards the middle of the domain as far as its noise demands."""
+    middle = np.zeros((1, dimension))
+    if projection is None:
+        sums = ask(NearestSums(points=middle, radius=1.0), cost)
+        mean = sums.value / max(n_rows, 1.0)
+    else:
+        sums = ask(NearestSums(points=middle, radius=1.0, projection=projection), cost)
+        mean = sums.value @ projection / max(n_rows, 1.0)
+    variance = np.array([(sums.sigma / max(n_rows, 1.0)) ** 2])
+    return np.asarray((gain(mean, variance)[:, None] * mean)[0])
+
+
+def _spread(
+    generator: np.random.Generator, profile: Lengths, size: int, dimension: int, *, half_widths: FloatArray | None
+) -> FloatArray:
+    """Draw offsets from the mean with the lengths that the rows have, in directions that the domain allows."""
+    mass = np.where(profile.counts > SURE_OF_A_BIN * profile.sigma, profile.counts, 0.0)
+    if not mass.any():
+        mass = np.ones(len(mass))
+    edges = np.concatenate([[0.0], DISTANCES, DISTANCES[-1:]])
+    bins = generator.choice(len(mass), size=size, p=mass / mass.sum())
+    lengths = edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins])
+    if half_widths is None:
+        directions = generator.standard_normal((size, dimension))
+    else:
+        directions = half_widths * (2 * generator.random((size, dimension)) - 1)
+    norms = np.maximum(np.linalg.norm(directions, axis=1), 1e-300)
+    return np.asarray(directions * (lengths / norms)[:, None])
+
+
+def _vary(generator: np.random.Generator, candidates: FloatArray, mass: FloatArray, size: int) -> FloatArray:
+    """Draw candidates in proportion to their votes, each moved by up to the distance to its nearest neighbour."""
+    dimension = candidates.shape[1]
+    total = mass.sum()
+    chances = mass / total if total > 0 else np.full(len(mass), 1 / len(mass))
+    drawn = generator.choice(len(candidates), size=size, p=chances)
+    steps = generator.standard_normal((size, dimension))
+    steps /= np.maximum(np.linalg.norm(steps, axis=1, keepdims=True), 1e-300)
+    lengths = generator.random(size) ** (1 / dimension) * _nearest_distances(candidates)[drawn]
+    return np.asarray(candidates[drawn] + steps * lengths[:, None])
+
+
+def _nearest_distances(points: FloatArray) -> FloatArray:
+    if len(points) < 2:
+        return np.zeros(len(points))
+    if points.shape[1] <= TREE_DIMENSIONS:
+        return np.asarray(np.asarray(cKDTree(points).query(points, k=2)[0])[:, 1])
+    norms = np.sum(points * points, axis=1)
+    squares = norms[:, None] - 2 * points @ points.T + norms
+    np.fill_diagonal(squares, np.inf)
+    return np.asarray(np.sqrt(np.maximum(squares.min(axis=1), 0.0)))
+
+
+def _reduce(generator: np.random.Generator, candidates: FloatArray, mass: FloatArray, n_points: int) -> FloatArray:
+    kept = mass > 0
+    if not kept.any():
+        return np.asarray(candidates[:1])
+    if np.count_nonzero(kept) <= n_points:
+        return np.asarray(candidates[kept])
+    return weighted_kmeans(candidates[kept], mass[kept], n_points, generator=generator, restarts=RESTARTS)

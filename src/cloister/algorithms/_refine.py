@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second half of :class:`cloister.KMeans`: place the centres, by sums of clipped offsets.
+
+One round asks how far rows lie from their centre, chooses a radius, asks for the number of rows and the sum of the clipped
+offsets at each centre, and moves every centre by as much of the noisy mean offset as is worth believing. The radius shrinks
+with the error, and the noise with the radius, so a few small rounds place centres better than a single large one. Between
+rounds surplus centres are joined until k are left. Rows are reached through ``ask`` alone.
+
+**How far to move.** The noise of a mean offset has a known variance e per coordinate. If true offsets vary by V per coordinate,
+the best estimate of one is V / (V + e) times what was seen. V is read off all centres together: the observed squares less those
+of the noise; a centre that clearly moved more than the others gets a V of its own. Where there is only noise, V is 0 and
+nothing moves. Under a projection the part inside its span, which votes have placed already, has its own V.
+
+**Clipping** an offset of length s at r multiplies the mean offset of a small displacement by phi = P(s < r) + (1 - 1/d) E[r/s;
+s > r] (the derivative of the clipped mean); the mean is divided by it. r minimises the squared noise of what is left,
+plus the square of a part of the mean length cut off, which stands for what clipping hides where a cluster is lopsided.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cloister.algorithms._grid import project_to_total
+from cloister.algorithms._kmeans import weighted_kmeans
+from cloister.algorithms._merge import join_closest
+from cloister.domain import FloatArray
+from cloister.questions import Ask, Cost, DistanceHistogram, NearestCounts, NearestSums
+
+__all__ = [
+    "Lengths",
+    "MeanSquare",
+    "Refined",
+    "Round",
+    "choose_radius",
+    "gain",
+    "mean_square",
+    "quantile",
+    "refine",
+]
+
+STEPS = 2.0 ** (np.arange(-18, 4) / 3)  # edges of a histogram of distances, in units of the length that is expected
+LOPSIDED = 0.6  # part of the mean length cut off that counts as bias
+FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is taken as that
+SMALLEST_PHI = 1e-3
+SHORTEST, LONGEST = 2.0**-16, 1.0  # expected lengths, in units of the domain's radius
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """A noisy histogram of distances."""
+
+    edges: FloatArray
+    counts: FloatArray  # one more than edges
+    sigma: float
+
+    def parts(self, n_rows: float) -> FloatArray:
+        """Return the part of the rows in each bin: not negative, and one in all."""
+        mass = project_to_total(self.counts, max(n_rows, 1.0))
+        return np.asarray(mass / mass.sum())
+
+    @property
+    def middle(self) -> FloatArray:
+        """A distance that stands for each bin: the geometric middle, half the first edge and a little more than the last."""
+        low = np.concatenate([[self.edges[0] / 4], self.edges])
+        return np.asarray(np.sqrt(low * np.concatenate([self.edges, 1.2 * self.edges[-1:]])))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """What one round may cost, and how many centres it leaves."""
+
+    distances: Cost
+    counts: Cost
+    sums: Cost
+    sum_noise: float  # standard deviation of a coordinate of a sum, per unit of radius
+    n_left: int  # centres after the round: surplus ones are joined
+    projected: bool  # whether rows belong to the nearest centre of the projection, or of the full space
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """The outcome, in the coordinates of the unit ball."""
+
+    centers: FloatArray
+    errors: FloatArray  # standard error of a coordinate, per centre
+    counts: FloatArray
+    count_sigma: float
+    lengths: Lengths  # how far rows lay from their centre before the last step
+    gained: float  # by the last step, in mean squared distance
+    steps: tuple[FloatArray, ...]  # centres after each round
+
+
+def refine(
+    ask: Ask,
+    rounds: Sequence[Round],
+    centers: FloatArray,
+    *,
+    n_rows: float,
+    length: float,
+    generator: np.random.Generator,
+    clip: Callable[[FloatArray], FloatArray],
+    restarts: int,
+    projection: FloatArray | None = None,
+    watch: Callable[[], object] | None = None,
+) -> Refined:
+    """Run the rounds from `centers`, which lie in the full space.
+
+    Parameters
+    ----------
+    ask : Ask
+        The way to the rows.
+    rounds : sequence of Round
+        At least one.
+    centers : array of shape (n_points, n_features)
+        Where to start: as many as there are, or more than are wanted.
+    n_rows : float
+        Public or noisy number of rows.
+    length : float
+        About how far rows may lie from their centre: where the first histogram looks. Later ones look where it points.
+    generator : Generator
+        For the restarts of weighted k-means, on public numbers.
+    clip : callable
+        Moves points into the domain.
+    restarts : int
+        Of weighted k-means, when the last surplus centres go.
+    projection : array of shape (n_features, n_projected), optional
+        With orthonormal columns.
+    watch : callable, optional
+        Called after each round.
+    """
+    steps = []
+    for index, one in enumerate(rounds):
+        moved = _move(ask, one, centers, n_rows=n_rows, length=length, projection=projection)
+        length = quantile(moved.lengths, n_rows=n_rows, part=0.5)
+        centers = clip(moved.centers)
+        last_surplus = all(later.n_left == one.n_left for later in rounds[index:])
+        if len(centers) > one.n_left:
+            mass = project_to_total(moved.counts, n_rows)
+            centers = clip(_join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_surplus else 0))
+        steps.append(centers)
+        if watch is not None:
+            watch()
+    return Refined(centers, moved.errors, moved.counts, moved.count_sigma, moved.lengths, moved.gained, tuple(steps))
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    centers: FloatArray
+    errors: FloatArray
+    counts: FloatArray
+    count_sigma: float
+    lengths: Lengths
+    gained: float
+
+
+def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: float, projection: FloatArray | None) -> _Moved:
+    n_features = centers.shape[1]
+    view = projection if one.projected else None
+    points = centers if view is None else np.clip(centers @ view, -2.0, 2.0)
+    anchors = None if view is None else centers
+    edges = min(max(length, SHORTEST), LONGEST) * STEPS
+    told = ask(DistanceHistogram(edges=edges, points=points, anchors=anchors, projection=view), one.distances)
+    lengths = Lengths(edges, told.value, told.sigma)
+    noise = math.sqrt(n_features) * one.sum_noise / max(n_rows / len(centers), 1.0)
+    radius, phi = choose_radius(lengths, n_rows=n_rows, noise=noise, n_features=n_features)
+    counts, sums = ask(
+        [
+            NearestCounts(points=points, projection=view),
+            NearestSums(points=points, radius=radius, anchors=anchors, projection=view),
+        ],
+        [one.counts, one.sums],
+    )
+    sizes = phi * np.maximum(counts.value, max(FEWEST_ROWS * counts.sigma, 1.0))
+    offsets = sums.value / sizes[:, None]
+    variances = (sums.sigma / sizes) ** 2
+    step, left = _believe(offsets, variances, projection)
+    mass = project_to_total(counts.value, n_rows)
+    gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
+    return _Moved(centers + step, np.sqrt(left), counts.value, counts.sigma, lengths, gained)
+
+
+def gain(offsets: FloatArray, variances: FloatArray) -> FloatArray:
+    """Return, per row of `offsets`, the part worth believing when each coordinate carries noise of the given variance."""
+    n_features = offsets.shape[1]
+    squares = np.sum(offsets**2, axis=1)
+    excess = (squares - n_features * variances) / n_features
+    common = max(0.0, float(np.average(excess, weights=variances**-2.0)))
+    # A centre of its own kind: more than a standard deviation of the squared noise beyond what noise explains.
+    own = excess - math.sqrt(2 * n_features) * variances / n_features
+    signal = np.maximum(common, own)
+    return np.asarray(signal / (signal + variances))
+
+
+def _believe(offsets: FloatArray, variances: FloatArray, projection: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return the step of each centre, and the variance that is left in a coordinate."""
+    if projection is None:
+        part = gain(offsets, variances)
+        return part[:, None] * offsets, part * variances
+    inside = offsets @ projection
+    across = offsets - inside @ projection.T
+    rest = offsets.shape[1] - projection.shape[1]
+    own = gain(inside, variances)
+    # `across` has as many coordinates as the full space but only `rest` degrees of freedom.
+    other = gain(across * math.sqrt(offsets.shape[1] / rest), variances)
+    step = own[:, None] * (inside @ projection.T) + other[:, None] * across
+    return step, (projection.shape[1] * own + rest * other) / offsets.shape[1] * variances
+
+
+def choose_radius(lengths: Lengths, *, n_rows: float, noise: float, n_features: int) -> tuple[float, float]:
+    """Return the radius to clip at, and what clipping leaves of a small displacement.
+
+    Parameters
+    ----------
+    lengths : Lengths
+        How far rows lie from their centre.
+    n_rows : float
+        What it should add up to.
+    noise : float
+        Standard deviation of a mean offset, all coordinates together, per unit of radius.
+    n_features : int
+        Coordinates of an offset.
+    """
+    mass, middle, radii = lengths.parts(n_rows), lengths.middle, lengths.edges
+    cut = np.maximum(middle[None] - radii[:, None], 0.0) @ mass
+    within = np.where(middle[None] <= radii[:, None], 1.0, (1 - 1 / n_features) * radii[:, None] / middle[None])
+    phi = np.maximum(within @ mass, SMALLEST_PHI)
+    best = int(np.argmin((LOPSIDED * cut) ** 2 + (noise * radii / phi) ** 2))
+    return float(radii[best]), float(phi[best])
+
+
+@dataclass(frozen=True)
+class MeanSquare:
+    """A mean squared distance and its standard error."""
+
+    value: float
+    error: float
+
+
+def mean_square(lengths: Lengths, *, n_rows: float, longest: float) -> MeanSquare:
+    """Return the mean squared distance that a noisy histogram shows; distances beyond `longest` count as that."""
+    squares = np.minimum(lengths.middle, longest) ** 2
+    error = lengths.sigma * math.sqrt(float(squares @ squares)) / max(n_rows, 1.0)
+    return MeanSquare(float(lengths.parts(n_rows) @ squares), error)
+
+
+def quantile(lengths: Lengths, *, n_rows: float, part: float) -> float:
+    """Return a distance within which `part` of the rows lie, by a noisy histogram."""
+    reached = int(np.searchsorted(np.cumsum(lengths.parts(n_rows)), part))
+    return float(lengths.edges[min(reached, len(lengths.edges) - 1)])
+
+
+def _join(centers: FloatArray, mass: FloatArray, n_left: int, *, generator: np.random.Generator, restarts: int) -> FloatArray:
+    """Join surplus centres; the last time by weighted k-means with restarts, which starts afresh and finds better sets."""
+    if not restarts:
+        return join_closest(centers, mass, n_left)
+    kept = mass > 0
+    if np.count_nonzero(kept) <= n_left:
+        return np.asarray(centers[np.argsort(-mass, kind="stable")[:n_left]])
+    return weighted_kmeans(centers[kept], mass[kept], n_left, generator=generator, restarts=restarts)

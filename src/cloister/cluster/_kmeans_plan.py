@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How :class:`cloister.KMeans` divides its budget: a function of public numbers, computed before the first question."""
+
+import math
+from dataclasses import dataclass
+
+from cloister.algorithms import LocateCosts, Round
+from cloister.domain import Relation
+from cloister.privacy import GDP, Cost
+
+__all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "make_plan"]
+
+LARGEST_START = 4096  # centres before surplus ones are joined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """The constants of the plan, all shares being parts of the whole budget."""
+
+    mean: float  # the mean of the rows
+    scale: float  # how far rows lie from it
+    sharpness: float  # standard deviations that a cluster of average size should stand out by in a vote
+    vote_low: float  # least and most that a vote may take
+    vote_high: float
+    n_votes: int  # rounds of votes
+    n_votes_flat: int  # the same in few dimensions, where votes place centres well
+    flat: int  # dimensions that are few
+    density: float  # rows per candidate, in standard deviations of a vote's noise
+    max_candidates: int
+    surplus: float  # centres at the start, times k
+    n_rounds: int  # rounds of counts and sums
+    growth: float  # of their shares, from round to round
+    joining: int  # rounds after which surplus centres are joined
+    projected: int  # rounds in which rows belong to centres of the projection
+    distances: float  # part of a round for the histogram of distances
+    counts: float  # counts get 1 / (1 + counts sqrt(d)) of the rest
+    project_above: int
+    project_to: int
+
+
+GAUSSIAN = Recipe(
+    mean=0.01,
+    scale=0.02,
+    sharpness=6.0,
+    vote_low=0.04,
+    vote_high=0.15,
+    n_votes=2,
+    n_votes_flat=3,
+    flat=4,
+    density=0.25,
+    max_candidates=4096,
+    surplus=3.0,
+    n_rounds=6,
+    growth=1.3,
+    joining=5,
+    projected=2,
+    distances=0.06,
+    counts=0.5,
+    project_above=10,
+    project_to=8,
+)
+# Laplace noise adds up faster over rounds (in proportion to their number, not to its root), so there are fewer of them.
+PURE = Recipe(
+    mean=0.02,
+    scale=0.04,
+    sharpness=6.0,
+    vote_low=0.08,
+    vote_high=0.25,
+    n_votes=2,
+    n_votes_flat=2,
+    flat=4,
+    density=0.25,
+    max_candidates=4096,
+    surplus=2.0,
+    n_rounds=3,
+    growth=1.3,
+    joining=2,
+    projected=1,
+    distances=0.08,
+    counts=0.5,
+    project_above=10,
+    project_to=8,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KMeansPlan:
+    """What a fit will ask, in order, and at what share of the budget."""
+
+    n_rows: float
+    n_features: int
+    n_clusters: int
+    dimension: int  # in which votes are cast
+    n_candidates: int
+    n_start: int  # centres before surplus ones are joined
+    mean: float
+    scale: float
+    votes: tuple[float, ...]
+    rounds: tuple[float, ...]
+    left: tuple[int, ...]  # centres after each round
+    recipe: Recipe
+    budget: Cost
+    relation: Relation
+
+    @property
+    def projected(self) -> bool:
+        """Whether votes are cast in a random projection."""
+        return self.dimension < self.n_features
+
+    @property
+    def locate_costs(self) -> LocateCosts:
+        """Costs of the first half."""
+        share = self.budget.share
+        return LocateCosts(mean=share(self.mean), scale=share(self.scale), votes=tuple(share(part) for part in self.votes))
+
+    @property
+    def round_costs(self) -> tuple[Round, ...]:
+        """Costs of the rounds of the second half."""
+        return tuple(self._round(index) for index in range(len(self.rounds)))
+
+    @property
+    def n_questions(self) -> int:
+        """Steps that the progress bar counts."""
+        return 2 + len(self.votes) + len(self.rounds)
+
+    def count_noise(self, share: float) -> float:
+        """Return the standard deviation of a count that gets `share` of the budget."""
+        return _noise(
+            self.budget.share(share), l1=1.0, l2=1.0, replaced=2.0 if self._pure else 2.0**0.5, relation=self.relation
+        )
+
+    def sum_noise(self, share: float) -> float:
+        """Return the standard deviation of a coordinate of a sum that gets `share`, per unit of radius."""
+        return _noise(self.budget.share(share), l1=self.n_features**0.5, l2=1.0, replaced=2.0, relation=self.relation)
+
+    def shares_of(self, index: int) -> tuple[float, float, float]:
+        """Return what a round gives to distances, counts and sums."""
+        whole = self.rounds[index]
+        distances = self.recipe.distances * whole
+        counts = (whole - distances) / (1 + self.recipe.counts * math.sqrt(self.n_features))
+        return distances, counts, whole - distances - counts
+
+    @property
+    def _pure(self) -> bool:
+        return not isinstance(self.budget, GDP)
+
+    def _round(self, index: int) -> Round:
+        distances, counts, sums = self.shares_of(index)
+        return Round(
+            distances=self.budget.share(distances),
+            counts=self.budget.share(counts),
+            sums=self.budget.share(sums),
+            sum_noise=self.sum_noise(sums),
+            n_left=self.left[index],
+            projected=self.projected and index < self.recipe.projected,
+        )
+
+
+def make_plan(
+    n_rows: float, n_features: int, n_clusters: int, *, budget: Cost, relation: Relation, recipe: Recipe | None = None
+) -> KMeansPlan:
+    """Return the plan for these public numbers.
+
+    Parameters
+    ----------
+    n_rows : float
+        Public, or a noisy count that has been paid for.
+    n_features, n_clusters : int
+        Columns and centres.
+    budget : GDP or PureDP
+        What the questions may cost together.
+    relation : Relation
+        Which tables are neighbours.
+    recipe : Recipe, optional
+        The constants; by default those for the kind of noise.
+    """
+    recipe = recipe or (GAUSSIAN if isinstance(budget, GDP) else PURE)
+    dimension = recipe.project_to if n_features > recipe.project_above else n_features
+    n_votes = recipe.n_votes_flat if dimension <= recipe.flat else recipe.n_votes
+    vote = _vote_share(n_rows / n_clusters, budget=budget, relation=relation, recipe=recipe)
+    start = max(n_clusters, min(LARGEST_START, int(recipe.surplus * n_clusters)))
+    rounds = _refine_shares(1 - recipe.mean - recipe.scale - n_votes * vote, recipe)
+    noise = _count_noise(budget.share(vote), relation)
+    return KMeansPlan(
+        n_rows=n_rows,
+        n_features=n_features,
+        n_clusters=n_clusters,
+        dimension=dimension,
+        n_candidates=max(16, 2 * n_clusters, min(recipe.max_candidates, int(n_rows / (recipe.density * noise)))),
+        n_start=start,
+        mean=recipe.mean,
+        scale=recipe.scale,
+        votes=(vote,) * n_votes,
+        rounds=rounds,
+        left=tuple(_left(index, start, n_clusters, recipe.joining) for index in range(1, len(rounds) + 1)),
+        recipe=recipe,
+        budget=budget,
+        relation=relation,
+    )
+
+
+def _vote_share(cluster: float, *, budget: Cost, relation: Relation, recipe: Recipe) -> float:
+    """Return the share at which a cluster of average size stands out of a vote by `sharpness` standard deviations."""
+    ratio = recipe.sharpness * _count_noise(budget, relation) / max(cluster, 1e-9)
+    wanted = ratio**2 if isinstance(budget, GDP) else ratio  # Gaussian noise falls with the root of the share
+    return float(min(recipe.vote_high, max(recipe.vote_low, wanted)))
+
+
+def _refine_shares(whole: float, recipe: Recipe) -> tuple[float, ...]:
+    weights = [recipe.growth**index for index in range(recipe.n_rounds)]
+    return tuple(whole * weight / sum(weights) for weight in weights)
+
+
+def _left(index: int, start: int, n_clusters: int, joining: int) -> int:
+    """Return how many centres are left after round `index`: from start to k in equal ratios."""
+    if index >= joining:
+        return n_clusters
+    return max(n_clusters, int(0.5 + start * (n_clusters / start) ** (index / joining)))
+
+
+def _count_noise(cost: Cost, relation: Relation) -> float:
+    return _noise(cost, l1=1.0, l2=1.0, replaced=2.0**0.5 if isinstance(cost, GDP) else 2.0, relation=relation)
+
+
+def _noise(cost: Cost, *, l1: float, l2: float, replaced: float, relation: Relation) -> float:
+    """Return the standard deviation of noise for sensitivities that grow by `replaced` when a row is replaced."""
+    factor = 1.0 if relation is Relation.ADD_REMOVE else replaced
+    if isinstance(cost, GDP):
+        return float(factor * l2 / cost.mu)
+    return float(2.0**0.5 * factor * l1 / cost.epsilon)
