@@ -8,7 +8,7 @@ JOBS ?= 2
 export PYTHONWARNINGS ?= default
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow bench bench-grids bench-source-target clean
+.PHONY: help setup demo test check format lint types slow bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -37,8 +37,8 @@ demo: $(CORE)  ## The whole story in a minute: data, budget, fit, release, repor
 test: $(DEV)  ## Fast tests and doctests.
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
-slow: $(DEV)  ## Statistical tests and a real browser (needs chromium).
-	@$(BIN)/python -m pytest -n $(JOBS) -m slow tests
+slow: $(DEV)  ## Statistical tests, a real browser (needs chromium), real clusters of Dask and Spark (needs Java).
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow tests
 
 check: $(DEV) format lint types test  ## Format, lint, types, import rules and fast tests.
 
@@ -51,14 +51,17 @@ lint: $(DEV)
 types: $(DEV)
 	@$(BIN)/mypy
 
-bench: $(DEV)  ## Accuracy and speed, measured side by side (quick profile).
-	@$(BIN)/python -m benchmarks
+bench: $(DEV)  ## All methods on eight small data sets, as in Table I: tables and plots in a few minutes.
+	@$(BIN)/cloister bench table1 --profile quick
 
-bench-grids: $(DEV)  ## RUGNIK beside EUGkM on 108 configurations: a table, a CSV and a plot (several minutes).
-	@$(BIN)/python -m benchmarks.grids --repeats 200
+bench-grids: $(DEV)  ## RUGNIK beside EUGkM on 108 configurations, 200 repeats (some 20 minutes).
+	@$(BIN)/cloister bench grids --profile paper --methods EUGkM,RUGNIK
 
-bench-source-target: $(DEV)  ## Source-target clustering as in the paper's Figure 3: a table, a CSV and a plot.
-	@$(BIN)/python -m benchmarks.source_target --runs 30
+bench-source-target: $(DEV)  ## Source-target clustering as in the paper's Figure 3, 30 runs (some 20 minutes).
+	@$(BIN)/cloister bench source-target --repeats 30
+
+bench-small: $(DEV)  ## Noise, nearest search, grid counting and k-medoids beside other libraries.
+	@for one in noise nearest counting solver; do $(BIN)/python -m benchmarks.$$one || exit 1; done
 
 clean:  ## Remove the virtual environment and what the demo wrote.
 	@rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis

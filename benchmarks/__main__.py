@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The quick profile, what ``make bench`` runs: a few minutes on two cores."""
+"""``python -m benchmarks`` is ``cloister bench``."""
 
 import sys
 
-from benchmarks import nearest, noise, speed, table1
+from cloister.cli import main
 
 if __name__ == "__main__":
-    codes = [
-        noise.main(),
-        nearest.main(["--dimensions", "2", "4", "8", "16", "--points", "64", "1024", "4096"]),
-        table1.main(["iris", "sklearn_4_4", "sklearn_16_4", "--repeats", "3"]),
-        speed.main(["--rows", "10000", "100000"]),
-    ]
-    sys.exit(max(codes))
+    main(["bench", *sys.argv[1:]], prog_name="cloister")

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets of the papers: generated exactly, or read from a folder given by --data or CLOISTER_DATA."""
+"""Rows of a data set by its name: generated exactly, read from the folder of --data or CLOISTER_DATA, or an own realisation.
 
-import os
-import sys
+Besides the 34 names of Table I: ``sklearn_K_D`` for any K and D, and ``blobs_N_D_K`` for N rows of the same kind.
+"""
+
+from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import pairwise_distances_argmin_min
 
-Array = npt.NDArray[np.float64]
-EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
-FILES = {
-    "adult": ("adult", 3),
-    "letter": ("letter", 26),
-    "gas": ("gas_turbine", 6),
-    "mnist": ("mnist_lenet84", 10),
-    "g2_4": ("g2_4_50", 2),
-    "g2_16": ("g2_16_50", 2),
-    "g2_64": ("g2_64_50", 2),
-    "g2_128": ("g2_128_50", 2),
-}
+from ._arrays import Array
+from ._errors import BenchError
+from ._generate import scale
+from ._sources import find_file, sources
+from ._stats import EPSILONS, area
+
+__all__ = ["EPSILONS", "Array", "DataSet", "area", "load", "origin_of", "shape_of"]
+
+SAMPLED = {"birch2": 25_000}  # rows that the paper draws from the file
+SAMPLE_SEED = 0
+LARGEST_CACHE = 1 << 30  # bytes of rows kept in a process
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,42 +39,89 @@ class DataSet:
         """One over N to the power 1.1."""
         return float(len(self.rows) ** -1.1)
 
+    @cached_property
+    def reach(self) -> float:
+        """The largest absolute coordinate: the box that the papers give to methods which need one."""
+        return float(np.abs(self.rows).max())
+
     def loss(self, centers: Array) -> float:
         """Mean squared distance to the nearest centre."""
         return float(np.mean(pairwise_distances_argmin_min(self.rows, centers)[1] ** 2))
 
 
 def load(name: str, folder: str | None = None) -> DataSet:
-    """Return a data set by its name in Table I."""
+    """Return a data set by its name; what was loaded lately is kept."""
+    key = (name, folder)
+    if key not in _CACHE:
+        _CACHE[key] = _load(name, folder)
+        while len(_CACHE) > 1 and sum(data.rows.nbytes for data in _CACHE.values()) > LARGEST_CACHE:
+            _CACHE.popitem(last=False)
+    _CACHE.move_to_end(key)
+    return _CACHE[key]
+
+
+def shape_of(name: str) -> tuple[int, int, int]:
+    """Return rows (about), columns and clusters of a data set, without loading it."""
+    source = sources().get(name)
+    return _numbers(name) if source is None else (source.n_rows, source.n_features, source.n_clusters)
+
+
+def origin_of(name: str, folder: str | None = None) -> str:
+    """Return how the rows of a data set come about, without loading them; refuse what cannot be had."""
+    source = sources().get(name)
+    if source is None:
+        _numbers(name)
+        return "exact"
+    origin = source.origin(folder)
+    if origin is None:
+        raise BenchError(source.missing())
+    return origin
+
+
+_CACHE: OrderedDict[tuple[str, str | None], DataSet] = OrderedDict()
+
+
+def _load(name: str, folder: str | None) -> DataSet:
+    origin, source = origin_of(name, folder), sources().get(name)
     if name == "iris":
         return _prepare(name, load_iris().data, 3)
-    if name.startswith("sklearn_"):
-        clusters, features = (int(part) for part in name.split("_")[1:])
-        rows = make_blobs(n_samples=20_000, n_features=features, centers=clusters, random_state=1)[0]
-        return _prepare(name, np.round(rows, 4), clusters)
-    if name.startswith("scale_"):
-        file, clusters = name, int(name.split("_")[1])
-    elif name in FILES:
-        file, clusters = FILES[name]
-    else:
-        raise SystemExit(f"unknown data set {name!r}: iris, sklearn_K_D, scale_K_D, {', '.join(FILES)}")
-    place = Path(folder or os.environ.get("CLOISTER_DATA", "")) / f"{file}.npz"
-    if not place.is_file():
-        raise SystemExit(f"{name}: {place.name} is missing. Pass --data DIR or set CLOISTER_DATA to the folder that holds it.")
-    return _prepare(name, np.load(place)["X"].astype(np.float64), clusters)
+    if source is None or source.file is None:
+        return _blobs(name)
+    if origin == "own":
+        generator = np.random.default_rng([source.n_clusters, source.n_features])
+        return _prepare(name, scale(generator, source.n_clusters, source.n_features), source.n_clusters)
+    place = find_file(source.file, folder)
+    assert place is not None
+    rows = _read(place)
+    source.check(rows.shape, place)
+    if name in SAMPLED:
+        rows = rows[np.random.default_rng(SAMPLE_SEED).permutation(len(rows))[: SAMPLED[name]]]
+    return _prepare(name, rows, source.n_clusters)
 
 
-def area(losses: dict[float, float]) -> float:
-    """Area under the loss over epsilon, by trapezoids."""
-    epsilons = sorted(losses)
-    return float(np.trapezoid([losses[epsilon] for epsilon in epsilons], epsilons))
+def _read(place: Path) -> Array:
+    try:
+        with np.load(place) as stored:
+            return np.asarray(stored["X"], dtype=np.float64)
+    except (OSError, ValueError, KeyError) as error:
+        raise BenchError(f"{place.name}: expected an .npz file with an array X, got {error}. Write it anew.") from None
+
+
+def _blobs(name: str) -> DataSet:
+    n_rows, n_features, n_clusters = _numbers(name)
+    rows = make_blobs(n_samples=n_rows, n_features=n_features, centers=n_clusters, random_state=1)[0]
+    return _prepare(name, np.round(rows, 4), n_clusters)
+
+
+def _numbers(name: str) -> tuple[int, int, int]:
+    """Return rows, columns and clusters of ``sklearn_K_D`` or ``blobs_N_D_K``."""
+    kind, *parts = name.split("_")
+    if not all(part.isdigit() and int(part) > 0 for part in parts) or (kind, len(parts)) not in (("sklearn", 2), ("blobs", 3)):
+        raise BenchError(f"--datasets: expected names that 'cloister bench list' prints, got {name!r}. Check the spelling.")
+    numbers = [int(part) for part in parts]
+    return (20_000, numbers[1], numbers[0]) if kind == "sklearn" else (numbers[0], numbers[1], numbers[2])
 
 
 def _prepare(name: str, rows: Array, n_clusters: int) -> DataSet:
     centred = rows - rows.mean(axis=0)
     return DataSet(name, centred / np.linalg.norm(centred, axis=1).max(), n_clusters)
-
-
-if __name__ == "__main__":
-    for one in sys.argv[1:]:
-        print(one, load(one).rows.shape)

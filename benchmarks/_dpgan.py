@@ -23,8 +23,9 @@ from opacus.accountants.utils import get_noise_multiplier
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from benchmarks._data import Array
 from cloister import ApproxDP, PureDP, convert
+
+from ._data import Array
 
 DELTA = 1e-6
 STEPS = 400  # of the discriminator

@@ -3,43 +3,74 @@
 
 The separation of two clusters along a direction a is (gap - spread) / (gap + spread), where gap is the distance of their means
 along a and spread is z times the sum of their standard deviations along a, z the 97.5 % point of the normal distribution. 1 is
-far apart, 0 touching, negative overlapping. The direction is the one that separates them best. Means are spread at random and
-then scaled so that the closest pair of clusters has exactly the separation that is asked for.
+far apart, 0 touching, negative overlapping. The direction is the one that separates them best. Means are laid out first, then
+scaled so that the closest pair of clusters has exactly the separation that is asked for.
+
+Covariances have eigenvalues between 1 and 10 and a random orientation. Means are spread at random (``clusters``), or sit on the
+corners of a chain of regular simplexes (``scale``): up to d + 1 clusters are then all neighbours of each other, and more form
+a long chain, as in the files that the R package writes.
 """
 
 import numpy as np
 
-from benchmarks._data import Array
+from ._arrays import Array
+
+__all__ = ["clusters", "scale"]
 
 REACH = 1.959963984540054
+ROWS = 10_000  # of a table of the scale family, about
+MOST_OUTLIERS = 100
+OUTLIER_REACH = 4.0  # standard deviations of a column, over all clusters, on each side of its mean
+STEPS = 8  # towards the direction that separates best
 
 
 def clusters(
     generator: np.random.Generator, sizes: list[int], n_features: int, *, separation: tuple[float, float] = (0.16, 0.26)
 ) -> Array:
     """Return rows in [-1, 1]^d: a Gaussian cluster of each size, the closest pair separated by a value from `separation`."""
-    covariances = [_covariance(generator, n_features) for _ in sizes]
+    covariances = _covariances(generator, len(sizes), n_features)
     means = _spread(generator, len(sizes), n_features)
-    goal = generator.uniform(*separation)
-    low, high = 1e-3, 1.0
-    while _closest(means * high, covariances) < goal:
-        high *= 2
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _closest(means * middle, covariances) < goal else (low, middle)
-    rows = np.vstack(
-        [
-            generator.multivariate_normal(mean * high, cov, size)
-            for mean, cov, size in zip(means, covariances, sizes, strict=True)
-        ]
-    )
+    rows = _draw(generator, means, covariances, sizes, goal=generator.uniform(*separation))
     rows -= (rows.max(axis=0) + rows.min(axis=0)) / 2
     return np.asarray(rows / np.abs(rows).max(axis=0))
 
 
+def scale(
+    generator: np.random.Generator, n_clusters: int, n_features: int, *, separation: tuple[float, float] = (0.16, 0.26)
+) -> Array:
+    """Return about 10,000 rows: clusters with sizes 1:2:...:k and at most 100 outliers, drawn evenly from a wide box."""
+    n_outliers = int(generator.integers(MOST_OUTLIERS + 1))
+    shares = np.arange(1, n_clusters + 1) / (n_clusters * (n_clusters + 1) / 2)
+    sizes = np.rint(shares * (ROWS - n_outliers)).astype(int).tolist()
+    covariances = _covariances(generator, n_clusters, n_features)
+    means = _chain(n_clusters, n_features) @ _rotation(generator, n_features)
+    rows = _draw(generator, means, covariances, sizes, goal=generator.uniform(*separation))
+    middle, spread = rows.mean(axis=0), OUTLIER_REACH * rows.std(axis=0)
+    return np.vstack([rows, generator.uniform(middle - spread, middle + spread, (n_outliers, n_features))])
+
+
+def _draw(generator: np.random.Generator, means: Array, covariances: Array, sizes: list[int], *, goal: float) -> Array:
+    # Along a direction the gap grows with the means while the spread stays, so the best direction does not depend on the
+    # scale: the closest pair has separation (s r - z) / (s r + z) at scale s, r its ratio of gap to spread at scale 1.
+    factor = REACH * (1 + goal) / (1 - goal) / _smallest_ratio(means, covariances)
+    parts = [
+        generator.multivariate_normal(mean * factor, covariance, size)
+        for mean, covariance, size in zip(means, covariances, sizes, strict=True)
+    ]
+    return np.vstack(parts)
+
+
+def _covariances(generator: np.random.Generator, count: int, dimension: int) -> Array:
+    return np.array([_covariance(generator, dimension) for _ in range(count)])
+
+
 def _covariance(generator: np.random.Generator, dimension: int) -> Array:
-    rotation = np.linalg.qr(generator.standard_normal((dimension, dimension)))[0]
+    rotation = _rotation(generator, dimension)
     return np.asarray(rotation * generator.uniform(1, 10, dimension) @ rotation.T)
+
+
+def _rotation(generator: np.random.Generator, dimension: int) -> Array:
+    return np.linalg.qr(generator.standard_normal((dimension, dimension)))[0]
 
 
 def _spread(generator: np.random.Generator, count: int, dimension: int) -> Array:
@@ -52,17 +83,38 @@ def _spread(generator: np.random.Generator, count: int, dimension: int) -> Array
     return means
 
 
-def _closest(means: Array, covariances: list[Array]) -> float:
-    pairs = [(i, j) for i in range(len(means)) for j in range(i)]
-    return min(_separation(means[i] - means[j], covariances[i], covariances[j]) for i, j in pairs) if pairs else 1.0
+def _chain(count: int, dimension: int) -> Array:
+    """Return corners of regular simplexes with edges of length 1, each moved on by its first edge and sharing one corner."""
+    corners = _simplex(dimension)
+    edge = corners[1] - corners[0]
+    links = -(-(count - 1) // dimension)
+    return np.vstack([corners[:1], *(corners[1:] + link * edge for link in range(links))])[:count]
 
 
-def _separation(gap: Array, one: Array, two: Array) -> float:
-    direction = np.linalg.solve(one + two, gap)
-    best = -1.0
-    for _ in range(8):
-        left, right = np.sqrt(direction @ one @ direction), np.sqrt(direction @ two @ direction)
-        spread, distance = REACH * (left + right), float(direction @ gap)
-        best = max(best, (distance - spread) / (distance + spread))
-        direction = np.linalg.solve(one / left + two / right, gap)
+def _simplex(dimension: int) -> Array:
+    """Return the d + 1 corners of a regular simplex: the unit vectors of one dimension more, seen within their plane."""
+    corners = np.eye(dimension + 1) / np.sqrt(2)
+    centred = corners - corners.mean(axis=0)
+    return np.asarray(centred @ np.linalg.svd(centred)[2][:dimension].T)
+
+
+def _smallest_ratio(means: Array, covariances: Array) -> float:
+    """Return the smallest ratio, over all pairs of clusters, of the gap to the sum of deviations along the best direction."""
+    ratios = [np.inf]
+    for index in range(1, len(means)):
+        gaps = means[:index] - means[index]
+        ratios.append(float(_ratios(gaps, covariances[:index], covariances[index]).min()))
+    return min(ratios) if len(means) > 1 else 1.0
+
+
+def _ratios(gaps: Array, ones: Array, two: Array) -> Array:
+    """Return a'g / (sqrt(a'Sa) + sqrt(a'Ta)) for each gap g, at the best a found by repeated weighting of S and T."""
+    best = np.zeros(len(gaps))
+    left = right = np.ones(len(gaps))
+    for _ in range(STEPS):
+        pooled = ones / left[:, None, None] + two / right[:, None, None]
+        directions = np.linalg.solve(pooled, gaps[:, :, None])[:, :, 0]
+        left = np.sqrt(np.einsum("pi,pij,pj->p", directions, ones, directions))
+        right = np.sqrt(np.einsum("pi,ij,pj->p", directions, two, directions))
+        best = np.maximum(best, np.einsum("pi,pi->p", directions, gaps) / (left + right))
     return best

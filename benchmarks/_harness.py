@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every benchmark shares: a record of what was measured, side-by-side timing, and floors that fail loudly."""
+"""What the small side-by-side comparisons share: a record of what was measured, timing in turns, floors that fail loudly."""
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cloister.release import library_versions
+
+from ._run import find_commit
 
 RESULTS = Path("benchmark-results")
 
@@ -31,7 +32,7 @@ class Report:
         entry = {
             "benchmark": self.name,
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
-            "commit": _commit(),
+            "commit": find_commit(),
             "versions": library_versions(),
             "parameters": self.parameters,
             **figures,
@@ -63,11 +64,3 @@ def side_by_side(contenders: dict[str, Callable[[], Any]], *, repeats: int = 3) 
             work()
             best[name] = min(best[name], time.perf_counter() - start)
     return best
-
-
-def _commit() -> str:
-    try:
-        done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return done.stdout.strip()

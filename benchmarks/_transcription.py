@@ -13,9 +13,10 @@ from scipy.special import gamma
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 
-from benchmarks._data import Array, DataSet
 from cloister import ApproxDP
 from cloister.privacy import gaussian_budget
+
+from ._data import Array, DataSet
 
 
 def pe_means(data: DataSet, *, epsilon: float, seed: int) -> Array:

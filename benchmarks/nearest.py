@@ -12,9 +12,10 @@ import sys
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks._harness import Report, side_by_side
 from cloister.domain import snap
 from cloister.questions import ENGINES, Nearest, choose_engine
+
+from ._harness import Report, side_by_side
 
 ROWS = 20_000
 

@@ -3,8 +3,9 @@
 
 import sys
 
-from benchmarks._harness import Report, side_by_side
 from cloister.privacy import Entropy, Scale, discrete_laplace, rounded_gaussian
+
+from ._harness import Report, side_by_side
 
 OURS, THEIRS = 500_000, 5_000  # numbers drawn: both take long enough to be timed
 

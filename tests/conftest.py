@@ -5,9 +5,14 @@ What a fit without a seed draws from the operating system comes from a stream of
 passes again. A test of the operating system's entropy itself is marked ``os_entropy`` and keeps it.
 """
 
+import os
+import sys
 import threading
 import types
+import warnings
 import zlib
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,3 +53,33 @@ def repeatable_entropy(request: pytest.FixtureRequest, seed: int, monkeypatch: p
             return stream.bytes(size)
 
     monkeypatch.setattr("cloister.privacy._entropy.os", types.SimpleNamespace(urandom=urandom))
+
+
+@pytest.fixture(scope="session")
+def dask_client() -> Iterator[Any]:
+    """A Dask cluster of two worker processes, and a client that is not the default one: ``with client.as_current()``."""
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, memory_limit="1GiB", dashboard_address=":0")
+    with cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session on two cores in which a task may fail three times; started once."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "1g",
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = SparkSession.builder.master("local[2,4]").config(map=settings).getOrCreate()
+    yield session
+    session.stop()

@@ -94,11 +94,18 @@ class Ball:
     def clip(self, points: npt.ArrayLike) -> FloatArray:
         """Pull points outside the ball to its surface."""
         offsets = np.asarray(points, dtype=np.float64) - self.center
+        with np.errstate(over="ignore"):  # an infinite square is outside, too
+            outside = ~(np.sum(offsets * offsets, axis=-1) <= self.radius**2)
+        if outside.any():
+            offsets[outside] = self._pull(offsets[outside])
+        return np.asarray(self.center + offsets)
+
+    def _pull(self, offsets: FloatArray) -> FloatArray:
         # Far points come nearer first, along the same ray: the square of 1e300 would overflow.
         largest = np.max(np.abs(offsets), axis=-1, keepdims=True, initial=self.radius)
         offsets = np.where(largest > self.radius, offsets / largest * self.radius, offsets)
         norms = np.sqrt(np.sum(offsets * offsets, axis=-1, keepdims=True))
-        return np.asarray(self.center + offsets * (self.radius / np.maximum(norms, self.radius)))
+        return np.asarray(offsets * (self.radius / np.maximum(norms, self.radius)))
 
     def frame(self, *, scaling: str = "none") -> "Frame":
         """Return the map that takes the ball to the unit ball (a ball has one width, so `scaling` changes nothing)."""
@@ -202,8 +209,9 @@ class Frame:
         """
         with np.errstate(all="ignore"):  # a warning would tell that some row is large
             rows = np.asarray(block, dtype=np.float64)
-            finite = np.isfinite(rows).all(axis=1, keepdims=True)
-            return snap(self.to_unit(self.domain.clip(np.where(finite, rows, self.center))))
+            if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
+                rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, self.center)
+            return snap(self.to_unit(self.domain.clip(rows)))
 
     def to_unit(self, points: npt.ArrayLike) -> FloatArray:
         """Return points given in the units of the input in the unit ball's coordinates."""

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cloister import open_rows
-from cloister.data import _csv
+from cloister.data import _csv, _files
 from cloister.exceptions import DataError
 
 CANARY = "77.123456789"
@@ -199,3 +199,25 @@ def test_the_first_row_is_not_taken_for_names(write):
 def test_a_missing_column_is_refused_by_name(write):
     with pytest.raises(DataError, match=r"column 'c' is not in the table\. The columns are: a, b"):
         open_rows(write(b"a,b\n1,2\n"), columns=["c"])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 1000])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,b\n1,2\n3,4\n5,6\n",
+        b"a,b\r\n1,2\r\n\r\n3,4\r\n5,6",
+        b'\n\n"a","b"\n\n\n"1",2\n"3\n5,6\n7,"8"\n',
+        b"a,b\n",
+        b"a,b",
+        b"a,b\n" + b"12345678901234567890,1\n" * 3 + b"x,y,z\n4,5\n",
+    ],
+)
+def test_pieces_of_any_size_hold_every_line_once(content, size, write, monkeypatch):
+    path = write(content)
+    expected = read(path, columns=["a", "b"])
+    monkeypatch.setattr(_files, "PIECE_BYTES", size)
+    pieces = list(_files.open_files("test", path, ["a", "b"]).pieces())
+    found = np.concatenate([np.empty((0, 2)), *(block for piece in pieces for block in piece.blocks())])
+    assert np.array_equal(found, expected, equal_nan=True)
+    assert len(pieces) == -(-len(content) // size)

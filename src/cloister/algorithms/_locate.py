@@ -21,7 +21,7 @@ from cloister.questions import Answer, Ask, Cost, DistanceHistogram, NearestCoun
 
 __all__ = ["LocateCosts", "Located", "locate", "orthonormal_projection"]
 
-DISTANCES = 2.0 ** (np.arange(-30, 4) / 3)  # edges of the first histogram, in units of the domain's radius
+OCTAVES = 10  # that the first histogram covers, below the domain's radius
 TREE_DIMENSIONS = 8  # up to here a k-d tree finds nearest neighbours of candidates faster than a matrix product
 SURE_OF_A_BIN = 2.0  # standard deviations of noise that a bin of distances must exceed to get candidates
 RESTARTS = 3
@@ -55,18 +55,20 @@ def locate(
     n_candidates: int,
     n_points: int,
     dimension: int,
+    fineness: int,
     generator: np.random.Generator,
     clip: Callable[[FloatArray], FloatArray],
     half_widths: FloatArray | None = None,
     projection: FloatArray | None = None,
     watch: Callable[[], object] | None = None,
 ) -> Located:
-    """Return at most `n_points` points that lie where the rows are."""
+    """Return at most `n_points` points that lie where the rows are; `fineness` is how many bins an octave of distances has."""
     watch = watch or (lambda: None)
-    origin = _find_mean(ask, costs.mean, n_rows=n_rows, dimension=dimension, projection=projection)
+    origin = clip(_find_mean(ask, costs.mean, n_rows=n_rows, dimension=dimension, projection=projection)[None])[0]
     watch()
-    told = ask(DistanceHistogram(edges=DISTANCES, points=origin[None], projection=projection), costs.scale)
-    profile = Lengths(DISTANCES, told.value, told.sigma)
+    edges = 2.0 ** (np.arange(-OCTAVES * fineness, 1) / fineness)
+    told = ask(DistanceHistogram(edges=edges, points=origin[None], projection=projection), costs.scale)
+    profile = Lengths(edges, told.value, told.sigma)
     watch()
     spread = _spread(generator, profile, n_candidates, dimension, half_widths=half_widths)
     candidates = clip(origin + spread)
@@ -105,7 +107,7 @@ def _spread(
     mass = np.where(profile.counts > SURE_OF_A_BIN * profile.sigma, profile.counts, 0.0)
     if not mass.any():
         mass = np.ones(len(mass))
-    edges = np.concatenate([[0.0], DISTANCES, DISTANCES[-1:]])
+    edges = np.concatenate([[0.0], profile.edges, profile.edges[-1:]])
     bins = generator.choice(len(mass), size=size, p=mass / mass.sum())
     lengths = edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins])
     if half_widths is None:

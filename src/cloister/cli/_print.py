@@ -54,9 +54,9 @@ def print_json(data: object) -> None:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres with their errors, and the receipt in plain words."""
-    from cloister.report import plain_text, with_error
+    from cloister.report import loss_summary, plain_text, with_error
 
-    shown = _pick_columns(console, release)
+    shown, loss = _pick_columns(console, release), loss_summary(release)
     console.print(f"{release.n_clusters} centres, in the units of the input, each number ± its standard error", style="bold")
     table = _table([("label", True), ("rows (noisy)", True), *((plain_text(release.columns[index]), True) for index in shown)])
     for label in range(release.n_clusters):
@@ -66,7 +66,7 @@ def print_release(console: "Console", release: "Release") -> None:
             for index in shown
         ]
         table.add_row(str(label), *(f"{value} ± {error}" for value, error in (counts, *cells)))
-    _print_end(console, table, release, shown)
+    _print_end(console, table, release, shown, more=() if loss is None else (loss["words"],))
 
 
 def print_chosen(console: "Console", release: "Release") -> None:

@@ -141,7 +141,7 @@ def _release_report(release: Any) -> str:
 def _release_summary(release: Any) -> dict[str, Any]:
     from cloister.report import summary
 
-    return {name: value for name, value in summary(release).items() if name not in ("map", "rounds")}
+    return {name: value for name, value in summary(release).items() if name not in ("map", "panels", "rounds")}
 
 
 def _show_release(console: "Console", release: Any) -> None:

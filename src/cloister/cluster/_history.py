@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public course of an evolution, small enough to be kept in a release: positions in a plane, round by round."""
+"""The public course of an algorithm, small enough to be kept in a release: positions in a plane, round by round."""
 
 from typing import Any
 
 import numpy as np
 
-from cloister.algorithms import Generation
+from cloister.algorithms import Generation, Located, Refined, project_to_total
 from cloister.domain import FloatArray
 
-__all__ = ["plane_of", "tell_history"]
+__all__ = ["plane_of", "tell_history", "tell_placing"]
 
 LARGEST_SNAPSHOT = 150  # candidates kept per round: those with the most votes
+LARGEST_CROWD = 1000  # centres kept per round
 LARGEST_HISTORY = 8  # rounds that keep their candidates: first, last and some between
 
 
@@ -35,6 +36,34 @@ def tell_history(generations: tuple[Generation, ...]) -> list[dict[str, Any]]:
             entry["votes"] = np.round(generation.votes[strongest], 1).tolist()
         story.append(entry)
     return story
+
+
+def tell_placing(located: Located, refined: Refined, *, n_rows: float, projection: FloatArray | None) -> list[dict[str, Any]]:
+    """Return where the last vote found rows, and where the centres were after each round, in the plane of the final centres.
+
+    What was voted on in a projection is drawn where its span lies in the full space, and says in how many dimensions that was.
+    """
+    origin, axes = plane_of(refined.centers)
+    axes_of_votes = axes if projection is None else projection.T @ axes
+    shift = origin if projection is None else origin @ projection
+    votes = project_to_total(located.votes.value, n_rows)
+    strongest = np.argsort(-votes, kind="stable")[:LARGEST_SNAPSHOT]
+    first = {
+        "round": 0,
+        "n_candidates": len(located.candidates),
+        "n_voted": int(np.count_nonzero(votes)),
+        "sigma": round(located.votes.sigma, 4),
+        "candidates": _flatten(located.candidates[strongest], shift, axes_of_votes),
+        "votes": np.round(votes[strongest], 1).tolist(),
+        "n_centers": len(located.points),
+        "centers": _flatten(located.points[:LARGEST_CROWD], shift, axes_of_votes),
+        **({} if projection is None else {"dimension": projection.shape[1]}),
+    }
+    rounds = [
+        {"round": index + 1, "n_centers": len(centers), "centers": _flatten(centers[:LARGEST_CROWD], origin, axes)}
+        for index, centers in enumerate(refined.steps)
+    ]
+    return [first, *rounds]
 
 
 def plane_of(points: FloatArray) -> tuple[FloatArray, FloatArray]:

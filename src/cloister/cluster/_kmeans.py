@@ -8,7 +8,7 @@ import numpy as np
 from cloister import validate
 from cloister.algorithms import Located, Refined, locate, mean_square, orthonormal_projection, quantile, refine
 from cloister.cluster._base import Outcome, PrivateClusterer, PrivateFit, Request, count_rows
-from cloister.cluster._history import plane_of
+from cloister.cluster._history import tell_placing
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._progress import Progress
 from cloister.domain import FloatArray, Frame
@@ -17,6 +17,7 @@ from cloister.questions import Ask
 
 __all__ = ["KMeans"]
 
+SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
 
 
@@ -151,6 +152,7 @@ def _cluster(
         n_candidates=plan.n_candidates,
         n_points=plan.n_start,
         dimension=plan.dimension,
+        fineness=plan.fineness,
         generator=generator,
         clip=frame.clip_unit if projection is None else _clip_ball,
         half_widths=frame.half_widths if projection is None else None,
@@ -178,7 +180,11 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, projection: F
     longest = quantile(located.profile, n_rows=plan.n_rows, part=MOST_ROWS)
     whole = mean_square(located.profile, n_rows=plan.n_rows, longest=longest)
     found = mean_square(refined.lengths, n_rows=plan.n_rows, longest=longest)
-    centers, errors, counts = refined.centers, refined.errors, refined.counts
+    centers, errors, counts = refined.centers.copy(), refined.errors, refined.counts
+    lightest = int(np.argmin(counts))
+    if counts[lightest] < SURE_OF_A_CENTRE * refined.count_sigma:
+        # Its rows cannot be told from noise. At the mean it does no harm: k centres are never worse than one of them.
+        centers[lightest] = located.origin if projection is None else projection @ located.origin
     missing = plan.n_clusters - len(centers)
     again = np.argsort(-counts, kind="stable")[np.arange(missing) % len(centers)]
     errors = np.minimum(np.concatenate([errors, errors[again]]), 1.0)
@@ -189,17 +195,9 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, projection: F
         counts=counts,
         count_errors=np.full(len(counts), refined.count_sigma),
         n_rounds=len(plan.rounds),
-        history=_history(refined),
+        history=tell_placing(located, refined, n_rows=plan.n_rows, projection=projection),
         details={"loss": max(found.value - refined.gained, 0.0), "loss_error": found.error, "loss_of_one_centre": whole.value},
     )
-
-
-def _history(refined: Refined) -> list[dict[str, Any]]:
-    origin, axes = plane_of(refined.centers)
-    return [
-        {"round": index + 1, "n_candidates": len(centers), "centers": np.round((centers - origin) @ axes, 5).tolist()}
-        for index, centers in enumerate(refined.steps)
-    ]
 
 
 def _clip_ball(points: FloatArray) -> FloatArray:

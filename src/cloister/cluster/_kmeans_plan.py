@@ -10,6 +10,7 @@ from cloister.privacy import GDP, Cost
 
 __all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "make_plan"]
 
+FINE = 40.0  # standard deviations of a count from which the first histogram of distances is fine
 LARGEST_START = 4096  # centres before surplus ones are joined
 
 
@@ -18,7 +19,9 @@ class Recipe:
     """The constants of the plan, all shares being parts of the whole budget."""
 
     mean: float  # the mean of the rows
-    scale: float  # how far rows lie from it
+    scale_low: float  # how far rows lie from it: least and most
+    scale_high: float
+    clearness: float  # standard deviations that all rows together should stand out by there
     sharpness: float  # standard deviations that a cluster of average size should stand out by in a vote
     vote_low: float  # least and most that a vote may take
     vote_high: float
@@ -28,9 +31,10 @@ class Recipe:
     density: float  # rows per candidate, in standard deviations of a vote's noise
     max_candidates: int
     surplus: float  # centres at the start, times k
-    n_rounds: int  # rounds of counts and sums
+    n_rounds: int  # rounds of counts and sums; surplus centres are joined after all but the last
+    n_rounds_faint: int  # the same where clusters are faint
+    faint: float  # standard deviations of a count, at the whole budget, below which a cluster of average size is faint
     growth: float  # of their shares, from round to round
-    joining: int  # rounds after which surplus centres are joined
     projected: int  # rounds in which rows belong to centres of the projection
     distances: float  # part of a round for the histogram of distances
     counts: float  # counts get 1 / (1 + counts sqrt(d)) of the rest
@@ -40,7 +44,9 @@ class Recipe:
 
 GAUSSIAN = Recipe(
     mean=0.01,
-    scale=0.02,
+    scale_low=0.02,
+    scale_high=0.08,
+    clearness=8.0,
     sharpness=6.0,
     vote_low=0.04,
     vote_high=0.15,
@@ -51,8 +57,9 @@ GAUSSIAN = Recipe(
     max_candidates=4096,
     surplus=3.0,
     n_rounds=6,
+    n_rounds_faint=4,
+    faint=20.0,
     growth=1.3,
-    joining=5,
     projected=2,
     distances=0.06,
     counts=0.5,
@@ -62,7 +69,9 @@ GAUSSIAN = Recipe(
 # Laplace noise adds up faster over rounds (in proportion to their number, not to its root), so there are fewer of them.
 PURE = Recipe(
     mean=0.02,
-    scale=0.04,
+    scale_low=0.02,
+    scale_high=0.2,
+    clearness=8.0,
     sharpness=6.0,
     vote_low=0.08,
     vote_high=0.25,
@@ -72,9 +81,10 @@ PURE = Recipe(
     density=0.25,
     max_candidates=4096,
     surplus=2.0,
-    n_rounds=3,
+    n_rounds=2,
+    n_rounds_faint=2,
+    faint=20.0,
     growth=1.3,
-    joining=2,
     projected=1,
     distances=0.08,
     counts=0.5,
@@ -95,6 +105,7 @@ class KMeansPlan:
     n_start: int  # centres before surplus ones are joined
     mean: float
     scale: float
+    fineness: int  # bins an octave of distances has in the first histogram
     votes: tuple[float, ...]
     rounds: tuple[float, ...]
     left: tuple[int, ...]  # centres after each round
@@ -177,9 +188,14 @@ def make_plan(
     recipe = recipe or (GAUSSIAN if isinstance(budget, GDP) else PURE)
     dimension = recipe.project_to if n_features > recipe.project_above else n_features
     n_votes = recipe.n_votes_flat if dimension <= recipe.flat else recipe.n_votes
-    vote = _vote_share(n_rows / n_clusters, budget=budget, relation=relation, recipe=recipe)
+    scale = _share(recipe.clearness, n_rows, budget=budget, relation=relation, low=recipe.scale_low, high=recipe.scale_high)
+    vote = _share(
+        recipe.sharpness, n_rows / n_clusters, budget=budget, relation=relation, low=recipe.vote_low, high=recipe.vote_high
+    )
     start = max(n_clusters, min(LARGEST_START, int(recipe.surplus * n_clusters)))
-    rounds = _refine_shares(1 - recipe.mean - recipe.scale - n_votes * vote, recipe)
+    faint = n_rows / n_clusters < recipe.faint * _count_noise(budget, relation)
+    n_rounds = recipe.n_rounds_faint if faint else recipe.n_rounds
+    rounds = _refine_shares(1 - recipe.mean - scale - n_votes * vote, n_rounds, growth=recipe.growth)
     noise = _count_noise(budget.share(vote), relation)
     return KMeansPlan(
         n_rows=n_rows,
@@ -189,25 +205,26 @@ def make_plan(
         n_candidates=max(16, 2 * n_clusters, min(recipe.max_candidates, int(n_rows / (recipe.density * noise)))),
         n_start=start,
         mean=recipe.mean,
-        scale=recipe.scale,
+        scale=scale,
+        fineness=3 if n_rows > FINE * _count_noise(budget.share(scale), relation) else 1,
         votes=(vote,) * n_votes,
         rounds=rounds,
-        left=tuple(_left(index, start, n_clusters, recipe.joining) for index in range(1, len(rounds) + 1)),
+        left=tuple(_left(index, start, n_clusters, n_rounds - 1) for index in range(1, n_rounds + 1)),
         recipe=recipe,
         budget=budget,
         relation=relation,
     )
 
 
-def _vote_share(cluster: float, *, budget: Cost, relation: Relation, recipe: Recipe) -> float:
-    """Return the share at which a cluster of average size stands out of a vote by `sharpness` standard deviations."""
-    ratio = recipe.sharpness * _count_noise(budget, relation) / max(cluster, 1e-9)
+def _share(clear: float, n_rows: float, *, budget: Cost, relation: Relation, low: float, high: float) -> float:
+    """Return the share at which so many rows stand out of the noise of a count by `clear` standard deviations."""
+    ratio = clear * _count_noise(budget, relation) / max(n_rows, 1e-9)
     wanted = ratio**2 if isinstance(budget, GDP) else ratio  # Gaussian noise falls with the root of the share
-    return float(min(recipe.vote_high, max(recipe.vote_low, wanted)))
+    return float(min(high, max(low, wanted)))
 
 
-def _refine_shares(whole: float, recipe: Recipe) -> tuple[float, ...]:
-    weights = [recipe.growth**index for index in range(recipe.n_rounds)]
+def _refine_shares(whole: float, n_rounds: int, *, growth: float) -> tuple[float, ...]:
+    weights = [growth**index for index in range(n_rounds)]
     return tuple(whole * weight / sum(weights) for weight in weights)
 
 

@@ -56,7 +56,7 @@ class DaskRows(Source):
         self._parts = list(parts)
         self._size = size
         self._own_client = client
-        self._kept = False
+        self._decided = False  # whether to keep the rows
 
     def fold(self, kernel: Kernel) -> Tally:
         """Send the kernel to the partitions and join what they answer, as a tree."""
@@ -94,12 +94,12 @@ class DaskRows(Source):
         """Keep the rows in memory if it is known that they fit."""
         import dask
 
-        if self._kept or self._size is None:
+        if self._decided or self._size is None:
             return
-        self._kept = True  # or not worth asking again
+        self._decided = True
         if self._size <= KEPT_PART * (_local_memory() if client is None else _free_memory(client)):
             held = [dask.delayed(hold, pure=False)(self._where, part) for part in self._parts]
-            self._parts = list(dask.persist(*held) if client is None else client.persist(held))
+            self._parts = list(dask.persist(*held) if client is None else client.persist(held, retries=RETRIES))
 
     def _compute(self, total: Any, client: Any) -> Any:
         if client is None:

@@ -7,18 +7,11 @@ accumulator would. From the second question on, partitions are kept in the execu
 read again.
 """
 
-import os
 import pickle
-import re
-import socket
-import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import count
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -28,19 +21,15 @@ from cloister.data._backend import Block, Kernel, Source, Tally, block_rows, emp
 from cloister.data._columns import Column, choose_columns
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import fold_blocks, unpack
+from cloister.data._spark_driver import Job, explain, start_session
 from cloister.data._table import to_matrix
 from cloister.exceptions import DataError
 
 __all__ = ["SparkRows", "open_spark", "open_spark_files"]
 
 NUMBERS = {"boolean", "byte", "decimal", "double", "float", "integer", "long", "short", "void"}  # void: nothing but nulls
-CONNECT_SECONDS = 10.0
-PATIENCE_SECONDS = 120.0  # without a task at work
-LOOK_SECONDS = 0.5
 FEW_PARTITIONS, FEW_BYTES = 16, 1 << 25  # up to where the driver joins all answers itself
 MANY_PARTITIONS = 4096  # from where answers are joined on three levels
-GROUPS = count()
-POOL = "spark.scheduler.pool"
 
 
 class SparkRows(Source):
@@ -66,13 +55,13 @@ class SparkRows(Source):
         try:
             question = context.broadcast(packed)
             try:
-                found = _Job(self._where, context, self._tell).run(partial(self._ask, question, size))
+                found = Job(self._where, context, self._tell).run(partial(self._ask, question, size))
             finally:
                 question.destroy()
         except DataError:
             raise
         except Exception as error:
-            raise _explain(self._where, error) from None
+            raise explain(self._where, error) from None
         return nothing if found is None else merge_of(kernel)(nothing, found)
 
     def _ask(self, question: Any, size: int) -> Tally | None:
@@ -156,7 +145,7 @@ def open_spark_files(where: str, files: FileSet, *, scheduler: str | None, n_job
     session = SparkSession.getActiveSession()
     started = None
     if session is None or scheduler not in (None, session.sparkContext.master):
-        session = started = _start(where, scheduler or f"local[{n_jobs}]", running=session)
+        session = started = start_session(where, scheduler or f"local[{n_jobs}]", running=session)
     rows = SparkRows(where, _FilePartitions(session.sparkContext, list(files.pieces())), len(files.names), files.names)
     if started is not None:
         weakref.finalize(rows, _stop, started)
@@ -172,86 +161,6 @@ def _depth(n_partitions: int, size: int) -> int:
 
 def _kind(data_type: Any) -> tuple[str, bool]:
     return data_type.simpleString(), data_type.typeName() in NUMBERS
-
-
-def _start(where: str, master: str, *, running: Any) -> Any:
-    """Start a Spark session of our own."""
-    from pyspark.sql import SparkSession
-
-    if running is not None:
-        raise DataError(
-            f"{where}: expected the Spark master {master!r}, but a session of {running.sparkContext.master!r} is running. "
-            "Stop it first, or leave the address out."
-        )
-    _refuse_silent(where, master)
-    if master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-    try:
-        return SparkSession.builder.master(master).appName("cloister").config(map=quiet).getOrCreate()
-    except Exception as error:
-        raise DataError(
-            f"{where}: Spark cannot start at {master!r} ({type(error).__name__}). Check the address and Java."
-        ) from None
-
-
-def _refuse_silent(where: str, master: str) -> None:
-    """Refuse the address of a standalone master at which nobody listens; Spark itself would try for a minute."""
-    if not master.startswith("spark://"):
-        return
-    for address in master.removeprefix("spark://").split(","):
-        host, _, port = address.rpartition(":")
-        with suppress(OSError, ValueError), socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS):
-            return
-    raise DataError(f"{where}: no Spark master answers at {master!r}. Check the address.")
-
-
-class _Job:
-    """Work of Spark's, watched by another thread: tells how far it is, and gives up where no executor takes a task."""
-
-    def __init__(self, where: str, context: Any, tell: Callable[[float], None]) -> None:
-        self._where = where
-        self._context = context
-        self._tell = tell
-        self._group = f"cloister-{os.getpid()}-{next(GROUPS)}"
-
-    def run(self, work: Callable[[], Any]) -> Any:
-        """Return what the work returns."""
-        share = self._context.getLocalProperty(POOL)  # properties belong to threads
-        with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(self._grouped, work, share)
-            try:
-                self._look_after(future)
-                return future.result()
-            except BaseException:
-                with suppress(Exception):
-                    self._context.cancelJobGroup(self._group)
-                raise
-
-    def _grouped(self, work: Callable[[], Any], share: str | None) -> Any:
-        self._context.setLocalProperty(POOL, share)
-        self._context.setJobGroup(self._group, "cloister: one question", interruptOnCancel=True)
-        return work()
-
-    def _look_after(self, future: "Future[Any]") -> None:
-        busy = monotonic()
-        while not wait([future], timeout=LOOK_SECONDS).done:
-            stages = self._stages()
-            if not stages or any(stage.numActiveTasks for stage in stages):
-                busy = monotonic()
-            elif monotonic() - busy > PATIENCE_SECONDS:
-                raise DataError(
-                    f"{self._where}: no Spark executor took a task for {PATIENCE_SECONDS:g} seconds. Check that the cluster "
-                    "has workers, and room on them."
-                )
-            if stages:
-                self._tell(sum(stage.numCompletedTasks for stage in stages) / sum(stage.numTasks for stage in stages))
-
-    def _stages(self) -> list[Any]:
-        tracker = self._context.statusTracker()
-        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
-        stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
-        return [stage for stage in stages if stage is not None]
 
 
 # -- what runs on executors ------------------------------------------------------------------------------------------------
@@ -322,19 +231,3 @@ def _forget(blocks: Any) -> None:
 def _stop(session: Any) -> None:
     with suppress(Exception):
         session.stop()
-
-
-def _explain(where: str, error: Exception) -> DataError:
-    """Say what went wrong without a value: engines quote what they were working on."""
-    text = str(error)
-    ours = re.search(r"cloister\.exceptions\.DataError: (.+)", text)
-    if ours is not None:
-        return DataError(ours.group(1).strip())
-    if re.search(r"FileNotFound|FAILED_READ_FILE|PATH_NOT_FOUND|does not exist", text):
-        return DataError(f"{where}: a file of the Spark table can no longer be read. Check that nobody replaced or moved it.")
-    if isinstance(error, OSError) or type(error).__name__ == "Py4JNetworkError" or "SparkContext was shut down" in text:
-        return DataError(f"{where}: the Spark session is gone ({type(error).__name__}). Start it again.")
-    return DataError(
-        f"{where}: Spark cannot compute a partition ({type(error).__name__}). Check that the table can still be read, and that "
-        "executors have the same versions installed."
-    )

@@ -85,7 +85,7 @@ def cluster_map(plane: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> st
 
 
 def round_panels(rounds: Sequence[dict[str, Any]]) -> str:
-    """Draw the rounds that kept their candidates, side by side at one scale."""
+    """Draw the rounds that kept their candidates, side by side at one scale; an entry may bring a title and a caption."""
     drawn = [entry for entry in rounds if entry.get("candidates")]
     everything = [point for entry in drawn for name in ("candidates", "centers") for point in _points(entry, name)]
     if not everything:
@@ -277,11 +277,13 @@ def _panel(entry: dict[str, Any], place: _Place) -> str:
         else:
             silent.append(f"M{x:.1f} {y:.1f}h0")
     crosses = "".join(f"M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8" for x, y in map(place, centers))
-    name = entry["round"]
-    stood, kept = (number(entry[key]) for key in ("n_candidates", "n_voted"))
+    title, caption = entry.get("title"), entry.get("caption")
+    if title is None:
+        stood, kept = (number(entry[key]) for key in ("n_candidates", "n_voted"))
+        title, caption = f"Round {entry['round']}", f"{stood} candidates, {kept} kept votes"
     return (
-        f'<figure><svg class="panel" viewBox="0 0 {PANEL:g} {PANEL:g}" role="img" aria-label="Round {name}">'
+        f'<figure><svg class="panel" viewBox="0 0 {PANEL:g} {PANEL:g}" role="img" aria-label="{escape(title)}">'
         f'<path class="silent" d="{"".join(silent)}"/><g class="voted">{"".join(voted)}</g>'
         f'<path class="cross" d="{crosses}"/></svg>'
-        f"<figcaption><b>Round {name}</b><br>{stood} candidates, {kept} kept votes</figcaption></figure>"
+        f"<figcaption><b>{escape(title)}</b><br>{escape(caption or '')}</figcaption></figure>"
     )

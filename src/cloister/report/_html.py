@@ -148,25 +148,27 @@ def _cell(value: float, error: float, picture: str) -> str:
 
 
 def _group_table(receipt: dict[str, Any]) -> str:
-    rows = []
-    for group in receipt["groups"]:
-        smallest, largest = number(group["smallest_size"]), number(group["largest_size"])
-        rows.append(
-            [
-                ASKED.get(group["asked"], group["asked"]),
-                str(group["times"]),
-                smallest if smallest == largest else f"{smallest} to {largest}",
-                MECHANISMS.get(group["mechanism"], group["mechanism"]),
-                f"{group['standard_deviation']:.4g}",
-                f"{group['sensitivity']:.4g}",
-                f"{group['share']:.1%}",
-            ]
-        )
+    rows = [
+        [
+            ASKED.get(group["asked"], group["asked"]),
+            str(group["times"]),
+            _span(number(group["smallest_size"]), number(group["largest_size"])),
+            MECHANISMS.get(group["mechanism"], group["mechanism"]),
+            _span(f"{group['standard_deviation']:.4g}", f"{group['largest_standard_deviation']:.4g}"),
+            _span(f"{group['sensitivity']:.4g}", f"{group['largest_sensitivity']:.4g}"),
+            f"{group['share']:.1%}",
+        ]
+        for group in receipt["groups"]
+    ]
     heads = ["Question", "Times", "Numbers each", "Noise", "Standard deviation", "Sensitivity", "Share of the cost"]
     return table(heads, rows, numeric=(1, 2, 4, 5, 6), kind="words") + (
         '<p class="small">The sensitivity is how far the whole answer can move when one row changes '
         f"({text(versions_differ(receipt['neighbours']))}); sums are in units of the domain's radius.</p>"
     )
+
+
+def _span(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
 
 
 def _event_table(receipt: dict[str, Any]) -> str:

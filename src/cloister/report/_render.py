@@ -8,6 +8,7 @@ from cloister.release import Release, write_whole
 from cloister.report._figures import cluster_map, round_candidates, round_noise, round_panels
 from cloister.report._format import with_error
 from cloister.report._html import about, count_of, header, page, receipt, strip_table, table, text
+from cloister.report._placing import placing_html
 from cloister.report._source_target import source_target_html
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
@@ -68,7 +69,8 @@ def render(told: dict[str, Any]) -> str:
     if "source_target" in told:
         return source_target_html(told)
     title = f"{count_of(told['n_clusters'], 'cluster')} in {count_of(told['n_features'], 'column')}"
-    return page(title, [_header(told, title), _released(told), _clusters(told), receipt(told), _evolution(told), about(told)])
+    course = [_evolution(told), placing_html(told)]
+    return page(title, [_header(told, title), _released(told), _clusters(told), receipt(told), *course, about(told)])
 
 
 # -- sections -----------------------------------------------------------------------------------------------------------
@@ -82,6 +84,9 @@ def _header(told: dict[str, Any], title: str) -> str:
         ("Rows, with noise", total, f"± {spread}"),
         ("Noisy answers", str(len(asked["events"])), count_of(len(asked["groups"]), "kind") + " of question"),
     ]
+    if "loss" in told:
+        value, spread = with_error(told["loss"]["value"], told["loss"]["error"])
+        facts.insert(1, ("Mean squared distance", value, f"± {spread}"))
     return header(told, title, facts)
 
 
@@ -93,13 +98,14 @@ def _released(told: dict[str, Any]) -> str:
         else ""
     )
     each = " each" if told["n_clusters"] > 1 else ""
+    loss = f"<p>{text(told['loss']['words'])}</p>" if "loss" in told else ""
     return (
         '<section id="released"><h2>What was released</h2>'
         f'<p class="lead">{count_of(told["n_clusters"], "centre")} with {count_of(told["n_features"], "coordinate")}{each}, '
         "in the units of the input, and a noisy number of rows for each. No row, no exact count and no path of the input is "
         "part of this page or of the release behind it.</p>"
-        f"<p>{text(scaling_words(told['scaling']))} {way} The bounds, the names of the columns, the number of clusters and "
-        "the parameters are taken as public: they must have been chosen without looking at the rows.</p></section>"
+        f"{loss}<p>{text(scaling_words(told['scaling']))} {way} The bounds, the names of the columns, the number of clusters "
+        "and the parameters are taken as public: they must have been chosen without looking at the rows.</p></section>"
     )
 
 

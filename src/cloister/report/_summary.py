@@ -12,8 +12,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from cloister.domain import Box, FloatArray
-from cloister.privacy import Event, Receipt, to_dict
+from cloister.privacy import Receipt, to_dict
 from cloister.release import Release
+from cloister.report._placing import loss_summary, placing_panels, placing_summary
+from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
 from cloister.synopsis import Synopsis
 
@@ -61,11 +63,12 @@ def summary(release: Release) -> dict[str, Any]:
         "total_count": float(release.cluster_counts.sum()),
         "receipt": _receipt(release.receipt),
         "plane": _plane(release),
-        "projected": release.method == "PEMeans" and any(event.asked == "nearest_sums" for event in release.receipt.events),
-        "rounds": _rounds(release.history),
+        "projected": _is_projected(release),
+        "rounds": [] if release.method == "KMeans" else _rounds(release.history),
         "parameters": release.parameters,
         "versions": release.versions,
         **_source_target(release),
+        **_placing(release),
     }
 
 
@@ -154,42 +157,9 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "explanation": receipt.explain(),
         # Telling two neighbours apart is at most as easy as telling N(0, 1) from N(mu, 1): right with chance Phi(mu / 2).
         "best_guess": float(ndtr(spent.all_mu / 2)),
-        "groups": _groups(receipt.events),
+        "groups": group_events(receipt.events),
         "events": [event.to_line() for event in receipt.events],
     }
-
-
-def _groups(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Put events of one kind and one noise together, in the order in which they were first asked."""
-    groups: dict[tuple[Any, ...], dict[str, Any]] = {}
-    weights = [_weight(event) for event in events]
-    for event, weight in zip(events, weights, strict=True):
-        key = (event.asked, event.event, event.scale, event.sensitivity, event.unit, event.relation)
-        group = groups.setdefault(
-            key,
-            {
-                "asked": event.asked,
-                "mechanism": event.event,
-                "times": 0,
-                "smallest_size": event.size,
-                "largest_size": event.size,
-                "standard_deviation": event.standard_deviation,
-                "sensitivity": event.sensitivity * event.unit,
-                "relation": event.relation,
-                "share": 0.0,
-            },
-        )
-        group["times"] += 1
-        group["smallest_size"] = min(group["smallest_size"], event.size)
-        group["largest_size"] = max(group["largest_size"], event.size)
-        group["share"] += weight / max(sum(weights), math.ulp(0.0))
-    return list(groups.values())
-
-
-def _weight(event: Event) -> float:
-    """Return what adds up when events compose: the square of mu, or epsilon."""
-    ratio = event.sensitivity / event.scale
-    return ratio**2 if event.event == "rounded_gaussian" else ratio
 
 
 def _plane(release: Release) -> dict[str, Any]:
@@ -213,6 +183,13 @@ def _plane(release: Release) -> dict[str, Any]:
     }
 
 
+def _is_projected(release: Release) -> bool:
+    """Say whether candidates were compared in a random projection."""
+    if release.method == "KMeans":
+        return any(isinstance(entry, dict) and "dimension" in entry for entry in release.history)
+    return release.method == "PEMeans" and any(event.asked == "nearest_sums" for event in release.receipt.events)
+
+
 def _rounds(history: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the rounds that can be drawn: a history is free-form, and a file may have been edited."""
     rounds = []
@@ -231,6 +208,11 @@ def _source_target(release: Release) -> dict[str, Any]:
     if release.free_centers is None:
         return {}
     return {"source_target": source_target_summary(release), "map": source_target_map(release)}
+
+
+def _placing(release: Release) -> dict[str, Any]:
+    told = {"loss": loss_summary(release), "placing": placing_summary(release), "panels": placing_panels(release)}
+    return {name: value for name, value in told.items() if value}
 
 
 def _pairs(points: Any) -> list[list[float]]:

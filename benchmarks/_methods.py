@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods by name: how each is built for a data set, what it needs, and which column of Table I it answers to.
+
+An estimator of the package joins by its public name as soon as the package has it. A method of your own joins as
+``module:factory``; the factory is called with n_clusters, epsilon, delta, n_rows and seed, and returns something with ``fit``
+and ``cluster_centers_``.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import cloister
+
+from ._errors import BenchError
+from ._foreign import ForeignKMeans
+
+__all__ = ["LIMIT", "LIMITS", "METHODS", "ONE_START", "Method", "Setting", "find_method", "usable"]
+
+GRID_FEATURES = 6  # a grid of so many columns is the widest that makes sense
+PROJECTED_ABOVE = 32  # columns; PEMeans then projects, and answers to the column of the high-dimensional variant
+LIMIT, ONE_START = "not private", "not private, one start"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a method is told: public numbers only. Every method gets the same."""
+
+    n_clusters: int
+    epsilon: float | None
+    delta: float
+    n_rows: int
+    n_features: int
+    reach: float  # largest absolute coordinate, for methods that need a box
+    box: bool = False  # rows lie in the box of that reach, not in the unit ball
+    seed: int
+    pythons: Mapping[str, str] = field(default_factory=dict)  # other interpreters, by method
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A way to cluster: its name, what it is, how to build it."""
+
+    name: str
+    about: str
+    make: Callable[[Setting], Any]
+    private: bool = True
+    by_default: bool = True
+    column: str | None = None  # of Table I
+    needs: str | None = None  # a public name of the package, or a library
+    n_features: tuple[int, int] = (1, 1 << 30)  # fewest and most columns
+    caveat: str = ""  # why its column was obtained otherwise
+
+    def column_for(self, n_features: int) -> str | None:
+        """Return the column of Table I that this method answers to."""
+        return "hdpe_means_auc" if self.name == "PEMeans" and n_features > PROJECTED_ABOVE else self.column
+
+    def accepts(self, n_features: int) -> bool:
+        """Return whether the method is defined for so many columns."""
+        return self.n_features[0] <= n_features <= self.n_features[1]
+
+    def missing(self, pythons: Mapping[str, str] = {}) -> str | None:
+        """Say why the method cannot run here, or None."""
+        if self.needs is None or self.name in pythons:
+            return None
+        if self.needs == "diffprivlib":
+            return _broken(self.needs)
+        return None if hasattr(cloister, self.needs) else f"this version of cloister has no {self.needs}"
+
+
+def _ours(owner: str, *, pure: bool = False, box: bool = False, **extra: Any) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        return getattr(cloister, owner)(
+            setting.n_clusters,
+            epsilon=setting.epsilon,
+            delta=0.0 if pure else setting.delta,
+            bounds=(-setting.reach, setting.reach) if box or setting.box else cloister.Ball(1.0),
+            n_rows=setting.n_rows,
+            random_state=setting.seed,
+            n_jobs=1,
+            **extra,
+        )
+
+    return make
+
+
+def _diffprivlib(setting: Setting) -> Any:
+    if "diffprivlib" in setting.pythons:
+        return ForeignKMeans(setting.pythons["diffprivlib"], setting.n_clusters, setting.epsilon, setting.reach, setting.seed)
+    import numpy as np
+    from diffprivlib.models import KMeans
+
+    box = (np.full(setting.n_features, -setting.reach), np.full(setting.n_features, setting.reach))
+    return KMeans(setting.n_clusters, epsilon=setting.epsilon, bounds=box, random_state=setting.seed)
+
+
+def _exact(restarts: int) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        from sklearn.cluster import KMeans
+
+        return KMeans(setting.n_clusters, n_init=restarts, random_state=setting.seed)
+
+    return make
+
+
+_ALL = (
+    Method(
+        name="KMeans",
+        about="the flagship",
+        make=_ours("KMeans"),
+        needs="KMeans",
+        column="best",
+        caveat="Compared with the best private column of the row.",
+    ),
+    Method(
+        name="PEMeans",
+        about="private evolution",
+        make=_ours("PEMeans"),
+        needs="PEMeans",
+        column="pe_means_auc",
+        caveat="Above 32 columns the paper's column is HDPE-means, obtained with one draw of noise shared by all coordinates "
+        "of a cluster: not the same guarantee.",
+    ),
+    Method(
+        name="PEMeans-plain",
+        about="private evolution, never projected",
+        make=_ours("PEMeans", projection=None),
+        needs="PEMeans",
+        column="pe_means_auc",
+        n_features=(PROJECTED_ABOVE + 1, 1 << 30),
+        by_default=False,
+    ),
+    Method(
+        name="GridKMeans",
+        about="one noisy grid, up to 6 columns; pure epsilon",
+        make=_ours("GridKMeans", pure=True, box=True),
+        needs="GridKMeans",
+        n_features=(1, GRID_FEATURES),
+    ),
+    Method(
+        name="CoresetKMeans",
+        about="coreset by locality-sensitive hashing (Chang and Kamath)",
+        make=_ours("CoresetKMeans"),
+        needs="CoresetKMeans",
+        column="google_auc",
+        caveat="The code behind the column may return fewer than k centres on small or wide data.",
+    ),
+    Method(
+        name="FastLloyd",
+        about="relative updates (Diaa, Humphries and Kerschbaum)",
+        make=_ours("FastLloyd"),
+        needs="FastLloyd",
+        column="fastlloyd_auc",
+        caveat="The column was obtained with noise from shared seeds, which partly cancels, and an understated sensitivity.",
+    ),
+    Method(
+        name="LloydKMeans",
+        about="noisy Lloyd (Su et al.), Gaussian noise",
+        make=_ours("LloydKMeans"),
+        needs="LloydKMeans",
+        column="diffprivlib_auc",
+        caveat="The column (diffprivlib) is pure epsilon and spends up to 2.9 times its budget at 128 columns.",
+    ),
+    Method(
+        name="LloydKMeans-pure",
+        about="the same with Laplace noise, pure epsilon",
+        make=_ours("LloydKMeans", pure=True),
+        needs="LloydKMeans",
+        column="diffprivlib_auc",
+        by_default=False,
+        caveat="The column (diffprivlib) spends up to 2.9 times its budget at 128 columns.",
+    ),
+    Method(
+        name="TreeKMeans",
+        about="recursive cubes and local search (Balcan et al.), pure epsilon",
+        make=_ours("TreeKMeans", pure=True),
+        needs="TreeKMeans",
+        column="icml17_auc",
+        caveat="The column is that of code with privacy faults; with correct accounting the method is far worse.",
+    ),
+    Method(
+        name="diffprivlib",
+        about="IBM's library, pure epsilon, not audited here",
+        make=_diffprivlib,
+        needs="diffprivlib",
+        column="diffprivlib_auc",
+        caveat="Another library's own accounting, which overspends from 5 columns on.",
+    ),
+    Method(name=LIMIT, about="scikit-learn's KMeans, best of 10 starts", make=_exact(10), private=False),
+    Method(name=ONE_START, about="scikit-learn's KMeans, one start: the paper's column", make=_exact(1), private=False),
+)
+METHODS = {method.name: method for method in _ALL}
+LIMITS = (LIMIT, ONE_START)
+
+
+def find_method(name: str) -> Method:
+    """Return a method by name, whatever its case, or one of the user's own by ``module:factory``."""
+    for known in METHODS.values():
+        if known.name.lower() == name.lower():
+            return known
+    if ":" in name:
+        return Method(name=name, about="from outside, not audited here", make=_outside(name))
+    choices = ", ".join(method.name for method in METHODS.values() if method.private)
+    raise BenchError(f"--methods: expected some of {choices} or module:factory, got {name!r}. Check the spelling.")
+
+
+def usable(pythons: Mapping[str, str] = {}) -> list[Method]:
+    """Return the private methods that a run takes by default: those that are installed."""
+    return [method for method in METHODS.values() if method.private and method.by_default and method.missing(pythons) is None]
+
+
+def _outside(name: str) -> Callable[[Setting], Any]:
+    def make(setting: Setting) -> Any:
+        home, _, factory = name.partition(":")
+        return getattr(importlib.import_module(home), factory)(
+            n_clusters=setting.n_clusters,
+            epsilon=setting.epsilon,
+            delta=setting.delta,
+            n_rows=setting.n_rows,
+            seed=setting.seed,
+        )
+
+    return make
+
+
+def _broken(library: str) -> str | None:
+    """Say why a library cannot be imported here, or None."""
+    if importlib.util.find_spec(library) is None:
+        return f"{library} is not installed; it needs an older scikit-learn: give its interpreter, --python {library}=PATH"
+    try:
+        importlib.import_module(f"{library}.models")
+    except ImportError:
+        return f"{library} does not work with this scikit-learn: give another interpreter, --python {library}=PATH"
+    return None

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister bench`` on the command line: what it lists, what it refuses, and how."""
+
+import builtins
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+from benchmarks._methods import METHODS
+from benchmarks._sources import sources
+from benchmarks.suites import SUITES
+
+
+def test_list_names_everything(run, monkeypatch):
+    monkeypatch.delenv("CLOISTER_DATA", raising=False)
+    told = run("list").stdout
+    for name in (*SUITES, *METHODS, *sources()):
+        assert f"  {name} " in told
+    assert "missing: birch2.npz in --data DIR, from Birch2 of the SIPU" in told
+    assert "own realisation" in told
+    assert "--python diffprivlib=PATH" in told or "diffprivlib              yes" in told
+
+
+@pytest.mark.parametrize("arguments", [(), ("list",), ("report",), ("compare",), *((name,) for name in SUITES)])
+def test_every_command_has_help(run, arguments):
+    result = run(*arguments, "--help")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(" ".join(("Usage: cloister bench", *arguments)))
+
+
+def test_what_cannot_be_done_is_one_line(refused, tmp_path, monkeypatch):
+    monkeypatch.delenv("CLOISTER_DATA", raising=False)
+    refused("table2", match="No such command 'table2'")
+    refused("table1", "--datasets", "irish", match="got 'irish'. Check the spelling")
+    refused("table1", "--datasets", "adult", match="adult.npz is missing. Pass --data DIR")
+    refused("table1", "--methods", "MyMeans", match="expected some of KMeans, PEMeans")
+    refused("table1", "--epsilons", "1,many", match="expected numbers above 0")
+    refused("table1", "--epsilons", "-1", match="expected numbers above 0")
+    refused("table1", "--repeats", "0", match="--repeats")
+    refused("table1", "--data", tmp_path / "none", match="--data: expected a folder")
+    refused("table1", "--python", "diffprivlib=/none", match="expected diffprivlib=PATH")
+    refused("grids", "--datasets", "iris", match="expected some of grid_2_2_100")
+    refused("source-target", "--datasets", "mnist:1:7", match="mnist_lenet84.npz is missing")
+    refused("report", tmp_path, match="holds no results")
+    refused("compare", tmp_path, tmp_path, match="holds no results")
+
+
+def test_a_method_that_is_not_installed_is_refused_with_the_reason(refused):
+    if METHODS["diffprivlib"].missing() is None:
+        pytest.skip("diffprivlib works here")
+    refused("table1", "--methods", "diffprivlib", match="diffprivlib cannot run here")
+
+
+def test_without_the_benchmark_one_line_says_what_to_install(refused, monkeypatch):
+    def absent(name: str) -> ModuleType:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr("cloister.cli._bench.import_module", absent)
+    refused("list", match="bench: the benchmark is not installed. Run pip install 'cloister[bench]'.")
+
+
+def test_without_one_of_its_libraries_one_line_says_what_to_install(refused, monkeypatch):
+    def lacking(name: str) -> ModuleType:
+        raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
+
+    monkeypatch.setattr("cloister.cli._bench.import_module", lacking)
+    refused("list", match="bench: scipy is not installed. Run pip install 'cloister[bench]'.")
+
+
+def test_without_matplotlib_nothing_is_measured(refused, monkeypatch, tmp_path):
+    real = builtins.__import__
+
+    def lacking(name, *rest):
+        if name == "matplotlib":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", lacking)
+    refused("table1", "--output", tmp_path / "out", match="Run pip install 'cloister[bench]'.")
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_runs_in_one_folder_are_refused(refused, tmp_path):
+    from benchmarks._store import Store
+
+    with Store(tmp_path / "out"):
+        refused("table1", "--datasets", "iris", "--repeats", 1, "-q", "--output", tmp_path / "out", match="another run")
+
+
+def test_the_command_works_from_anywhere(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "cloister", "bench", "list"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert "vote-splitting" in done.stdout

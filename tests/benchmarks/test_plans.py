@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a suite is going to measure for a choice, and which methods take part."""
+
+import importlib
+
+import pytest
+from benchmarks._errors import BenchError
+from benchmarks._jobs import Choice, Context
+from benchmarks._methods import LIMIT, METHODS, ONE_START, Setting, find_method, usable
+from benchmarks._plots import COLOURS, LINES, MARKERS, styles_of
+from benchmarks._progress import Durations, spell_time
+from benchmarks.suites import SUITES
+from benchmarks.suites._table1 import QUICK_ROWS
+
+import cloister
+
+QUICK = Choice()
+
+
+@pytest.fixture(autouse=True)
+def no_files(monkeypatch):
+    monkeypatch.delenv("CLOISTER_DATA", raising=False)
+
+
+def facts(plan, name):
+    return list(dict.fromkeys(getattr(job, name) for job in plan.jobs))
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+@pytest.mark.parametrize("profile", ["quick", "paper"])
+def test_no_job_is_planned_twice_and_all_are_of_the_suites_kinds(suite, profile):
+    plan = suite.plan(Choice(profile=profile, repeats=2))
+    assert len({job.key for job in plan.jobs}) == len(plan.jobs) > 0
+    assert {job.kind for job in plan.jobs} <= set(suite.kinds)
+    assert [job.repeat for job in plan.jobs] == sorted(job.repeat for job in plan.jobs), "turn by turn"
+
+
+def test_the_quick_profile_is_eight_rows_all_methods_three_repeats():
+    plan = SUITES["table1"].plan(QUICK)
+    assert facts(plan, "data") == list(QUICK_ROWS)
+    assert len(QUICK_ROWS) == 8
+    assert set(facts(plan, "method")) == {method.name for method in usable()} | {LIMIT, ONE_START}
+    assert max(job.repeat for job in plan.jobs) == 2
+    assert not plan.left_out
+
+
+def test_the_paper_profile_is_all_rows_and_says_what_is_missing():
+    plan = SUITES["table1"].plan(Choice(profile="paper"))
+    assert len(facts(plan, "data")) == 34 - 9
+    assert len(plan.left_out) == 9
+    assert max(job.repeat for job in plan.jobs) == 49
+
+
+def test_a_choice_is_followed():
+    choice = Choice(datasets=("sklearn_*_4", "iris"), methods=("pemeans",), epsilons=(1.0,), repeats=2, seed=3)
+    plan = SUITES["table1"].plan(choice)
+    assert set(facts(plan, "data")) == {"sklearn_4_4", "sklearn_16_4", "sklearn_64_4", "iris"}
+    assert set(facts(plan, "method")) == {"PEMeans", LIMIT, ONE_START}
+    assert set(facts(plan, "epsilon")) == {1.0, None}
+    assert facts(plan, "base_seed") == [3]
+
+
+def test_curves_and_table_share_their_fits():
+    table, curves = SUITES["table1"].plan(QUICK), SUITES["curves"].plan(QUICK)
+    shared = {job.key for job in table.jobs} & {job.key for job in curves.jobs}
+    assert {job.key for job in curves.jobs if job.data == "iris"} <= shared
+
+
+def test_a_grid_is_for_few_columns():
+    plan = SUITES["table1"].plan(Choice(datasets=("sklearn_4_4", "sklearn_4_16"), methods=("GridKMeans",), repeats=1))
+    assert {job.data for job in plan.jobs if job.method == "GridKMeans"} == {"sklearn_4_4"}
+
+
+def test_a_method_joins_as_soon_as_the_package_has_it(monkeypatch):
+    monkeypatch.setattr(cloister, "KMeans", lambda n_clusters, **told: (n_clusters, told), raising=False)
+    assert "KMeans" in [method.name for method in usable()]
+    setting = Setting(n_clusters=3, epsilon=1.0, delta=1e-5, n_rows=10, n_features=2, reach=0.5, seed=4)
+    n_clusters, told = METHODS["KMeans"].make(setting)
+    assert (n_clusters, told["epsilon"], told["delta"], told["random_state"]) == (3, 1.0, 1e-5, 4)
+
+
+def test_a_method_the_package_lacks_stays_out(monkeypatch):
+    class Bare:
+        Ball, PEMeans = cloister.Ball, cloister.PEMeans
+
+    monkeypatch.setattr("benchmarks._methods.cloister", Bare)
+    assert [method.name for method in usable() if method.needs != "diffprivlib"] == ["PEMeans"]
+    with pytest.raises(BenchError, match="FastLloyd cannot run here: this version of cloister has no FastLloyd"):
+        SUITES["table1"].plan(Choice(methods=("FastLloyd",)))
+
+
+def test_every_method_is_told_the_same():
+    setting = Setting(n_clusters=3, epsilon=0.5, delta=1e-5, n_rows=100, n_features=2, reach=0.7, seed=4)
+    model = METHODS["PEMeans"].make(setting)
+    told = {
+        name: getattr(model, name)
+        for name in ("n_clusters", "epsilon", "delta", "n_rows", "random_state", "n_jobs", "neighbours")
+    }
+    assert list(told.values()) == [3, 0.5, 1e-5, 100, 4, 1, "add-remove"]
+    assert isinstance(model.bounds, cloister.Ball)
+    assert model.bounds.radius == 1.0
+    assert METHODS["GridKMeans"].make(setting).bounds == (-0.7, 0.7)
+    assert METHODS["GridKMeans"].make(setting).delta == 0.0
+
+
+def test_methods_answer_to_their_columns():
+    assert METHODS["PEMeans"].column_for(16) == "pe_means_auc"
+    assert METHODS["PEMeans"].column_for(64) == "hdpe_means_auc"
+    assert METHODS["TreeKMeans"].column_for(64) == "icml17_auc"
+
+
+def test_a_method_of_ones_own(rivals):
+    method = find_method(f"{rivals}:good")
+    model = method.make(Setting(n_clusters=3, epsilon=0.5, delta=1e-5, n_rows=100, n_features=2, reach=1.0, seed=4))
+    assert isinstance(model, importlib.import_module(rivals).Sample)
+
+
+def test_another_interpreter_makes_a_method_available(tmp_path):
+    assert METHODS["diffprivlib"].missing({"diffprivlib": "/any"}) is None
+    assert "diffprivlib" in [method.name for method in usable({"diffprivlib": "/any"})]
+    plan = SUITES["grids"].plan(Choice(repeats=1, context=Context(pythons={"diffprivlib": "/any"})))
+    assert "diffprivlib" in facts(plan, "method")
+
+
+def test_lines_can_be_told_apart_without_colour():
+    assert len(set(MARKERS)) == len(set(map(str, LINES))) == len(COLOURS) >= sum(method.private for method in METHODS.values())
+    styles = styles_of(["PEMeans", "NNA", "NAS", "target only"])
+    assert len({(style["marker"], str(style["linestyle"])) for style in styles.values()}) == 5
+    assert styles["PEMeans"] == styles_of(["x", "PEMeans"])["PEMeans"]
+
+
+def test_time_left_is_foretold_from_what_is_nearest():
+    durations = Durations()
+    jobs = SUITES["table1"].plan(Choice(datasets=("iris", "sklearn_4_4"), methods=("PEMeans",), repeats=1)).jobs
+    assert durations.foretell(jobs) is None
+    by_name = {(job.data, job.method, job.epsilon): job for job in jobs}
+    durations.learn({**by_name["iris", "PEMeans", 1.0].facts(), "job_seconds": 2.0})
+    assert durations.foretell([by_name["iris", "PEMeans", 4.0]]) == 2.0, "same data and method"
+    assert durations.foretell([by_name["sklearn_4_4", "PEMeans", 4.0]]) == 2.0, "same method"
+    durations.learn({**by_name["sklearn_4_4", "PEMeans", 1.0].facts(), "job_seconds": 6.0})
+    assert durations.foretell([by_name["iris", "PEMeans", 1.0], by_name["sklearn_4_4", "PEMeans", 2.0]]) == 8.0
+    assert (spell_time(50), spell_time(600), spell_time(7200)) == ("50 s", "10 min", "2.0 h")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real runs in worker processes: failures are told apart, and what is done is not done again."""
+
+import json
+
+import pytest
+from benchmarks._jobs import Choice, Context, Job
+from benchmarks._run import Settings, run_plan
+from benchmarks._store import RESULTS, read_results, read_runs
+from benchmarks._worker import measure
+from benchmarks.suites import SUITES
+
+
+@pytest.fixture
+def go(rivals, tmp_path):
+    """Run a few methods from outside on iris, and return how that ended."""
+
+    def start(*names, repeats=1, epsilons=(0.5, 1.0), seed=0, **settings):
+        methods = tuple(f"{rivals}:{name}" for name in names)
+        choice = Choice(datasets=("iris",), methods=methods, epsilons=epsilons, repeats=repeats, seed=seed)
+        how = Settings(**{"output": tmp_path / "out", "n_workers": 1, "quiet": True, **settings})
+        return run_plan("table1", SUITES["table1"].plan(choice), choice, how)
+
+    return start
+
+
+def lines(folder):
+    return [json.loads(line) for line in (folder / RESULTS).read_bytes().splitlines()]
+
+
+def test_a_method_that_fails_is_told_with_its_reason_and_the_rest_goes_on(run, rivals, tmp_path):
+    names, folder = ("broken", "dies", "not_a_number", "good"), tmp_path / "out"
+    methods = ",".join(f"{rivals}:{name}" for name in names)
+    chosen = ("--datasets", "iris", "--epsilons", "1", "--methods", methods, "--repeats", 1)
+    result = run("table1", *chosen, "--jobs", 2, "--output", folder)
+    assert result.exit_code == 0, result.output
+    found = {name: [one for one in lines(folder) if one["method"] == f"{rivals}:{name}"] for name in names}
+    assert all(len(one) == 1 for one in found.values())
+    assert all(one["status"] == "ok" and one["loss"] > 0 for one in found["good"])
+    assert {one["reason"].split(" (")[0] for one in found["broken"]} == {"ValueError: no idea for 3 clusters"}
+    assert {one["reason"] for one in found["dies"]} == {"the worker was ended by SIGKILL (out of memory?)"}
+    page = (folder / "page.md").read_text()
+    assert all(words in page for words in ("no idea for 3 clusters", "ended by SIGKILL", "the loss is"))
+
+
+def test_what_is_done_is_kept_and_only_the_rest_is_measured(go, tmp_path):
+    first = go("good", repeats=1, seed=5)
+    before = lines(tmp_path / "out")
+    second = go("good", repeats=3, seed=5)
+    after = lines(tmp_path / "out")
+    assert (first.kept, first.measured, second.kept, second.measured) == (0, 4, 4, 6)
+    assert after[:4] == before
+    keys = [json.dumps([one["method"], one["epsilon"], one["repeat"]]) for one in after]
+    assert len(keys) == len(set(keys)) == 1 + 3 + 2 * 3, "one best fit, single starts, and the method"
+    for one in after:
+        assert {"seed", "seconds", "cpu_seconds", "memory_mb", "loss", "status", "commit", "versions", "when"} <= set(one)
+        assert one["base_seed"] == 5
+        assert {"cloister", "numpy", "scikit-learn"} <= set(one["versions"])
+    assert go("good", repeats=3, seed=5).measured == 0
+    assert lines(tmp_path / "out") == after
+    assert [one["jobs"] for one in read_runs(tmp_path / "out")] == [4, 10, 10]
+
+
+def test_failed_jobs_are_tried_again_on_demand_only(go, tmp_path):
+    go("good", epsilons=(1.0,))
+    path = tmp_path / "out" / RESULTS
+    told = lines(tmp_path / "out")
+    told[-1] = {**told[-1], "status": "failed", "reason": "out of memory"}
+    path.write_text("".join(json.dumps(one) + "\n" for one in told))
+    again = go("good", epsilons=(1.0,))
+    assert (again.measured, again.failed) == (0, 1)
+    again = go("good", epsilons=(1.0,), retry_failed=True)
+    assert (again.measured, again.failed) == (1, 0)
+
+
+def test_a_fit_that_takes_too_long_is_given_up(go, rivals, tmp_path):
+    go("endless", "good", epsilons=(1.0,), timeout=2.0)
+    ended = {one["method"]: one for one in read_results(tmp_path / "out")}
+    assert ended[f"{rivals}:endless"]["reason"] == "took longer than 2 s"
+    assert ended[f"{rivals}:good"]["status"] == "ok"
+
+
+@pytest.mark.parametrize("method", ["PEMeans", "not private"])
+def test_a_job_gives_the_same_loss_again(method):
+    job = Job(kind="fit", data="iris", method=method, epsilon=None if method == "not private" else 1.0, repeat=0)
+    one, two = measure(job, Context()), measure(job, Context())
+    assert one["status"] == "ok", one
+    assert one["loss"] == two["loss"]

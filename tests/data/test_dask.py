@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dask: what is refused, what is kept in memory, and a cluster that loses workers, files or itself in the middle of a fit."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+
+import dask
+import dask.array as da
+import dask.bag
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import cloister
+from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
+from cloister.data._dask import DaskRows
+from cloister.exceptions import DataError, ParameterError
+
+CANARY = "77.123456789"
+QUICK = {"epsilon": 5.0, "bounds": (-1, 1), "random_state": 0}
+ESTIMATORS = sorted(
+    name for name in cloister.__all__ if hasattr(getattr(cloister, name), "fit") and name != "SourceTargetKMedoids"
+)
+
+
+def count(block):
+    return np.array([len(block)])
+
+
+@pytest.fixture
+def rows(generator):
+    """Three clusters in the unit square, one row of it missing."""
+    table = np.repeat([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]], 200, axis=0) + 0.03 * generator.normal(size=(600, 2))
+    table[17] = np.nan
+    return table
+
+
+def published(model):
+    """Return everything a fit says, as text."""
+    if hasattr(model, "synopsis_"):
+        return model.synopsis_.noisy_counts.tolist()
+    return [model.release_.cluster_centers.tolist(), model.release_.cluster_counts.tolist()]
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (da.zeros(5), r"expected a 2-d table, got 1 dimension"),
+        (da.zeros((5, 0)), "expected a known number of columns, at least 1"),
+        (da.zeros((5, 2), dtype=complex), "expected numbers, got dtype complex128"),
+        (da.from_array(np.array([["x"]])), "expected numbers, got dtype"),
+        (dask.bag.from_sequence([1, 2]), "expected a Dask array or data frame, got a Dask Bag"),
+        (dd.from_pandas(pd.Series([1.0]), npartitions=1), "expected a Dask array or data frame, got a Dask Series"),
+        (dask.delayed(1), "expected a Dask array or data frame, got a Dask Delayed"),
+    ],
+)
+def test_what_is_no_table_of_numbers_is_refused(data, message):
+    with pytest.raises(DataError, match=f"open_rows: {message}"):
+        open_rows(data)
+
+
+@pytest.mark.parametrize("other", ["x", pd.Timestamp("2020-01-01"), [1, 2]])
+def test_a_column_that_holds_no_numbers_is_refused_by_name(other):
+    frame = dd.from_pandas(pd.DataFrame({"age": [1.0, 2.0], "when": [other, other]}), npartitions=2)
+    with pytest.raises(DataError, match=r"expected numbers in column 'when', got"):
+        open_rows(frame)
+    assert open_rows(frame, columns=["age"]).fold(count).tolist() == [2]
+
+
+def test_an_array_has_no_column_names():
+    with pytest.raises(ParameterError, match=r"open_rows\.columns: expected None for a table without column names"):
+        open_rows(da.zeros((3, 2)), columns=["a"])
+
+
+def test_columns_named_like_methods_are_columns():
+    frame = pd.DataFrame({"fold": [1.0, 2.0], "n_features": [3.0, 4.0], "columns": [5.0, 6.0]})
+    for data in (frame, dd.from_pandas(frame, npartitions=2)):
+        assert open_rows(data).feature_names == ("fold", "n_features", "columns")
+
+
+def test_an_engine_is_for_files(tmp_path):
+    with pytest.raises(ParameterError, match=r"open_rows\.engine: expected files to read with it, got 'ndarray'"):
+        open_rows(np.eye(2), engine="dask")
+    with pytest.raises(ParameterError, match=r"open_rows\.engine: expected one of 'dask', 'numpy', 'spark', got 'ray'"):
+        open_rows(tmp_path, engine="ray")
+    with pytest.raises(ParameterError, match=r"open_rows\.scheduler: expected an engine of a cluster with it, got None"):
+        open_rows(tmp_path, scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(("engine", "extra"), [("dask", "cloister[dask]"), ("spark", "cloister[spark]")])
+def test_an_engine_that_is_not_installed_is_named(engine, extra, tmp_path, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ParameterError, match=rf"an engine that is installed, got '{engine}'") as caught:
+        open_rows(tmp_path, engine=engine)
+    assert extra in str(caught.value)
+
+
+@pytest.mark.parametrize("scheduler", ["tcp://127.0.0.1:1", "nobody"])
+def test_a_cluster_that_cannot_be_reached_is_told_before_anything_is_spent(scheduler, tmp_path, monkeypatch):
+    monkeypatch.setattr("cloister.data._dask.CONNECT_SECONDS", 0.5)
+    pa.parquet.write_table(pa.table({"x": [1.0]}), tmp_path / "rows.parquet")
+    with pytest.raises(DataError, match=rf"no Dask scheduler answers at '{scheduler}' \(\w+\)\. Check the address"):
+        open_rows(tmp_path, engine="dask", scheduler=scheduler)
+
+
+# -- partitions that cannot be read: no value in messages and logs ------------------------------------------------------------
+
+
+def broken(part, partition_info=None):
+    if partition_info is not None and partition_info["number"] == 1:
+        return part.astype(object).assign(x=["x" + CANARY] * (len(part) - 1) + [{}])
+    return part
+
+
+def test_a_partition_that_is_not_what_it_said_is_told_without_a_value(caplog):
+    frame = dd.from_pandas(pd.DataFrame({"x": np.arange(20.0)}), npartitions=4)
+    rows = open_rows(frame.map_partitions(broken, meta=frame))
+    with caplog.at_level(logging.DEBUG), pytest.raises(DataError, match="got a table Arrow cannot read") as caught:
+        rows.fold(count)
+    assert CANARY not in f"{caught.value!r} {caught.value.__cause__!r} {caplog.text}"
+
+
+def test_files_with_different_columns_are_told(tmp_path):
+    pa.parquet.write_table(pa.table({"x": [1.0], "y": [1.0]}), tmp_path / "0.parquet")
+    pa.parquet.write_table(pa.table({"x": [1.0], "y": ["no number"]}), tmp_path / "1.parquet")
+    with pytest.raises(DataError, match=r"\(1\.parquet\): expected numbers in column 'y', got string"):
+        open_rows(tmp_path, engine="dask")
+    with pytest.raises(DataError, match=r"PEMeans: Dask cannot compute a partition \(\w+\)\. Check that all partitions"):
+        PEMeans(2, **QUICK).fit(dd.read_parquet(tmp_path))
+
+
+# -- how the question travels and what is kept ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def made():
+    return []
+
+
+@pytest.fixture
+def lazy(made):
+    """Five partitions that say when they are computed."""
+
+    def make(number):
+        made.append(number)
+        return np.full((10, 2), float(number))
+
+    parts = [da.from_delayed(dask.delayed(make)(number), (10, 2), float) for number in range(5)]
+    return da.concatenate(parts)
+
+
+def test_rows_that_fit_are_computed_once(lazy, made):
+    rows = open_rows(lazy)
+    assert made == []
+    assert [rows.fold(count).tolist() for _ in range(3)] == [[50]] * 3
+    assert sorted(made) == [0, 1, 2, 3, 4]
+
+
+def test_rows_of_unknown_size_are_kept_after_the_first_question(lazy, made):
+    rows = open_rows(lazy[lazy[:, 0] >= 0])
+    assert [rows.fold(count).tolist() for _ in range(4)] == [[50]] * 4
+    assert len(made) <= 2 * 2 * 5, "read for the first question and for keeping"
+
+
+def test_rows_that_do_not_fit_are_read_again(lazy, made, monkeypatch):
+    monkeypatch.setattr("cloister.data._dask.KEPT_PART", 0.0)
+    rows = open_rows(lazy)
+    assert [rows.fold(count).tolist() for _ in range(3)] == [[50]] * 3
+    assert sorted(made) == sorted([0, 1, 2, 3, 4] * 3)
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "synchronous", pytest.param("processes", marks=pytest.mark.slow)])
+def test_every_scheduler_of_dask_gives_the_same_integers(scheduler, generator):
+    table = generator.normal(size=(100, 3))
+    with dask.config.set(scheduler=scheduler):
+        rows = open_rows(da.from_array(table, chunks=(9, 3)))
+        assert [rows.fold(lambda block: np.array([len(block), np.sum(block > 0)])).tolist() for _ in range(2)] == [
+            [100, int((table > 0).sum())]
+        ] * 2
+
+
+@pytest.mark.parametrize("number", [1, 8, 9, 65, 200])
+def test_answers_are_joined_eight_at_a_time(number, monkeypatch):
+    joined = []
+    from cloister.data import _dask
+
+    def join(shares, packed):
+        joined.append(len(shares))
+        return original(shares, packed)
+
+    original = _dask.join_shares
+    monkeypatch.setattr(_dask, "join_shares", join)
+    assert open_rows(da.ones((number, 1), chunks=(1, 1))).fold(count).tolist() == [number]
+    assert max(joined) <= 8
+    assert sum(joined) == number + len(joined) - 1
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_says_the_same_of_a_dask_table(name, rows):
+    frame = dd.from_pandas(pd.DataFrame(rows, columns=["x", "y"]), npartitions=4)
+    estimator = getattr(cloister, name)
+    model = estimator(3, **QUICK).fit(frame)
+    assert published(model) == published(estimator(3, **QUICK).fit(rows))
+    assert model.n_features_in_ == 2
+    assert model.feature_names_in_.tolist() == ["x", "y"]
+    assert not hasattr(model, "labels_")
+
+
+@pytest.mark.parametrize("method", ["nna", "nas"])
+def test_a_private_source_may_be_distributed(method, rows, generator):
+    target = generator.uniform(-1, 1, (40, 2))
+    options = {"method": method, "n_neighbors": 5, "epsilon": 5.0, "random_state": 0}
+    model = SourceTargetKMedoids(3, **options).fit(target, source=da.from_array(rows, chunks=(99, 1)))
+    assert published(model) == published(SourceTargetKMedoids(3, **options).fit(target, source=rows))
+    with pytest.raises(DataError, match="expected rows of this machine"):
+        SourceTargetKMedoids(3, **options).fit(da.from_array(target), source=rows)
+
+
+def test_predicting_a_dask_table_is_refused_with_the_way_to_do_it(rows):
+    model = PEMeans(3, **QUICK, n_rounds=2).fit(rows)
+    table = da.from_array(rows, chunks=(99, 2))
+    for use in (model.predict, model.transform, model.score):
+        with pytest.raises(DataError, match=r"PEMeans\.predict: expected rows of this machine.*Send release_\.predict"):
+            use(table)
+    labels = table.map_blocks(model.release_.predict, drop_axis=1, dtype=np.int64)
+    assert labels.compute().tolist() == model.predict(rows).tolist()
+
+
+# -- a real cluster ---------------------------------------------------------------------------------------------------------
+
+
+def spoil(monkeypatch, action, *, at):
+    """Do something to the cluster while the `at`-th question is under way."""
+    waited, questions = DaskRows._await, []
+
+    def wait(self, future, client):
+        questions.append(future)
+        if len(questions) == at:
+            action()
+        return waited(self, future, client)
+
+    monkeypatch.setattr(DaskRows, "_await", wait)
+    return questions
+
+
+def slowly(block):
+    import time
+
+    time.sleep(0.05)
+    return block
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_worker_that_is_killed_changes_nothing(kept, rows, dask_client, monkeypatch):
+    ledgers = [Ledger(epsilon=5.0, delta=1e-6), Ledger(epsilon=5.0, delta=1e-6)]
+    expected = PEMeans(3, **QUICK, n_rounds=8, ledger=ledgers[0]).fit(rows)
+    if not kept:
+        monkeypatch.setattr("cloister.data._dask.KEPT_PART", 0.0)
+    victims = list(dask_client.run(os.getpid).values())
+    questions = spoil(monkeypatch, lambda: os.kill(victims[0], signal.SIGKILL), at=4)
+    with dask_client.as_current():
+        table = da.from_array(rows, chunks=(40, 2)).map_blocks(slowly)
+        model = PEMeans(3, **QUICK, n_rounds=8, ledger=ledgers[1]).fit(table)
+    assert len(questions) > 4
+    assert published(model) == published(expected)
+    assert len(ledgers[1].events) == len(ledgers[0].events) == len(questions)
+    dask_client.wait_for_workers(2, timeout=60)
+    assert victims[0] not in dask_client.run(os.getpid).values()
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_says_the_same_on_a_cluster(name, rows, dask_client):
+    estimator = getattr(cloister, name)
+    with dask_client.as_current():
+        model = estimator(3, **QUICK).fit(da.from_array(rows, chunks=(101, 2)))
+    assert published(model) == published(estimator(3, **QUICK).fit(rows))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+def test_files_are_read_by_the_workers_and_the_driver_gets_integers(rows, tmp_path, dask_client, monkeypatch):
+    for number, part in enumerate(np.array_split(rows, 5)):
+        pa.parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / f"{number}.parquet")
+    read = "cloister.data._files.Piece.blocks"
+    monkeypatch.setattr(read, lambda piece: pytest.fail("the driver reads no row"))
+    opened = open_rows(tmp_path, engine="dask", scheduler=dask_client.scheduler.address)
+    model = PEMeans(3, **QUICK).fit(opened)
+    assert published(model) == published(PEMeans(3, **QUICK).fit(rows))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+def test_the_command_line_uses_a_cluster_and_leaves_it_running(rows, tmp_path, dask_client):
+    pa.parquet.write_table(pa.table({"x": rows[:, 0], "y": rows[:, 1]}), tmp_path / "rows.parquet", row_group_size=100)
+    options = ["-k", "3", "--epsilon", "5", "--bounds=-1,1", "--seed", "0", "--output", "-", "--quiet"]
+    engine = ["--engine", "dask", "--scheduler", dask_client.scheduler.address]
+    command = [sys.executable, "-m", "cloister", "fit", str(tmp_path / "*.parquet"), *options]
+    here, there = (subprocess.run([*command, *more], capture_output=True, text=True, check=True) for more in ([], engine))
+    centers = [json.loads(done.stdout)["cluster_centers"] for done in (here, there)]
+    assert centers[0] == centers[1]
+    assert there.stderr == ""
+    assert len(dask_client.nthreads()) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+def test_a_file_that_disappears_from_a_cluster_is_told_and_the_ledger_keeps_count(rows, tmp_path, dask_client, monkeypatch):
+    monkeypatch.setattr("cloister.data._dask.KEPT_PART", 0.0)
+    for number, part in enumerate(np.array_split(rows, 5)):
+        pa.parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / f"{number}.parquet")
+    opened = open_rows(tmp_path, engine="dask", scheduler=dask_client.scheduler.address)
+    computed, ledger = DaskRows._compute, Ledger(epsilon=5.0, delta=1e-6)
+
+    def compute(self, total, client):
+        if len(ledger.events) == 3:
+            (tmp_path / "4.parquet").unlink(missing_ok=True)
+        return computed(self, total, client)
+
+    monkeypatch.setattr(DaskRows, "_compute", compute)
+    with pytest.raises(DataError, match=r"the file '4\.parquet' cannot be read \(FileNotFoundError\)"):
+        PEMeans(3, **QUICK, ledger=ledger).fit(opened)
+    assert len(ledger.events) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+def test_a_cluster_without_workers_is_given_up(rows, monkeypatch):
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr("cloister.data._dask.PATIENCE_SECONDS", 1.0)
+    ledger = Ledger(epsilon=5.0, delta=1e-6)
+    cluster = LocalCluster(n_workers=0, dashboard_address=":0")
+    with cluster, Client(cluster, set_as_default=False) as client, client.as_current():
+        model = PEMeans(3, **QUICK, ledger=ledger)
+        with pytest.raises(DataError, match=r"no Dask worker for 1 seconds\. Start workers"):
+            model.fit(da.from_array(rows))
+    assert len(ledger.events) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+def test_a_scheduler_that_goes_away_is_told(rows, monkeypatch):
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr("cloister.data._dask.PATIENCE_SECONDS", 1.0)
+    ledger = Ledger(epsilon=5.0, delta=1e-6)
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0")
+    with cluster, Client(cluster.scheduler_address, set_as_default=False) as client:
+        spoil(monkeypatch, cluster.close, at=3)
+        table = da.from_array(rows, chunks=(40, 2)).map_blocks(slowly)
+        with client.as_current(), pytest.raises(DataError, match=r"can no longer be reached|no Dask worker"):
+            PEMeans(3, **QUICK, ledger=ledger).fit(table)
+    assert len(ledger.events) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+def test_a_broken_partition_leaves_no_value_in_the_logs_of_workers(dask_client):
+    frame = dd.from_pandas(pd.DataFrame({"x": np.arange(20.0)}), npartitions=4)
+    with dask_client.as_current(), pytest.raises(DataError, match="got a table Arrow cannot read") as caught:
+        open_rows(frame.map_partitions(broken, meta=frame)).fold(count)
+    assert CANARY not in f"{caught.value!r} {dask_client.get_worker_logs()} {dask_client.get_scheduler_logs()}"

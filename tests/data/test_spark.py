@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spark: what is refused, tasks that fail once, files that go away, and rows that never reach the driver."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import cloister
+from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
+from cloister.data._spark import SparkRows
+from cloister.exceptions import DataError
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+
+QUICK = {"epsilon": 5.0, "bounds": (-1, 1), "random_state": 0}
+ESTIMATORS = sorted(
+    name for name in cloister.__all__ if hasattr(getattr(cloister, name), "fit") and name != "SourceTargetKMedoids"
+)
+
+
+def count(block):
+    return np.array([len(block)])
+
+
+@pytest.fixture
+def rows(generator):
+    """Three clusters in the unit square, one row of it missing."""
+    table = np.repeat([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]], 200, axis=0) + 0.03 * generator.normal(size=(600, 2))
+    table[17] = np.nan
+    return table
+
+
+@pytest.fixture
+def frame(rows, spark):
+    return spark.createDataFrame(pa.table({"x": rows[:, 0], "y": rows[:, 1]})).repartition(2)
+
+
+@pytest.fixture
+def folder(rows, tmp_path):
+    for number, part in enumerate(np.array_split(rows, 3)):
+        pa.parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / f"{number}.parquet")
+    return tmp_path
+
+
+def published(model):
+    if hasattr(model, "synopsis_"):
+        return model.synopsis_.noisy_counts.tolist()
+    return [model.release_.cluster_centers.tolist(), model.release_.cluster_counts.tolist()]
+
+
+# -- what is refused -----------------------------------------------------------------------------------------------------
+
+
+def test_columns_are_chosen_by_name_whatever_it_is(spark):
+    table = pa.table({"a.b": [1.0, 2.0], "A": [3, 4], "a": [5.0, None], "`": [7.0, 8.0], "name": ["x", "y"]})
+    frame = spark.createDataFrame(table)
+    rows = open_rows(frame, columns=["a", "`", "a.b", "A"])
+    assert rows.feature_names == ("a", "`", "a.b", "A")
+    for _ in range(2):
+        assert rows.fold(lambda block: np.nansum(block, axis=0).astype(np.int64)).tolist() == [5, 15, 3, 7]
+    with pytest.raises(DataError, match=r"expected numbers in column 'name', got string"):
+        open_rows(frame)
+    with pytest.raises(DataError, match=r"column 'B' is not in the table"):
+        open_rows(frame, columns=["B"])
+
+
+def test_every_type_of_number_is_read_as_arrow_reads_it(spark):
+    schema = "a byte, b short, c int, d long, e float, f double, g decimal(20, 3), h boolean, i void"
+    frame = spark.createDataFrame([(1, 2, 3, 4, 0.1, 0.2, None, True, None), (None,) * 9], schema)
+    expected = open_rows(frame.toArrow()).fold(lambda block: (np.nan_to_num(block, nan=7) * 1e6).sum(axis=0).astype(np.int64))
+    rows = open_rows(frame)
+    for _ in range(2):
+        found = rows.fold(lambda block: (np.nan_to_num(block, nan=7) * 1e6).sum(axis=0).astype(np.int64))
+        assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", ["date", "array<int>", "struct<a:int>", "binary", "timestamp"])
+def test_other_types_are_refused_by_name(kind, spark):
+    with pytest.raises(DataError, match=r"expected numbers in column 'when', got"):
+        open_rows(spark.createDataFrame([], f"when {kind}"))
+
+
+def test_what_is_no_table_is_refused(spark, tmp_path):
+    with pytest.raises(DataError, match=r"expected a table, got a stream"):
+        open_rows(spark.readStream.format("rate").load().select("value"))
+    with pytest.raises(DataError, match=r"expected a Spark data frame, got a RDD of pyspark|got a PipelinedRDD of pyspark"):
+        open_rows(spark.sparkContext.parallelize([1]).map(str))
+
+
+def test_a_master_that_cannot_be_reached_is_told_at_once(folder):
+    code = "import sys; from cloister import open_rows; open_rows(sys.argv[1], engine='spark', scheduler='spark://127.0.0.1:1')"
+    done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=120, check=False)
+    assert "DataError: open_rows: no Spark master answers at 'spark://127.0.0.1:1'. Check the address." in done.stderr
+
+
+def test_another_master_than_the_running_one_is_refused(folder, spark):
+    with pytest.raises(DataError, match=r"expected the Spark master 'local\[3\]', but a session of 'local\[2,4\]' is running"):
+        open_rows(folder, engine="spark", scheduler="local[3]")
+
+
+# -- fits ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_says_the_same_of_a_spark_table(name, rows, frame, monkeypatch):
+    for method in ("collect", "toPandas", "toArrow", "toLocalIterator", "take", "head"):
+        monkeypatch.setattr(type(frame), method, lambda *_, **__: pytest.fail("rows stay where they are"))
+    estimator = getattr(cloister, name)
+    few = {"n_rounds": 4} if name == "PEMeans" else {}
+    model = estimator(3, **QUICK, **few).fit(frame)
+    assert published(model) == published(estimator(3, **QUICK, **few).fit(rows))
+    assert model.feature_names_in_.tolist() == ["x", "y"]
+    assert not hasattr(model, "labels_")
+
+
+def test_a_private_source_may_be_distributed(rows, frame, generator):
+    target = generator.uniform(-1, 1, (40, 2))
+    for method in ("nna", "nas"):
+        options = {"method": method, "n_neighbors": 5, "epsilon": 5.0, "random_state": 0}
+        model = SourceTargetKMedoids(3, **options).fit(target, source=frame)
+        assert published(model) == published(SourceTargetKMedoids(3, **options).fit(target, source=rows))
+
+
+def test_predicting_a_spark_table_is_refused_with_the_way_to_do_it(rows, frame):
+    model = PEMeans(3, **QUICK, n_rounds=2).fit(rows)
+    with pytest.raises(DataError, match=r"PEMeans\.predict: expected rows of this machine.*Send release_\.predict"):
+        model.predict(frame)
+    release = model.release_
+
+    def label(batches):
+        for batch in batches:
+            yield pa.record_batch({"label": release.predict(np.column_stack([batch["x"], batch["y"]]))})
+
+    labels = [row.label for row in frame.mapInArrow(label, "label long").collect()]
+    assert sorted(labels) == sorted(model.predict(rows).tolist())
+
+
+def flaky(batches):
+    """Fail at the first attempt at the second partition, after some rows."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    yield from batches
+    if context.partitionId() == 1 and context.attemptNumber() == 0:
+        raise RuntimeError("lost")
+
+
+def test_a_task_that_fails_once_changes_nothing(rows, frame):
+    ledgers = [Ledger(epsilon=5.0, delta=1e-6), Ledger(epsilon=5.0, delta=1e-6)]
+    expected = PEMeans(3, **QUICK, n_rounds=4, ledger=ledgers[0]).fit(rows)
+    model = PEMeans(3, **QUICK, n_rounds=4, ledger=ledgers[1]).fit(frame.mapInArrow(flaky, frame.schema))
+    assert published(model) == published(expected)
+    assert len(ledgers[1].events) == len(ledgers[0].events)
+
+
+def always_failing(batches):
+    raise RuntimeError("row 77.123456789")
+    yield from batches
+
+
+def test_a_task_that_always_fails_is_told_without_a_value(frame):
+    ledger = Ledger(epsilon=5.0, delta=1e-6)
+    with pytest.raises(DataError, match=r"Spark cannot compute a partition \(\w+\)") as caught:
+        PEMeans(3, **QUICK, ledger=ledger).fit(frame.mapInArrow(always_failing, frame.schema))
+    assert "77.123456789" not in f"{caught.value!r} {caught.value.__cause__!r}"
+    assert len(ledger.events) == 1
+
+
+def test_rows_are_kept_from_the_second_question_on(frame, spark):
+    seen = spark.sparkContext.accumulator(0)  # of the test: it may count twice, the answers may not
+
+    def watched(batches):
+        seen.add(1)
+        yield from batches
+
+    rows = open_rows(frame.mapInArrow(watched, frame.schema))
+    assert [rows.fold(count).tolist() for _ in range(4)] == [[600]] * 4
+    assert seen.value == 2 * 2
+    kept = open_rows(frame.mapInArrow(watched, frame.schema).cache())
+    assert [kept.fold(count).tolist() for _ in range(3)] == [[600]] * 3
+    assert seen.value == 3 * 2
+
+
+@pytest.mark.parametrize("few_bytes", [1, 1 << 40])
+@pytest.mark.parametrize("partitions", [1, 5, 20])
+def test_answers_of_any_size_and_number_are_joined(partitions, few_bytes, rows, spark, monkeypatch):
+    monkeypatch.setattr("cloister.data._spark.FEW_BYTES", few_bytes)
+    frame = spark.createDataFrame(pa.table({"x": rows[:, 0]})).repartition(partitions)
+    assert open_rows(frame).fold(count).tolist() == [600]
+
+
+# -- files -----------------------------------------------------------------------------------------------------------------
+
+
+def fails_at(rows_type, monkeypatch, action, *, at):
+    asked, questions = rows_type._ask, []
+
+    def ask(self, question, size):
+        questions.append(1)
+        if len(questions) == at:
+            action()
+        return asked(self, question, size)
+
+    monkeypatch.setattr(rows_type, "_ask", ask)
+
+
+def test_a_file_that_disappears_between_rounds_is_told(folder, spark, monkeypatch):
+    ledger = Ledger(epsilon=5.0, delta=1e-6)
+    fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
+    with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read \(FileNotFoundError\)"):
+        PEMeans(3, **QUICK, ledger=ledger).fit(open_rows(folder, engine="spark"))
+    assert len(ledger.events) == 2
+
+
+def test_a_file_of_sparks_own_that_disappears_is_told(folder, spark, monkeypatch):
+    ledger = Ledger(epsilon=5.0, delta=1e-6)
+    fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
+    with pytest.raises(DataError, match=r"a file of the Spark table can no longer be read"):
+        PEMeans(3, **QUICK, ledger=ledger).fit(spark.read.parquet(str(folder)))
+    assert len(ledger.events) == 2
+
+
+def test_a_schema_that_differs_in_one_file_is_told(folder, spark):
+    pa.parquet.write_table(pa.table({"x": [1.0], "y": ["no number"]}), folder / "1.parquet")
+    with pytest.raises(DataError, match=r"\(1\.parquet\): expected numbers in column 'y', got string"):
+        open_rows(folder, engine="spark")
+    with pytest.raises(DataError, match=r"PEMeans: .*Spark"):
+        PEMeans(3, **QUICK).fit(spark.read.schema("x double, y double").parquet(str(folder)))
+
+
+def test_a_cluster_that_takes_no_task_is_given_up(frame, monkeypatch):
+    import time
+
+    monkeypatch.setattr("cloister.data._spark_driver.PATIENCE_SECONDS", 1.0)
+    idle = type("Stage", (), {"numActiveTasks": 0, "numCompletedTasks": 0, "numTasks": 2})
+    monkeypatch.setattr("cloister.data._spark_driver.Job._stages", lambda self: [idle])
+
+    def slow(batches):
+        time.sleep(4)
+        yield from batches
+
+    with pytest.raises(DataError, match=r"no Spark executor took a task for 1 seconds"):
+        open_rows(frame.mapInArrow(slow, frame.schema)).fold(count)
+
+
+def test_the_command_line_starts_a_session_of_its_own(folder):
+    command = [
+        sys.executable,
+        "-m",
+        "cloister",
+        "fit",
+        str(folder),
+        "-k",
+        "3",
+        "--epsilon",
+        "5",
+        "--bounds=-1,1",
+        "--seed",
+        "1",
+    ]
+    answers = [
+        subprocess.run([*command, "--output", "-", "-q", "--engine", engine], capture_output=True, text=True, check=True).stdout
+        for engine in ("numpy", "spark")
+    ]
+    centers = [cloister.Release.from_dict(json.loads(answer)).cluster_centers.tolist() for answer in answers]
+    assert centers[0] == centers[1]
