@@ -24,9 +24,9 @@ def compare(one: Path, two: Path) -> Table:
     alone = len(set(left) ^ set(right))
     note = (
         f"First: {one}. Second: {two}. Ratio: second over first, with its 95 % interval; 'lower' and 'higher' where the two "
-        f"differ beyond chance. Seconds: second over first." + (f" In one of them only: {alone}." if alone else "")
+        f"differ beyond chance. Processor time: second over first." + (f" In one of them only: {alone}." if alone else "")
     )
-    columns = ["data", "method", "figure", "first", "second", "ratio (95 %)", "", "seconds"]
+    columns = ["data", "method", "figure", "first", "second", "ratio (95 %)", "", "time"]
     return Table("Two runs", columns, rows, words=(0, 1, 2, 6), note=note)
 
 
@@ -52,7 +52,12 @@ def _labelled(found: dict[tuple[Any, str], list[dict[str, Any]]]) -> dict[str, t
     told = {}
     for settings in dict.fromkeys(words for _, words in found):
         losses = {epsilon: [one["loss"] for one in records] for (epsilon, words), records in found.items() if words == settings}
-        times = [one["seconds"] for (_, words), records in found.items() if words == settings for one in records]
+        times = [
+            one.get("cpu_seconds", one["seconds"])
+            for (_, words), records in found.items()
+            if words == settings
+            for one in records
+        ]
         known = {epsilon: values for epsilon, values in losses.items() if epsilon is not None}
         if len(known) > 1:
             label, figure = f"area, epsilon {min(known):g} to {max(known):g}", area_of(known)

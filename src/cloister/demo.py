@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.cluster import PEMeans
+from cloister.cluster import KMeans
+from cloister.cluster._kmeans_plan import make_plan
 from cloister.data import open_rows
-from cloister.domain import Box, FloatArray
+from cloister.domain import Box, FloatArray, Relation
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import ApproxDP, Ledger, gaussian_budget
 
@@ -104,14 +105,16 @@ def _open_budget(console: "Console", folder: Path) -> Ledger:
 
 def _say_what_to_expect(console: "Console") -> None:
     _chapter(console, "3. What to expect")
-    n_rounds = int(EPSILON * int(4 * len(COLUMNS) ** 0.5))
-    sigma = (n_rounds / 0.98) ** 0.5 / gaussian_budget(ApproxDP(EPSILON, BUDGET.delta)).mu
+    budget = gaussian_budget(ApproxDP(EPSILON, BUDGET.delta))
+    plan = make_plan(N_PATIENTS, len(COLUMNS), len(GROUPS), budget=budget, relation=Relation.ADD_REMOVE)
+    vote, count = plan.count_noise(plan.votes[-1]), plan.count_noise(plan.shares_of(len(plan.rounds) - 1)[1])
     _say(
         console,
-        f"The fit will ask the rows {n_rounds} times which candidate is their nearest, and once how many they are. With "
-        f"epsilon {EPSILON:g} every vote carries Gaussian noise of about {sigma:.0f} rows. A group of thousands "
-        "stands out clearly; a group of a few dozen would drown, and that is the point: no single patient can be told from "
-        "the noise.",
+        f"The fit will let the rows vote {len(plan.votes)} times for the nearest of thousands of candidates, to find where "
+        f"they are many, then place the centres in {len(plan.rounds)} rounds of noisy counts and sums. With epsilon "
+        f"{EPSILON:g} a vote carries Gaussian noise of about {vote:.0f} rows, a last count of about {count:.0f}. A group of "
+        "thousands stands out clearly; a group of a few dozen would drown, and that is the point: no patient can be told "
+        "from the noise.",
     )
 
 
@@ -124,7 +127,7 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     console.print("In Python:\n", style="bold")
     console.print(
         '  ledger = Ledger.open("budget.sqlite")\n'
-        f"  model = PEMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=Box(low, high), scaling='bounds', ledger=ledger)\n"
+        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=Box(low, high), scaling='bounds', ledger=ledger)\n"
         '  write_report(model.fit("patients.parquet").release_, "report.html")\n'
     )
     console.print("On the command line:\n", style="bold")
@@ -176,9 +179,9 @@ def _say_where(console: "Console", folder: Path) -> None:
     console.print(f"\n  Look again:  cloister ledger show {folder / 'budget.sqlite'} --events", soft_wrap=True)
 
 
-def _model(ledger: Ledger, *, progress: bool) -> PEMeans:
+def _model(ledger: Ledger, *, progress: bool) -> KMeans:
     low, high = zip(*BOUNDS.values(), strict=True)
-    return PEMeans(
+    return KMeans(
         n_clusters=len(GROUPS), epsilon=EPSILON, bounds=Box(low, high), scaling="bounds", ledger=ledger, progress=progress
     )
 

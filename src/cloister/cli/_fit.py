@@ -11,6 +11,7 @@ from cloister.cli._product import RELEASE
 __all__ = ["fit"]
 
 METHODS = {
+    "kmeans": "KMeans",
     "pe-means": "PEMeans",
     "grid": "GridKMeans",
     "lloyd": "LloydKMeans",
@@ -26,7 +27,7 @@ METHODS = {
 @click.option(
     "--method",
     type=click.Choice(list(METHODS)),
-    default="pe-means",
+    default="kmeans",
     show_default=True,
     help="How to cluster; grid is for up to about 6 columns, those after it are there to compare with.",
 )

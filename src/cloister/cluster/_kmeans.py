@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """KMeans: the default estimator. Votes find the clusters, sums of clipped offsets place their centres."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import Located, Refined, locate, mean_square, orthonormal_projection, quantile, refine
+from cloister.algorithms import (
+    Located,
+    Refined,
+    locate,
+    mean_square,
+    orthonormal_projection,
+    project_to_total,
+    quantile,
+    refine,
+)
 from cloister.cluster._base import Outcome, PrivateClusterer, PrivateFit, Request, count_rows
 from cloister.cluster._history import tell_placing
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
@@ -18,6 +28,7 @@ from cloister.questions import Ask
 __all__ = ["KMeans"]
 
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
+BIN_ERROR = 0.02  # part of the loss that the width of the bins leaves open
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
 
 
@@ -165,7 +176,7 @@ def _cluster(
         plan.round_costs,
         start,
         n_rows=plan.n_rows,
-        length=quantile(located.profile, n_rows=plan.n_rows, part=MOST_ROWS) * (plan.n_features / plan.dimension) ** 0.5,
+        length=_most_rows(located, plan),
         generator=generator,
         clip=frame.clip_unit,
         restarts=restarts,
@@ -177,9 +188,6 @@ def _cluster(
 
 def _outcome(located: Located, refined: Refined, plan: KMeansPlan, projection: FloatArray | None) -> Outcome:
     """Return k centres: where fewer were found, the heaviest are listed again, with no rows of their own."""
-    longest = quantile(located.profile, n_rows=plan.n_rows, part=MOST_ROWS)
-    whole = mean_square(located.profile, n_rows=plan.n_rows, longest=longest)
-    found = mean_square(refined.lengths, n_rows=plan.n_rows, longest=longest)
     centers, errors, counts = refined.centers.copy(), refined.errors, refined.counts
     lightest = int(np.argmin(counts))
     if counts[lightest] < SURE_OF_A_CENTRE * refined.count_sigma:
@@ -196,8 +204,23 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, projection: F
         count_errors=np.full(len(counts), refined.count_sigma),
         n_rounds=len(plan.rounds),
         history=tell_placing(located, refined, n_rows=plan.n_rows, projection=projection),
-        details={"loss": max(found.value - refined.gained, 0.0), "loss_error": found.error, "loss_of_one_centre": whole.value},
+        details=_losses(refined, plan, longest=_most_rows(located, plan)),
     )
+
+
+def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, float]:
+    """Return the mean squared distance to the centres, its error, and the same around the mean, by the noisy answers."""
+    found = mean_square(refined.lengths, n_rows=plan.n_rows, longest=longest)
+    loss = max(found.value - refined.gained, 0.0)
+    parts = project_to_total(refined.counts, plan.n_rows) / plan.n_rows
+    between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))
+    return {"loss": loss, "loss_error": math.hypot(found.error, BIN_ERROR * loss), "loss_of_one_centre": loss + between}
+
+
+def _most_rows(located: Located, plan: KMeansPlan) -> float:
+    """Return how far from their mean most rows lie, in the full space."""
+    seen = quantile(located.profile, n_rows=plan.n_rows, part=MOST_ROWS)
+    return float(seen * (plan.n_features / plan.dimension) ** 0.5)
 
 
 def _clip_ball(points: FloatArray) -> FloatArray:

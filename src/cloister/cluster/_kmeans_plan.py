@@ -30,6 +30,7 @@ class Recipe:
     flat: int  # dimensions that are few
     density: float  # rows per candidate, in standard deviations of a vote's noise
     max_candidates: int
+    max_candidates_flat: int  # in few dimensions, where a search among many is quick
     surplus: float  # centres at the start, times k
     n_rounds: int  # rounds of counts and sums; surplus centres are joined after all but the last
     n_rounds_faint: int  # the same where clusters are faint
@@ -54,7 +55,8 @@ GAUSSIAN = Recipe(
     n_votes_flat=3,
     flat=4,
     density=0.25,
-    max_candidates=4096,
+    max_candidates=2048,
+    max_candidates_flat=4096,
     surplus=3.0,
     n_rounds=6,
     n_rounds_faint=4,
@@ -79,7 +81,8 @@ PURE = Recipe(
     n_votes_flat=2,
     flat=4,
     density=0.25,
-    max_candidates=4096,
+    max_candidates=2048,
+    max_candidates_flat=4096,
     surplus=2.0,
     n_rounds=2,
     n_rounds_faint=2,
@@ -187,7 +190,9 @@ def make_plan(
     """
     recipe = recipe or (GAUSSIAN if isinstance(budget, GDP) else PURE)
     dimension = recipe.project_to if n_features > recipe.project_above else n_features
-    n_votes = recipe.n_votes_flat if dimension <= recipe.flat else recipe.n_votes
+    flat = dimension <= recipe.flat
+    n_votes = recipe.n_votes_flat if flat else recipe.n_votes
+    most = recipe.max_candidates_flat if flat else recipe.max_candidates
     scale = _share(recipe.clearness, n_rows, budget=budget, relation=relation, low=recipe.scale_low, high=recipe.scale_high)
     vote = _share(
         recipe.sharpness, n_rows / n_clusters, budget=budget, relation=relation, low=recipe.vote_low, high=recipe.vote_high
@@ -202,7 +207,7 @@ def make_plan(
         n_features=n_features,
         n_clusters=n_clusters,
         dimension=dimension,
-        n_candidates=max(16, 2 * n_clusters, min(recipe.max_candidates, int(n_rows / (recipe.density * noise)))),
+        n_candidates=max(16, 2 * n_clusters, min(most, int(n_rows / (recipe.density * noise)))),
         n_start=start,
         mean=recipe.mean,
         scale=scale,

@@ -22,6 +22,7 @@ Paid: TypeAlias = tuple[Event, float]  # with its share of the cost
 
 START = ("nearest_sums", "distance_histogram")  # the mean, and how far rows lie from it
 ROUND = ("distance_histogram", "nearest_counts", "nearest_sums")  # what a round of counts and sums asks, in order
+CLEAR = 2.0  # standard errors by which a gain must exceed zero to be told
 LEAST_GAIN = 0.005  # of the loss of one centre: what is less reads 0 %
 
 
@@ -51,7 +52,7 @@ def _loss_words(value: float, error: float, single: float, release: Release) -> 
     told = f"Estimated mean squared distance of a row to its centre: {shown} ± {spread} (distances in {unit})."
     around = f"Around a single centre it would be about {number(float(f'{single:.3g}'))}"
     gain, takes = 1 - value / single if single > 0 else 0.0, "takes" if release.n_clusters == 1 else "take"
-    if gain < LEAST_GAIN:
+    if single - value < CLEAR * error or gain < LEAST_GAIN:
         return f"{told} {around}: no gain that stands out from the noise."
     return f"{told} {around}; {count_of(release.n_clusters, 'centre')} {takes} {gain:.0%} of it away."
 
@@ -127,7 +128,7 @@ def _radius(sums: Event, release: Release) -> float:
 
 
 def placing_panels(release: Release) -> list[dict[str, Any]]:
-    """Return the votes and the rounds as they can be drawn: points before, crosses after."""
+    """Return the votes and the rounds as they can be drawn: discs before, crosses after."""
     if release.method != "KMeans":
         return []
     panels: list[dict[str, Any]] = []
@@ -135,7 +136,7 @@ def placing_panels(release: Release) -> list[dict[str, Any]]:
         for entry in release.history:
             centers = [[float(x), float(y)] for x, y in entry["centers"]]
             points = [[float(x), float(y)] for x, y in entry.get("candidates", panels[-1]["centers"] if panels else centers)]
-            votes = [float(vote) for vote in entry.get("votes", [])]
+            votes = [float(vote) for vote in entry.get("votes", [1.0] * len(points))]
             panels.append({"candidates": points, "votes": votes, "centers": centers, **_caption(entry, panels)})
     except (AttributeError, KeyError, TypeError, ValueError):
         return []
@@ -177,8 +178,8 @@ def _panels(panels: Sequence[dict[str, Any]]) -> str:
         return ""
     return (
         f'<div class="panels">{drawn}</div><p class="small">In the plane of the final centres, all at one scale. Votes: discs '
-        "by noisy votes, for at most 150 candidates, and crosses for the centres to start from. Rounds: grey points are where "
-        "centres were before, crosses where they went.</p>"
+        "by noisy votes, for at most 150 candidates, and crosses for the centres to start from. Rounds: discs where centres "
+        "were before, crosses where they went.</p>"
     )
 
 

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan of :class:`cloister.KMeans` can be expected to find: arithmetic on public numbers, no rows.
+
+**A centre's error** is followed through the rounds, in units of the cluster's radius (the root mean squared distance of its
+rows). Let u be the squared error before a round. Offsets then are about sqrt(1 + u) long, the round clips them at the radius r
+that :func:`cloister.algorithms.choose_radius` picks for them, and the mean offset of n rows carries the squared noise
+e = c d (s r / phi n)^2: d coordinates with noise s per unit of radius, c the centres that share a cluster before surplus ones
+are joined. The step is shrunk, which leaves u e / (u + e), as if the two were averaged by inverse variance, and 2 / f e^2 / (u + e)
+more because the shrinking factor is itself read off f noisy numbers (the risk of James and Stein's estimate). Joining adds the noise
+of the counts that weigh the parts.
+
+**Before the first round** a centre that votes have placed is about a radius off. Where votes were cast in a projection, nothing
+is known across it: the error there is as large as clusters are apart, taken as `APART` radii.
+
+**A cluster is found** when it exceeds the noise of a vote by `CLEAR` standard deviations and its centre ends up within a radius.
+Measured on generated blobs, half to all of the clusters of that size are found, few of half the size, and nearly all of twice.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import gammainc, gammaincinv
+
+from cloister.algorithms import Lengths, choose_radius
+from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
+from cloister.domain import Relation
+from cloister.privacy import ApproxDP, Guarantee, PureDP, convert, gaussian_budget
+
+__all__ = ["Outlook", "Setting", "first_success", "last_success"]
+
+APART = 5.0  # radii between a cluster and its neighbours
+CLEAR = 4.0  # standard deviations of a vote's noise
+RADII = 2.0 ** (np.arange(-18, 4) / 3)  # that a round chooses from, in units of the median distance
+FEWEST_ROWS, MOST_ROWS = 1.0, 1e18
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """The public numbers that a forecast is made from."""
+
+    n_rows: int
+    n_features: int
+    n_clusters: int
+    guarantee: Guarantee
+    relation: Relation
+
+    currencies: ClassVar[dict[str, str]] = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
+
+    @property
+    def currency(self) -> str:
+        """What the guarantee is counted in."""
+        return self.currencies[self.guarantee.kind]
+
+    @property
+    def strength(self) -> float:
+        """How much of it there is."""
+        return float(getattr(self.guarantee, self.currency))
+
+    def at_strength(self, value: float) -> "Setting":
+        """Return the same with another epsilon, rho or mu."""
+        return replace(self, guarantee=replace(self.guarantee, **{self.currency: value}))
+
+    @property
+    def pure(self) -> bool:
+        """Whether noise is drawn from Laplace's law."""
+        return isinstance(self.guarantee, PureDP) or (isinstance(self.guarantee, ApproxDP) and self.guarantee.delta == 0)
+
+    def outlook(self) -> "Outlook":
+        """Plan a fit that is told the number of rows, and look what follows."""
+        budget = convert(self.guarantee, PureDP) if self.pure else gaussian_budget(self.guarantee)
+        size = float(self.n_rows)
+        return Outlook(make_plan(size, self.n_features, self.n_clusters, budget=budget, relation=self.relation))
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """A plan, and what follows from it for clusters of any size."""
+
+    plan: KMeansPlan
+
+    @property
+    def average(self) -> float:
+        """Rows of a cluster of average size."""
+        return self.plan.n_rows / self.plan.n_clusters
+
+    @property
+    def mean_error(self) -> float:
+        """What the mean of all rows would carry as noise if all rounds asked for it, in units of the domain's radius."""
+        return math.sqrt(self.plan.n_features) * self.plan.sum_noise(sum(self.plan.rounds)) / self.plan.n_rows
+
+    @cached_property
+    def smallest(self) -> float:
+        """Rows of the smallest cluster that is found more often than not."""
+        placed = first_success(lambda size: self.error(size) <= 1.0, FEWEST_ROWS, MOST_ROWS) or MOST_ROWS
+        if self.plan.n_clusters == 1:
+            return placed
+        return max(placed, CLEAR * self.plan.count_noise(self.plan.votes[-1]))
+
+    def error(self, size: float) -> float:
+        """Return the expected error of the centre of a cluster of `size` rows, in units of its radius."""
+        square = self._start
+        for index, radius in enumerate(self._radii):
+            square = self._after(index, square, radius, size)
+        return min(math.sqrt(square), APART)
+
+    @cached_property
+    def _radii(self) -> tuple[float, ...]:
+        """Clipping radii over phi, round by round; a round chooses one for all clusters, so that of the average one."""
+        square, radii = self._start, []
+        for index, centers in enumerate(self._before):
+            noise = self._noise(index) / max(self.plan.n_rows / centers, 1.0)
+            n_features = self.plan.n_features
+            lengths = _model_lengths(n_features, math.sqrt(1 + square))
+            radius, phi = choose_radius(lengths, n_rows=1.0, noise=noise, n_features=n_features)
+            radii.append(radius / phi)
+            square = self._after(index, square, radii[-1], self.average)
+        return tuple(radii)
+
+    def _after(self, index: int, square: float, radius: float, size: float) -> float:
+        """Return the squared error after a round."""
+        plan = self.plan
+        shared = self._before[index] / plan.n_clusters
+        noise = shared * (self._noise(index) * radius / size) ** 2
+        unsure = min(1.0, 2 / (self._before[index] * plan.n_features))
+        left = (square + unsure * noise) / (1 + square / noise)
+        joined = self._before[index] / plan.left[index] - 1
+        return left + joined * shared * (plan.count_noise(plan.shares_of(index)[1]) / size) ** 2
+
+    @property
+    def _start(self) -> float:
+        return 1.0 + APART**2 * (1 - self.plan.dimension / self.plan.n_features)
+
+    @cached_property
+    def _before(self) -> tuple[int, ...]:
+        """Centres before each round."""
+        return (self.plan.n_start, *self.plan.left[:-1])
+
+    def _noise(self, index: int) -> float:
+        """Return the noise of a sum of offsets, all coordinates together, per unit of radius."""
+        return math.sqrt(self.plan.n_features) * self.plan.sum_noise(self.plan.shares_of(index)[2])
+
+
+def first_success(works: Callable[[float], bool], low: float, high: float) -> float | None:
+    """Return about the smallest number from `low` to `high` that works, if all larger ones do and any does."""
+    if works(low):
+        return low
+    if not works(high):
+        return None
+    for _ in range(64):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if works(middle) else (middle, high)
+        if high <= 1.001 * low:
+            break
+    return high
+
+
+def last_success(works: Callable[[int], bool], low: int, high: int) -> int | None:
+    """Return the largest integer from `low` to below `high` that works, if all smaller ones do and any does."""
+    if low >= high or not works(low):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if works(middle) else (low, middle)
+    return low
+
+
+def _model_lengths(n_features: int, radius: float) -> Lengths:
+    """Return the histogram of distances of a round normal cluster from its centre, without noise, as parts of one."""
+    half = n_features / 2
+    edges = RADII * math.sqrt(gammaincinv(half, 0.5) / half)
+    reached = np.concatenate([[0.0], gammainc(half, half * edges**2), [1.0]])
+    return Lengths(radius * edges, np.diff(reached), 0.0)
