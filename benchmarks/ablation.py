@@ -92,7 +92,7 @@ def _recipe(**changes: Any) -> Variant:
 
 @contextmanager
 def _believe_everything() -> Iterator[None]:
-    with mock.patch("cloister.algorithms._refine.gain", lambda offsets, variances: np.ones(len(offsets))):
+    with mock.patch("cloister.algorithms._refine.gain", lambda offsets, variances, **_: np.ones(len(offsets))):
         yield
 
 

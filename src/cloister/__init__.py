@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PEMeans,
         SourceTargetKMedoids,
         TreeKMeans,
+        plan,
     )
     from cloister.data import open_rows
     from cloister.domain import Ball, Box
@@ -56,6 +57,7 @@ __all__ = [
     "load_release",
     "load_synopsis",
     "open_rows",
+    "plan",
 ]
 
 _HOMES = {
@@ -70,6 +72,7 @@ _HOMES = {
         "PEMeans",
         "SourceTargetKMedoids",
         "TreeKMeans",
+        "plan",
     ),
     "cloister.data": ("open_rows",),
     "cloister.domain": ("Ball", "Box"),

@@ -4,7 +4,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cloister import CoresetKMeans, FastLloyd, GridKMeans, GridSynopsis, LloydKMeans, PEMeans, TreeKMeans
+from cloister import CoresetKMeans, FastLloyd, GridKMeans, GridSynopsis, KMeans, LloydKMeans, PEMeans, TreeKMeans
 
 EXPECTED_FAILURES = {
     "check_estimators_empty_data_messages": "a table without rows must not raise: an error would tell that it is empty",
@@ -19,6 +19,7 @@ EXPECTED_FAILURES = {
         CoresetKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), min_rows_per_leaf=2, n_init=1, random_state=0),
         GridKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), rule=3, n_init=1, random_state=0),
         GridSynopsis(n_clusters=3, epsilon=1e4, bounds=(-3, 3), rule=3, random_state=0),
+        KMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), n_init=2, random_state=0),
         LloydKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), random_state=0),
         FastLloyd(n_clusters=3, epsilon=1e4, bounds=(-3, 3), random_state=0),
         TreeKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), n_swaps=6, random_state=0),

@@ -97,7 +97,7 @@ def _find_mean(ask: Ask, cost: Cost, *, n_rows: float, dimension: int, projectio
         sums = ask(NearestSums(points=middle, radius=1.0, projection=projection), cost)
         mean = sums.value @ projection / max(n_rows, 1.0)
     variance = np.array([(sums.sigma / max(n_rows, 1.0)) ** 2])
-    return np.asarray((gain(mean, variance)[:, None] * mean)[0])
+    return np.asarray((gain(mean, variance, longest=1.0)[:, None] * mean)[0])
 
 
 def _spread(

@@ -40,10 +40,12 @@ __all__ = [
     "refine",
 ]
 
-STEPS = 2.0 ** (np.arange(-18, 4) / 3)  # edges of a histogram of distances, in units of the length that is expected
+STEPS = 2.0 ** (np.arange(-18, 7) / 3)  # edges of a histogram of distances, in units of the length that is expected
 LOPSIDED = 0.6  # part of the mean length cut off that counts as bias
 FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is taken as that
 SMALLEST_PHI = 1e-3
+NEARLY_ALL = 0.9  # of the rows lie within the length around which the next histogram looks
+FARTHER = 2.0  # the last histogram also tells the loss, so it looks farther out, where the tails are
 SHORTEST, LONGEST = 2.0**-16, 1.0  # expected lengths, in units of the domain's radius
 
 
@@ -132,8 +134,9 @@ def refine(
     """
     steps = []
     for index, one in enumerate(rounds):
-        moved = _move(ask, one, centers, n_rows=n_rows, length=length, projection=projection)
-        length = quantile(moved.lengths, n_rows=n_rows, part=0.5)
+        look = length if index + 1 < len(rounds) else FARTHER * length
+        moved = _move(ask, one, centers, n_rows=n_rows, length=look, projection=projection)
+        length = quantile(moved.lengths, n_rows=n_rows, part=NEARLY_ALL)
         centers = clip(moved.centers)
         last_surplus = all(later.n_left == one.n_left for later in rounds[index:])
         if len(centers) > one.n_left:
@@ -175,37 +178,51 @@ def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: f
     sizes = phi * np.maximum(counts.value, max(FEWEST_ROWS * counts.sigma, 1.0))
     offsets = sums.value / sizes[:, None]
     variances = (sums.sigma / sizes) ** 2
-    step, left = _believe(offsets, variances, projection)
+    step, left = _believe(offsets, variances, projection, longest=radius / phi)
     mass = project_to_total(counts.value, n_rows)
     gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
     return _Moved(centers + step, np.sqrt(left), counts.value, counts.sigma, lengths, gained)
 
 
-def gain(offsets: FloatArray, variances: FloatArray) -> FloatArray:
-    """Return, per row of `offsets`, the part worth believing when each coordinate carries noise of the given variance."""
+def gain(offsets: FloatArray, variances: FloatArray, *, longest: float = math.inf) -> FloatArray:
+    """Return, per row of `offsets`, the part worth believing when each coordinate carries noise of the given variance.
+
+    No true offset is longer than `longest`, so however large the noise happens to be, it is not taken for more than that.
+    """
     n_features = offsets.shape[1]
     squares = np.sum(offsets**2, axis=1)
     excess = (squares - n_features * variances) / n_features
     common = max(0.0, float(np.average(excess, weights=variances**-2.0)))
     # A centre of its own kind: more than a standard deviation of the squared noise beyond what noise explains.
     own = excess - math.sqrt(2 * n_features) * variances / n_features
-    signal = np.maximum(common, own)
+    signal = np.minimum(np.maximum(common, own), longest**2 / n_features)
     return np.asarray(signal / (signal + variances))
 
 
-def _believe(offsets: FloatArray, variances: FloatArray, projection: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+def _believe(
+    offsets: FloatArray, variances: FloatArray, projection: FloatArray | None, *, longest: float
+) -> tuple[FloatArray, FloatArray]:
     """Return the step of each centre, and the variance that is left in a coordinate."""
     if projection is None:
-        part = gain(offsets, variances)
-        return part[:, None] * offsets, part * variances
+        part = gain(offsets, variances, longest=longest)
+        return part[:, None] * offsets, _risk(part, offsets.size) * variances
     inside = offsets @ projection
     across = offsets - inside @ projection.T
     rest = offsets.shape[1] - projection.shape[1]
-    own = gain(inside, variances)
+    own = gain(inside, variances, longest=longest)
     # `across` has as many coordinates as the full space but only `rest` degrees of freedom.
-    other = gain(across * math.sqrt(offsets.shape[1] / rest), variances)
+    other = gain(across * math.sqrt(offsets.shape[1] / rest), variances, longest=longest)
     step = own[:, None] * (inside @ projection.T) + other[:, None] * across
-    return step, (projection.shape[1] * own + rest * other) / offsets.shape[1] * variances
+    left = projection.shape[1] * _risk(own, inside.size) + rest * _risk(other, len(offsets) * rest)
+    return step, left / offsets.shape[1] * variances
+
+
+def _risk(part: FloatArray, numbers: int) -> FloatArray:
+    """Return what is left of the noise's variance when `part` is believed, a part that was itself read off so many numbers.
+
+    The second term is what James and Stein's estimate pays for that: a centre that did not move is not known exactly.
+    """
+    return part + min(1.0, 2 / numbers) * (1 - part)
 
 
 def choose_radius(lengths: Lengths, *, n_rows: float, noise: float, n_features: int) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from cloister._version import __version__
 from cloister.cli._bench import bench
 from cloister.cli._fit import fit
 from cloister.cli._ledger import ledger
+from cloister.cli._plan import plan
 from cloister.cli._predict import predict
 from cloister.cli._show import show
 from cloister.cli._source_target import source_target
@@ -63,6 +64,8 @@ def main() -> None:
     """Cluster sensitive data and let only differentially private results out.
 
     \b
+    What a fit could find, before any budget is spent:
+      cloister plan --rows 50000 --columns 6 -k 5 --epsilon 1
     A budget, a fit, what it says, and what is left:
       cloister ledger create budget.sqlite --epsilon 2 --delta 1e-6
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds bounds.json \\
@@ -75,7 +78,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for command in (fit, show, predict, synopsis, source_target, ledger, bench):
+for command in (plan, fit, show, predict, synopsis, source_target, ledger, bench):
     main.add_command(command)
 
 

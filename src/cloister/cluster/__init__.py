@@ -4,6 +4,7 @@
 from cloister.cluster._base import PrivateClusterer, PrivateEstimator
 from cloister.cluster._coreset_kmeans import CoresetKMeans
 from cloister.cluster._fast_lloyd import FastLloyd
+from cloister.cluster._forecast import CenterError, Forecast, Noise, Step, plan
 from cloister.cluster._grid import GridKMeans, GridSynopsis
 from cloister.cluster._kmeans import KMeans
 from cloister.cluster._lloyd import LloydKMeans
@@ -12,15 +13,20 @@ from cloister.cluster._source_target import SourceTargetKMedoids
 from cloister.cluster._tree_kmeans import TreeKMeans
 
 __all__ = [
+    "CenterError",
     "CoresetKMeans",
     "FastLloyd",
+    "Forecast",
     "GridKMeans",
     "GridSynopsis",
     "KMeans",
     "LloydKMeans",
+    "Noise",
     "PEMeans",
     "PrivateClusterer",
     "PrivateEstimator",
     "SourceTargetKMedoids",
+    "Step",
     "TreeKMeans",
+    "plan",
 ]

@@ -57,7 +57,29 @@ class CenterError:
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """What :func:`cloister.plan` returns; prints as a page."""
+    """What :func:`cloister.plan` returns; prints as a page, in a notebook too.
+
+    Attributes
+    ----------
+    n_rows, n_features, n_clusters : int
+        What it was asked about.
+    guarantee : PureDP, ApproxDP, ZCDP or GDP
+        The same.
+    neighbours : str
+        The same.
+    plan : KMeansPlan
+        How the fit will divide its budget, exactly.
+    steps : tuple of Step
+        The steps in order, with the share and the noise of every question.
+    smallest_cluster : float
+        Rows of the smallest cluster that is found more often than not; more than there are rows if none is.
+    center_errors : tuple of CenterError
+        The expected error of a centre for some sizes of clusters, the average among them.
+    stands_out_at : float or None
+        The epsilon (rho, mu) from which on a cluster of average size is found; None if no usual one is enough.
+    verdict, advice : tuple of str
+        What to expect, and what to change.
+    """
 
     n_rows: int
     n_features: int
@@ -66,9 +88,9 @@ class Forecast:
     neighbours: str
     plan: KMeansPlan
     steps: tuple[Step, ...]
-    smallest_cluster: float  # rows
+    smallest_cluster: float
     center_errors: tuple[CenterError, ...]
-    stands_out_at: float | None  # the epsilon (rho, mu) from which on a cluster of average size is found
+    stands_out_at: float | None
     verdict: tuple[str, ...]
     advice: tuple[str, ...]
 
@@ -128,8 +150,9 @@ def plan(
     Returns
     -------
     Forecast
-        ``steps`` (shares and noise of every question), ``smallest_cluster`` (rows), ``center_errors`` (for some sizes; any other by
-        ``error(size)``), ``stands_out_at``, ``verdict`` and ``advice`` (sentences). Prints as a page; ``to_dict()`` is plain data.
+        ``steps`` (shares and noise of every question), ``smallest_cluster`` (rows), ``center_errors`` (for some sizes; any
+        other by ``error(size)``), ``stands_out_at`` (the epsilon from which on an average cluster is found), ``verdict`` and
+        ``advice`` (sentences). Prints as a page; ``to_dict()`` is plain data.
 
     Raises
     ------
@@ -138,11 +161,13 @@ def plan(
 
     Notes
     -----
-    **Privacy.** Sees no rows and spends nothing: sensitivity 0. What it says follows from the numbers you pass, so pass public ones.
+    **Privacy.** Sees no rows and spends nothing: sensitivity 0, any relation. What it says follows from the numbers you pass,
+    so pass public ones.
 
-    Errors are those of round, well separated clusters, in units of the cluster's own radius (the root mean squared distance of
-    its rows), against the mean of its rows. On such data fits agree within a factor of 2; clusters that overlap, or lie far apart in many
-    columns, do worse. The fit is assumed to be told `n_rows`; otherwise it spends 2 % of the budget on it.
+    Errors are those of round clusters about five radii apart, against the mean of their rows, in units of the cluster's own
+    radius (the root mean squared distance of its rows). On such data fits agree within a factor of 2. Clusters that overlap do
+    worse, and so do clusters much farther apart in many columns. The fit is assumed to be told `n_rows`; otherwise it
+    spends 2 % of the budget on that number.
 
     Examples
     --------

@@ -5,22 +5,22 @@
 rows). Let u be the squared error before a round. Offsets then are about sqrt(1 + u) long, the round clips them at the radius r
 that :func:`cloister.algorithms.choose_radius` picks for them, and the mean offset of n rows carries the squared noise
 e = c d (s r / phi n)^2: d coordinates with noise s per unit of radius, c the centres that share a cluster before surplus ones
-are joined. The step is shrunk, which leaves u e / (u + e), as if the two were averaged by inverse variance, and 2 / f e^2 / (u + e)
-more because the shrinking factor is itself read off f noisy numbers (the risk of James and Stein's estimate). Joining adds the noise
-of the counts that weigh the parts.
+are joined. The step is shrunk, which leaves u e / (u + e), as if the two were averaged by inverse variance, and another
+(2 / f) e^2 / (u + e), because the shrinking factor is itself read off f noisy numbers (the risk of James and Stein's
+estimate). Joining adds the noise of the counts that weigh the parts.
 
 **Before the first round** a centre that votes have placed is about a radius off. Where votes were cast in a projection, nothing
 is known across it: the error there is as large as clusters are apart, taken as `APART` radii.
 
-**A cluster is found** when it exceeds the noise of a vote by `CLEAR` standard deviations and its centre ends up within a radius.
-Measured on generated blobs, half to all of the clusters of that size are found, few of half the size, and nearly all of twice.
+**A cluster is found** when it exceeds the noise of a vote by `CLEAR` standard deviations and its centre ends within a radius.
+Measured on generated blobs, most clusters of that size are found, few of half the size, and nearly all of twice the size.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammainc, gammaincinv
@@ -62,7 +62,8 @@ class Setting:
 
     def at_strength(self, value: float) -> "Setting":
         """Return the same with another epsilon, rho or mu."""
-        return replace(self, guarantee=replace(self.guarantee, **{self.currency: value}))
+        changed: dict[str, Any] = {**asdict(self.guarantee), self.currency: value}
+        return replace(self, guarantee=type(self.guarantee)(**changed))
 
     @property
     def pure(self) -> bool:
@@ -96,8 +97,6 @@ class Outlook:
     def smallest(self) -> float:
         """Rows of the smallest cluster that is found more often than not."""
         placed = first_success(lambda size: self.error(size) <= 1.0, FEWEST_ROWS, MOST_ROWS) or MOST_ROWS
-        if self.plan.n_clusters == 1:
-            return placed
         return max(placed, CLEAR * self.plan.count_noise(self.plan.votes[-1]))
 
     def error(self, size: float) -> float:

@@ -35,7 +35,7 @@ def judge(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
 
 def advise(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
     """Say what to change, and which other method to look at."""
-    return tuple([*_remedies(setting, outlook), *_other_noise(setting, outlook), *_cautions(setting)])
+    return (*_remedies(setting, outlook), *_other_noise(setting, outlook), *_cautions(setting))
 
 
 def standing_out(setting: Setting) -> float | None:

@@ -17,17 +17,18 @@ from cloister.algorithms import (
     quantile,
     refine,
 )
-from cloister.cluster._base import Outcome, PrivateClusterer, PrivateFit, Request, count_rows
+from cloister.cluster._base import SIZE_SHARE, Outcome, PrivateClusterer, PrivateFit, Request, count_rows
 from cloister.cluster._history import tell_placing
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._progress import Progress
-from cloister.domain import FloatArray, Frame
+from cloister.domain import FloatArray, Frame, grid_step
 from cloister.privacy import Guarantee, Ledger
 from cloister.questions import Ask
 
 __all__ = ["KMeans"]
 
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
+LOUDEST = 2.0**47  # steps of the grid: the noise of a later sum is at most twice that of the mean, and 2**48 can be drawn
 BIN_ERROR = 0.02  # part of the loss that the width of the bins leaves open
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
 
@@ -134,6 +135,11 @@ class KMeans(PrivateClusterer):
         self.progress = progress
 
     def _plan(self, request: Request, frame: Frame) -> int:
+        budget = request.cost.share(1 - SIZE_SHARE)
+        least = make_plan(1.0, frame.n_features, request.n_clusters, budget=budget, relation=request.relation)
+        if least.sum_noise(least.mean) > LOUDEST * grid_step(frame.n_features):
+            rule = "a budget whose noise can be drawn"
+            validate.refuse(self._where("epsilon"), rule, str(request.guarantee), remedy="Spend more.")
         return validate.integer(self._where("n_init"), self.n_init, low=1)
 
     def _run(self, ask: Ask, request: Request, plan: int, frame: Frame, progress: Progress) -> Outcome:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister plan``: a forecast for people and for machines, without a table."""
+
+import json
+
+import pytest
+
+from cloister import plan
+
+from .conftest import Run
+
+NUMBERS = ("--rows", 10_000, "--columns", 6, "-k", 8, "--epsilon", 1)
+
+
+def test_a_forecast_is_printed(run: Run) -> None:
+    result = run("plan", *NUMBERS)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("KMeans, 10,000 x 6, k = 8, epsilon = 1, delta = 1e-06, add-remove neighbours\n")
+    forecast = plan(10_000, 6, 8)
+    for words in (*forecast.verdict, "round 1", "missed or merged", "1,250"):
+        assert " ".join(words.split()) in " ".join(result.stdout.split())
+
+
+def test_machines_get_the_same(run: Run) -> None:
+    told = json.loads(run("plan", *NUMBERS, "--delta", 0, "--neighbours", "replace", "--json").stdout)
+    assert told == json.loads(json.dumps(plan(10_000, 6, 8, delta=0.0, neighbours="replace").to_dict()))
+    assert told["guarantee"] == {"kind": "pure", "epsilon": 1.0}
+    assert told["neighbours"] == "replace"
+
+
+def test_the_main_help_names_it(run: Run) -> None:
+    assert "cloister plan --rows" in run("--help").stdout
+    assert "jq .smallest_cluster" in run("plan", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        (("--rows", 0), "plan.n_rows: expected an integer from 1"),
+        (("--columns", -3), "plan.n_features: expected an integer from 1"),
+        (("-k", 0), "plan.n_clusters: expected an integer from 1"),
+        (("--epsilon", "nan"), "plan.epsilon: expected a finite number above 0, got nan"),
+        (("--delta", 1), "plan.delta: expected a finite number of at least 0 and below 1"),
+        (("--rows", "many"), "Invalid value for '--rows': 'many' is not a valid integer"),
+        (("--neighbours", "near"), "Invalid value for '--neighbours'"),
+    ],
+)
+def test_refusals(refused: Run, changes: tuple[object, ...], match: str) -> None:
+    refused("plan", *NUMBERS, *changes, match=match)
+
+
+def test_what_is_required(refused: Run) -> None:
+    refused("plan", match="Missing option '--rows'")
+    refused("plan", *NUMBERS[:-2], match="Missing option '--epsilon'")

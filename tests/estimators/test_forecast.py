@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister.plan``: the noise it names is the noise that is drawn, and what it foretells comes true on generated blobs."""
+
+import dataclasses
+import itertools
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from cloister import GDP, ZCDP, ApproxDP, Ball, KMeans, PureDP, plan
+from cloister.exceptions import ParameterError
+
+ASKED = {"sums": "nearest_sums", "counts": "nearest_counts", "distances": "distance_histogram"}
+REPLACE = {"neighbours": "replace"}
+
+
+def words(forecast):
+    return " ".join((*forecast.verdict, *forecast.advice))
+
+
+# -- the noise ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, REPLACE, {"delta": 0.0}, {"delta": 0.0, **REPLACE}, {"guarantee": ZCDP(0.1)}], ids=str)
+@pytest.mark.parametrize("n_features", [3, 14])
+def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_features, generator):
+    rows = generator.normal(0, 0.1, (400, n_features))
+    model = KMeans(2, bounds=Ball(1.0), n_rows=400, n_init=1, **options).fit(rows)
+    forecast = plan(400, n_features, 2, **options)
+    events, questions = model.privacy_receipt_.events, [(step, one) for step in forecast.steps for one in step.noise]
+    assert model.plan_ == forecast.plan
+    for event, (step, noise) in zip(events, questions, strict=True):
+        assert event.asked == ASKED[noise.of]
+        spent = event.cost.mu**2 / forecast.plan.budget.mu**2 if isinstance(event.cost, GDP) else event.cost.epsilon
+        assert math.isclose(spent, noise.share, rel_tol=1e-3)
+        if noise.of == "counts":
+            assert event.size <= step.n_points
+        if noise.of != "sums":  # the radius of a sum is chosen on the way
+            assert math.isclose(event.standard_deviation, noise.sigma, rel_tol=1e-2)
+    mean = next(event for event in events if event.asked == "nearest_sums")
+    assert math.isclose(mean.standard_deviation, forecast.steps[0].sigma("sums"), rel_tol=1e-2)
+
+
+@pytest.mark.parametrize("options", [{}, {"delta": 0.0}, REPLACE], ids=str)
+def test_shares_add_up_to_the_budget(options):
+    for n_rows, n_features, n_clusters in itertools.product([10, 10_000], [1, 8, 200], [1, 30]):
+        forecast = plan(n_rows, n_features, n_clusters, **options)
+        assert math.isclose(sum(step.share for step in forecast.steps), 1.0)
+        assert forecast.steps[-1].n_points == n_clusters
+
+
+# -- what follows from it -----------------------------------------------------------------------------------------------
+
+
+def test_more_of_everything_is_better():
+    errors = [plan(10_000, 6, 8, epsilon=epsilon).error(1000) for epsilon in (0.1, 0.3, 1, 3, 10)]
+    assert errors == sorted(errors, reverse=True)
+    smallest = [plan(10_000, 6, 8, epsilon=epsilon).smallest_cluster for epsilon in (0.01, 0.1, 1, 10)]
+    assert smallest == sorted(smallest, reverse=True)
+    forecast = plan(10_000, 6, 8)
+    sizes = [forecast.error(size) for size in (1, 10, 100, 1000, 10_000)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert plan(10_000, 60, 8).error(1000) > forecast.error(1000)
+    assert plan(10_000, 6, 8, neighbours="replace").error(1000) > forecast.error(1000)
+    assert [one.size for one in forecast.center_errors] == [125, 417, 1250, 3750, 10_000]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "options", "said"),
+    [
+        ((1, 784, 5), {"epsilon": 1e-3}, "not even the mean of all rows"),
+        ((150, 4, 3), {"epsilon": 0.25}, "With 150 rows and epsilon 0.25 expect little more than the mean of all rows"),
+        ((150, 4, 3), {"epsilon": 0.25}, "No cluster stands out"),
+        ((100_000, 8, 10), {}, "and much smaller ones to be found"),
+        ((5, 3, 9), {"epsilon": 100}, "centres to repeat others"),
+        ((1000, 5, 1), {}, "Expect it within"),
+        ((100, 2, 3), {"epsilon": 1000}, "a handful of rows shows"),
+        ((100, 2, 3), {"epsilon": 1000}, "promises each row little"),
+        ((100, 2, 3), {"guarantee": GDP(10.0)}, "promises each row little"),
+        ((100, 6, 3), {"delta": 0.01}, "delta 0.01 is not below 1 / 100"),
+        ((5000, 2, 5), {}, "GridSynopsis"),
+        ((20_000, 200, 4), {"delta": 0.0}, "With delta 1e-06 this epsilon finds clusters"),
+        ((100_000, 1, 4), {"epsilon": 8}, "With delta 0 this epsilon finds clusters"),
+    ],
+)
+def test_the_verdict_is_graded(numbers, options, said):
+    assert said in words(plan(*numbers, **options))
+
+
+def test_what_does_not_apply_is_not_said():
+    told = words(plan(100_000, 8, 10))
+    for unsaid in ("GridSynopsis", "To find", "To place", "promises each row little", "not below"):
+        assert unsaid not in told
+
+
+def test_grades_follow_each_other():
+    grades = [
+        plan(10_000, 8, 16, epsilon=epsilon).verdict[0].split(" expect ")[-1][:12] for epsilon in np.geomspace(1e-4, 50, 60)
+    ]
+    seen = [grade for grade, _ in itertools.groupby(grades)]
+    assert len(seen) == len(set(seen)) == 6
+
+
+def test_advice_comes_true():
+    forecast = plan(20_000, 128, 64, epsilon=0.25)
+    found = re.search(
+        r"To find .*: epsilon (\S+) or more; or at most (\d+) clusters; or at most (\d+) columns; or about (\S+) rows",
+        words(forecast),
+    )
+    epsilon, clusters, columns, rows = (float(text.replace(",", "")) for text in found.groups())
+
+    def stands_out(n_rows=20_000, n_features=128, n_clusters=64, epsilon=0.25):
+        told = plan(n_rows, n_features, n_clusters, epsilon=epsilon)
+        return n_rows / n_clusters >= told.smallest_cluster
+
+    assert stands_out(n_clusters=int(clusters))
+    assert not stands_out(n_clusters=int(clusters) + 1)
+    assert stands_out(n_features=int(columns))
+    assert not stands_out(n_features=int(columns) + 1)
+    assert stands_out(n_rows=int(1.05 * rows))
+    assert stands_out(epsilon=1.05 * epsilon)
+    assert not stands_out(epsilon=0.9 * epsilon)
+    assert math.isclose(forecast.stands_out_at, epsilon, rel_tol=0.05)
+
+
+def test_advice_for_precision_comes_true():
+    found = re.search(
+        r"To place such a centre within 10 % of the radius: epsilon (\S+) or more", words(plan(500, 8, 4, epsilon=0.4))
+    )
+    assert plan(500, 8, 4, epsilon=1.05 * float(found.group(1))).error(125) <= 0.1
+    assert plan(500, 8, 4, epsilon=0.9 * float(found.group(1))).error(125) > 0.1
+
+
+@pytest.mark.parametrize("guarantee", [PureDP(1.0), ApproxDP(1.0, 1e-6), ApproxDP(1.0, 0.0), ZCDP(0.05), GDP(0.3)], ids=str)
+def test_every_guarantee_has_its_own_currency(guarantee):
+    forecast = plan(10_000, 6, 40, guarantee=guarantee)
+    name = {"zcdp": "rho", "gdp": "mu"}.get(guarantee.kind, "epsilon")
+    assert f"{name} {getattr(guarantee, name):g} expect" in forecast.verdict[0]
+    above = dataclasses.replace(guarantee, **{name: 1.01 * forecast.stands_out_at})
+    below = dataclasses.replace(guarantee, **{name: 0.98 * forecast.stands_out_at})
+    assert plan(10_000, 6, 40, guarantee=above).smallest_cluster <= 250
+    assert plan(10_000, 6, 40, guarantee=below).smallest_cluster > 250
+
+
+def test_the_guarantee_replaces_the_shortcut():
+    assert plan(1000, 3, 2, guarantee=PureDP(2.0)) == plan(1000, 3, 2, epsilon=2.0, delta=0.0)
+
+
+# -- pages and refusals -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("options", [{}, {"delta": 0.0}, REPLACE], ids=str)
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "n_clusters"), [(1, 1, 1), (1, 784, 5), (7, 3, 100), (10**9, 784, 10), (10**15, 2, 1 << 20)]
+)
+def test_extremes_are_finite_and_print(n_rows, n_features, n_clusters, epsilon, options):
+    forecast = plan(n_rows, n_features, n_clusters, epsilon=epsilon, **options)
+    assert json.loads(json.dumps(forecast.to_dict(), allow_nan=False))["verdict"] == list(forecast.verdict)
+    assert all(0 < one.error <= 5 for one in forecast.center_errors)
+    assert forecast.smallest_cluster >= 1
+    for page in (str(forecast), forecast._repr_html_()):
+        assert forecast.verdict[0] in page
+        assert not re.search(r"\b(nan|inf|None)\b", page)
+
+
+def test_a_forecast_is_frozen_and_told_in_full():
+    forecast = plan(10_000, 20, 8)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        forecast.verdict = ()
+    page = str(forecast)
+    assert page.startswith(
+        "KMeans, 10,000 x 20, k = 8, epsilon = 1, delta = 1e-06, add-remove neighbours, votes in a projection to"
+    )
+    for step in forecast.steps:
+        assert step.name in page
+    assert "1,250" in page
+    assert forecast.to_dict()["n_projected"] == forecast.plan.dimension
+    assert plan(10_000, 20, 8) == forecast
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_rows": 0}, r"plan\.n_rows: expected an integer from 1 to \d+, got 0\."),
+        ({"n_rows": 10.5}, r"plan\.n_rows: expected an integer .*, got 10\.5\."),
+        ({"n_rows": 10**16}, r"plan\.n_rows: expected an integer"),
+        ({"n_features": 0}, r"plan\.n_features: expected an integer from 1"),
+        ({"n_features": True}, r"plan\.n_features: .*got True"),
+        ({"n_clusters": -1}, r"plan\.n_clusters: expected an integer from 1 to 1048576, got -1"),
+        ({"epsilon": 0}, r"plan\.epsilon: expected a finite number above 0, got 0"),
+        ({"epsilon": math.nan}, r"plan\.epsilon: expected a finite number above 0, got nan"),
+        ({"delta": 1.0}, r"plan\.delta: expected a finite number of at least 0 and below 1, got 1\.0"),
+        ({"guarantee": 1.0}, r"plan\.guarantee: expected PureDP, ApproxDP, ZCDP or GDP, got 1\.0"),
+        ({"neighbours": "near"}, r"plan\.neighbours: expected one of .*, got 'near'"),
+    ],
+)
+def test_refusals(changes, message):
+    with pytest.raises(ParameterError, match=message):
+        plan(**{"n_rows": 100, "n_features": 3, "n_clusters": 2, **changes})
+
+
+def test_an_error_is_for_at_least_one_row():
+    with pytest.raises(ParameterError, match=r"Forecast\.error: expected a finite number of at least 1, got 0"):
+        plan(100, 3, 2).error(0)
+
+
+# -- does it come true? -------------------------------------------------------------------------------------------------
+# Round normal clusters of radius 1, neighbours at least 4.5 radii apart. Every bound below was met with room to spare by
+# each of several seeds; the errors of a fit are averaged over at least 16 centres.
+
+APART = 4.5
+CASES = [
+    (4000, 2, 8, {}),
+    (4000, 8, 8, {}),
+    (6000, 20, 8, {}),
+    (3000, 100, 4, {}),
+    (4000, 4, 8, {"delta": 0.0}),
+    (3000, 20, 4, {"delta": 0.0}),
+    (3000, 12, 4, REPLACE),
+]
+
+
+def spread_centers(generator, n_clusters, n_features):
+    """Draw points that keep their distance: in a cube that holds them in few dimensions, on a sphere in many."""
+    reach, centers = APART * n_clusters ** (1 / n_features), np.empty((0, n_features))
+    while len(centers) < n_clusters:
+        if n_features < 8:
+            point = generator.uniform(-reach, reach, n_features)
+        else:
+            point = generator.normal(size=n_features) * 3.6 / math.sqrt(n_features)
+        if np.all(np.linalg.norm(centers - point, axis=1) > APART):
+            centers = np.vstack([centers, point])
+        reach *= 1.0005
+    return centers
+
+
+def fit_errors(generator, sizes, n_features, **options):
+    """Fit blobs, and return how far the nearest centre is from the mean of each, in units of its radius."""
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    rows = spread_centers(generator, len(sizes), n_features)[labels]
+    rows += generator.normal(size=rows.shape) / math.sqrt(n_features)
+    bounds = Ball(1.2 * np.linalg.norm(rows, axis=1).max())
+    model = KMeans(len(sizes), bounds=bounds, n_rows=len(rows), n_jobs=1, **options).fit(rows)
+    means = np.array([rows[labels == label].mean(axis=0) for label in range(len(sizes))])
+    return np.linalg.norm(means[:, None] - model.cluster_centers_, axis=2).min(axis=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_rows", "n_features", "n_clusters", "options"), CASES, ids=str)
+def test_errors_of_fits_are_within_a_factor_of_two(n_rows, n_features, n_clusters, options, generator):
+    start = plan(n_rows, n_features, n_clusters, **options).stands_out_at
+    for times in (6, 30):
+        forecast = plan(n_rows, n_features, n_clusters, epsilon=times * start, **options)
+        sizes = [n_rows // n_clusters] * n_clusters
+        errors = [fit_errors(generator, sizes, n_features, epsilon=times * start, **options) for _ in range(4)]
+        seen = math.sqrt(np.mean(np.square(errors)))
+        assert 0.5 < seen / forecast.error(n_rows / n_clusters) < 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_rows", "n_features", "n_clusters", "options"), CASES, ids=str)
+def test_average_clusters_stand_out_where_it_says(n_rows, n_features, n_clusters, options, generator):
+    start = plan(n_rows, n_features, n_clusters, **options).stands_out_at
+    sizes = [n_rows // n_clusters] * n_clusters
+    found = {
+        times: np.mean([fit_errors(generator, sizes, n_features, epsilon=times * start, **options) < 1 for _ in range(5)])
+        for times in (0.25, 3)
+    }
+    assert found[0.25] < 0.5
+    assert found[3] > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_features", "options"), [(2, {}), (8, {}), (20, {}), (4, {"delta": 0.0}), (6, REPLACE)], ids=str)
+def test_small_clusters_are_found_or_missed_as_it_says(n_features, options, generator):
+    smallest = plan(6000, n_features, 8, **options).smallest_cluster
+
+    def found(size):
+        sizes = [size, *[(6000 - size) // 7] * 7]
+        return np.mean([fit_errors(generator, sizes, n_features, **options)[0] < 1 for _ in range(10)])
+
+    assert found(int(smallest / 3)) <= 0.6
+    assert found(int(smallest * 3)) >= 0.6

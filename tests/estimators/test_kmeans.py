@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""KMeans: it spends its budget and no more, survives any table, and is as good as k-means where there is no noise."""
+
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans as PlainKMeans
+from sklearn.datasets import make_blobs
+
+from cloister import GDP, ZCDP, ApproxDP, Ball, Box, KMeans, Ledger, PureDP
+from cloister.cluster._kmeans_plan import make_plan
+from cloister.domain import Relation
+from cloister.exceptions import BudgetExceeded, ParameterError
+
+GUARANTEES = [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.05), GDP(0.3)]
+
+
+@pytest.fixture
+def rows(generator):
+    middles = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
+    return np.repeat(middles, 200, axis=0) + 0.05 * generator.normal(size=(600, 2))
+
+
+@pytest.mark.parametrize("n_rows", [None, 60])
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda one: one.kind)
+@pytest.mark.parametrize("n_features", [1, 3, 12, 64])
+def test_spends_the_budget_and_no_more(n_features, guarantee, neighbours, n_rows, generator):
+    rows = generator.uniform(-1, 1, size=(60, n_features))
+    model = KMeans(4, guarantee=guarantee, bounds=(-1, 1), neighbours=neighbours, n_rows=n_rows).fit(rows)
+    costs = [event.cost for event in model.privacy_receipt_.events]
+    if isinstance(guarantee, PureDP):
+        spent, budget = sum(cost.epsilon for cost in costs), guarantee.epsilon
+    else:
+        spent, budget = sum(cost.mu**2 for cost in costs), model.plan_.budget.mu**2 / (1 if n_rows else 0.98)
+    assert spent <= budget * (1 + 1e-9)
+    assert spent >= budget * 0.999
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("budget", [GDP(0.01), GDP(3.0), PureDP(0.1), PureDP(50.0)], ids=str)
+@pytest.mark.parametrize(("n_rows", "n_features", "n_clusters"), [(1, 1, 1), (150, 4, 3), (10**6, 784, 10), (500, 2, 2000)])
+def test_the_plan_divides_the_whole_budget(n_rows, n_features, n_clusters, budget, relation):
+    plan = make_plan(n_rows, n_features, n_clusters, budget=budget, relation=relation)
+    shares = [plan.mean, plan.scale, *plan.votes, *plan.rounds]
+    assert sum(shares) == pytest.approx(1.0)
+    assert min(shares) > 0
+    assert plan.left[-1] == n_clusters
+    assert list(plan.left) == sorted(plan.left, reverse=True)
+    for index, whole in enumerate(plan.rounds):
+        assert sum(plan.shares_of(index)) == pytest.approx(whole)
+    assert plan.n_candidates >= min(plan.n_start, 2 * n_clusters)
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("cost", [GDP(0.3), PureDP(0.7)], ids=str)
+def test_the_plan_knows_the_noise_before_it_is_drawn(cost, relation, rows):
+    model = KMeans(3, guarantee=cost, bounds=(-1, 1), neighbours=relation.value, n_rows=600).fit(rows)
+    counts = [event for event in model.privacy_receipt_.events if event.asked == "nearest_counts"]
+    sums = [event for event in model.privacy_receipt_.events if event.asked == "nearest_sums"]
+    last = model.plan_.shares_of(len(model.plan_.rounds) - 1)
+    assert counts[-1].standard_deviation == pytest.approx(model.plan_.count_noise(last[1]), rel=0.01)
+    radius = sums[-1].sensitivity * sums[-1].unit / (1 if relation is Relation.ADD_REMOVE else 2)
+    radius /= 1 if isinstance(cost, GDP) else 2**0.5
+    assert sums[-1].standard_deviation == pytest.approx(radius * model.plan_.sum_noise(last[2]), rel=0.01)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("n_features", [1, 2, 20])
+@pytest.mark.parametrize("n_rows", [0, 1, 2, 40])
+def test_any_table_gives_k_centres_in_the_domain(n_rows, n_features, delta, generator):
+    rows = generator.normal(size=(n_rows, n_features))
+    rows[: n_rows // 2] = np.nan
+    rows[: n_rows // 4] = np.inf
+    model = KMeans(5, epsilon=0.5, delta=delta, bounds=(-1, 1)).fit(rows)
+    assert model.cluster_centers_.shape == (5, n_features)
+    assert np.isfinite(model.cluster_centers_).all()
+    assert np.abs(model.cluster_centers_).max() <= 1 + 1e-9
+    assert model.cluster_counts_.shape == (5,)
+    assert np.isfinite(model.release_.center_errors).all()
+    assert np.isfinite(model.loss_)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 50])
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 1e5])
+def test_constant_rows(n_clusters, epsilon):
+    model = KMeans(n_clusters, epsilon=epsilon, bounds=Ball(2.0)).fit(np.full((30, 3), 0.5))
+    assert model.cluster_centers_.shape == (n_clusters, 3)
+    assert np.isfinite(model.cluster_centers_).all()
+
+
+def test_finds_clear_clusters_and_tells_their_size_and_loss(rows):
+    model = KMeans(3, epsilon=5.0, bounds=(-1, 1)).fit(rows)
+    order = np.argsort(model.cluster_centers_[:, 0])
+    np.testing.assert_allclose(model.cluster_centers_[order], [[-0.6, -0.6], [0.0, 0.7], [0.6, -0.5]], atol=0.08)
+    np.testing.assert_allclose(model.cluster_counts_, 200, atol=8 * model.release_.count_errors.max())
+    assert model.loss_ == pytest.approx(-model.score(rows) / len(rows), rel=0.5, abs=0.005)
+
+
+def test_bounds_far_wider_than_the_rows_and_off_their_middle(generator):
+    rows = np.repeat([[40.0, 3.0], [42.0, 3.0]], 2000, axis=0) + 0.2 * generator.normal(size=(4000, 2))
+    model = KMeans(2, epsilon=4.0, bounds=Box([0, 0], [100, 100])).fit(rows)
+    np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [40, 42], atol=0.3)
+
+
+def test_the_same_seed_gives_the_same_centres_on_any_backend(rows, tmp_path):
+    pq.write_table(pa.table({"a": rows[:, 0], "b": rows[:, 1]}), tmp_path / "rows.parquet", row_group_size=70)
+    fits = [
+        KMeans(3, bounds=(-1, 1), random_state=4, n_jobs=n_jobs).fit(table)
+        for n_jobs, table in [(1, rows), (2, rows), (1, np.asfortranarray(rows)), (2, tmp_path / "rows.parquet")]
+    ]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.cluster_centers_, fits[0].cluster_centers_)
+        np.testing.assert_array_equal(other.cluster_counts_, fits[0].cluster_counts_)
+
+
+def test_a_ledger_pays_once_and_refuses_the_second_fit(rows):
+    ledger = Ledger(ApproxDP(1.0, 1e-6))
+    model = KMeans(3, epsilon=1.0, delta=1e-6, bounds=(-1, 1), ledger=ledger).fit(rows)
+    assert len(ledger.events) == len(model.privacy_receipt_.events)
+    with pytest.raises(BudgetExceeded, match=r"Ledger\.reserve"):
+        clone(model).fit(rows)
+
+
+def test_pickles_without_labels(rows):
+    model = KMeans(3, bounds=(-1, 1)).fit(rows)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(rows), model.labels_)
+    assert not hasattr(again, "labels_")
+
+
+@pytest.mark.parametrize("n_init", [0, -1, 1.5, "many", None])
+def test_a_wrong_number_of_restarts_is_refused_before_anything_is_spent(n_init, rows):
+    ledger = Ledger(ApproxDP(1.0, 1e-6))
+    with pytest.raises(ParameterError, match=r"KMeans\.n_init: expected"):
+        KMeans(3, bounds=(-1, 1), n_init=n_init, ledger=ledger).fit(rows)
+    assert ledger.events == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_clusters", "n_features"), [(4, 4), (16, 16), (8, 40)])
+def test_without_noise_it_is_k_means(n_clusters, n_features, seed):
+    rows = make_blobs(20_000, n_features, centers=n_clusters, random_state=seed)[0]
+    model = KMeans(n_clusters, epsilon=1e6, delta=1e-6, bounds=(-20, 20), n_rows=len(rows)).fit(rows)
+    best = PlainKMeans(n_clusters, n_init=10, random_state=0).fit(rows).inertia_
+    assert -model.score(rows) <= 1.01 * best
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_features", [2, 16, 128])
+def test_noise_alone_does_not_make_it_worse_than_one_centre(n_features, generator):
+    """Few rows, a small epsilon: the mean over 40 fits stays within 1.25 times the loss of one centre in the middle."""
+    rows = generator.normal(size=(100, n_features)) * 0.2
+    ratios = [
+        -KMeans(8, epsilon=0.1, bounds=Ball(1.0), n_rows=100).fit(rows).score(rows) / float(np.sum(rows**2)) for _ in range(40)
+    ]
+    assert np.mean(ratios) <= 1.25
