@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of KMeans one by one: how much to believe, where to clip, whom to join."""
+"""The second half of KMeans: how much to believe, where to clip, how far rows lie, and the rounds as a whole."""
 
+import hypothesis.extra.numpy as arrays
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cloister.algorithms import Lengths, choose_radius, gain, join_closest, mean_square, quantile
+from cloister import GDP
+from cloister.algorithms import Lengths, Round, choose_radius, gain, mean_square, orthonormal_projection, quantile, refine
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums
 
 EDGES = 2.0 ** (np.arange(-9, 4) / 3)
 
@@ -13,6 +18,36 @@ def lengths_at(distance, n_rows=1000.0):
     counts = np.zeros(len(EDGES) + 1)
     counts[np.searchsorted(EDGES, distance, side="right")] = n_rows
     return Lengths(EDGES, counts, 1.0)
+
+
+# -- how much to believe -------------------------------------------------------------------------------------------------
+
+
+@given(
+    offsets=arrays.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.floats(-1e3, 1e3)),
+    scale=st.floats(-12, 12),
+    spread=st.floats(1, 100),
+    longest=st.sampled_from([1e-3, 1.0, np.inf]),
+)
+def test_a_gain_is_a_part(offsets, scale, spread, longest):
+    variances = 10.0**scale * np.geomspace(1, spread, len(offsets))
+    part = gain(offsets, variances, longest=longest)
+    assert part.shape == (len(offsets),)
+    assert ((part >= 0) & (part <= 1)).all()
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 30])
+def test_without_noise_everything_is_believed(n_features, generator):
+    offsets = generator.normal(size=(7, n_features))
+    assert gain(offsets, np.full(7, 1e-20)).min() > 1 - 1e-9
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 16])
+def test_noise_is_never_taken_for_more_than_an_offset_can_be(n_features, generator):
+    # One number in the unit ball under noise a hundred times its size: what is believed is a hundredth of the noise.
+    seen = 100.0 * generator.normal(size=(1000, 1, n_features))
+    steps = [gain(one, np.array([1e4]), longest=1.0)[0] * np.linalg.norm(one) for one in seen]
+    assert max(steps) < 0.1
 
 
 def test_noise_alone_is_not_believed(generator):
@@ -39,6 +74,9 @@ def test_shrinking_beats_believing(generator):
     seen = truth + generator.normal(size=truth.shape)
     shrunk = gain(seen, np.ones(300))[:, None] * seen
     assert np.sum((shrunk - truth) ** 2) < 0.3 * np.sum((seen - truth) ** 2)
+
+
+# -- where to clip, and how far rows lie ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_features", [1, 4, 64])
@@ -82,29 +120,99 @@ def test_moments_of_a_histogram():
     assert 0.5 <= quantile(told, n_rows=1000, part=0.5) <= 0.5 * 2 ** (1 / 3) * 1.001
 
 
-def naive_ward(points, weights, n_left):
-    points, weights = [*points], [*weights]
-    while len(points) > n_left:
-        pairs = [(i, j) for i in range(len(points)) for j in range(i)]
-        costs = [weights[i] * weights[j] / (weights[i] + weights[j]) * np.sum((points[i] - points[j]) ** 2) for i, j in pairs]
-        i, j = pairs[int(np.argmin(costs))]
-        total = weights[i] + weights[j]
-        union = (weights[i] * points[i] + weights[j] * points[j]) / total
-        for index in sorted((i, j), reverse=True):
-            del points[index], weights[index]
-        points.append(union)
-        weights.append(total)
-    return np.array(points)
+@given(
+    counts=arrays.arrays(np.float64, len(EDGES) + 1, elements=st.integers(-(10**6), 10**6).map(float)),
+    n_rows=st.sampled_from([1.0, 57.0, 1e5]),
+    noise=st.floats(1e-9, 1e9),
+    n_features=st.integers(1, 1000),
+)
+def test_no_histogram_is_too_noisy_to_read(counts, n_rows, noise, n_features):
+    lengths = Lengths(EDGES, counts, 10.0)
+    radius, phi = choose_radius(lengths, n_rows=n_rows, noise=noise, n_features=n_features)
+    assert radius in EDGES
+    assert 0 < phi <= 1 + 1e-12
+    assert lengths.parts(n_rows).min() >= 0
+    assert lengths.parts(n_rows).sum() == pytest.approx(1)
+    assert quantile(lengths, n_rows=n_rows, part=0.9) in EDGES
+    told = mean_square(lengths, n_rows=n_rows, longest=1.0)
+    assert 0 <= told.value <= 1
+    assert told.error > 0
 
 
-@pytest.mark.parametrize("n_left", [1, 4, 11, 12])
-def test_joins_as_ward_does(n_left, generator):
-    points, weights = generator.normal(size=(12, 3)), generator.exponential(size=12) + 0.01
-    joined, expected = join_closest(points, weights, n_left), naive_ward(points, weights, n_left)
-    np.testing.assert_allclose(np.sort(joined, axis=0), np.sort(expected, axis=0))
+# -- rounds --------------------------------------------------------------------------------------------------------------
+
+MIDDLES = np.array([[-0.5, -0.3], [0.5, -0.4], [0.1, 0.6]])
 
 
-def test_a_point_without_weight_leaves_no_trace(generator):
-    points = generator.normal(size=(6, 2))
-    joined = join_closest(points, np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 3)
-    np.testing.assert_allclose(np.sort(joined, axis=0), np.sort(points[:3], axis=0), atol=1e-6)
+def clip(points):
+    return points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
+
+
+def rounds_of(mu, lefts, *, projected=0):
+    cost = GDP(mu)
+    return [
+        Round(distances=cost, counts=cost, sums=cost, sum_noise=1 / mu, n_left=left, projected=index < projected)
+        for index, left in enumerate(lefts)
+    ]
+
+
+def run(vault, rounds, centers, generator, *, n_rows, **options):
+    return refine(vault.ask, rounds, centers, n_rows=n_rows, length=0.5, generator=generator, clip=clip, restarts=3, **options)
+
+
+@pytest.fixture
+def blobs(generator):
+    return np.repeat(MIDDLES, 400, axis=0) + 0.05 * generator.normal(size=(1200, 2))
+
+
+def test_centres_move_to_the_means_of_their_rows(blobs, generator, vault_of):
+    seen = []
+    refined = run(
+        vault_of(blobs), rounds_of(1e5, [3, 3, 3]), MIDDLES + 0.1, generator, n_rows=1200, watch=lambda: seen.append(1)
+    )
+    means = blobs.reshape(3, 400, 2).mean(axis=1)
+    assert np.abs(refined.centers - means).max() < 0.005
+    assert np.abs(refined.counts - 400).max() < 1
+    assert len(refined.steps) == len(seen) == 3
+    true = np.mean(np.sum((blobs.reshape(3, 400, 2) - means[:, None]) ** 2, axis=2))
+    assert mean_square(refined.lengths, n_rows=1200, longest=2.0).value - refined.gained == pytest.approx(true, rel=0.1)
+
+
+def test_surplus_centres_are_joined_on_the_way(blobs, generator, vault_of):
+    start = clip(generator.uniform(-0.7, 0.7, size=(12, 2)))
+    vault = vault_of(blobs)
+    refined = run(vault, rounds_of(100.0, [8, 5, 3, 3]), start, generator, n_rows=1200)
+    assert [len(centers) for centers in refined.steps] == [8, 5, 3, 3]
+    assert len(refined.centers) == len(refined.counts) == len(refined.errors) == 3
+    found = np.linalg.norm(refined.centers[:, None] - MIDDLES, axis=2).min(axis=0)
+    assert found.max() < 0.05
+    assert [len(question.points) for question, _ in vault.asked if isinstance(question, NearestSums)] == [12, 8, 5, 3]
+
+
+def test_a_round_asks_for_distances_then_counts_and_sums_of_the_same_points(blobs, generator, vault_of):
+    vault, rounds = vault_of(blobs), rounds_of(3.0, [3, 3])
+    run(vault, rounds, MIDDLES, generator, n_rows=1200)
+    assert [type(question) for question, _ in vault.asked] == [DistanceHistogram, NearestCounts, NearestSums] * 2
+    for first in (0, 3):
+        histogram, counts, sums = (question for question, _ in vault.asked[first : first + 3])
+        assert counts.same_labels(sums)
+        assert counts.same_labels(histogram)
+
+
+def test_where_there_is_only_noise_centres_stay_and_their_error_is_not_zero(generator, vault_of):
+    start = clip(generator.uniform(-0.5, 0.5, size=(4, 3)))
+    refined = run(vault_of(np.empty((0, 3))), rounds_of(0.01, [4]), start, generator, n_rows=10.0)
+    assert np.abs(refined.centers - start).max() < 0.7
+    assert (refined.errors > 0).all()
+
+
+def test_in_a_projection_rows_belong_where_votes_were_cast_and_centres_move_in_full(generator, vault_of):
+    middles = clip(generator.normal(size=(3, 20)))
+    rows = clip(np.repeat(middles, 300, axis=0) + 0.01 * generator.normal(size=(900, 20)))
+    projection = orthonormal_projection(generator, 20, 4)
+    vault = vault_of(rows)
+    start = middles @ projection @ projection.T
+    refined = run(vault, rounds_of(1e4, [3, 3], projected=1), start, generator, n_rows=900, projection=projection)
+    views = [question.projection is not None for question, _ in vault.asked]
+    assert views == [True] * 3 + [False] * 3
+    assert np.abs(refined.centers - rows.reshape(3, 300, 20).mean(axis=1)).max() < 0.005

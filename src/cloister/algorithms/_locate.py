@@ -107,7 +107,7 @@ def _spread(
     mass = np.where(profile.counts > SURE_OF_A_BIN * profile.sigma, profile.counts, 0.0)
     if not mass.any():
         mass = np.ones(len(mass))
-    edges = np.concatenate([[0.0], profile.edges, profile.edges[-1:]])
+    edges = np.concatenate([[0.0], profile.edges, 2 * profile.edges[-1:]])  # the mean may lie at the edge of the domain
     bins = generator.choice(len(mass), size=size, p=mass / mass.sum())
     lengths = edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins])
     if half_widths is None:

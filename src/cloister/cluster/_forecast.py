@@ -173,7 +173,7 @@ def plan(
     --------
     >>> forecast = plan(10_000, 8, 16, epsilon=1.0)
     >>> print(forecast.verdict[0])
-    With 10,000 rows and epsilon 1 expect clusters of average size (620 rows) to be found.
+    With 10,000 rows and epsilon 1 expect clusters of average size (625 rows) to be found.
     >>> forecast.error(600) < 0.1
     True
     """

@@ -102,45 +102,58 @@ class Outlook:
     def error(self, size: float) -> float:
         """Return the expected error of the centre of a cluster of `size` rows, in units of its radius."""
         square = self._start
-        for index, radius in enumerate(self._radii):
-            square = self._after(index, square, radius, size)
+        for one, radius in zip(self._rounds, self._radii, strict=True):
+            square = one.after(square, radius, size)
         return min(math.sqrt(square), APART)
 
     @cached_property
     def _radii(self) -> tuple[float, ...]:
         """Clipping radii over phi, round by round; a round chooses one for all clusters, so that of the average one."""
-        square, radii = self._start, []
-        for index, centers in enumerate(self._before):
-            noise = self._noise(index) / max(self.plan.n_rows / centers, 1.0)
-            n_features = self.plan.n_features
-            lengths = _model_lengths(n_features, math.sqrt(1 + square))
-            radius, phi = choose_radius(lengths, n_rows=1.0, noise=noise, n_features=n_features)
+        square, radii, plan = self._start, [], self.plan
+        for one in self._rounds:
+            lengths = _model_lengths(plan.n_features, math.sqrt(1 + square))
+            noise = one.noise / max(plan.n_rows / one.centers, 1.0)
+            radius, phi = choose_radius(lengths, n_rows=1.0, noise=noise, n_features=plan.n_features)
             radii.append(radius / phi)
-            square = self._after(index, square, radii[-1], self.average)
+            square = one.after(square, radii[-1], self.average)
         return tuple(radii)
-
-    def _after(self, index: int, square: float, radius: float, size: float) -> float:
-        """Return the squared error after a round."""
-        plan = self.plan
-        shared = self._before[index] / plan.n_clusters
-        noise = shared * (self._noise(index) * radius / size) ** 2
-        unsure = min(1.0, 2 / (self._before[index] * plan.n_features))
-        left = (square + unsure * noise) / (1 + square / noise)
-        joined = self._before[index] / plan.left[index] - 1
-        return left + joined * shared * (plan.count_noise(plan.shares_of(index)[1]) / size) ** 2
 
     @property
     def _start(self) -> float:
         return 1.0 + APART**2 * (1 - self.plan.dimension / self.plan.n_features)
 
     @cached_property
-    def _before(self) -> tuple[int, ...]:
-        """Centres before each round."""
-        return (self.plan.n_start, *self.plan.left[:-1])
+    def _rounds(self) -> tuple["_Round", ...]:
+        plan = self.plan
+        return tuple(
+            _Round(
+                centers=centers,
+                shared=centers / plan.n_clusters,
+                joined=centers / left - 1,
+                noise=math.sqrt(plan.n_features) * plan.sum_noise(plan.shares_of(index)[2]),
+                count_noise=plan.count_noise(plan.shares_of(index)[1]),
+                unsure=min(1.0, 2 / (centers * plan.n_features)),
+            )
+            for index, (centers, left) in enumerate(zip((plan.n_start, *plan.left[:-1]), plan.left, strict=True))
+        )
 
-    def _noise(self, index: int) -> float:
-        """Return the noise of a sum of offsets, all coordinates together, per unit of radius."""
-        return math.sqrt(self.plan.n_features) * self.plan.sum_noise(self.plan.shares_of(index)[2])
+
+@dataclass(frozen=True, kw_only=True)
+class _Round:
+    """What a round does to the error of a centre."""
+
+    centers: int  # before it
+    shared: float  # of them, per cluster
+    joined: float  # centres that each one left has swallowed
+    noise: float  # of a sum of offsets, all coordinates together, per unit of radius
+    count_noise: float
+    unsure: float  # 2 / f
+
+    def after(self, square: float, radius: float, size: float) -> float:
+        """Return the squared error after the round."""
+        noise = self.shared * (self.noise * radius / size) ** 2
+        left = (square + self.unsure * noise) / (1 + square / noise)
+        return left + self.joined * self.shared * (self.count_noise / size) ** 2
 
 
 def first_success(works: Callable[[float], bool], low: float, high: float) -> float | None:

@@ -28,7 +28,7 @@ from cloister.questions import Ask
 __all__ = ["KMeans"]
 
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
-LOUDEST = 2.0**47  # steps of the grid: the noise of a later sum is at most twice that of the mean, and 2**48 can be drawn
+LOUDEST = 2.0**46  # steps of the grid: the noise of a later sum is at most four times that of the mean, and 2**48 can be drawn
 BIN_ERROR = 0.02  # part of the loss that the width of the bins leaves open
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
 

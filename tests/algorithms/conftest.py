@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A stand-in for the vault that algorithms can ask, with as much or as little noise as the costs buy."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from cloister.domain import FloatArray, Relation, snap
+from cloister.privacy import Cost, Entropy, price
+from cloister.questions import Answer, Question
+
+
+class OpenVault:
+    """Keeps rows of the unit ball, answers one question or several, and remembers what it was asked."""
+
+    def __init__(self, rows: FloatArray, seed: int) -> None:
+        self._rows, self._entropy = snap(rows), Entropy(seed)
+        self.asked: list[tuple[Question, Cost]] = []
+
+    def ask(self, question, cost):
+        if isinstance(question, list | tuple):
+            return tuple(self.ask(one, part) for one, part in zip(question, cost, strict=True))
+        self.asked.append((question, cost))
+        relation = Relation.ADD_REMOVE
+        event = price(
+            cost,
+            asked=question.asked,
+            size=int(np.prod(question.shape)),
+            l1=question.l1_sensitivity(relation),
+            l2=question.l2_sensitivity(relation),
+            unit=question.unit,
+            relation=relation,
+            seeded=True,
+        )
+        return Answer((question.exact(self._rows) + event.draw(self._entropy).reshape(question.shape)) * question.unit, event)
+
+
+@pytest.fixture
+def vault_of(seed: int) -> Callable[[FloatArray], OpenVault]:
+    return lambda rows: OpenVault(rows, seed)
