@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.cluster import KMeans
-from cloister.cluster._kmeans_plan import make_plan
+from cloister.cluster import KMeans, make_plan
 from cloister.data import open_rows
 from cloister.domain import Box, FloatArray, Relation
 from cloister.exceptions import BudgetExceeded

@@ -7,6 +7,7 @@ from cloister.cluster._fast_lloyd import FastLloyd
 from cloister.cluster._forecast import CenterError, Forecast, Noise, Step, plan
 from cloister.cluster._grid import GridKMeans, GridSynopsis
 from cloister.cluster._kmeans import KMeans
+from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._lloyd import LloydKMeans
 from cloister.cluster._pe_means import PEMeans
 from cloister.cluster._source_target import SourceTargetKMedoids
@@ -20,6 +21,7 @@ __all__ = [
     "GridKMeans",
     "GridSynopsis",
     "KMeans",
+    "KMeansPlan",
     "LloydKMeans",
     "Noise",
     "PEMeans",
@@ -28,5 +30,6 @@ __all__ = [
     "SourceTargetKMedoids",
     "Step",
     "TreeKMeans",
+    "make_plan",
     "plan",
 ]
