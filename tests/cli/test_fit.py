@@ -123,7 +123,7 @@ def test_lloyds_iterations_by_name(run: Run, table: Path, method: str, name: str
 
 def test_progress_is_for_terminals(table: Path) -> None:
     arguments = ["fit", str(table), "-k", "2", "--epsilon", "1", "--bounds", BOUNDS, "--json"]
-    assert "PEMeans" in _stderr_of_terminal(arguments)
+    assert "KMeans" in _stderr_of_terminal(arguments)
     assert _stderr_of_terminal([*arguments, "--quiet"]) == ""
 
 
@@ -160,7 +160,7 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"--n-rows": -1}, "n_rows: expected an integer of at least 0"),
         ({"--seed": -1}, "random_state: expected an integer from 0"),
         ({"--jobs": 0}, "n_jobs: expected a number of threads other than 0"),
-        ({"--method": "magic"}, "'magic' is not one of 'pe-means', 'grid'"),
+        ({"--method": "magic"}, "'magic' is not one of 'kmeans', 'pe-means', 'grid'"),
         ({"--scaling": "some"}, "'some' is not one of"),
         ({"--neighbours": "near"}, "'near' is not one of"),
         ({"--bounds": None}, "--bounds: expected where rows may lie"),

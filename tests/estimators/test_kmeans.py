@@ -159,3 +159,16 @@ def test_noise_alone_does_not_make_it_worse_than_one_centre(n_features, generato
         -KMeans(8, epsilon=0.1, bounds=Ball(1.0), n_rows=100).fit(rows).score(rows) / float(np.sum(rows**2)) for _ in range(40)
     ]
     assert np.mean(ratios) <= 1.25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_features", [2, 16, 128])
+def test_no_table_makes_it_much_worse_than_the_middle_of_the_domain(n_features, generator):
+    """Rows that fill the domain, of which too few are there to learn anything: the mean of 40 fits is at most 1.2 times the loss of
+    all centres in the middle. Measured 0.95 to 1.1 with a deviation of 0.2 per fit: a false alarm is less likely than 1e-3."""
+    rows = generator.normal(size=(50, n_features))
+    rows *= (generator.random((50, 1)) ** (1 / n_features)) / np.linalg.norm(rows, axis=1, keepdims=True)
+    whole = float(np.sum(rows**2))
+    for n_clusters in (1, 8):
+        ratios = [-KMeans(n_clusters, epsilon=0.1, bounds=Ball(1.0)).fit(rows).score(rows) / whole for _ in range(40)]
+        assert np.mean(ratios) <= 1.2

@@ -28,7 +28,7 @@ def test_the_story_is_told_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     }
     assert load_release(tmp_path / "release.json").columns == demo.COLUMNS
     with Ledger.open(tmp_path / "budget.sqlite") as ledger:
-        assert [account["events"] for account in ledger.summary()["accounts"]] == [11]
+        assert [account["events"] for account in ledger.summary()["accounts"]] == [24]
 
 
 def test_patients_are_repeatable_and_within_reason() -> None:
