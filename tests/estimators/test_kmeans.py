@@ -164,7 +164,7 @@ def test_noise_alone_does_not_make_it_worse_than_one_centre(n_features, generato
 @pytest.mark.slow
 @pytest.mark.parametrize("n_features", [2, 16, 128])
 def test_no_table_makes_it_much_worse_than_the_middle_of_the_domain(n_features, generator):
-    """Rows that fill the domain, of which too few are there to learn anything: the mean of 40 fits is at most 1.2 times the loss of
+    """Rows that fill the domain, too few to learn anything: the mean of 40 fits is at most 1.2 times the loss of
     all centres in the middle. Measured 0.95 to 1.1 with a deviation of 0.2 per fit: a false alarm is less likely than 1e-3."""
     rows = generator.normal(size=(50, n_features))
     rows *= (generator.random((50, 1)) ** (1 / n_features)) / np.linalg.norm(rows, axis=1, keepdims=True)
