@@ -93,12 +93,12 @@ class Ball:
 
     def clip(self, points: npt.ArrayLike) -> FloatArray:
         """Pull points outside the ball to its surface."""
-        offsets = np.asarray(points, dtype=np.float64) - self.center
+        offsets = np.subtract(np.asarray(points, dtype=np.float64), self.center, order="C")
         with np.errstate(over="ignore"):  # an infinite square is outside, too
             outside = ~(np.sum(offsets * offsets, axis=-1) <= self.radius**2)
         if outside.any():
             offsets[outside] = self._pull(offsets[outside])
-        return np.asarray(self.center + offsets)
+        return np.add(offsets, self.center, out=offsets) if offsets.ndim else np.asarray(self.center + offsets)
 
     def _pull(self, offsets: FloatArray) -> FloatArray:
         # Far points come nearer first, along the same ray: the square of 1e300 would overflow.
@@ -211,7 +211,10 @@ class Frame:
             rows = np.asarray(block, dtype=np.float64)
             if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
                 rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, self.center)
-            return snap(self.to_unit(self.domain.clip(rows)))
+            clean = self.domain.clip(rows)  # as to_unit and snap, in place: this is done for every row in every round
+            clean -= self.center
+            clean /= self.scale
+            return snap(clean, out=clean)
 
     def to_unit(self, points: npt.ArrayLike) -> FloatArray:
         """Return points given in the units of the input in the unit ball's coordinates."""
@@ -262,11 +265,13 @@ def grid_step(n_features: int) -> float:
     return 2.0 ** -((EXACT_BITS - carry) // 2 - 2)
 
 
-def snap(points: npt.ArrayLike) -> FloatArray:
+def snap(points: npt.ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
     """Round points to the nearest point of the grid of their dimension."""
     array = np.asarray(points, dtype=np.float64)
     step = grid_step(array.shape[-1])
-    return np.asarray(np.rint(array / step) * step)
+    snapped = np.multiply(array, 1 / step, out=out)  # exact: the step is a power of two
+    np.rint(snapped, out=snapped)
+    return np.multiply(snapped, step, out=snapped)
 
 
 def _public_vector(where: str, value: object) -> FloatArray:

@@ -15,9 +15,9 @@ from typing import Any, overload
 import numpy as np
 
 from cloister.data import Block, Rows
-from cloister.domain import Frame, IntArray, Relation
+from cloister.domain import FloatArray, Frame, IntArray, Relation
 from cloister.privacy import Account, Cost, Entropy, Event, Guarantee, Receipt, price, price_choice
-from cloister.questions import Answer, Question, Together
+from cloister.questions import Answer, NearestQuestion, Question, Together
 
 __all__ = ["Vault"]
 
@@ -52,6 +52,7 @@ class Vault:
         self._relation = relation
         self._account = account
         self._entropy = entropy
+        self._memory = _Memory() if getattr(rows, "stays", False) else None
         self._events: list[Event] = []
 
     @overload
@@ -67,13 +68,13 @@ class Vault:
             return self._ask_together(question, cost)
         assert not isinstance(cost, Sequence)
         event = self._pay(question, cost)
-        exact = question.finish(self._rows.fold(_Kernel(question, self._frame)))
+        exact = question.finish(self._rows.fold(_Kernel(question, self._frame, self._memory)))
         return self._noisy(question, exact, event)
 
     def _ask_together(self, questions: Sequence[Question], costs: Sequence[Cost]) -> tuple[Answer, ...]:
         together = Together(tuple(questions))
         events = [self._pay(one, part) for one, part in zip(questions, costs, strict=True)]
-        parts = together.split(self._rows.fold(_Kernel(together, self._frame)))
+        parts = together.split(self._rows.fold(_Kernel(together, self._frame, self._memory)))
         return tuple(self._noisy(*each) for each in zip(questions, parts, events, strict=True))
 
     def _pay(self, question: Question, cost: Cost) -> Event:
@@ -118,15 +119,47 @@ class Vault:
         raise TypeError("Vault: rows do not leave the room. Keep the release instead.")
 
 
+class _Memory:
+    """What is remembered during a fit of rows that stay in memory: never an answer, only what it takes to find one.
+
+    A round asks about the same points more than once, and every round about the same rows.
+    """
+
+    def __init__(self) -> None:
+        self._clean: dict[int, FloatArray] = {}
+        self._labels: dict[int, tuple[NearestQuestion, IntArray]] = {}
+
+    def clean(self, block: Block, frame: Frame) -> FloatArray:
+        """Return ``frame.clean(block)``; the source yields the same blocks every time and keeps them alive."""
+        if id(block) not in self._clean:
+            if not len(block):  # made for the occasion: its id may be that of another one tomorrow
+                return frame.clean(block)
+            self._clean[id(block)] = frame.clean(block)
+        return self._clean[id(block)]
+
+    def find(self, question: NearestQuestion, rows: FloatArray) -> IntArray:
+        """Return the labels of clean rows, found anew if the points are not those asked about last."""
+        last = self._labels.get(id(rows))
+        if last is not None and question.same_labels(last[0]):
+            return last[1]
+        labels = question.labels(rows)
+        if len(rows):
+            self._labels[id(rows)] = (question, labels)
+        return labels
+
+
 @dataclass(frozen=True, eq=False)
 class _Kernel:
     """A question about raw blocks: clean, then answer. Plain data, so that a backend can send it to where the rows are."""
 
     question: Question | Together
     frame: Frame
+    memory: _Memory | None = None
 
     def __call__(self, block: Block) -> IntArray:
-        return self.question.exact(self.frame.clean(block))
+        if self.memory is None:
+            return self.question.exact(self.frame.clean(block))
+        return self.question.exact_by(self.memory.clean(block, self.frame), self.memory.find)
 
     def merge(self, left: IntArray, right: IntArray) -> IntArray:
         """Join what two blocks answered."""

@@ -59,7 +59,7 @@ def test_the_content_is_there_and_the_console_is_silent(browser: str, report: Pa
     for words in (
         "2 clusters in 3 columns",
         "The privacy receipt",
-        "How the candidates evolved",
+        "How the centres were found",
         "Seeded run",
         "age",
         "Axis 1",

@@ -43,7 +43,7 @@ Tally: TypeAlias = Any  # what a kernel says of a block: an array of integers, o
 Kernel: TypeAlias = Callable[[Block], Tally]
 Watch: TypeAlias = Callable[[float], None]
 
-BLOCK_NUMBERS = 1 << 21  # 16 megabytes of doubles in work per thread
+BLOCK_NUMBERS = 1 << 18  # two megabytes of doubles in work per thread: larger blocks leave the cache, smaller ones cost calls
 SMALLEST_BLOCK, LARGEST_BLOCK = 512, 1 << 16
 BLOCKS_AHEAD = 2  # read while others are in work
 

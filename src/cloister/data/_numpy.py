@@ -13,26 +13,32 @@ from cloister.exceptions import DataError
 __all__ = ["ArrayRows", "as_matrix"]
 
 
+KEPT_BYTES = 1 << 29  # of doubles
+
+
 class ArrayRows(LocalRows):
-    """Rows of a 2-d array."""
+    """Rows of a 2-d array.
+
+    Attributes
+    ----------
+    stays : bool
+        Whether the rows are few enough that a copy of each block, made once, may be kept for as long as they are asked about.
+    """
 
     def __init__(self, array: npt.NDArray[Any], *, feature_names: tuple[str, ...] | None = None, n_jobs: int = 1) -> None:
         super().__init__(array.shape[1], feature_names, n_jobs)
-        self._array = array
+        per_job = -(-len(array) // n_jobs)
+        self._blocks = list(slices(array, max(1, min(block_rows(array.shape[1]), per_job))))
+        self.stays = 8 * array.size <= KEPT_BYTES
 
     @property
     def n_blocks(self) -> int:
         """How many blocks there are."""
-        return -(-len(self._array) // self._size)
+        return len(self._blocks)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order."""
-        yield from slices(self._array, self._size)
-
-    @property
-    def _size(self) -> int:
-        per_job = -(-len(self._array) // self._n_jobs)
-        return max(1, min(block_rows(self._n_features), per_job))
+        """Yield blocks of raw rows, in order: the same objects every time."""
+        yield from self._blocks
 
 
 def as_matrix(where: str, data: object) -> npt.NDArray[Any]:

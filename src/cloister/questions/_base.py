@@ -8,9 +8,10 @@ ball, on the grid. Imported by the vault and the algorithms.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step, snap
 from cloister.questions._search import Nearest
 
-__all__ = ["PROJECTION_STEP", "NearestQuestion", "Question", "public_points", "refuse_misfit"]
+__all__ = ["PROJECTION_STEP", "Find", "NearestQuestion", "Question", "public_points", "refuse_misfit"]
 
 PROJECTION_STEP = 2.0**-20  # entries of a projection are rounded to it, so that projecting a grid point is exact
 PROJECTED_REACH = 2.0  # projected coordinates are cut here; random projections keep norms near 1
@@ -62,6 +63,10 @@ class Question(ABC):
     @abstractmethod
     def exact(self, rows: FloatArray) -> IntArray:
         """Answer on one block of clean rows. The result never leaves the vault without noise."""
+
+    def exact_by(self, rows: FloatArray, find: "Find") -> IntArray:
+        """Answer as ``exact`` does; the nearest points, where they are needed, come from `find`, which may remember them."""
+        return self.exact(rows)
 
     def merge(self, left: IntArray, right: IntArray) -> IntArray:
         """Join what two blocks answered; the order never matters. Most answers simply add up."""
@@ -119,6 +124,10 @@ class NearestQuestion(Question):
         """Answer on one block of clean rows. The result never leaves the vault without noise."""
         return self.exact_given(rows, self.labels(rows))
 
+    def exact_by(self, rows: FloatArray, find: "Find") -> IntArray:
+        """Answer as ``exact`` does; the nearest points come from `find`, which may remember them."""
+        return self.exact_given(rows, find(self, rows))
+
     @abstractmethod
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Answer on one block, with the index of each row's nearest point."""
@@ -130,6 +139,9 @@ class NearestQuestion(Question):
             and np.array_equal(self.points, other.points)
             and _same(self.projection, other.projection)
         )
+
+
+Find: TypeAlias = Callable[[NearestQuestion, FloatArray], IntArray]  # for each row of a block, the index of its nearest point
 
 
 def _same(one: FloatArray | None, two: FloatArray | None) -> bool:

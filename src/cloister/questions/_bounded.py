@@ -71,4 +71,4 @@ class BoundedSums(NearestSums):
 
 def _near(offsets: FloatArray, radius: float) -> npt.NDArray[np.bool_]:
     """Say which offsets are no longer than the radius; squares are exact on the grid, so both questions agree on it."""
-    return np.asarray(np.sum(offsets * offsets, axis=1) <= radius**2)
+    return np.asarray(np.einsum("ij,ij->i", offsets, offsets) <= radius**2)

@@ -108,7 +108,7 @@ class DistanceHistogram(NearestQuestion, Counts):
         else:
             seen = self.view(rows)
             offsets = seen if self.points is None else seen - self.points[labels]
-        squares = np.sum(offsets * offsets, axis=1)  # exact on the grid
+        squares = np.einsum("ij,ij->i", offsets, offsets)  # exact on the grid
         bins = np.searchsorted(self.edges**2, squares, side="right")
         return np.bincount(bins, minlength=len(self.edges) + 1)
 

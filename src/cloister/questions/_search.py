@@ -8,12 +8,14 @@ go to the point that comes first. Every engine returns that same answer and diff
 - ``product``: one single-precision matrix product per block. Rounding moves a score by no more than a bound that is computed
   from the norms; rows whose two best scores lie closer than that are decided by ``exact``;
 - ``faiss``: as ``product``, with faiss doing the search (if installed);
-- ``exact``: a double-precision matrix product, in which no sum needs more than 53 bits.
+- ``exact``: a double-precision matrix product, in which no sum needs more than 53 bits: coordinates are at most 2, so that the
+  d products of a score and the norm add up to less than the 16 d for which the grid leaves room.
 
 Which one is fastest depends on dimension and number of points; the crossover is measured by ``benchmarks/nearest.py``.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +29,7 @@ __all__ = ["ENGINES", "Nearest", "choose_engine"]
 ENGINES = ("exact", "faiss", "product", "tree")
 SINGLE_ROUNDOFF = 2.0**-24
 CACHED_SCORES = 1 << 19  # scores in work at a time: two megabytes stay in the processor's cache
-FEW_POINTS = 64
+FEW_POINTS = 128
 TREE_POINTS = 128  # times two to the power of the dimension: from here on the tree wins, up to TREE_DIMENSIONS
 TREE_DIMENSIONS = 6
 
@@ -59,7 +61,8 @@ class Nearest:
         self._norms = np.sum(points * points, axis=1)
         self._longest = float(np.sqrt(self._norms.max()))
         # One more coordinate, 1 for every row, so that the product adds the norms as well.
-        self._single = np.vstack([-2.0 * points.T, self._norms]).astype(np.float32)
+        self._double = np.vstack([-2.0 * points.T, self._norms])
+        self._single = self._double.astype(np.float32)
         self._tree = cKDTree(points) if self._engine == "tree" else None
 
     def __call__(self, rows: FloatArray) -> IntArray:
@@ -68,10 +71,12 @@ class Nearest:
         return search[self._engine](rows)
 
     def _by_exact(self, rows: FloatArray) -> IntArray:
-        double = -2.0 * self._points.T
         found = np.empty(len(rows), dtype=np.int64)
+        double = _with_ones(rows, np.float64)
+        scores = np.empty((_part_size(len(self._points)), len(self._points)))
         for part in _parts(len(rows), len(self._points)):
-            found[part] = np.argmin(rows[part] @ double + self._norms, axis=1)
+            best = np.matmul(double[part], self._double, out=scores[: part.stop - part.start])
+            np.argmin(best, axis=1, out=found[part])
         return found
 
     def _by_tree(self, rows: FloatArray) -> IntArray:
@@ -82,8 +87,7 @@ class Nearest:
     def _by_product(self, rows: FloatArray) -> IntArray:
         found = np.empty(len(rows), dtype=np.int64)
         unsure = np.empty(len(rows), dtype=bool)
-        single = np.ones((len(rows), rows.shape[1] + 1), dtype=np.float32)
-        single[:, :-1] = rows
+        single = _with_ones(rows, np.float32)
         margin = self._margin(rows)
         scores = np.empty((_part_size(len(self._points)), len(self._points)), dtype=np.float32)
         for part in _parts(len(rows), len(self._points)):
@@ -113,7 +117,7 @@ class Nearest:
         |row| |2 point| + |point|^2, in any order of summation, with u = 2**-24; rounding the norm adds u of its size. Two
         scores, so twice that; the factor is rounded up generously.
         """
-        lengths = np.sqrt(np.sum(rows * rows, axis=1))
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         size = 2 * lengths * self._longest + self._longest**2
         return np.asarray(3 * SINGLE_ROUNDOFF * (rows.shape[1] + 4) * size)
 
@@ -122,6 +126,12 @@ class Nearest:
         if late.size:
             found[late] = self._by_exact(rows[late])
         return found
+
+
+def _with_ones(rows: FloatArray, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    wide = np.ones((len(rows), rows.shape[1] + 1), dtype=dtype)
+    wide[:, :-1] = rows
+    return wide
 
 
 def _part_size(n_points: int) -> int:

@@ -81,8 +81,8 @@ class NearestSums(NearestQuestion):
 
 def clip_steps(offsets: FloatArray, *, radius: float, unit: float) -> FloatArray:
     """Return offsets on the grid in whole steps of it, those longer than the radius shortened to it."""
-    squares = np.sum(offsets * offsets, axis=1)
-    steps = offsets / unit
+    squares = np.einsum("ij,ij->i", offsets, offsets)
+    steps = offsets * (1 / unit)  # exact: the unit is a power of two
     long = np.flatnonzero(squares > radius**2)
     if long.size:
         # Rounding towards zero keeps the norm.

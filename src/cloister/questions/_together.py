@@ -8,7 +8,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray
-from cloister.questions._base import NearestQuestion, Question
+from cloister.questions._base import Find, NearestQuestion, Question
 
 __all__ = ["Together"]
 
@@ -43,12 +43,16 @@ class Together:
 
     def exact(self, rows: FloatArray) -> IntArray:
         """Answer all questions on one block of clean rows."""
+        return self.exact_by(rows, lambda question, block: question.labels(block))
+
+    def exact_by(self, rows: FloatArray, find: Find) -> IntArray:
+        """Answer as ``exact`` does; the nearest points come from `find`, once for all questions that share their points."""
         labels: dict[int, IntArray] = {}
         parts = []
         for question, leader in zip(self.questions, self._leaders, strict=True):
             if isinstance(question, NearestQuestion):
                 if leader not in labels:
-                    labels[leader] = question.labels(rows)
+                    labels[leader] = find(question, rows)
                 parts.append(question.exact_given(rows, labels[leader]).ravel())
             else:
                 parts.append(question.exact(rows).ravel())
