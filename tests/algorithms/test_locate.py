@@ -16,8 +16,8 @@ def clip(points):
     return points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
 
 
-def run(vault, generator, cost=CLEAR, *, n_rows, dimension=2, n_votes=3, **options):
-    settings = {"n_candidates": 400, "n_points": 12, "fineness": 3, "clip": clip, **options}
+def run(vault, generator, cost=CLEAR, *, n_rows, dimension=2, n_votes=3, n_candidates=400, **options):
+    settings = {"n_candidates": (n_candidates,) * n_votes, "n_points": 12, "fineness": 3, "clip": clip, **options}
     costs = LocateCosts(mean=cost, scale=cost, votes=(cost,) * n_votes)
     return locate(vault.ask, costs, n_rows=n_rows, dimension=dimension, generator=generator, **settings)
 

@@ -53,7 +53,8 @@ def test_the_plan_divides_the_whole_budget(n_rows, n_features, n_clusters, budge
     assert list(plan.left) == sorted(plan.left, reverse=True)
     for index, whole in enumerate(plan.rounds):
         assert sum(plan.shares_of(index)) == pytest.approx(whole)
-    assert plan.n_candidates >= min(plan.n_start, 2 * n_clusters)
+    assert min(plan.n_candidates) >= min(plan.n_start, 2 * n_clusters)
+    assert len(plan.n_candidates) == len(plan.votes)
 
 
 @pytest.mark.parametrize("relation", Relation)

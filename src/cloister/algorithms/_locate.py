@@ -7,7 +7,7 @@ with candidates drawn where the round before found votes. What comes out is a sm
 cluster. Rows are reached through ``ask`` alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,7 @@ def locate(
     costs: LocateCosts,
     *,
     n_rows: float,
-    n_candidates: int,
+    n_candidates: Sequence[int],
     n_points: int,
     dimension: int,
     fineness: int,
@@ -62,7 +62,10 @@ def locate(
     projection: FloatArray | None = None,
     watch: Callable[[], object] | None = None,
 ) -> Located:
-    """Return at most `n_points` points that lie where the rows are; `fineness` is how many bins an octave of distances has."""
+    """Return at most `n_points` points that lie where the rows are.
+
+    `n_candidates` has one number for each vote; `fineness` is how many bins an octave of distances has.
+    """
     watch = watch or (lambda: None)
     origin = clip(_find_mean(ask, costs.mean, n_rows=n_rows, dimension=dimension, projection=projection)[None])[0]
     watch()
@@ -70,12 +73,12 @@ def locate(
     told = ask(DistanceHistogram(edges=edges, points=origin[None], projection=projection), costs.scale)
     profile = Lengths(edges, told.value, told.sigma)
     watch()
-    spread = _spread(generator, profile, n_candidates, dimension, half_widths=half_widths)
+    spread = _spread(generator, profile, n_candidates[0], dimension, half_widths=half_widths)
     candidates = clip(origin + spread)
     votes = ask(NearestCounts(points=candidates, projection=projection), costs.votes[0])
     watch()
-    for cost in costs.votes[1:]:
-        candidates = clip(_vary(generator, candidates, project_to_total(votes.value, n_rows), n_candidates))
+    for cost, size in zip(costs.votes[1:], n_candidates[1:], strict=True):
+        candidates = clip(_vary(generator, candidates, project_to_total(votes.value, n_rows), size))
         votes = ask(NearestCounts(points=candidates, projection=projection), cost)
         watch()
     points = _reduce(generator, candidates, project_to_total(votes.value, n_rows), n_points)

@@ -215,7 +215,7 @@ def _steps(plan: KMeansPlan) -> tuple[Step, ...]:
         Step("spread", 1, (Noise("distances", plan.scale, plan.count_noise(plan.scale)),)),
     ]
     for index, share in enumerate(plan.votes):
-        steps.append(Step(f"vote {index + 1}", plan.n_candidates, (Noise("counts", share, plan.count_noise(share)),)))
+        steps.append(Step(f"vote {index + 1}", plan.n_candidates[index], (Noise("counts", share, plan.count_noise(share)),)))
     for index, centers in enumerate((plan.n_start, *plan.left[:-1])):
         steps.append(Step(f"round {index + 1}", centers, _round_noise(plan, index)))
     return tuple(steps)

@@ -30,7 +30,8 @@ class Recipe:
     flat: int  # dimensions that are few
     density: float  # rows per candidate, in standard deviations of a vote's noise
     max_candidates: int
-    max_candidates_flat: int  # in few dimensions, where a search among many is quick
+    max_first: int  # of the first vote, which need not see details
+    max_candidates_flat: int  # of all votes in few dimensions, where a search among many is quick
     surplus: float  # centres at the start, times k
     n_rounds: int  # rounds of counts and sums; surplus centres are joined after all but the last
     n_rounds_faint: int  # the same where clusters are faint
@@ -56,6 +57,7 @@ GAUSSIAN = Recipe(
     flat=4,
     density=0.25,
     max_candidates=2048,
+    max_first=1024,
     max_candidates_flat=4096,
     surplus=3.0,
     n_rounds=6,
@@ -82,6 +84,7 @@ PURE = Recipe(
     flat=4,
     density=0.25,
     max_candidates=2048,
+    max_first=1024,
     max_candidates_flat=4096,
     surplus=2.0,
     n_rounds=2,
@@ -104,7 +107,7 @@ class KMeansPlan:
     n_features: int
     n_clusters: int
     dimension: int  # in which votes are cast
-    n_candidates: int
+    n_candidates: tuple[int, ...]  # of each vote
     n_start: int  # centres before surplus ones are joined
     mean: float
     scale: float
@@ -202,12 +205,14 @@ def make_plan(
     n_rounds = recipe.n_rounds_faint if faint else recipe.n_rounds
     rounds = _refine_shares(1 - recipe.mean - scale - n_votes * vote, n_rounds, growth=recipe.growth)
     noise = _count_noise(budget.share(vote), relation)
+    n_candidates = max(16, 2 * n_clusters, min(most, int(n_rows / (recipe.density * noise))))
+    n_first = n_candidates if flat else min(n_candidates, max(recipe.max_first, 2 * n_clusters))
     return KMeansPlan(
         n_rows=n_rows,
         n_features=n_features,
         n_clusters=n_clusters,
         dimension=dimension,
-        n_candidates=max(16, 2 * n_clusters, min(most, int(n_rows / (recipe.density * noise)))),
+        n_candidates=(n_first,) + (n_candidates,) * (n_votes - 1),
         n_start=start,
         mean=recipe.mean,
         scale=scale,
