@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods on 20 tables that are in no paper's list: ``python -m benchmarks.unseen [--repeats N] [--methods A,B] [NAMES]``.
+
+The tables that come with scikit-learn, and odd shapes made here: no clusters at all, heavy tails, one-hot columns, clusters of
+very unequal size or width, a domain fifty times too wide, 200 columns. No constant of any method was chosen on them. The figure
+is the area under the loss (Table I protocol) over that of the limit, the best of ten starts of scikit-learn's KMeans. "One
+centre" is what a single centre at the mean would get; in brackets stands the loss at epsilon 0.25 over the limit.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from sklearn import datasets
+from sklearn.cluster import KMeans as Reference
+
+import cloister
+
+from ._arrays import Array
+from ._data import EPSILONS, DataSet, area
+from ._harness import Report
+
+METHODS = ("KMeans", "PEMeans", "FastLloyd", "CoresetKMeans")
+Maker = Callable[[np.random.Generator], Array]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", default=list(TABLES))
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--methods", default=",".join(METHODS))
+    options = parser.parse_args(arguments)
+    unknown = sorted(set(options.names) - set(TABLES))
+    if unknown:
+        parser.error(f"names: expected some of {', '.join(TABLES)}, got {', '.join(unknown)}")
+    methods = options.methods.split(",")
+    report = Report("unseen", repeats=options.repeats, methods=options.methods)
+    found: dict[str, list[float]] = {method: [] for method in methods}
+    for name in options.names:
+        data = make(name)
+        limit = Reference(data.n_clusters, n_init=10, random_state=0).fit(data.rows).inertia_ / len(data.rows)
+        single = data.loss(data.rows.mean(axis=0, keepdims=True)) / limit
+        told = f"   {name:<12} one centre {single:8.2f}"
+        for method in methods:
+            losses = {epsilon: _loss(method, data, epsilon, options.repeats) / limit for epsilon in EPSILONS}
+            found[method].append(area(losses) / (EPSILONS[-1] - EPSILONS[0]))
+            told += f"  {method} {found[method][-1]:.3f} ({losses[EPSILONS[0]]:.2f})"
+        report.line(told, name=name, limit=limit, one_centre=single, ratios={key: each[-1] for key, each in found.items()})
+    for method, ratios in found.items():
+        mean = float(np.exp(np.mean(np.log(ratios))))
+        report.line(f"   {method:<14} geometric mean {mean:.3f}, worst {max(ratios):.3f}", method=method, mean=mean)
+    return report.finish()
+
+
+def make(name: str) -> DataSet:
+    """Return a table by its name: the same rows every time."""
+    n_clusters, maker = TABLES[name]
+    rows = maker(np.random.default_rng([5, *name.encode()]))
+    if name == "far-domain":
+        return DataSet(name, rows, n_clusters)
+    centred = rows - rows.mean(axis=0)
+    return DataSet(name, centred / np.linalg.norm(centred, axis=1).max(), n_clusters)
+
+
+def _loss(method: str, data: DataSet, epsilon: float, repeats: int) -> float:
+    given = {"epsilon": epsilon, "delta": data.delta, "bounds": cloister.Ball(1.0), "n_rows": len(data.rows)}
+    models = [getattr(cloister, method)(data.n_clusters, **given, random_state=seed) for seed in range(repeats)]
+    return float(np.mean([data.loss(model.fit(data.rows).cluster_centers_) for model in models]))
+
+
+def _blobs(n_rows: int, n_features: int, centers: int, **options: object) -> Maker:
+    return lambda _: datasets.make_blobs(n_rows, n_features=n_features, centers=centers, random_state=4, **options)[0]
+
+
+def _far(_: np.random.Generator) -> Array:
+    """Return clusters in a fiftieth of the domain, half way to its edge."""
+    rows = datasets.make_blobs(10_000, n_features=5, centers=10, random_state=4)[0]
+    centred = rows - rows.mean(axis=0)
+    return np.asarray(0.02 * centred / np.linalg.norm(centred, axis=1).max() + 0.5 / 5**0.5)
+
+
+def _unequal(generator: np.random.Generator) -> Array:
+    sizes = generator.dirichlet(np.full(20, 0.5))
+    middles = generator.normal(size=(20, 20))[generator.choice(20, p=sizes, size=20_000)]
+    return np.asarray(middles + 0.2 * generator.normal(size=(20_000, 20)))
+
+
+def _one_hot(generator: np.random.Generator) -> Array:
+    return np.hstack([np.eye(size)[generator.integers(size, size=10_000)] for size in (3, 4, 5, 2)])
+
+
+def _yes_no(generator: np.random.Generator) -> Array:
+    chances = np.repeat(generator.random((6, 30)), (8000, 5000, 3000, 2000, 1500, 500), axis=0)
+    return np.asarray(generator.random(chances.shape) < chances, dtype=np.float64)
+
+
+def _outliers(generator: np.random.Generator) -> Array:
+    inside = datasets.make_blobs(9000, n_features=8, centers=6, random_state=3)[0]
+    return np.vstack([inside, generator.uniform(-10, 10, (1000, 8))])
+
+
+def _slanted(generator: np.random.Generator) -> Array:
+    return np.asarray(
+        datasets.make_blobs(15_000, n_features=16, centers=12, random_state=3)[0] @ generator.normal(size=(16, 16))
+    )
+
+
+def _line(generator: np.random.Generator) -> Array:
+    return np.asarray(np.linspace(0, 1, 8000)[:, None] ** 2 + 0.01 * generator.normal(size=(8000, 7)))
+
+
+def _standard(rows: Array) -> Array:
+    return np.asarray((rows - rows.mean(axis=0)) / rows.std(axis=0))
+
+
+TABLES: dict[str, tuple[int, Maker]] = {
+    "digits": (10, lambda _: datasets.load_digits().data),
+    "wine": (3, lambda _: _standard(datasets.load_wine().data)),
+    "cancer": (5, lambda _: _standard(datasets.load_breast_cancer().data)),
+    "moons": (8, lambda _: datasets.make_moons(5000, noise=0.1, random_state=0)[0]),
+    "roll": (12, lambda _: datasets.make_swiss_roll(10_000, random_state=0)[0]),
+    "uniform": (20, lambda generator: generator.uniform(size=(20_000, 10))),
+    "normal": (15, lambda generator: generator.normal(size=(10_000, 3))),
+    "lognormal": (10, lambda generator: generator.lognormal(size=(15_000, 6))),
+    "student": (8, lambda generator: generator.standard_t(2.5, size=(10_000, 5))),
+    "widths": (25, _blobs(12_000, 12, 25, cluster_std=np.linspace(0.3, 4, 25))),
+    "unequal": (20, _unequal),
+    "one-hot": (10, _one_hot),
+    "yes-no": (6, _yes_no),
+    "far-domain": (10, _far),
+    "hundred": (100, _blobs(5000, 2, 100, cluster_std=0.2)),
+    "wide": (6, _blobs(3000, 200, 6)),
+    "few-rows": (4, _blobs(400, 6, 4)),
+    "outliers": (6, _outliers),
+    "slanted": (12, _slanted),
+    "line": (10, _line),
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
