@@ -178,7 +178,7 @@ _ALL = (
         make=_ours("TreeKMeans", pure=True),
         needs="TreeKMeans",
         column="icml17_auc",
-        caveat="The column is that of code with privacy faults; with correct accounting the method is far worse.",
+        caveat="The column is that of code with privacy faults: its noise does not keep what it claims.",
     ),
     Method(
         name="diffprivlib",

@@ -37,14 +37,14 @@ class NearestSums(NearestQuestion):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "points", self.place("NearestSums.points", self.points))
+        object.__setattr__(self, "points", self.place(f"{type(self).__name__}.points", self.points))
         full = self.points.shape if self.projection is None else (len(self.points), self.projection.shape[0])
         anchors = self.anchors
         if anchors is None:
             anchors = self.points if self.projection is None else np.zeros(full)
-        object.__setattr__(self, "anchors", public_points("NearestSums.anchors", anchors))
-        refuse_misfit("NearestSums.anchors", self._anchors.shape, full)
-        radius = validate.number("NearestSums.radius", self.radius, low=0.0, high=4.0, open_low=True)
+        object.__setattr__(self, "anchors", public_points(f"{type(self).__name__}.anchors", anchors))
+        refuse_misfit(f"{type(self).__name__}.anchors", self._anchors.shape, full)
+        radius = validate.number(f"{type(self).__name__}.radius", self.radius, low=0.0, high=4.0, open_low=True)
         steps = max(1.0, np.floor(radius / self.unit))
         object.__setattr__(self, "radius", float(steps * self.unit))
 
