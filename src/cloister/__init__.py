@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         PEMeans,
         SourceTargetKMedoids,
         TreeKMeans,
+        compare,
         plan,
     )
     from cloister.data import open_rows
@@ -52,6 +53,7 @@ __all__ = [
     "__version__",
     "cell_bounds",
     "cells_per_axis",
+    "compare",
     "convert",
     "epsilon_range",
     "load_release",
@@ -72,6 +74,7 @@ _HOMES = {
         "PEMeans",
         "SourceTargetKMedoids",
         "TreeKMeans",
+        "compare",
         "plan",
     ),
     "cloister.data": ("open_rows",),

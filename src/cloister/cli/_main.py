@@ -10,6 +10,7 @@ import click
 
 from cloister._version import __version__
 from cloister.cli._bench import bench
+from cloister.cli._compare import compare
 from cloister.cli._fit import fit
 from cloister.cli._ledger import ledger
 from cloister.cli._plan import plan
@@ -66,6 +67,7 @@ def main() -> None:
     \b
     What a fit could find, before any budget is spent:
       cloister plan --rows 50000 --columns 6 -k 5 --epsilon 1
+      cloister compare -k 5 --rows 50000 --width 6 --epsilon 1
     A budget, a fit, what it says, and what is left:
       cloister ledger create budget.sqlite --epsilon 2 --delta 1e-6
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds bounds.json \\
@@ -78,7 +80,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for command in (plan, fit, show, predict, synopsis, source_target, ledger, bench):
+for command in (plan, compare, fit, show, predict, synopsis, source_target, ledger, bench):
     main.add_command(command)
 
 

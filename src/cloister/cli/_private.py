@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EPSILON_HELP",
+    "domain_of",
     "door_of",
     "fit_privately",
     "guarantee_options",
@@ -125,20 +126,23 @@ def spend(product: Product, shown: Shown, options: dict[str, Any], run: Callable
 
 
 def _parameters(rows: "Rows", bounds: Bounds, ledger: "Ledger | None", options: dict[str, Any]) -> dict[str, Any]:
-    from cloister.domain import Box
-
-    pairs = bounds.pairs(rows.feature_names or ())
-    widths = [high - low for low, high in pairs]
-    scaling = options["scaling"]
-    if scaling == "auto":
-        scaling = "bounds" if max(widths) > min(widths) * (1 + 1e-12) else "none"
     return {
         **shared_parameters(ledger, options),
         **({} if options["delta"] is None else {"delta": options["delta"]}),  # each estimator has its own default
         "epsilon": options["epsilon"],
-        "bounds": Box([low for low, _ in pairs], [high for _, high in pairs]),
-        "scaling": scaling,
+        **domain_of(rows, bounds, options["scaling"]),
     }
+
+
+def domain_of(rows: "Rows", bounds: Bounds, scaling: str) -> dict[str, Any]:
+    """Return the parameters that say where rows may lie and how distances are measured."""
+    from cloister.domain import Box
+
+    pairs = bounds.pairs(rows.feature_names or ())
+    widths = [high - low for low, high in pairs]
+    if scaling == "auto":
+        scaling = "bounds" if max(widths) > min(widths) * (1 + 1e-12) else "none"
+    return {"bounds": Box([low for low, _ in pairs], [high for _, high in pairs]), "scaling": scaling}
 
 
 def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[str, Any]:

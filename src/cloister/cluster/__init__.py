@@ -2,6 +2,7 @@
 """Estimators in the manner of scikit-learn: check, open, plan, run, store."""
 
 from cloister.cluster._base import PrivateClusterer, PrivateEstimator
+from cloister.cluster._compare import Comparison, Contender, compare
 from cloister.cluster._coreset_kmeans import CoresetKMeans
 from cloister.cluster._fast_lloyd import FastLloyd
 from cloister.cluster._forecast import CenterError, Forecast, Noise, Step, plan
@@ -15,6 +16,8 @@ from cloister.cluster._tree_kmeans import TreeKMeans
 
 __all__ = [
     "CenterError",
+    "Comparison",
+    "Contender",
     "CoresetKMeans",
     "FastLloyd",
     "Forecast",
@@ -30,6 +33,7 @@ __all__ = [
     "SourceTargetKMedoids",
     "Step",
     "TreeKMeans",
+    "compare",
     "make_plan",
     "plan",
 ]

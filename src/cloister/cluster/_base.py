@@ -19,8 +19,6 @@ from cloister.data import LocalRows, Rows, open_rows, watched
 from cloister.domain import Domain, FloatArray, Frame, IntArray, Relation, as_domain, snap
 from cloister.exceptions import DataError
 from cloister.privacy import (
-    GDP,
-    ZCDP,
     ApproxDP,
     Cost,
     Entropy,
@@ -137,15 +135,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
 
     def _request(self) -> Request:
-        guarantee: Guarantee
-        if self.guarantee is None:
-            guarantee = as_guarantee(type(self).__name__, self.epsilon, self.delta)
-        else:
-            guarantee = self.guarantee
-            if not isinstance(guarantee, PureDP | ApproxDP | ZCDP | GDP):
-                validate.refuse(
-                    self._where("guarantee"), "PureDP, ApproxDP, ZCDP or GDP", guarantee, remedy="Or pass epsilon= and delta=."
-                )
+        guarantee = as_guarantee(type(self).__name__, self.epsilon, self.delta, self.guarantee)
         n_clusters = validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         n_rows = self.n_rows
         if n_rows is not None:

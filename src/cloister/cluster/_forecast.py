@@ -10,7 +10,7 @@ from cloister.cluster._forecast_show import as_html, as_text
 from cloister.cluster._forecast_words import advise, judge, standing_out
 from cloister.cluster._kmeans_plan import KMeansPlan
 from cloister.domain import Relation
-from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP, as_guarantee, to_dict
+from cloister.privacy import Guarantee, as_guarantee, to_dict
 
 __all__ = ["CenterError", "Forecast", "Noise", "Step", "plan"]
 
@@ -181,7 +181,7 @@ def plan(
         n_rows=validate.integer("plan.n_rows", n_rows, low=1, high=LARGEST_ROWS),
         n_features=validate.integer("plan.n_features", n_features, low=1, high=LARGEST),
         n_clusters=validate.integer("plan.n_clusters", n_clusters, low=1, high=LARGEST),
-        guarantee=_guarantee(epsilon, delta, guarantee),
+        guarantee=as_guarantee("plan", epsilon, delta, guarantee),
         relation=Relation.parse("plan.neighbours", neighbours),
     )
     outlook = setting.outlook()
@@ -199,14 +199,6 @@ def plan(
         verdict=judge(setting, outlook),
         advice=advise(setting, outlook),
     )
-
-
-def _guarantee(epsilon: object, delta: object, guarantee: Guarantee | None) -> Guarantee:
-    if guarantee is None:
-        return as_guarantee("plan", epsilon, delta)
-    if not isinstance(guarantee, PureDP | ApproxDP | ZCDP | GDP):
-        validate.refuse("plan.guarantee", "PureDP, ApproxDP, ZCDP or GDP", guarantee, remedy="Or pass epsilon= and delta=.")
-    return guarantee
 
 
 def _steps(plan: KMeansPlan) -> tuple[Step, ...]:

@@ -10,7 +10,7 @@ from cloister.cluster._forecast_words import about, part
 if TYPE_CHECKING:
     from cloister.cluster._forecast import CenterError, Forecast, Step
 
-__all__ = ["as_html", "as_text"]
+__all__ = ["aligned", "as_html", "as_text", "html_table"]
 
 QUESTIONS = ("distances", "counts", "sums")
 STEP_HEAD = ("step", "points", "share", "distances", "counts", "sums")
@@ -27,8 +27,8 @@ Rows = list[tuple[str, ...]]
 def as_text(forecast: "Forecast") -> str:
     """Return the page: verdict, errors by size, noise, advice."""
     lines = [_headline(forecast), "", *forecast.verdict, *forecast.advice]
-    lines += ["", f"{ERROR_TITLE}:", "", *_aligned(ERROR_HEAD, _error_rows(forecast))]
-    lines += ["", f"{STEP_TITLE}:", "", *_aligned(STEP_HEAD, _step_rows(forecast))]
+    lines += ["", f"{ERROR_TITLE}:", "", *aligned(ERROR_HEAD, _error_rows(forecast))]
+    lines += ["", f"{STEP_TITLE}:", "", *aligned(STEP_HEAD, _step_rows(forecast))]
     return "\n".join(lines)
 
 
@@ -37,8 +37,8 @@ def as_html(forecast: "Forecast") -> str:
     sentences = "".join(f"<li>{escape(line)}</li>" for line in (*forecast.verdict, *forecast.advice))
     return (
         f"<div><p><strong>{escape(_headline(forecast))}</strong></p><ul>{sentences}</ul>"
-        f"{_html_table(ERROR_TITLE, ERROR_HEAD, _error_rows(forecast))}"
-        f"{_html_table(STEP_TITLE, STEP_HEAD, _step_rows(forecast))}</div>"
+        f"{html_table(ERROR_TITLE, ERROR_HEAD, _error_rows(forecast))}"
+        f"{html_table(STEP_TITLE, STEP_HEAD, _step_rows(forecast))}</div>"
     )
 
 
@@ -71,8 +71,8 @@ def _noise_words(step: "Step", of: str) -> str:
     return "" if sigma is None else about(sigma)
 
 
-def _aligned(head: Sequence[str], rows: Rows) -> list[str]:
-    """Return lines of a table: the first column to the left, the others to the right."""
+def aligned(head: Sequence[str], rows: Rows) -> list[str]:
+    """Return the lines of a table: the first column to the left, the others to the right."""
     table = [tuple(head), *rows]
     widths = [max(len(row[index]) for row in table) for index in range(len(head))]
     lines = [
@@ -82,7 +82,8 @@ def _aligned(head: Sequence[str], rows: Rows) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _html_table(title: str, head: Sequence[str], rows: Rows) -> str:
+def html_table(title: str, head: Sequence[str], rows: Rows) -> str:
+    """Return the same table for a notebook."""
     heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><caption>{escape(title)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"

@@ -271,8 +271,13 @@ def pure_budget(guarantee: Guarantee) -> PureDP:
     return PureDP(guarantee.epsilon if isinstance(guarantee, ApproxDP) else min(largest_pure(guarantee.mu), HUGEST))
 
 
-def as_guarantee(owner: str, epsilon: object, delta: object) -> PureDP | ApproxDP:
-    """Read the shortcut parameters ``epsilon=`` and ``delta=``."""
+def as_guarantee(owner: str, epsilon: object, delta: object, guarantee: object = None) -> Guarantee:
+    """Read the parameter ``guarantee=``, or, where it is left out, its shortcuts ``epsilon=`` and ``delta=``."""
+    if guarantee is not None:
+        if not isinstance(guarantee, PureDP | ApproxDP | ZCDP | GDP):
+            rule, remedy = "PureDP, ApproxDP, ZCDP or GDP", "Or pass epsilon= and delta=."
+            validate.refuse(f"{owner}.guarantee", rule, guarantee, remedy=remedy)
+        return guarantee
     remedy = "Typical values are 0.1 to 10; smaller is more private."
     checked = validate.number(f"{owner}.epsilon", epsilon, low=0.0, open_low=True, remedy=remedy)
     remedy = "Use a number well below one over the number of rows, such as 1e-6, or 0 for pure differential privacy."

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public function ``compare``: several methods side by side on rows that are public, or made up.
+
+What it returns is exact and covered by no guarantee, so it is for choosing a method before private rows are touched.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans as Reference
+
+from cloister import cluster, validate
+from cloister.cluster._forecast_show import aligned, html_table
+from cloister.cluster._progress import Progress
+from cloister.data import LocalRows, open_rows
+from cloister.domain import Box, Domain, FloatArray, Relation, as_domain
+from cloister.exceptions import CloisterError
+from cloister.privacy import Guarantee, as_guarantee
+
+__all__ = ["Comparison", "Contender", "compare"]
+
+METHODS = ("KMeans", "PEMeans", "GridKMeans", "LloydKMeans", "FastLloyd", "CoresetKMeans", "TreeKMeans")
+LARGEST = 1 << 27  # numbers in a table that is made up
+SPREAD = 0.05  # standard deviation of made-up clusters, whose domain reaches from -1 to 1
+HEAD = ("method", "loss / limit", "+-", "seconds", "")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """How one method did."""
+
+    method: str
+    loss: float | None  # mean squared distance of a row to its centre, over all repeats; None if the method failed
+    error: float | None  # standard error of the mean; None after a single fit
+    seconds: float | None  # of a fit, the median
+    failure: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What :func:`cloister.compare` returns; prints as a table, in a notebook too.
+
+    Attributes
+    ----------
+    contenders : tuple of Contender
+        The best first; those that failed, with the reason, last.
+    limit : float
+        The loss without privacy: the best of ten starts of scikit-learn's KMeans.
+    one_centre : float
+        The loss of a single centre at the mean: what no method should exceed.
+    n_rows, n_features, n_clusters, repeats : int
+        What was compared.
+    guarantee : PureDP, ApproxDP, ZCDP or GDP
+        At what cost.
+    """
+
+    contenders: tuple[Contender, ...]
+    limit: float
+    one_centre: float
+    n_rows: int
+    n_features: int
+    n_clusters: int
+    repeats: int
+    guarantee: Guarantee
+
+    @property
+    def best(self) -> str:
+        """The method with the lowest mean loss."""
+        if self.contenders[0].loss is None:
+            validate.refuse("compare.methods", "one that can be fitted", self.contenders[0].failure, remedy="Add another one.")
+        return self.contenders[0].method
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data."""
+        return {
+            "n_rows": self.n_rows,
+            "n_features": self.n_features,
+            "n_clusters": self.n_clusters,
+            "repeats": self.repeats,
+            "guarantee": str(self.guarantee),
+            "limit": self.limit,
+            "one_centre": self.one_centre,
+            "contenders": [asdict(one) for one in self.contenders],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([self._headline, "", *aligned(HEAD, self._lines)])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._headline, HEAD, self._lines)
+
+    @property
+    def _headline(self) -> str:
+        times = "once" if self.repeats == 1 else f"{self.repeats} times"
+        return (
+            f"{self.n_rows:,} public rows x {self.n_features}, k = {self.n_clusters}, {self.guarantee}, {times}; "
+            f"the limit is the loss without privacy, one centre at the mean gets {self.one_centre / self.limit:.2f}"
+        )
+
+    @property
+    def _lines(self) -> list[tuple[str, ...]]:
+        return [self._line(one) for one in self.contenders]
+
+    def _line(self, one: Contender) -> tuple[str, ...]:
+        if one.loss is None or one.seconds is None:
+            return one.method, "-", "-", "-", f"failed: {one.failure}"
+        error = "-" if one.error is None else f"{one.error / self.limit:.3f}"
+        return one.method, f"{one.loss / self.limit:.3f}", error, f"{one.seconds:.2f}", ""
+
+
+def compare(
+    rows: Any = None,
+    *,
+    n_clusters: int = 8,
+    n_rows: int | None = None,
+    n_features: int | None = None,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    guarantee: Guarantee | None = None,
+    bounds: Any = None,
+    scaling: str = "none",
+    neighbours: str = "add-remove",
+    methods: Sequence[str] = METHODS,
+    repeats: int = 5,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """Fit several methods to public rows, or to made-up ones of the same shape, and tell how far from the limit each ends.
+
+    Parameters
+    ----------
+    rows : table, optional
+        **Public** rows: the figures that come back are exact and protect nobody. Anything that ``fit`` takes and this
+        process can hold. Left out, rows are made up: `n_clusters` round clusters of unequal size in [-1, 1].
+    n_clusters : int, default=8
+        Number of centres, and of made-up clusters.
+    n_rows, n_features : int, optional
+        The shape of made-up rows; not with `rows`.
+    epsilon, delta, guarantee
+        As for the estimators, and the same for all of them.
+    bounds : (low, high), Box or Ball
+        As for the estimators; not for made-up rows, whose domain is known.
+    scaling : {"none", "bounds"}, default="none"
+        As for the estimators: measure distances in the units of the input, or with every column divided by its width.
+    neighbours : {"add-remove", "replace"}, default="add-remove"
+        Which tables count as neighbours.
+    methods : sequence of str
+        Names of estimators. One that cannot be fitted is listed with the reason.
+    repeats : int, default=5
+        Fits of each method.
+    random_state : int, default=0
+        Makes the whole comparison reproducible.
+    n_jobs : int, optional
+        Threads; None uses all processors.
+    progress : bool, default=False
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    Comparison
+        ``best`` and ``contenders``; prints as a table.
+
+    Notes
+    -----
+    **Privacy.** None: do not pass private rows. To choose a method on private rows themselves would cost a share of the
+    budget for every method tried.
+
+    Examples
+    --------
+    >>> found = compare(n_clusters=3, n_rows=2000, n_features=2, methods=["KMeans", "FastLloyd"], repeats=2)
+    >>> sorted(one.method for one in found.contenders)
+    ['FastLloyd', 'KMeans']
+    """
+    k = validate.integer("compare.n_clusters", n_clusters, low=1)
+    times = validate.integer("compare.repeats", repeats, low=1)
+    seed = validate.integer("compare.random_state", random_state, low=0)
+    promised = as_guarantee("compare", epsilon, delta, guarantee)
+    relation = Relation.parse("compare.neighbours", neighbours).value
+    names = [validate.one_of("compare.methods", name, METHODS) for name in dict.fromkeys(methods)]
+    if not names:
+        validate.refuse("compare.methods", "at least one method", list(methods), remedy=f"Pass some of {', '.join(METHODS)}.")
+    relative = validate.one_of("compare.scaling", scaling, ("none", "bounds")) == "bounds"
+    if rows is None:
+        table, domain = _made(seed, k, bounds, n_rows, n_features)
+    else:
+        table, domain = _given(rows, bounds, n_rows, n_features, relative=relative)
+    size = len(table)
+    settings: dict[str, Any] = {"guarantee": promised, "bounds": domain, "neighbours": relation, "n_rows": size}
+    limit = Reference(min(k, size), n_init=10, random_state=seed % 2**32).fit(table).inertia_ / size
+    found = []
+    with Progress("compare", enabled=progress) as shown:
+        shown.expect(times * len(names))
+        for name in names:
+            shown.say(name)
+            found.append(_try(name, table, k, range(seed, seed + times), {**settings, "n_jobs": n_jobs}, shown))
+    return Comparison(
+        contenders=tuple(sorted(found, key=lambda one: (one.loss is None, one.loss or 0.0))),
+        limit=float(max(limit, np.finfo(float).tiny)),
+        one_centre=float(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1))),
+        n_rows=size,
+        n_features=table.shape[1],
+        n_clusters=k,
+        repeats=times,
+        guarantee=promised,
+    )
+
+
+def _try(name: str, table: FloatArray, k: int, seeds: range, settings: dict[str, Any], shown: Progress) -> Contender:
+    losses, seconds = [], []
+    for seed in seeds:
+        start = time.perf_counter()
+        try:
+            model = getattr(cluster, name)(k, **settings, random_state=seed).fit(table)
+        except CloisterError as refusal:
+            return Contender(name, None, None, None, str(refusal))
+        seconds.append(time.perf_counter() - start)
+        losses.append(-model.score(table) / len(table))
+        shown.advance()
+    error = float(np.std(losses, ddof=1)) / len(losses) ** 0.5 if len(losses) > 1 else None
+    return Contender(name, float(np.mean(losses)), error, float(np.median(seconds)))
+
+
+def _given(rows: Any, bounds: Any, n_rows: int | None, n_features: int | None, *, relative: bool) -> tuple[FloatArray, Domain]:
+    """Return public rows as the fits will see them, inside the domain and in the units in which distances are measured."""
+    for name, value in (("n_rows", n_rows), ("n_features", n_features)):
+        if value is not None:
+            validate.refuse(f"compare.{name}", "left out beside rows, which have a shape", value, remedy="Leave it out.")
+    source = open_rows(rows)
+    if not isinstance(source, LocalRows):
+        validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
+    domain = as_domain("compare.bounds", bounds, source.n_features)
+    table = np.concatenate([np.empty((0, source.n_features)), *source.blocks()])
+    if not len(table) or not np.isfinite(table).all():
+        rule, got = "finite numbers in at least one row", f"{len(table)} rows"
+        validate.refuse("compare.rows", rule, got, remedy="Leave rows with missing values out.")
+    table = domain.clip(table)
+    if relative and isinstance(domain, Box):
+        return (table - domain.low) / (domain.high - domain.low), Box(0.0, 1.0).spread(source.n_features)
+    return table, domain
+
+
+def _made(seed: int, k: int, bounds: Any, n_rows: int | None, n_features: int | None) -> tuple[FloatArray, Domain]:
+    """Return round clusters in a cube; their sizes differ by up to a factor of two."""
+    if bounds is not None:
+        validate.refuse("compare.bounds", "left out for made-up rows", bounds, remedy="Leave it out, or pass rows.")
+    if n_rows is None or n_features is None:
+        validate.refuse(
+            "compare.rows", "public rows, or n_rows and n_features", None, remedy="Pass one or the other, never private rows."
+        )
+    size, width = (
+        validate.integer(f"compare.{name}", value, low=1) for name, value in (("n_rows", n_rows), ("n_features", n_features))
+    )
+    if size * width > LARGEST:
+        validate.refuse("compare.n_rows", f"at most {LARGEST // width:,} rows of {width}", size, remedy="Ask for fewer.")
+    generator = np.random.default_rng(seed)
+    middles = generator.uniform(-0.8, 0.8, (k, width))
+    sizes = generator.uniform(1, 2, k)
+    labels = generator.choice(k, size=size, p=sizes / sizes.sum())
+    domain = Box(-1.0, 1.0).spread(width)
+    return domain.clip(middles[labels] + SPREAD * generator.standard_normal((size, width))), domain

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister compare``: choose a method on rows that are public."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from .conftest import Run
+
+QUICK = ("--repeats", 1, "--methods", "KMeans,FastLloyd")
+
+
+def test_made_up_rows(run: Run) -> None:
+    result = run("compare", "-k", 3, "--rows", 2000, "--width", 2, "--epsilon", 1, *QUICK)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("2,000 public rows x 2, k = 3, epsilon = 1")
+    assert "KMeans" in result.stdout
+    assert "FastLloyd" in result.stdout
+
+
+def test_a_public_table_in_its_own_units(run: Run, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal([40, 70], [5, 10], (300, 2))
+    path = tmp_path / "public.csv"
+    np.savetxt(path, rows, delimiter=",", header="age,weight", comments="")
+    given = ("-k", 2, "--epsilon", 2, "--bounds", "age=0:120,weight=20:200", *QUICK, "--json")
+    told = json.loads(run("compare", path, *given).stdout)
+    assert (told["n_rows"], told["n_features"]) == (300, 2)
+    assert told["limit"] < told["one_centre"] < 1, "columns are divided by their widths, as a fit would do"
+
+
+def test_what_is_missing_is_said_in_one_line(run: Run) -> None:
+    result = run("compare", "-k", 3, "--epsilon", 1)
+    assert result.exit_code == 2
+    assert "Pass one or the other, never private rows." in result.stderr
