@@ -39,6 +39,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 EXACT_BITS = 53  # significant bits of a double
+TILE = 512  # numbers that an operation on rows and one vector takes at a time
 EXTENTS = (1e-100, 1e100)  # of a domain: their squares neither overflow nor vanish
 RESOLUTION = 1e-10  # a domain narrower than this part of its largest coordinate drowns in the rounding of doubles
 
@@ -94,11 +95,15 @@ class Ball:
     def clip(self, points: npt.ArrayLike) -> FloatArray:
         """Pull points outside the ball to its surface."""
         offsets = np.subtract(np.asarray(points, dtype=np.float64), self.center, order="C")
+        self.shorten(offsets)
+        return np.asarray(self.center + offsets)
+
+    def shorten(self, offsets: FloatArray) -> None:
+        """Shorten, in place, offsets from the centre that are longer than the radius."""
         with np.errstate(over="ignore"):  # an infinite square is outside, too
-            outside = ~(np.sum(offsets * offsets, axis=-1) <= self.radius**2)
+            outside = ~(np.einsum("...i,...i->...", offsets, offsets) <= self.radius**2)
         if outside.any():
             offsets[outside] = self._pull(offsets[outside])
-        return np.add(offsets, self.center, out=offsets) if offsets.ndim else np.asarray(self.center + offsets)
 
     def _pull(self, offsets: FloatArray) -> FloatArray:
         # Far points come nearer first, along the same ray: the square of 1e300 would overflow.
@@ -211,10 +216,34 @@ class Frame:
             rows = np.asarray(block, dtype=np.float64)
             if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
                 rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, self.center)
-            clean = self.domain.clip(rows)  # as to_unit and snap, in place: this is done for every row in every round
-            clean -= self.center
-            clean /= self.scale
+            clean = self._inside(rows)
+            self._tiled(np.subtract, clean, self.center)
+            self._tiled(np.divide, clean, self.scale)
             return snap(clean, out=clean)
+
+    def _inside(self, rows: FloatArray) -> FloatArray:
+        """Return ``domain.clip(rows)`` as an array of its own, with rows side by side in memory."""
+        inside = np.array(rows, order="C")
+        if isinstance(self.domain, Ball):
+            self._tiled(np.subtract, inside, self.domain.center)
+            self.domain.shorten(inside)
+            self._tiled(np.add, inside, self.domain.center)
+            return inside
+        self._tiled(np.maximum, inside, self.domain.low)
+        self._tiled(np.minimum, inside, self.domain.high)
+        return inside
+
+    def _tiled(self, operation: np.ufunc, rows: FloatArray, vector: FloatArray) -> None:
+        """Do ``rows = operation(rows, vector)`` in place, several rows at a time: a loop over a few columns is slow.
+
+        Cleaning is done for every row in every round.
+        """
+        n_features = self.n_features
+        height = max(1, TILE // n_features)
+        whole = len(rows) - len(rows) % height
+        tiles = rows[:whole].reshape(-1, height * n_features)  # a view
+        operation(tiles, np.tile(np.broadcast_to(vector, n_features), height), out=tiles)
+        operation(rows[whole:], vector, out=rows[whole:])
 
     def to_unit(self, points: npt.ArrayLike) -> FloatArray:
         """Return points given in the units of the input in the unit ball's coordinates."""
