@@ -12,6 +12,7 @@ import pytest
 
 import cloister
 from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
+from cloister.data import asked_once
 from cloister.data._spark import SparkRows
 from cloister.exceptions import DataError
 
@@ -171,7 +172,7 @@ def test_a_task_that_always_fails_is_told_without_a_value(frame):
     assert len(ledger.events) == 1
 
 
-def test_rows_are_kept_from_the_second_question_on(frame, spark):
+def test_rows_are_kept_unless_they_are_asked_once(frame, spark):
     seen = spark.sparkContext.accumulator(0)  # of the test: it may count twice, the answers may not
 
     def watched(batches):
@@ -180,10 +181,13 @@ def test_rows_are_kept_from_the_second_question_on(frame, spark):
 
     rows = open_rows(frame.mapInArrow(watched, frame.schema))
     assert [rows.fold(count).tolist() for _ in range(4)] == [[600]] * 4
-    assert seen.value == 2 * 2
+    assert seen.value == 1 * 2
+    once = asked_once(open_rows(frame.mapInArrow(watched, frame.schema)))
+    assert [once.fold(count).tolist() for _ in range(4)] == [[600]] * 4
+    assert seen.value == 3 * 2, "read for the first question, and kept by the second"
     kept = open_rows(frame.mapInArrow(watched, frame.schema).cache())
     assert [kept.fold(count).tolist() for _ in range(3)] == [[600]] * 3
-    assert seen.value == 3 * 2
+    assert seen.value == 4 * 2
 
 
 @pytest.mark.parametrize("few_bytes", [1, 1 << 40])

@@ -12,6 +12,7 @@ from cloister import validate
 from cloister.algorithms import COUNT_RULES, GRID_RULES, cells_per_axis, grid_shape
 from cloister.cluster._base import PrivateClusterer, PrivateEstimator, PrivateFit, Request, count_rows
 from cloister.cluster._progress import Progress
+from cloister.data import asked_once
 from cloister.domain import Box, FloatArray, Frame
 from cloister.privacy import Guarantee, Ledger, price
 from cloister.questions import Ask, Cost, GridCounts, check_grid
@@ -189,7 +190,7 @@ class GridSynopsis(_GridEstimator):
 
     def fit(self, X: object, y: object = None) -> Self:
         """Count the rows in the cells, with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored."""
-        fit = self._fit_privately(X, self._open(X))
+        fit = self._fit_privately(X, asked_once(self._open(X)))
         self.synopsis_ = self._synopsis(fit)
         self.privacy_receipt_ = fit.receipt
         return self

@@ -29,6 +29,7 @@ __all__ = [
     "Rows",
     "Source",
     "Tally",
+    "asked_once",
     "block_rows",
     "count_jobs",
     "empty_block",
@@ -73,6 +74,7 @@ class Source:
         self._n_features = n_features
         self._feature_names = feature_names
         self.watch: Watch | None = None  # told, during a fold, which part of the rows is done
+        self.asked_once = False  # whether one question is all that is to be expected, so that keeping rows does not pay
 
     @property
     def n_features(self) -> int:
@@ -141,6 +143,13 @@ def _tallies(kernel: Kernel, blocks: Iterator[Block], n_jobs: int) -> Iterator[T
                 yield waiting.popleft().result()
         for future in waiting:
             yield future.result()
+
+
+def asked_once(rows: Rows) -> Rows:
+    """Return `rows`, told that one question is all that is to be expected: keeping them in memory would not pay."""
+    if isinstance(rows, Source):
+        rows.asked_once = True
+    return rows
 
 
 @contextmanager

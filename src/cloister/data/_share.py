@@ -54,6 +54,7 @@ def unpack(packed: bytes) -> Kernel:
 
 def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Tally:
     """Join what the kernel says of each block."""
+    _keep_freed_memory()
     with one_blas_thread():
         return reduce(merge_of(kernel), map(kernel, blocks), kernel(empty_block(n_features)))
 
@@ -73,7 +74,6 @@ def share_of(where: str, part: Any, packed: bytes) -> Share:
     if isinstance(part, Failure):
         return Share(None, failure=part)
     try:
-        _keep_freed_memory()
         kernel = unpack(packed)
         if isinstance(part, Piece):
             return Share(fold_blocks(part.blocks(), kernel, len(part.names)), part.size)

@@ -3,8 +3,8 @@
 
 Rows stay with the executors. Each question is broadcast once; each partition answers with integers, which are joined as a tree.
 An answer is the result of a task, and of several attempts at a task Spark takes one result: nothing counts twice, as an
-accumulator would. From the second question on, partitions are kept in the executors' memory as far as they fit; the others are
-read again.
+accumulator would. Unless a single question is all that is expected, partitions are kept in the executors' memory as far as they
+fit; the others are read again.
 """
 
 import pickle
@@ -66,7 +66,7 @@ class SparkRows(Source):
 
     def _ask(self, question: Any, size: int) -> Tally | None:
         self._asked += 1
-        if self._asked > 1 and self._blocks is None and not self._partitions.kept:
+        if self._blocks is None and not self._partitions.kept and (self._asked > 1 or not self.asked_once):
             self._blocks = self._partitions.blocks(self._n_features).persist(_memory_only())
             weakref.finalize(self, _forget, self._blocks)
         if self._blocks is None:
@@ -98,6 +98,7 @@ class _FramePartitions:
 
     def blocks(self, n_features: int) -> Any:
         """Return the rows as matrices, in the form in which they are kept."""
+        # Once more through Python: matrices are pickled as they lie in memory, and then read much faster than rows.
         return self._frame.mapInArrow(partial(_pack_batches, n_features), "block binary").rdd.map(partial(_matrix, n_features))
 
 
