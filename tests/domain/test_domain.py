@@ -248,3 +248,15 @@ def test_rounding_to_the_grid_moves_little_and_only_once(points):
     snapped = snap(points)
     assert np.array_equal(snap(snapped), snapped)
     assert (np.abs(snapped - points) <= grid_step(3) / 2).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_rows", [0, 1, 31, 171, 1000])
+@pytest.mark.parametrize(
+    "domain", [Ball(1.5, [0.1, -0.2, 0.3]), Box([-1.0, 0.0, -3.0], [1.0, 0.5, 2.0]), Ball(1.0).spread(3), Box(-1, 1).spread(3)]
+)
+def test_cleaning_is_clipping_scaling_and_rounding(domain, n_rows, order, generator):
+    rows = np.asarray(generator.normal(size=(n_rows, 3)), order=order)
+    rows.setflags(write=False)
+    frame = domain.frame()
+    assert np.array_equal(frame.clean(rows), snap(frame.to_unit(domain.clip(rows))))
