@@ -18,7 +18,7 @@ from cloister.cluster._progress import Progress
 from cloister.data import LocalRows, open_rows
 from cloister.domain import Box, Domain, FloatArray, Relation, as_domain
 from cloister.exceptions import CloisterError
-from cloister.privacy import Guarantee, as_guarantee
+from cloister.privacy import Entropy, Guarantee, as_guarantee
 
 __all__ = ["Comparison", "Contender", "compare"]
 
@@ -164,6 +164,13 @@ def compare(
     Comparison
         ``best`` and ``contenders``; prints as a table.
 
+    Raises
+    ------
+    ParameterError
+        If a parameter breaks its rule, or a public row is not finite.
+    DataError
+        If the rows cannot be read.
+
     Notes
     -----
     **Privacy.** None: do not pass private rows. To choose a method on private rows themselves would cost a share of the
@@ -256,7 +263,7 @@ def _made(seed: int, k: int, bounds: Any, n_rows: int | None, n_features: int | 
     )
     if size * width > LARGEST:
         validate.refuse("compare.n_rows", f"at most {LARGEST // width:,} rows of {width}", size, remedy="Ask for fewer.")
-    generator = np.random.default_rng(seed)
+    generator = Entropy(seed).public_generator()
     middles = generator.uniform(-0.8, 0.8, (k, width))
     sizes = generator.uniform(1, 2, k)
     labels = generator.choice(k, size=size, p=sizes / sizes.sum())
