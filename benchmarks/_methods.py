@@ -115,6 +115,13 @@ _ALL = (
         caveat="Compared with the best private column of the row.",
     ),
     Method(
+        name="KMeans-pure",
+        about="the same with Laplace noise, pure epsilon",
+        make=_ours("KMeans", pure=True),
+        needs="KMeans",
+        by_default=False,
+    ),
+    Method(
         name="PEMeans",
         about="private evolution",
         make=_ours("PEMeans"),
