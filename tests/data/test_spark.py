@@ -217,15 +217,22 @@ def test_a_file_that_disappears_between_rounds_is_told(folder, spark, monkeypatc
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
     with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read \(FileNotFoundError\)"):
-        PEMeans(3, **QUICK, ledger=ledger).fit(open_rows(folder, engine="spark"))
+        PEMeans(3, **QUICK, ledger=ledger).fit(asked_once(open_rows(folder, engine="spark")))  # so it is read again
     assert len(ledger.events) == 2
+
+
+def test_a_file_that_disappears_when_its_rows_are_kept_does_no_harm(folder, spark, monkeypatch):
+    fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
+    expected = PEMeans(3, **QUICK).fit(folder).cluster_centers_
+    assert np.array_equal(PEMeans(3, **QUICK).fit(open_rows(folder, engine="spark")).cluster_centers_, expected)
+    assert not (folder / "2.parquet").exists()
 
 
 def test_a_file_of_sparks_own_that_disappears_is_told(folder, spark, monkeypatch):
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
     with pytest.raises(DataError, match=r"a file of the Spark table can no longer be read"):
-        PEMeans(3, **QUICK, ledger=ledger).fit(spark.read.parquet(str(folder)))
+        PEMeans(3, **QUICK, ledger=ledger).fit(asked_once(open_rows(spark.read.parquet(str(folder)))))
     assert len(ledger.events) == 2
 
 
