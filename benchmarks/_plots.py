@@ -15,9 +15,33 @@ from ._stats import Estimate
 
 __all__ = ["Panel", "draw_marks", "draw_panels", "new_figure", "plain_ticks", "save", "styles_of"]
 
-COLOURS = ("#0b3c5d", "#d55e00", "#009e73", "#7a4fa3", "#c99700", "#56a5d8", "#8c2d19", "#555555", "#cc79a7", "#1b1b1b")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
-LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)), (0, (7, 2)), (0, (3, 2)), (0, (1, 3)))
+COLOURS = (
+    "#0b3c5d",
+    "#d55e00",
+    "#009e73",
+    "#7a4fa3",
+    "#c99700",
+    "#56a5d8",
+    "#8c2d19",
+    "#555555",
+    "#cc79a7",
+    "#1b1b1b",
+    "#8c564b",
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p")
+LINES = (
+    "-",
+    "--",
+    "-.",
+    ":",
+    (0, (5, 1)),
+    (0, (1, 1)),
+    (0, (3, 1, 1, 1)),
+    (0, (7, 2)),
+    (0, (3, 2)),
+    (0, (1, 3)),
+    (0, (9, 1, 1, 1)),
+)
 RC = {"font.size": 9, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "cloister"}
 PANELS_A_ROW = 4
 FEWEST_RUNS = 5  # for an interval worth shading

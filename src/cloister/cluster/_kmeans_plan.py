@@ -10,6 +10,7 @@ from cloister.privacy import GDP, Cost
 
 __all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "make_plan"]
 
+MOST_WORK = 2.0**30  # rows times candidates of a vote; beyond it votes get fewer candidates, though not fewer than the first
 FINE = 40.0  # standard deviations of a count from which the first histogram of distances is fine
 LARGEST_START = 4096  # centres before surplus ones are joined
 
@@ -206,7 +207,11 @@ def make_plan(
     rounds = _refine_shares(1 - recipe.mean - scale - n_votes * vote, n_rounds, growth=recipe.growth)
     noise = _count_noise(budget.share(vote), relation)
     n_candidates = max(16, 2 * n_clusters, min(most, int(n_rows / (recipe.density * noise))))
-    n_first = n_candidates if flat else min(n_candidates, max(recipe.max_first, 2 * n_clusters))
+    if flat:
+        n_first = n_candidates
+    else:
+        n_first = min(n_candidates, max(recipe.max_first, 2 * n_clusters))
+        n_candidates = min(n_candidates, max(n_first, int(MOST_WORK / n_rows)))
     return KMeansPlan(
         n_rows=n_rows,
         n_features=n_features,
