@@ -134,7 +134,9 @@ class _Memory:
         if id(block) not in self._clean:
             if not len(block):  # made for the occasion: its id may be that of another one tomorrow
                 return frame.clean(block)
-            self._clean[id(block)] = frame.clean(block)
+            rows = frame.clean(block)
+            rows.setflags(write=False)  # every later question sees them as this one does
+            self._clean[id(block)] = rows
         return self._clean[id(block)]
 
     def find(self, question: NearestQuestion, rows: FloatArray) -> IntArray:

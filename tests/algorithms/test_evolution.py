@@ -10,34 +10,10 @@ from scipy.special import gamma
 
 from cloister import GDP
 from cloister.algorithms import EvolutionSettings, evolve, levy_flight, lift, random_projection
-from cloister.domain import Relation, snap
-from cloister.privacy import Entropy, price
-from cloister.questions import Answer, NearestCounts, NearestSums
+from cloister.domain import snap
+from cloister.questions import NearestCounts, NearestSums
 
 COST = GDP(1e6)
-
-
-class FakeVault:
-    """Answers with chosen noise, and remembers what it was asked."""
-
-    def __init__(self, rows, *, random_state=0):
-        self._rows, self._entropy, self.asked = snap(rows), Entropy(random_state), []
-
-    def ask(self, question, cost):
-        self.asked.append((question, cost))
-        relation = Relation.ADD_REMOVE
-        event = price(
-            cost,
-            asked=question.asked,
-            size=int(np.prod(question.shape)),
-            l1=question.l1_sensitivity(relation),
-            l2=question.l2_sensitivity(relation),
-            unit=question.unit,
-            relation=relation,
-            seeded=True,
-        )
-        noise = event.draw(self._entropy).reshape(question.shape)
-        return Answer((question.exact(self._rows) + noise) * question.unit, event)
 
 
 def clip(points):
@@ -67,8 +43,8 @@ def blobs(generator):
     return np.vstack([mid + 0.02 * generator.normal(size=(size, 2)) for mid, size in zip(middles, sizes, strict=True)]), middles
 
 
-def test_one_vote_a_round_and_nothing_else(blobs, generator):
-    vault, seen = FakeVault(blobs[0]), []
+def test_one_vote_a_round_and_nothing_else(blobs, generator, vault_of):
+    vault, seen = vault_of(blobs[0]), []
     evolution = run(vault, generator, watch=seen.append)
     assert [type(question) for question, _ in vault.asked] == [NearestCounts] * 6
     assert {cost for _, cost in vault.asked} == {COST}
@@ -76,15 +52,15 @@ def test_one_vote_a_round_and_nothing_else(blobs, generator):
     assert evolution.centers is evolution.generations[-1].centers
 
 
-def test_the_number_of_candidates_is_that_of_the_paper(blobs, generator):
+def test_the_number_of_candidates_is_that_of_the_paper(blobs, generator, vault_of):
     # (L + 1) k at first, then the k centres and k L variations of them (facts.md).
-    vault = FakeVault(blobs[0])
+    vault = vault_of(blobs[0])
     run(vault, generator, adaptive=False)
     assert [len(question.points) for question, _ in vault.asked] == [21 * 4] * 6
 
 
-def test_candidates_stay_in_the_domain(blobs, generator):
-    vault = FakeVault(blobs[0])
+def test_candidates_stay_in_the_domain(blobs, generator, vault_of):
+    vault = vault_of(blobs[0])
     evolution = run(vault, generator, step=0.9, levy_exponent=0.5)
     for generation in evolution.generations:
         assert (np.linalg.norm(generation.candidates, axis=1) <= 1 + 1e-9).all()
@@ -92,31 +68,31 @@ def test_candidates_stay_in_the_domain(blobs, generator):
         assert generation.centers.shape == (4, 2)
 
 
-def test_each_generation_starts_from_the_centres_of_the_last(blobs, generator):
-    generations = run(FakeVault(blobs[0]), generator).generations
+def test_each_generation_starts_from_the_centres_of_the_last(blobs, generator, vault_of):
+    generations = run(vault_of(blobs[0]), generator).generations
     for before, after in itertools.pairwise(generations):
         assert np.array_equal(after.candidates[:4], before.centers)
 
 
-def test_variations_are_halved_while_noise_is_louder_than_votes(blobs, generator):
-    vault = FakeVault(blobs[0])
+def test_variations_are_halved_while_noise_is_louder_than_votes(blobs, generator, vault_of):
+    vault = vault_of(blobs[0])
     run(vault, generator, cost=GDP(1e-4), n_variations=40)
     sizes = [len(question.points) for question, _ in vault.asked]
     assert sizes[0] == 41 * 4
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] == 5 * 4, "no fewer than four variations of each centre"
-    loud = FakeVault(blobs[0])
+    loud = vault_of(blobs[0])
     run(loud, generator, n_variations=40)
     assert {len(question.points) for question, _ in loud.asked} == {41 * 4}
 
 
-def test_k_means_keeps_every_cluster_where_the_older_rule_splits_votes(blobs, generator):
+def test_k_means_keeps_every_cluster_where_the_older_rule_splits_votes(blobs, generator, vault_of):
     # Figure 1 of the paper: candidates crowd around the large cluster and share its votes; still each of them has more votes
     # than the only candidate near a small cluster, so the k most voted all end up in the large one.
     rows, middles = blobs
 
     def clusters_found(selection):
-        vault = FakeVault(rows)
+        vault = vault_of(rows)
         centers = run(vault, generator, selection=selection, n_rounds=10, n_variations=40).centers
         distance = np.linalg.norm(centers[:, None] - middles, axis=2)
         return len(set(distance.argmin(axis=1)[distance.min(axis=1) < 0.2])), distance.min(axis=0).max()
@@ -128,8 +104,8 @@ def test_k_means_keeps_every_cluster_where_the_older_rule_splits_votes(blobs, ge
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 10])
-def test_k_centres_come_out_of_almost_nothing(n_rows, generator):
-    centers = run(FakeVault(np.zeros((n_rows, 2))), generator, n_clusters=7, n_rows=max(n_rows, 1), cost=GDP(0.01)).centers
+def test_k_centres_come_out_of_almost_nothing(n_rows, generator, vault_of):
+    centers = run(vault_of(np.zeros((n_rows, 2))), generator, n_clusters=7, n_rows=max(n_rows, 1), cost=GDP(0.01)).centers
     assert centers.shape == (7, 2)
     assert np.isfinite(centers).all()
 
@@ -137,11 +113,11 @@ def test_k_centres_come_out_of_almost_nothing(n_rows, generator):
 # -- the high-dimensional variant ----------------------------------------------------------------------------------------
 
 
-def test_lifting_asks_two_questions_and_averages(generator):
+def test_lifting_asks_two_questions_and_averages(generator, vault_of):
     flat = random_projection(generator, 40, 2)
     middles = clip(generator.normal(size=(3, 40)))
     rows = clip(np.repeat(middles, 200, axis=0) + 0.01 * generator.normal(size=(600, 40)))
-    vault = FakeVault(rows)
+    vault = vault_of(rows)
     question = NearestCounts(points=np.zeros((1, 2)), projection=flat)
     seen = question.view(snap(middles))
     outcome = lift(vault.ask, COST, seen, projection=flat, clip=clip)
@@ -153,10 +129,10 @@ def test_lifting_asks_two_questions_and_averages(generator):
     assert errors.shape == centers.shape
 
 
-def test_every_lifted_number_is_noised_by_itself(generator):
+def test_every_lifted_number_is_noised_by_itself(generator, vault_of):
     # The published code added one scalar to all coordinates of a cluster and dropped clusters that happened to be empty.
     flat = random_projection(generator, 40, 2)
-    vault = FakeVault(np.empty((0, 40)))
+    vault = vault_of(np.empty((0, 40)))
     answers = []
 
     def ask(question, cost):
