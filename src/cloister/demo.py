@@ -93,7 +93,7 @@ def _write_table(console: "Console", folder: Path) -> None:
 
 def _open_budget(console: "Console", folder: Path) -> Ledger:
     _chapter(console, "2. A budget that is written down")
-    ledger = Ledger.open(folder / "budget.sqlite", BUDGET, name="demo patients")
+    ledger = Ledger.create(folder / "budget.sqlite", BUDGET, name="demo patients")
     _say(
         console,
         f"All fits on these patients together may spend {BUDGET}. The ledger {folder / 'budget.sqlite'} pays before an "

@@ -10,7 +10,6 @@ import os
 import platform
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, DataError, ReleaseError
-from cloister.privacy import Receipt
+from cloister.privacy import Receipt, coarsened
 
 __all__ = ["NearestPoint", "Release", "library_versions", "load_release", "nearest_center", "nearest_point", "write_whole"]
 
@@ -62,7 +61,8 @@ class Release:
     versions : dict
         Versions of the libraries.
     created : str
-        When, in UTC.
+        The day, in UTC, on which the fit began; that of the receipt by default. Not the time: it
+        would tell how long the fit took.
 
     Notes
     -----
@@ -90,7 +90,11 @@ class Release:
     history: list[dict[str, Any]] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    created: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.created:
+            object.__setattr__(self, "created", self.receipt.day)
 
     @property
     def n_clusters(self) -> int:
@@ -188,7 +192,7 @@ class Release:
                 history=list(data.get("history", [])),
                 details=dict(data.get("details", {})),
                 versions=dict(data.get("versions", {})),
-                created=str(data.get("created", "")),
+                created=coarsened(data.get("created", "")),
             )
             _refuse_misfit(release)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:

@@ -18,7 +18,8 @@ def test_a_new_ledger_says_what_it_holds(run: Run, tmp_path: Path) -> None:
         "Ledger [red]people",
         "Budget:     epsilon = 2",
         "Spent:      nothing",
-        "Left:       epsilon 2",
+        "Left:       epsilon 2 at delta 1e-07, or 2 of a pure fit",
+        "Checkpoint: 1:",
         "No fit has used it",
     ):
         assert words in shown
@@ -83,6 +84,27 @@ def test_an_altered_line_is_found(run: Run, refused: Run, table: Path, ledger: P
     connection.commit()
     connection.close()
     refused("ledger", "verify", ledger, match="line 3 was altered or removed")
+
+
+def test_lines_cut_off_the_end_are_found_by_a_checkpoint(run: Run, refused: Run, table: Path, ledger: Path) -> None:
+    run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger)
+    checkpoint = run("ledger", "verify", ledger).stdout.split("Checkpoint: ")[1].strip()
+    assert checkpoint == json.loads(run("ledger", "show", ledger, "--json").stdout)["checkpoint"]
+    assert "It holds all it held at the checkpoint." in run("ledger", "verify", ledger, "--checkpoint", checkpoint).stdout
+    connection = sqlite3.connect(ledger, isolation_level=None)
+    connection.execute("DROP TRIGGER no_delete")
+    connection.execute("DELETE FROM ledger WHERE id > 1")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    refused("ledger", "verify", ledger, "--checkpoint", checkpoint, match="Lines were cut off or replaced")
+    refused("ledger", "verify", ledger, "--checkpoint", "soup", match="Ledger.checkpoint: expected")
+
+
+def test_a_part_may_be_set_aside_for_pure_fits(run: Run, tmp_path: Path) -> None:
+    made = run("ledger", "create", tmp_path / "b.sqlite", "--epsilon", 2, "--pure-epsilon", 0.5, "--json").stdout
+    summary = json.loads(made)
+    assert (summary["pure_epsilon"], summary["left_pure"]) == (0.5, 2.0)
+    assert summary["left"] == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("command", ["show", "verify"])

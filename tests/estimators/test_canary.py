@@ -44,7 +44,7 @@ def everything(make, generator, tmp_path, caplog, capfd, request):
     rows = plant(generator, n_features)
     frame = pd.DataFrame(rows, columns=[f"column {index}" for index in range(n_features)])
     relation = {"neighbours": extra.get("neighbours", "add-remove")}
-    ledger = Ledger.open(tmp_path / "budget.sqlite", epsilon=20.0, delta=extra.get("delta", 1e-6), name="canary", **relation)
+    ledger = Ledger.create(tmp_path / "budget.sqlite", epsilon=20.0, delta=extra.get("delta", 1e-6), name="canary", **relation)
     texts, blobs = [], []
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -166,7 +166,7 @@ def test_parallel_fits_with_their_own_budget(make, rows):
 
 
 def test_parallel_fits_share_a_ledger_in_a_file_and_not_one_in_memory(make, rows, tmp_path):
-    shared = Ledger.open(tmp_path / "budget.sqlite", epsilon=50.0, delta=1e-6)
+    shared = Ledger.create(tmp_path / "budget.sqlite", epsilon=50.0, delta=1e-6)
     Parallel(n_jobs=2)(delayed(make(ledger=shared, epsilon=1.0).fit)(rows) for _ in range(3))
     assert len([line for line in shared.lines if line["kind"] == "reserve"]) == 3
     with pytest.raises(LedgerError, match="a copy of a ledger in memory"):

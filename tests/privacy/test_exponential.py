@@ -235,7 +235,7 @@ def test_a_ledger_line_says_all_there_is_to_know() -> None:
 @pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.5), GDP(0.9)], ids=lambda one: one.kind)
 def test_a_ledger_keeps_choices_in_its_file(budget: Guarantee, tmp_path: Path) -> None:
     most = pure_budget(budget)
-    with Ledger.open(tmp_path / "budget.sqlite", budget) as ledger:
+    with Ledger.create(tmp_path / "budget.sqlite", budget) as ledger:
         account = ledger.reserve(most, purpose="search", relation=Relation.ADD_REMOVE)
         paid = [account.debit(choice(most.share(0.5))), account.debit(choice(most.share(0.5)))]
         with pytest.raises(BudgetExceeded, match="does not fit into what this fit reserved"):
@@ -252,12 +252,13 @@ def test_choices_add_their_epsilons_to_those_of_other_events() -> None:
     assert pure.epsilon_sum == pytest.approx(0.5, rel=1e-6)
     gaussian = GDP(0.2)
     mixed = pure + Tally.of([gaussian])
-    assert mixed.epsilon_at(1e-6) == pytest.approx(0.5 + Tally.of([gaussian]).epsilon_at(1e-6), rel=1e-6)
+    whole = GDP(math.sqrt(0.2**2 + sum(pure_mu(one) ** 2 for one in (0.3, 0.2))))
+    assert mixed.epsilon_at(1e-6) == pytest.approx(Tally.of([whole]).epsilon_at(1e-6), rel=1e-6)
     assert not mixed.fits(PureDP(100.0))
 
 
 def test_a_receipt_adds_choices_up() -> None:
-    events = (choice(PureDP(0.5)).stamped(), noise(PureDP(0.5)).stamped())
+    events = (choice(PureDP(0.5)).dated("2026-01-31"), noise(PureDP(0.5)).stamped())
     receipt = Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=events)
     assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))) == receipt
     with pytest.raises(LedgerError, match="add up to more than"):

@@ -6,11 +6,13 @@ import json
 import math
 import os
 import pickle
+import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +54,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeLedger]
         if request.param == "memory":
             made.append(Ledger(budget, **options))
         else:
-            made.append(Ledger.open(tmp_path / f"ledger{len(made)}.sqlite", budget, **options))
+            made.append(Ledger.create(tmp_path / f"ledger{len(made)}.sqlite", budget, **options))
         return made[-1]
 
     yield build
@@ -165,10 +167,33 @@ def test_a_refusal_of_epsilon_and_delta_names_what_is_left(make: MakeLedger) -> 
 
 def test_a_mixed_ledger_refuses_too(make: MakeLedger) -> None:
     ledger = make(ApproxDP(1.0, 1e-6))
-    spend(ledger, PureDP(0.6))
-    spend(ledger, GDP(0.05))
-    with pytest.raises(BudgetExceeded, match=r"costs epsilon 0.5 at delta 1e-06 but epsilon 0\.3\d* of 1 is left"):
+    spend(ledger, GDP(0.1))
+    spend(ledger, PureDP(0.1))
+    words = r"costs epsilon 0.5 \(pure\) but epsilon 0\.1\d* of 1 is left. Beside Gaussian fits .* with pure_epsilon="
+    with pytest.raises(BudgetExceeded, match=words):
         reserve(ledger, PureDP(0.5))
+    reserve(ledger, PureDP(ledger.left_pure))
+
+
+def test_a_part_set_aside_is_for_pure_fits_alone(make: MakeLedger) -> None:
+    ledger = make(ApproxDP(1.0, 1e-6), pure_epsilon=0.4)
+    assert (ledger.left_pure, ledger.left) == (1.0, pytest.approx(0.6))
+    spend(ledger, PureDP(0.3))
+    spend(ledger, gaussian_budget(ApproxDP(0.6, 1e-6)))
+    assert ledger.left_pure == pytest.approx(0.1)
+    with pytest.raises(BudgetExceeded, match=r"costs epsilon 0.2 \(pure\) but epsilon 0.1 of 1 is left"):
+        reserve(ledger, PureDP(0.2))
+    with pytest.raises(BudgetExceeded, match=r"Of the budget epsilon 0.4 is set aside for pure fits \(delta=0\)"):
+        reserve(ledger, GDP(0.01))
+    spend(ledger, PureDP(0.1))
+
+
+def test_a_ledger_of_pure_fits_alone_spends_all_of_epsilon(make: MakeLedger) -> None:
+    ledger = make(ApproxDP(1.0, 1e-6))
+    spend(ledger, PureDP(0.75))
+    assert ledger.left == 0.0  # of a Gaussian fit
+    assert ledger.left_pure == pytest.approx(0.25)
+    spend(ledger, PureDP(0.25))
 
 
 @pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 0.0)])
@@ -226,15 +251,26 @@ def test_a_cost_no_noise_has_is_refused_and_leaves_the_ledger_readable(make: Mak
         ({"budget": GDP}, r"Ledger.budget: expected PureDP, ApproxDP, ZCDP or GDP, got <class"),
         ({"budget": Tally()}, r"Ledger.budget: expected PureDP, ApproxDP, ZCDP or GDP, got Tally"),
         ({"epsilon": 1.0, "neighbours": "swap"}, r"Ledger.neighbours: expected one of 'add-remove', 'replace', got 'swap'"),
+        ({"epsilon": 1.0, "planned": "yes"}, r"Ledger.planned: expected True or False, got 'yes'"),
+        ({"epsilon": 1.0, "pure_epsilon": 0.5}, r"Ledger.pure_epsilon: expected 0 unless the budget is \(epsilon, delta\)"),
+        ({"budget": GDP(1.0), "pure_epsilon": 0.5}, r"Ledger.pure_epsilon: expected 0 unless the budget is \(epsilon, delta\)"),
+        (
+            {"epsilon": 1.0, "delta": 1e-6, "pure_epsilon": 1.0},
+            r"Ledger.pure_epsilon: expected less than the whole epsilon of 1",
+        ),
+        ({"epsilon": 1.0, "delta": 1e-6, "pure_epsilon": -0.1}, r"Ledger.pure_epsilon: expected a finite number of at least 0"),
+        (
+            {"epsilon": 1.0, "delta": 1e-6, "pure_epsilon": 0.5, "planned": True},
+            r"Ledger.pure_epsilon: expected 0 if planned=True",
+        ),
     ],
 )
 def test_a_budget_must_make_sense(options: dict[str, object], words: str, path: Path) -> None:
     with pytest.raises(ParameterError, match=words):
         Ledger(**options)
-    if options:
-        with pytest.raises(ParameterError, match=words):
-            Ledger.open(path, **options)
-    assert not path.exists()
+    with pytest.raises(ParameterError, match=words):
+        Ledger.create(path, **options)
+    assert not list(path.parent.iterdir())
 
 
 # -- one identity --
@@ -283,7 +319,7 @@ def test_a_pickled_ledger_in_memory_takes_no_debits() -> None:
 
 def test_a_pickled_ledger_in_a_file_is_the_same_file(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    with Ledger.open(path.name, GDP(1.0)) as ledger:
+    with Ledger.create(path.name, GDP(1.0)) as ledger:
         pickled = pickle.dumps((ledger, reserve(ledger, GDP(0.6))))
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
@@ -299,7 +335,7 @@ def test_a_pickled_ledger_in_a_file_is_the_same_file(path: Path, monkeypatch: py
 
 
 def test_closing_twice_and_using_again(path: Path) -> None:
-    ledger = Ledger.open(path, GDP(1.0))
+    ledger = Ledger.create(path, GDP(1.0))
     ledger.close()
     ledger.close()
     assert ledger.left == 1.0  # a file opens again
@@ -318,7 +354,7 @@ def test_a_ledger_in_memory_does_not_rise_from_the_dead() -> None:
 
 def test_the_repr_tells_place_and_budget(path: Path) -> None:
     assert repr(Ledger(GDP(1.0), name="trial")) == "<Ledger 'trial' in memory: mu = 1 (GDP)>"
-    with Ledger.open(path, PureDP(1.0)) as ledger:
+    with Ledger.create(path, PureDP(1.0)) as ledger:
         assert repr(ledger) == "<Ledger '' in budget.sqlite: epsilon = 1 (pure)>"
 
 
@@ -359,15 +395,71 @@ def refused(path: Path, words: str, **options: object) -> None:
 
 
 def test_a_missing_file_is_not_made_by_accident(path: Path) -> None:
-    refused(path, r"there is no file 'budget.sqlite'. Pass epsilon= and delta= to create it")
+    for options in ({}, {"epsilon": 1.0, "delta": 1e-6}):
+        refused(path, r"there is no file 'budget.sqlite'. Create a budget with Ledger.create\(path, epsilon=...\)", **options)
     assert not path.exists()
 
 
-def test_an_existing_file_keeps_its_budget(path: Path) -> None:
-    with Ledger.open(path, epsilon=1.0, delta=1e-6) as ledger:
+def test_a_file_is_never_replaced(path: Path) -> None:
+    with Ledger.create(path, GDP(1.0)) as ledger:
+        spend(ledger, GDP(1.0))
+    before = path.read_bytes()
+    with pytest.raises(
+        LedgerError, match=r"Ledger.create: there is a file 'budget.sqlite' already. A budget is never replaced"
+    ):
+        Ledger.create(path, GDP(1.0))
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_name_that_leads_elsewhere_is_taken(path: Path) -> None:
+    path.symlink_to(path.parent / "nowhere")
+    with pytest.raises(LedgerError, match=r"there is a file 'budget.sqlite' already"):
+        Ledger.create(path, GDP(1.0))
+
+
+def test_where_there_are_no_links_a_ledger_is_created_all_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(*args: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    with Ledger.create(path, GDP(1.0)) as ledger:
+        assert ledger.left == 1.0
+    with pytest.raises(LedgerError, match="already"):
+        _ledger.publish_file(path, path)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"neighbours": "replace"}, r"expected neighbours as in the file \('add-remove'\), got 'replace'. Leave it out"),
+        ({"planned": True}, r"expected planned as in the file \(False\), got True"),
+        ({"pure_epsilon": 0.5}, r"expected pure_epsilon as in the file \(0.0\), got 0.5"),
+        ({"name": "others"}, r"expected name as in the file \('people'\), got 'others'"),
+        ({"budget": GDP(1.0)}, r"expected budget as in the file \(epsilon = 1, delta = 1e-06\), got mu = 1 \(GDP\)"),
+    ],
+)
+def test_what_is_said_of_a_file_must_be_true(path: Path, options: dict[str, object], words: str) -> None:
+    with Ledger.create(path, epsilon=1.0, delta=1e-6, name="people") as ledger:
         spend(ledger, GDP(0.1))
-    refused(path, r"'budget.sqlite' holds a budget of epsilon = 1, delta = 1e-06, not epsilon = 2", epsilon=2.0, delta=1e-6)
-    refused(path, r"holds a budget of epsilon = 1, delta = 1e-06, not epsilon = 1 \(pure\)", epsilon=1.0)
+    refused(path, words, **options)
+    true = {"neighbours": "add-remove", "planned": False, "pure_epsilon": 0.0, "name": "people"}
+    Ledger.open(path, ApproxDP(1.0, 1e-6), **true).close()
+
+
+@pytest.mark.parametrize("options", [{"neighbours": "swap"}, {"planned": 1}])
+def test_what_is_said_of_a_file_must_make_sense(path: Path, options: dict[str, object]) -> None:
+    Ledger.create(path, epsilon=1.0, delta=1e-6).close()
+    with pytest.raises(ParameterError, match=r"Ledger\.\w+: expected"):
+        Ledger.open(path, **options)
+
+
+def test_an_existing_file_keeps_its_budget(path: Path) -> None:
+    with Ledger.create(path, epsilon=1.0, delta=1e-6) as ledger:
+        spend(ledger, GDP(0.1))
+    refused(path, r"budget as in the file \(epsilon = 1, delta = 1e-06\), got epsilon = 2", epsilon=2.0, delta=1e-6)
+    refused(path, r"budget as in the file \(epsilon = 1, delta = 1e-06\), got epsilon = 1 \(pure\)", epsilon=1.0)
     with Ledger.open(path) as same, Ledger.open(path, epsilon=1.0, delta=1e-6) as again:
         assert same.lines == again.lines
         assert same.left < 1.0
@@ -389,8 +481,8 @@ def test_what_is_no_ledger_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("people",)]
     connection.close()
     refused(tmp_path, r"cannot be used \(unable to open database file\)")
-    refused(tmp_path, r"cannot be used \(unable to open database file\)", epsilon=1.0)
-    refused(text / "below.sqlite", r"cannot be used \(unable to open database file\)", epsilon=1.0)
+    with pytest.raises(LedgerError, match=r"'below.sqlite' cannot be used \((Not a directory|unable to open database file)\)"):
+        Ledger.create(text / "below.sqlite", epsilon=1.0)
 
 
 @contextmanager
@@ -406,23 +498,26 @@ def as_nobody() -> Iterator[None]:
 
 
 def test_an_unreadable_file_is_refused(path: Path) -> None:
-    Ledger.open(path, GDP(1.0)).close()
+    Ledger.create(path, GDP(1.0)).close()
     path.chmod(0)
     with as_nobody():
         refused(path, r"Ledger: 'budget.sqlite' cannot be used")
 
 
-def test_an_empty_file_is_a_ledger_not_yet_written(path: Path) -> None:
-    # What a process leaves that was killed while it created the ledger.
-    path.touch()
-    refused(path, r"there is no file 'budget.sqlite'. Pass epsilon= and delta= to create it")
-    with Ledger.open(path, GDP(1.0)) as ledger:
-        assert ledger.left == 1.0
+def test_a_ledger_cut_to_nothing_is_no_new_budget(path: Path) -> None:
+    with Ledger.create(path, GDP(1.0)) as ledger:
+        spend(ledger, GDP(1.0))
+    path.write_bytes(b"")
+    for options in ({}, {"budget": GDP(1.0)}):
+        refused(path, r"the file 'budget.sqlite' is empty: a ledger was cut. Restore it from a backup", **options)
+    with pytest.raises(LedgerError, match=r"there is a file 'budget.sqlite' already"):
+        Ledger.create(path, GDP(1.0))
+    assert path.read_bytes() == b""
 
 
 def test_a_ledger_held_by_another_is_waited_for_and_then_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_ledger, "BUSY_SECONDS", 0.05)
-    with Ledger.open(path, GDP(1.0)) as ledger:
+    with Ledger.create(path, GDP(1.0)) as ledger:
         other = sqlite3.connect(path)
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(LedgerError, match=r"'budget.sqlite' cannot be used \(database is locked\)"):
@@ -436,7 +531,7 @@ def test_a_ledger_held_by_another_is_waited_for_and_then_refused(path: Path, mon
 
 @pytest.fixture
 def spent_file(path: Path) -> Path:
-    with Ledger.open(path, GDP(1.0)) as ledger:
+    with Ledger.create(path, GDP(1.0)) as ledger:
         for _ in range(3):
             spend(ledger, GDP(0.5))
     return path
@@ -493,6 +588,102 @@ def test_an_edit_shows(spent_file: Path, number: int, statements: list[str]) -> 
         if number > 7:
             with pytest.raises(LedgerError, match=r"line \d+ was altered or removed"):
                 reserve(watching, GDP(0.1))
+
+
+def test_a_cut_with_its_counter_is_found_by_a_checkpoint(spent_file: Path) -> None:
+    with Ledger.open(spent_file) as ledger:
+        checkpoint = ledger.checkpoint
+        assert ledger.summary()["checkpoint"] == checkpoint
+        spend(ledger, GDP(0.1))
+    with Ledger.open(spent_file, checkpoint=checkpoint) as ledger:  # lines were added since: fine
+        assert len(ledger.lines) == 13
+    run_sql(spent_file, "DELETE FROM ledger WHERE id > 7", "PRAGMA user_version = 7")
+    Ledger.open(spent_file).close()  # nothing in the file shows it
+    refused(spent_file, r"expected line 10 of the checkpoint, got a ledger without it", checkpoint=checkpoint)
+    with Ledger.open(spent_file) as ledger:
+        spend(ledger, GDP(0.3))  # other lines in the place of those that were cut
+    refused(spent_file, r"expected line 10 of the checkpoint, got a ledger without it", checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize("checkpoint", ["", "7", "x:y", "7:", ":abc", "-1:abc", "\N{SUPERSCRIPT TWO}:abc"])
+def test_a_checkpoint_is_what_was_printed(spent_file: Path, checkpoint: str) -> None:
+    with pytest.raises(ParameterError, match=r"Ledger.checkpoint: expected what ledger.checkpoint said, got"):
+        Ledger.open(spent_file, checkpoint=checkpoint)
+
+
+def test_a_full_disk_is_told_as_such_and_loses_nothing(path: Path) -> None:
+    with Ledger.create(path, GDP(10.0)) as ledger:
+        account = reserve(ledger, GDP(9.0))
+        pages = ledger._connect().execute("PRAGMA page_count").fetchone()[0]
+        ledger._connect().execute(f"PRAGMA max_page_count = {pages}")  # as a disk without another page
+
+        def pay_on() -> None:
+            for _ in range(200):
+                account.debit(event(GDP(0.01)))
+
+        with pytest.raises(LedgerError, match=r"'budget.sqlite' cannot be used .*disk is full"):
+            pay_on()
+        paid = len(ledger.events)
+        ledger._connect().execute("PRAGMA max_page_count = 100000")
+        account.debit(event(GDP(0.01)))
+    with Ledger.open(path) as again:
+        assert len(again.events) == paid + 1
+
+
+def test_a_ledger_says_no_time_of_day(make: MakeLedger) -> None:
+    # Between two debits lies the time it took to read the rows, which one malformed line of a file changes.
+    ledger = make(GDP(1.0))
+    account = reserve(ledger, GDP(0.5))
+    account.debit(event(GDP(0.1)))
+    account.close()
+    days = [line["when"] for line in ledger.lines]
+    assert len(set(days)) == 1
+    assert len(date.fromisoformat(days[0]).isoformat()) == len(days[0])
+    assert re.search(r"\d\d:\d\d", json.dumps(ledger.lines)) is None
+
+
+def test_all_lines_of_a_fit_carry_the_day_it_began(make: MakeLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = make(GDP(1.0))
+    monkeypatch.setattr(_ledger, "today", lambda: "2026-02-28")
+    account = reserve(ledger, GDP(0.5))
+    monkeypatch.setattr(_ledger, "today", lambda: "2026-03-01")  # it takes until after midnight
+    account.debit(event(GDP(0.1)))
+    account.close()
+    assert {line["when"] for line in ledger.lines[1:]} == {"2026-02-28"}
+
+
+def rewrite_as_before(path: Path, lines: list[dict[str, object]]) -> None:
+    """Write a ledger as an earlier version did, with the chain of digests that belongs to it."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("DROP TRIGGER no_update")
+    connection.execute("DROP TRIGGER no_delete")
+    connection.execute("DELETE FROM ledger")
+    digest = ""
+    for number, line in enumerate(lines, start=1):
+        text = json.dumps(line, sort_keys=True)
+        digest = _ledger._digest(digest, text)
+        connection.execute("INSERT INTO ledger (id, line, digest) VALUES (?, ?, ?)", (number, text, digest))
+    connection.execute(f"PRAGMA user_version = {len(lines)}")
+    connection.close()
+
+
+def test_an_old_ledger_is_read_again_under_the_rule_that_holds(path: Path) -> None:
+    # Earlier versions added the epsilons of Gaussian and pure fits, which is false where answers choose between them.
+    with Ledger.create(path, ApproxDP(1.0, 1e-6), pure_epsilon=0.5) as ledger:
+        spend(ledger, gaussian_budget(ApproxDP(0.4, 1e-6)))
+        spend(ledger, PureDP(0.5))
+        lines = ledger.lines
+    old = [{**line, "when": "2026-01-31T10:11:12.345+00:00"} for line in lines]
+    del old[0]["pure_epsilon"]
+    rewrite_as_before(path, old)
+    with Ledger.open(path) as ledger:
+        assert (ledger.left, ledger.left_pure) == (0.0, 0.0)
+        assert not ledger.spent.fits(ledger.budget)
+        assert {account["when"] for account in ledger.summary()["accounts"]} == {"2026-01-31"}
+        for cost in (GDP(1e-3), PureDP(1e-3)):
+            with pytest.raises(BudgetExceeded, match="is left"):
+                reserve(ledger, cost)
+        assert {one.when for one in ledger.events} == {"2026-01-31"}
 
 
 def test_a_chain_forged_with_care_is_still_read_with_care(spent_file: Path) -> None:

@@ -11,7 +11,9 @@ from cloister.privacy import GDP, ZCDP, ApproxDP, Cost, Event, Guarantee, PureDP
 
 
 def event(cost: Cost, *, asked: str = "votes", seeded: bool = False) -> Event:
-    return price(cost, asked=asked, size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=seeded).stamped()
+    return price(cost, asked=asked, size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=seeded).dated(
+        "2026-01-31"
+    )
 
 
 def receipt(guarantee: Guarantee, *events: Event, neighbours: str = "add-remove") -> Receipt:

@@ -42,7 +42,7 @@ def assert_clean(texts):
 @pytest.mark.parametrize("extra", [{}, {"delta": 1e-6}, {"neighbours": "replace", "calibration": "paper"}])
 def test_the_canary_is_found_nowhere(make, target, planted, tmp_path, capfd, method, extra):
     relation = {"neighbours": extra.get("neighbours", "add-remove")}
-    ledger = Ledger.open(tmp_path / "budget.sqlite", epsilon=20.0, delta=extra.get("delta", 0.0), **relation)
+    ledger = Ledger.create(tmp_path / "budget.sqlite", epsilon=20.0, delta=extra.get("delta", 0.0), **relation)
     model = make(method=method, ledger=ledger, epsilon=1.0, progress=True, **extra).fit(target, source=planted)
     texts = [repr(model), repr(vars(model)), model.release_.to_json(), report_html(model.release_), str(ledger.lines)]
     texts += [*model.privacy_receipt_.explain(), *capfd.readouterr()]

@@ -34,9 +34,16 @@ def ledger() -> None:
     show_default=True,
     help="Which tables count as neighbours.",
 )
+@click.option(
+    "--pure-epsilon",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="The part of epsilon set aside for pure fits (--delta 0), if you plan fits of both kinds.",
+)
 @click.option("--name", default="", help="What the budget is for.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def create(path: str, epsilon: float, delta: float, neighbours: str, name: str, *, as_json: bool) -> None:
+def create(path: str, epsilon: float, delta: float, neighbours: str, pure_epsilon: float, name: str, *, as_json: bool) -> None:
     """Create a ledger with a total budget at PATH. A file that exists is never replaced.
 
     \b
@@ -46,9 +53,8 @@ def create(path: str, epsilon: float, delta: float, neighbours: str, name: str, 
     from cloister.cli._print import print_json
     from cloister.privacy import Ledger
 
-    if Path(path).exists():
-        raise LedgerError(f"ledger create: {path!r} exists. A budget is never replaced; choose another name.")
-    with Ledger.open(path, epsilon=epsilon, delta=delta, neighbours=neighbours, name=name) as made:
+    made = Ledger.create(path, epsilon=epsilon, delta=delta, neighbours=neighbours, name=name, pure_epsilon=pure_epsilon)
+    with made:
         if as_json:
             print_json(made.summary())
         else:
@@ -57,7 +63,9 @@ def create(path: str, epsilon: float, delta: float, neighbours: str, name: str, 
 
 @ledger.command(short_help="Print budget, spending and what is left.")
 @click.argument("path", metavar="PATH")
-@click.option("--events", is_flag=True, help="Also print every noisy answer: what was asked, its noise, its sensitivity, when.")
+@click.option(
+    "--events", is_flag=True, help="Also print every noisy answer: what was asked, its noise, its sensitivity, its day."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(path: str, *, events: bool, as_json: bool) -> None:
     """Print the budget at PATH, what was spent, and what is left.
@@ -84,20 +92,30 @@ def show(path: str, *, events: bool, as_json: bool) -> None:
 
 @ledger.command(short_help="Check that no line was altered.")
 @click.argument("path", metavar="PATH")
-def verify(path: str) -> None:
+@click.option("--checkpoint", help="What 'ledger show' or 'ledger verify' printed earlier: finds lines cut off the end, too.")
+def verify(path: str, *, checkpoint: str | None) -> None:
     """Read every line at PATH, check the chain of digests, and add the debits up again.
 
-    Without a copy of an earlier state nobody can tell whether lines at the very end were removed: keep backups.
-    """
-    with _open(path) as found:
-        lines, told = found.lines, found.summary()
+    An edit is found in any case. Lines cut off the end are found only by comparing with a checkpoint that was kept elsewhere:
+    the file itself cannot know what was once behind its last line.
+
+    \b
+    Examples:
+      cloister ledger verify budget.sqlite
+      cloister ledger verify budget.sqlite --checkpoint 17:5f2a...
+    """  # noqa: D301
+    with _open(path, checkpoint=checkpoint) as found:
+        lines, summary = found.lines, found.summary()
     debits = sum(line["kind"] == "debit" for line in lines)
-    click.echo(f"{path} is in order: {len(lines)} lines, {debits} noisy answers, spent {told['spent']}.")
+    click.echo(f"{path} is in order: {len(lines)} lines, {debits} noisy answers, spent {summary['spent']}.")
+    if checkpoint is not None:
+        click.echo("It holds all it held at the checkpoint.")
+    click.echo(f"Checkpoint: {summary['checkpoint']}")
 
 
-def _open(path: str) -> "Ledger":
+def _open(path: str, *, checkpoint: str | None = None) -> "Ledger":
     from cloister.privacy import Ledger
 
     if not Path(path).exists():
         raise LedgerError(f"ledger: there is no file {path!r}. Create it with 'cloister ledger create'.")
-    return Ledger.open(path)
+    return Ledger.open(path, checkpoint=checkpoint)

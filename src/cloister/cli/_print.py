@@ -143,18 +143,19 @@ def print_ledger(console: "Console", told: dict[str, Any], budget: str) -> None:
     console.print(f"Spent:      {told['spent']}")
     console.print(f"Left:       {left_words(told)}")
     console.print(f"Neighbours: {told['neighbours']}")
+    console.print(f"Checkpoint: {told['checkpoint']}", soft_wrap=True)
     if not told["accounts"]:
         console.print("No fit has used it yet.")
         return
     table = _table(
-        [("account", False), ("purpose", False), ("opened (UTC)", False), ("answers", True), ("counts as", False), ("", False)]
+        [("account", False), ("purpose", False), ("day", False), ("answers", True), ("counts as", False), ("", False)]
     )
     for account in told["accounts"]:
         state = "open: counts with all it reserved" if account["open"] else "closed"
         table.add_row(
             account["account"],
             plain_text(account["purpose"]),
-            account["when"][:19],
+            account["when"],
             str(account["events"]),
             account["cost"],
             state,
@@ -164,11 +165,11 @@ def print_ledger(console: "Console", told: dict[str, Any], budget: str) -> None:
 
 def print_events(console: "Console", lines: Sequence[dict[str, Any]]) -> None:
     """Print every debit of a ledger."""
-    heads = [("when (UTC)", False), ("account", False), ("asked", False), ("numbers", True), ("mechanism", False)]
+    heads = [("day", False), ("account", False), ("asked", False), ("numbers", True), ("mechanism", False)]
     table = _table([*heads, ("scale", True), ("sensitivity", True), ("relation", False), ("", False)])
     for line in lines:
         table.add_row(
-            line["when"][:19],
+            line["when"][:10],
             line["account"],
             line["asked"],
             f"{line['size']:,}",
@@ -185,7 +186,8 @@ def left_words(told: dict[str, Any]) -> str:
     """Say what is left of a ledger's summary, in the currency of its budget."""
     budget = told["budget"]
     at = f" at delta {budget['delta']:.3g}" if budget.get("delta") else ""
-    return f"{currency_of(budget)} {told['left']:.4g}{at}"
+    pure = f", or {told['left_pure']:.4g} of a pure fit" if budget.get("delta") else ""
+    return f"{currency_of(budget)} {told['left']:.4g}{at}{pure}"
 
 
 def currency_of(budget: dict[str, Any]) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guarantees, exact noise, events and the ledger. Imports the domain; knows nothing of rows."""
 
-from cloister.privacy._accounting import Tally, left_of
+from cloister.privacy._accounting import Composition, Tally, left_of
 from cloister.privacy._entropy import Entropy
-from cloister.privacy._events import Cost, Event, event_from_line, price, price_choice
+from cloister.privacy._events import Cost, Event, coarsened, event_from_line, price, price_choice
 from cloister.privacy._guarantees import (
     GDP,
     ZCDP,
@@ -27,6 +27,7 @@ __all__ = [
     "ZCDP",
     "Account",
     "ApproxDP",
+    "Composition",
     "Cost",
     "Entropy",
     "Event",
@@ -37,6 +38,7 @@ __all__ = [
     "Scale",
     "Tally",
     "as_guarantee",
+    "coarsened",
     "convert",
     "discrete_laplace",
     "event_from_line",

@@ -1,17 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a collection of events costs together.
+"""What a collection of events costs together, when each may be chosen after seeing the answers to the earlier ones.
 
-Gaussian events compose exactly: the squares of their mu add up, also when each is chosen after seeing the answers to the
-earlier ones (Smith and Thakurta 2022). Pure events add their epsilons, likewise. Where both kinds occur, their epsilons add:
-the Gaussian events as (epsilon_g, delta), the pure ones as their sum epsilon_p, all as (epsilon_g + epsilon_p, delta). Proof,
-for any interleaving, however it was chosen: move the Gaussian answers from one table to its neighbour first, which costs
-(epsilon_g, delta) because the pure answers in between are post-processing with randomness of their own; then move the pure
-ones, which costs a factor e^epsilon_p on what is left.
+**Gaussian events**: the squares of their mu add up. **Pure events**: their epsilons add up. **Both kinds in one (epsilon,
+delta) budget**: a pure event counts as its tight Gaussian cost, mu = 2 Phi^-1(e^eps / (1 + e^eps)), and squares add up.
 
-Costs that were all fixed before the first answer can be composed more tightly, with Google's `dp-accounting` by privacy loss
-distributions, pessimistically rounded; a pure event enters as randomised response, which dominates every epsilon-DP mechanism.
-That is what `planned` stands for. It is wrong for costs chosen on the way: whoever lets an answer decide between a
-Gaussian and a pure fit can push delta above that of either choice (we computed a case of 1.85 times).
+Proof, for any interleaving in which the answers so far decide what comes next and when to stop. Given the past, a mu-GDP
+event is a randomised function of one draw from N(0, 1) on one table and N(mu, 1) on its neighbour (Blackwell; Dong, Roth and
+Su 2022), and that draw can be read off the increment of a Brownian motion, without drift or with drift 1, over a stretch of
+time of length mu^2. The budget allows stretches that add up to at most M^2, with M fixed beforehand, so all answers together
+are a randomised function of the path up to time M^2. The likelihood ratio of the two paths depends on their end point alone,
+which is N(0, M^2) or N(M^2, M^2). So the whole is M-GDP, and M is the largest one that implies (epsilon, delta).
+
+Runs in which only pure events occur may instead spend epsilons that add up to epsilon. They add nothing to delta: delta is
+the integral of max(0, p - e^epsilon q) over all runs, and for those p is at most e^epsilon q. What the other runs add is what
+they add where every run outside the rule above stops, which is at most delta.
+
+**A split fixed beforehand** (`pure_epsilon`): Gaussian events within (epsilon - pure_epsilon, delta), pure ones within
+pure_epsilon. Proof: move the Gaussian answers from one table to its neighbour first; the pure answers in between have
+randomness of their own, so this costs (epsilon - pure_epsilon, delta) by the argument above. Then move the pure ones: no run
+changes by more than a factor of e^pure_epsilon.
+
+It is not enough that the epsilon of the Gaussian events so far and those of the pure ones add up to epsilon at every point:
+where answers decide which kind comes next, they choose the split, and delta grows (1.7 times with two fits, 6 to 9 times with
+51).
+
+**Costs that were all fixed before the first answer** (`planned`) can be composed more tightly, with Google's `dp-accounting`
+by privacy loss distributions, pessimistically rounded; a pure event enters as randomised response, which dominates every
+epsilon-DP mechanism. It is wrong for costs chosen on the way.
 
 Sums are compared with a relative tolerance of 1e-12 for floating-point addition, three orders of magnitude below the slack
 that calibration leaves.
@@ -27,14 +42,25 @@ from typing import Any
 from cloister import validate
 from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, pure_mu
 from cloister.privacy._events import Cost
-from cloister.privacy._guarantees import GDP, ZCDP, ApproxDP, Guarantee, PureDP, gaussian_budget
+from cloister.privacy._guarantees import GDP, ZCDP, ApproxDP, Guarantee, PureDP, gaussian_budget, pure_budget
 
-__all__ = ["Tally", "left_of"]
+__all__ = ["Composition", "Tally", "left_of"]
 
 TOLERANCE = 1e-12
 DISCRETIZATION = 1e-4  # smallest step of the privacy loss distributions; losses are rounded up to it
 FINE_STEPS, COARSE_STEPS = 34, 17  # of a bisection: where a look is cheap, and where it composes distributions
 LARGEST_GRID = 50_000  # steps from the smallest to the largest loss that matters: a few tenths of a second to compose
+
+
+@dataclass(frozen=True)
+class Composition:
+    """How the costs that share a budget are added up. Fixed when the budget is made, before the first answer."""
+
+    planned: bool = False  # kind and cost of every event are fixed before the first answer
+    pure_epsilon: float = 0.0  # the part of an (epsilon, delta) budget that is set aside for pure events
+
+
+ADAPTIVE = Composition()
 
 
 @dataclass
@@ -89,60 +115,71 @@ class Tally:
         """All events together, as GDP."""
         return float((self.mu_squared + sum(times * pure_mu(epsilon) ** 2 for epsilon, times in self.pure.items())) ** 0.5)
 
-    def delta_at(self, epsilon: float, *, planned: bool = False) -> float:
+    def delta_at(self, epsilon: float, *, composition: Composition = ADAPTIVE) -> float:
         """Return a delta such that all events together are (epsilon, delta)-DP."""
-        if not self.pure:
-            return gdp_delta(self.mu, epsilon)
-        if not self.mu_squared and self.epsilon_sum <= epsilon * (1 + TOLERANCE):
+        if self._is_pure_within(epsilon):
             return 0.0
-        if planned:
+        if composition.pure_epsilon:
+            left = epsilon - composition.pure_epsilon
+            spare = self.epsilon_sum <= composition.pure_epsilon * (1 + TOLERANCE)
+            return gdp_delta(self.mu, left) if spare and left >= 0 else 1.0
+        if composition.planned and self.pure:
             return float(self._distribution().get_delta_for_epsilon(epsilon))
-        left = epsilon - self.epsilon_sum
-        return gdp_delta(self.mu, left) if self.mu_squared and left >= 0 else 1.0
+        return gdp_delta(self.all_mu, epsilon)
 
-    def epsilon_at(self, delta: float, *, planned: bool = False) -> float:
+    def epsilon_at(self, delta: float, *, composition: Composition = ADAPTIVE) -> float:
         """Return an epsilon such that all events together are (epsilon, delta)-DP."""
-        gaussian = gdp_epsilon(self.mu, delta) if self.mu_squared else 0.0
-        if not self.pure or not planned or (not self.mu_squared and delta == 0.0):
-            return gaussian + self.epsilon_sum
-        return min(float(self._distribution().get_epsilon_for_delta(delta)), gaussian + self.epsilon_sum)
+        if not self.mu_squared and delta == 0.0:
+            return self.epsilon_sum
+        if composition.pure_epsilon:
+            return gdp_epsilon(self.mu, delta) + self.epsilon_sum
+        if composition.planned and self.pure:
+            found = float(self._distribution().get_epsilon_for_delta(delta))
+        else:
+            found = gdp_epsilon(self.all_mu, delta)
+        return found if self.mu_squared else min(found, self.epsilon_sum)
 
-    def fits(self, budget: Guarantee, *, planned: bool = False) -> bool:
+    def fits(self, budget: Guarantee, *, composition: Composition = ADAPTIVE) -> bool:
         """Whether all events together satisfy `budget`."""
         limit = 1 + TOLERANCE
         if isinstance(budget, PureDP):
-            return not self.mu_squared and self.epsilon_sum <= budget.epsilon * limit
+            return self._is_pure_within(budget.epsilon)
         if isinstance(budget, ZCDP):
             return self.rho <= budget.rho * limit
         if isinstance(budget, GDP):
             return self.all_mu <= budget.mu * limit
-        if not self.mu_squared and self.epsilon_sum <= budget.epsilon * limit:
+        if self._is_pure_within(budget.epsilon):
             return True
-        if budget.delta == 0.0:
-            return False
-        return self.delta_at(budget.epsilon, planned=planned) <= budget.delta
+        return budget.delta > 0 and self.delta_at(budget.epsilon, composition=composition) <= budget.delta
 
-    def describe(self, like: Guarantee, *, planned: bool = False) -> str:
+    def describe(self, like: Guarantee, *, composition: Composition = ADAPTIVE) -> str:
         """Say what was spent in the currency of `like`."""
         if isinstance(like, ApproxDP) and like.delta > 0:
-            return f"epsilon {self.epsilon_at(like.delta, planned=planned):.4g} at delta {like.delta:.3g}"
+            return f"epsilon {self.epsilon_at(like.delta, composition=composition):.4g} at delta {like.delta:.3g}"
         if isinstance(like, PureDP | ApproxDP):
             return f"epsilon {self.epsilon_sum:.4g}"
         return f"rho {self.rho:.4g}" if isinstance(like, ZCDP) else f"mu {self.all_mu:.4g}"
+
+    def _is_pure_within(self, epsilon: float) -> bool:
+        return not self.mu_squared and self.epsilon_sum <= epsilon * (1 + TOLERANCE)
 
     def _distribution(self) -> Any:
         return _compose(self.mu, tuple(sorted(self.pure.items())))
 
 
-def left_of(budget: Guarantee, spent: Tally, *, planned: bool = False) -> float:
-    """Return the largest further cost that still fits, in the currency of `budget` (epsilon, rho or mu), rounded down."""
-    if isinstance(budget, GDP | ZCDP) or (isinstance(budget, ApproxDP) and budget.delta > 0):
-        steps = COARSE_STEPS if planned and spent.pure and isinstance(budget, ApproxDP) else FINE_STEPS
-        most = _largest(
-            lambda mu: (spent + Tally(mu * mu)).fits(budget, planned=planned), gaussian_budget(budget).mu, steps=steps
-        )
-        return _currency(budget, most)
-    return _largest(lambda epsilon: (spent + Tally.of([PureDP(epsilon)])).fits(budget), budget.epsilon, steps=FINE_STEPS)
+def left_of(budget: Guarantee, spent: Tally, *, composition: Composition = ADAPTIVE, pure: bool = False) -> float:
+    """Return the largest further cost that still fits, rounded down: of a Gaussian fit, or of a pure one.
+
+    That of a Gaussian fit is in the currency of `budget` (epsilon at its delta, rho or mu), that of a pure fit is an epsilon.
+    """
+
+    def fits(cost: Cost) -> bool:
+        return (spent + Tally.of([cost])).fits(budget, composition=composition)
+
+    steps = COARSE_STEPS if composition.planned and isinstance(budget, ApproxDP) else FINE_STEPS
+    if pure or isinstance(budget, PureDP) or (isinstance(budget, ApproxDP) and budget.delta == 0.0):
+        return _largest(lambda epsilon: fits(PureDP(epsilon)), pure_budget(budget).epsilon, steps=steps)
+    return _currency(budget, _largest(lambda mu: fits(GDP(mu)), gaussian_budget(budget).mu, steps=steps))
 
 
 def _currency(budget: GDP | ZCDP | ApproxDP, mu: float) -> float:

@@ -24,13 +24,14 @@ from cloister.privacy._guarantees import GDP, PureDP, pure_budget
 from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
 from cloister.privacy._selection import exponential_choice
 
-__all__ = ["Cost", "Event", "event_from_line", "price", "price_choice"]
+__all__ = ["Cost", "Event", "coarsened", "event_from_line", "price", "price_choice", "today"]
 
 Cost: TypeAlias = GDP | PureDP
 
 LINE_VERSION = 1
 SMALLEST_DEVIATION = 1e-9  # in steps: never quite zero, so that one may divide by it
 EVENTS = ("rounded_gaussian", "discrete_laplace", "exponential")
+DAY = len("2026-01-01")
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
 
 
@@ -46,7 +47,9 @@ class Event:
     unit: float  # what one integer step is worth
     relation: str
     seeded: bool
-    when: str = ""
+    when: str = (
+        ""  # the day on which its fit began: a time of day would tell how long an answer took, hence something of the rows
+    )
 
     def __post_init__(self) -> None:
         if self.event not in EVENTS:
@@ -71,9 +74,9 @@ class Event:
         ratio = math.exp(-1 / self.scale)  # of the probabilities of neighbouring integers
         return max(math.sqrt(2 * ratio) / (1 - ratio), SMALLEST_DEVIATION) * self.unit
 
-    def stamped(self) -> "Event":
-        """Return the event with the present time."""
-        return replace(self, when=datetime.now(UTC).isoformat(timespec="milliseconds"))
+    def dated(self, day: str) -> "Event":
+        """Return the event with the day of its fit."""
+        return replace(self, when=day)
 
     def draw(self, entropy: Entropy) -> IntArray:
         """Draw the event's noise: `size` independent integers."""
@@ -131,7 +134,18 @@ def event_from_line(line: dict[str, Any]) -> Event:
             f"ledger: cannot read an event {line.get('event')!r} of version {line.get('v')!r}. Upgrade cloister to read it."
         )
     known = {one.name: line[one.name] for one in fields(Event) if one.name in line}
+    known["when"] = coarsened(line.get("when", ""))
     try:
         return Event(**known)
     except TypeError:
         raise LedgerError("ledger: an event lacks some of its fields. Restore the file from a backup.") from None
+
+
+def today() -> str:
+    """Return the day, in universal time."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def coarsened(when: object) -> str:
+    """Return the day of a time; ledgers and releases written by earlier versions say the time of day."""
+    return str(when)[:DAY]

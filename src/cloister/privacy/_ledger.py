@@ -9,8 +9,10 @@ anywhere shows. The kinds of line are
 - ``debit``: one event, written and flushed to disk before its answer is computed;
 - ``close``: the fit is over; what it reserved but did not debit is free again.
 
-An open account counts with all it reserved. So a process that is killed leaves a ledger that says more was spent than was
-answered, never less. Every write happens inside one exclusive transaction that first reads what others have written.
+The lines of a fit carry the day on which it reserved its budget and no time of day: how long an answer took says something
+about the rows. An open account counts with all it reserved. So a process that is killed leaves a ledger that says more was
+spent than was answered, never less. Every write happens inside one exclusive transaction that first reads what others have
+written.
 """
 
 import hashlib
@@ -21,7 +23,6 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +30,16 @@ from cloister import validate
 from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Tally, left_of
-from cloister.privacy._events import LINE_VERSION, Cost, Event, event_from_line
-from cloister.privacy._guarantees import GDP, Guarantee, PureDP, as_guarantee, to_dict
+from cloister.privacy._events import LINE_VERSION, Cost, Event, event_from_line, today
+from cloister.privacy._guarantees import GDP, Guarantee, PureDP, to_dict
+from cloister.privacy._ledger_file import as_ledger_errors, create_table, file_exists, publish_file, refuse_missing
 from cloister.privacy._ledger_state import LedgerState, refuse_unless_it_fits
+from cloister.privacy._ledger_terms import first_line, total_of
 
 __all__ = ["Account", "Ledger"]
 
-APPLICATION_ID = 0x434C5354  # "CLST", written into the SQLite header
 BUSY_SECONDS = 120.0
 INHERITED: list[sqlite3.Connection] = []  # connections of a parent process: closing one here could undo its transaction
-SCHEMA = """
-CREATE TABLE ledger (id INTEGER PRIMARY KEY, line TEXT NOT NULL, digest TEXT NOT NULL);
-CREATE TRIGGER no_update BEFORE UPDATE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-CREATE TRIGGER no_delete BEFORE DELETE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-CREATE TRIGGER no_replace BEFORE INSERT ON ledger WHEN EXISTS (SELECT 1 FROM ledger WHERE id = NEW.id)
-BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
-"""
 
 
 class Ledger:
@@ -64,6 +59,10 @@ class Ledger:
         Whether kind and cost of every fit are fixed before the first answer. Then Gaussian and pure fits that share an
         (epsilon, delta) budget are composed more tightly, with `dp-accounting`. Leave it off if results may decide what is
         fitted next.
+    pure_epsilon : float, default=0.0
+        The part of an (epsilon, delta) budget that is set aside for pure fits (``delta=0``); Gaussian fits share the rest.
+        With 0, a pure fit beside Gaussian ones counts as the Gaussian fit it is equivalent to, which is dear: set a part
+        aside if you plan fits of both kinds.
 
     Notes
     -----
@@ -94,14 +93,15 @@ class Ledger:
         neighbours: str = "add-remove",
         name: str = "",
         planned: bool = False,
+        pure_epsilon: float = 0.0,
     ) -> None:
-        relation = Relation.parse("Ledger.neighbours", neighbours)
-        first = _first_line(_total(budget, epsilon, delta), relation, name, planned=planned)
+        first = first_line(total_of(budget, epsilon, delta), neighbours, name, planned=planned, pure_epsilon=pure_epsilon)
         self._setup(path=None)
-        self._create(first)
+        self._write_first(first)
+        self._refresh()
 
     @classmethod
-    def open(
+    def create(
         cls,
         path: str | os.PathLike[str],
         budget: Guarantee | None = None,
@@ -111,15 +111,16 @@ class Ledger:
         neighbours: str = "add-remove",
         name: str = "",
         planned: bool = False,
+        pure_epsilon: float = 0.0,
     ) -> "Ledger":
-        """Open the ledger in a file, or create it there when a budget is given and the file does not exist.
+        """Create a ledger in a new file. A file that exists is never replaced: a budget is granted once.
 
         Parameters
         ----------
         path : str or path
-            A SQLite file on a local disk: network file systems often do not lock.
-        budget, epsilon, delta, neighbours, name, planned
-            As for the class. With an existing file the budget may be left out; if given, it must be the one in the file.
+            Where there is no file yet, on a local disk: network file systems often do not lock.
+        budget, epsilon, delta, neighbours, name, planned, pure_epsilon
+            As for the class.
 
         Returns
         -------
@@ -129,34 +130,96 @@ class Ledger:
         Raises
         ------
         LedgerError
-            If the file is missing and no budget is given, is no ledger, was altered, or holds another budget.
+            If there is a file already, or none can be written there.
 
         Examples
         --------
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = pathlib.Path(folder) / "budget.sqlite"
-        ...     with Ledger.open(path, epsilon=2.0, delta=1e-6) as ledger:
+        ...     with Ledger.create(path, epsilon=2.0, delta=1e-6) as ledger:
         ...         print(ledger.budget)
         epsilon = 2, delta = 1e-06
         """
+        first = first_line(total_of(budget, epsilon, delta), neighbours, name, planned=planned, pure_epsilon=pure_epsilon)
+        place = Path(path).absolute()
+        with as_ledger_errors(place):
+            if place.exists() or place.is_symlink():
+                raise file_exists(place)
+            draft = place.with_name(f".{place.name}.{uuid.uuid4().hex}")
+            try:  # a whole ledger appears under its name, or none: a maker that is killed leaves no half of one
+                maker = cls.__new__(cls)
+                maker._setup(path=draft)
+                maker._write_first(first)
+                maker.close()
+                publish_file(draft, place)
+            finally:
+                draft.unlink(missing_ok=True)
+        return cls.open(place)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        budget: Guarantee | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        neighbours: str | None = None,
+        name: str | None = None,
+        planned: bool | None = None,
+        pure_epsilon: float | None = None,
+        checkpoint: str | None = None,
+    ) -> "Ledger":
+        """Open the ledger in a file that exists; :meth:`create` makes one.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        budget, epsilon, delta, neighbours, name, planned, pure_epsilon
+            As for the class. All may be left out; what is given must be what the file says.
+        checkpoint : str, optional
+            What :attr:`checkpoint` said earlier. The ledger must still hold all it held then, so that lines cut off its
+            end are found, too.
+
+        Returns
+        -------
+        Ledger
+            Open for debits.
+
+        Raises
+        ------
+        LedgerError
+            If the file is missing or empty, is no ledger, was altered, or says something else than was given.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "budget.sqlite"
+        ...     Ledger.create(path, epsilon=2.0, delta=1e-6).close()
+        ...     with Ledger.open(path, neighbours="add-remove") as ledger:
+        ...         print(round(ledger.left, 6))
+        2.0
+        """
         place = Path(path).absolute()  # a pickled copy, or a later change of folder, must find the same file
-        wanted = None if budget is None and epsilon is None else _total(budget, epsilon, delta)
-        relation = Relation.parse("Ledger.neighbours", neighbours)
+        wanted = {
+            "budget": None if budget is None and epsilon is None else total_of(budget, epsilon, delta),
+            "neighbours": None if neighbours is None else Relation.parse("Ledger.neighbours", neighbours).value,
+            "name": name,
+            "planned": None if planned is None else validate.boolean("Ledger.planned", planned),
+            "pure_epsilon": pure_epsilon,
+        }
         ledger = cls.__new__(cls)
         ledger._setup(path=place)
-        with _as_ledger_errors(place):
-            missing = not place.exists() or (place.is_file() and place.stat().st_size == 0)
-        if wanted is None and missing:
-            raise LedgerError(f"Ledger.open: there is no file {place.name!r}. Pass epsilon= and delta= to create it.")
+        with as_ledger_errors(place):
+            refuse_missing(place)
         try:
-            if wanted is not None:  # also where there is a file: its maker may have died before the first line
-                ledger._create(_first_line(wanted, relation, name, planned=planned))
             ledger._refresh()
-            if wanted is not None and wanted != ledger.budget:
-                raise LedgerError(
-                    f"Ledger.open: {place.name!r} holds a budget of {ledger.budget}, not {wanted}. Open it without a budget."
-                )
+            ledger._compare(wanted)
+            if checkpoint is not None:
+                ledger._check_against(checkpoint)
         except BaseException:
             ledger.close()
             raise
@@ -180,6 +243,16 @@ class Ledger:
         return self._state.name
 
     @property
+    def planned(self) -> bool:
+        """Whether all costs are fixed before the first answer."""
+        return self._state.composition.planned
+
+    @property
+    def pure_epsilon(self) -> float:
+        """The part of the budget that is set aside for pure fits."""
+        return self._state.composition.pure_epsilon
+
+    @property
     def path(self) -> Path | None:
         """The file, or None in memory."""
         return self._path
@@ -191,8 +264,22 @@ class Ledger:
 
     @property
     def left(self) -> float:
-        """The largest further fit that is not refused, in the budget's currency: epsilon (at its delta), rho or mu."""
-        return left_of(self.budget, self.spent, planned=self._state.planned)
+        """The largest further fit that is not refused, in the budget's currency: epsilon (at its delta), rho or mu.
+
+        Of an (epsilon, delta) budget: the largest Gaussian fit; :attr:`left_pure` is the largest pure one.
+        """
+        return left_of(self.budget, self.spent, composition=self._state.composition)
+
+    @property
+    def left_pure(self) -> float:
+        """The epsilon of the largest further pure fit (``delta=0``) that is not refused."""
+        return left_of(self.budget, self.spent, composition=self._state.composition, pure=True)
+
+    @property
+    def checkpoint(self) -> str:
+        """The number of the last line and its digest. Keep it elsewhere: ``Ledger.open(path, checkpoint=...)`` finds a cut."""
+        state = self._refresh()
+        return f"{state.last}:{state.digest}"
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -209,15 +296,19 @@ class Ledger:
     def summary(self) -> dict[str, Any]:
         """Return budget, spending and accounts as plain data."""
         state = self._refresh()
-        spent = state.spent()
+        spent, composition = state.spent(), state.composition
         return {
             "name": state.name,
             "budget": to_dict(state.budget),
             "neighbours": state.relation.value,
-            "spent": spent.describe(state.budget, planned=state.planned) if not spent.empty else "nothing",
-            "left": left_of(state.budget, spent, planned=state.planned),
+            "planned": composition.planned,
+            "pure_epsilon": composition.pure_epsilon,
+            "spent": spent.describe(state.budget, composition=composition) if not spent.empty else "nothing",
+            "left": left_of(state.budget, spent, composition=composition),
+            "left_pure": left_of(state.budget, spent, composition=composition, pure=True),
             "digest": state.digest,
-            "accounts": [account.to_dict(state.budget) for account in state.accounts.values()],
+            "checkpoint": f"{state.last}:{state.digest}",
+            "accounts": [account.to_dict(state.budget, composition) for account in state.accounts.values()],
         }
 
     # -- what a ledger does ---------------------------------------------------------------------------------------------
@@ -243,7 +334,7 @@ class Ledger:
                     f"{relation.value!r}. Pass neighbours={state.relation.value!r} or another ledger."
                 )
             refuse_unless_it_fits(state, cost)
-            return {"kind": "reserve", "account": identity, "purpose": purpose, "cost": to_dict(cost)}
+            return {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": to_dict(cost)}
 
         self._append(lines)
         return Account(self, identity)
@@ -293,17 +384,36 @@ class Ledger:
         self._state = LedgerState()
         self._orphan = False
 
-    def _create(self, first: dict[str, Any]) -> None:
-        with _as_ledger_errors(self._path):
+    def _write_first(self, first: dict[str, Any]) -> None:
+        with as_ledger_errors(self._path):
             connection = self._connect()
             connection.execute("BEGIN EXCLUSIVE")
-            if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-                for statement in SCHEMA.strip().split(";\nCREATE"):
-                    connection.execute(statement if statement.startswith("CREATE") else f"CREATE{statement}")
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                self._insert(connection, first)
+            create_table(connection)
+            self._insert(connection, first)
             connection.execute("COMMIT")
-        self._refresh()
+
+    def _compare(self, wanted: dict[str, Any]) -> None:
+        """Refuse to open a ledger that says something else than the caller does."""
+        for word, value in wanted.items():
+            found = getattr(self, word)
+            if value is not None and value != found:
+                said, given = (str(found), str(value)) if word == "budget" else (repr(found), repr(value))
+                raise LedgerError(
+                    f"Ledger.open: expected {word} as in the file ({said}), got {given}. Leave it out, or open another ledger."
+                )
+
+    def _check_against(self, checkpoint: str) -> None:
+        """Refuse a ledger that does not hold all it held when `checkpoint` was taken."""
+        number, _, digest = str(checkpoint).strip().partition(":")
+        if not (number.isdecimal() and number.isascii() and digest):
+            validate.refuse("Ledger.checkpoint", "what ledger.checkpoint said", checkpoint, remedy="Pass it unchanged.")
+        with self._transaction(write=False) as (connection, _):
+            found = connection.execute("SELECT digest FROM ledger WHERE id = ?", (min(int(number), 2**62),)).fetchone()
+        if found != (digest,):
+            raise LedgerError(
+                f"Ledger.open: expected line {number} of the checkpoint, got a ledger without it. Lines were cut off or "
+                "replaced: restore the file from a backup."
+            )
 
     def _connect(self) -> sqlite3.Connection:
         if self._pid != os.getpid():  # forked: neither the connection nor the lock may be used here
@@ -327,9 +437,9 @@ class Ledger:
     @contextmanager
     def _transaction(self, *, write: bool = True) -> Iterator[tuple[sqlite3.Connection, LedgerState]]:
         """Hold the ledger, exclusively to write, with its state up to date; roll back on any error."""
-        with _as_ledger_errors(self._path):
+        with as_ledger_errors(self._path):
             self._connect()
-        with self._lock, _as_ledger_errors(self._path):
+        with self._lock, as_ledger_errors(self._path):
             connection = self._connect()
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
@@ -337,13 +447,14 @@ class Ledger:
                 yield connection, self._state
                 connection.execute("COMMIT")
             except BaseException:
-                connection.execute("ROLLBACK")
+                if connection.in_transaction:  # a full disk ends it by itself, and must be what is reported
+                    connection.execute("ROLLBACK")
                 raise
 
     def _append(self, line: Callable[[LedgerState], dict[str, Any]]) -> None:
         """Write the line that `line` makes of the state as it is now; the state follows at the next look."""
         with self._transaction() as (connection, state):
-            self._insert(connection, {"v": LINE_VERSION, "when": _now(), **line(state)})
+            self._insert(connection, {"v": LINE_VERSION, **line(state)})
 
     def _insert(self, connection: sqlite3.Connection, line: dict[str, Any]) -> None:
         text, number = json.dumps(line, sort_keys=True), self._state.last + 1
@@ -372,7 +483,7 @@ class Ledger:
         if connection.execute("PRAGMA user_version").fetchone() != (self._state.last,):
             raise _altered(self._state.last + 1)
         if not self._state.first:
-            raise LedgerError("Ledger.open: the file holds no budget. Create it with epsilon= and delta=.")
+            raise LedgerError("Ledger.open: the file holds no budget. Restore it from a backup.")
 
 
 class Account:
@@ -393,11 +504,12 @@ class Account:
         return self._ledger
 
     def debit(self, event: Event) -> Event:
-        """Write one event; return it with its time. Nothing is written if it does not fit into the reservation."""
-        stamped = event.stamped()
+        """Write one event; return it with the day of the fit. Nothing is written if it does not fit into the reservation."""
+        written: list[Event] = []
 
         def line(state: LedgerState) -> dict[str, Any]:
             account = state.accounts[self._identity]
+            stamped = event.dated(account.when)
             if stamped.relation != state.relation.value:
                 raise LedgerError(
                     f"Ledger.debit: this ledger is about {state.relation.value!r} neighbours, the event about "
@@ -408,54 +520,19 @@ class Account:
                     f"Ledger.debit: {stamped.asked!r} does not fit into what this fit reserved "
                     f"({'closed' if account.closed else account.cost}). This is a fault of the method; please report it."
                 )
+            written.append(stamped)
             return {**stamped.to_line(), "kind": "debit", "account": self._identity}
 
         self._ledger._append(line)
-        return stamped
+        return written[0]
 
     def close(self) -> None:
         """Give back what was reserved and not debited. Closing twice does nothing."""
         with self._ledger._transaction() as (connection, state):
-            if not state.accounts[self._identity].closed:
-                self._ledger._insert(
-                    connection, {"v": LINE_VERSION, "when": _now(), "kind": "close", "account": self._identity}
-                )
-
-
-def _total(budget: Guarantee | None, epsilon: float | None, delta: float | None) -> Guarantee:
-    if budget is not None:
-        if epsilon is not None or delta is not None:
-            validate.refuse("Ledger.budget", "either budget or epsilon and delta", budget, remedy="Leave one of them out.")
-        if not isinstance(budget, Guarantee):
-            validate.refuse("Ledger.budget", "PureDP, ApproxDP, ZCDP or GDP", budget, remedy="Pass epsilon= and delta=.")
-        return budget
-    if epsilon is None:
-        validate.refuse("Ledger.epsilon", "a total to spend", None, remedy="Pass epsilon= and delta=, or budget=.")
-    return as_guarantee("Ledger", epsilon, 0.0 if delta is None else delta)
-
-
-def _first_line(budget: Guarantee, relation: Relation, name: str, *, planned: bool) -> dict[str, Any]:
-    return {
-        "v": LINE_VERSION,
-        "kind": "budget",
-        "budget": to_dict(budget),
-        "neighbours": relation.value,
-        "name": str(name),
-        "planned": validate.boolean("Ledger.planned", planned),
-        "when": _now(),
-    }
-
-
-@contextmanager
-def _as_ledger_errors(path: Path | None) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        name = "the ledger in memory" if path is None else repr(path.name)
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise LedgerError(
-            f"Ledger: {name} cannot be used ({reason}). Check that it is a ledger file on a local disk that you may write to."
-        ) from error
+            account = state.accounts[self._identity]
+            if not account.closed:
+                line = {"v": LINE_VERSION, "when": account.when, "kind": "close", "account": self._identity}
+                self._ledger._insert(connection, line)
 
 
 def _altered(number: int) -> LedgerError:
@@ -464,7 +541,3 @@ def _altered(number: int) -> LedgerError:
 
 def _digest(previous: str, text: str) -> str:
     return hashlib.sha256(f"{previous}\n{text}".encode()).hexdigest()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

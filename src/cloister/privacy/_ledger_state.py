@@ -6,9 +6,9 @@ from typing import Any
 
 from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
-from cloister.privacy._accounting import Tally, left_of
-from cloister.privacy._events import LINE_VERSION, Cost, event_from_line
-from cloister.privacy._guarantees import GDP, Guarantee, PureDP, guarantee_from_dict
+from cloister.privacy._accounting import Composition, Tally, left_of
+from cloister.privacy._events import LINE_VERSION, Cost, coarsened, event_from_line
+from cloister.privacy._guarantees import GDP, ApproxDP, Guarantee, PureDP, guarantee_from_dict
 
 __all__ = ["AccountState", "LedgerState", "refuse_unless_it_fits"]
 
@@ -29,13 +29,18 @@ class AccountState:
         """Whether a further debit fits into the reservation."""
         return (self.debits + Tally.of([cost])).fits(self.cost)
 
-    def counts_as(self) -> Tally:
-        """Return what counts against the budget: all that is reserved while the account is open, then what was debited."""
-        return self.debits if self.closed else Tally.of([self.cost])
+    def counts_as(self, composition: Composition) -> Tally:
+        """Return what counts against the budget: all that is reserved while the account is open, then what was debited.
 
-    def to_dict(self, budget: Guarantee) -> dict[str, Any]:
+        Where a part is set aside for pure fits, a choice in a Gaussian fit is not one: it counts as its Gaussian cost.
+        """
+        if not self.closed:
+            return Tally.of([self.cost])
+        return Tally(self.debits.all_mu**2) if composition.pure_epsilon and isinstance(self.cost, GDP) else self.debits
+
+    def to_dict(self, budget: Guarantee, composition: Composition) -> dict[str, Any]:
         """Return the account as plain data, in the currency of the budget."""
-        tally = self.counts_as()
+        tally = self.counts_as(composition)
         return {
             "account": self.identity,
             "purpose": self.purpose,
@@ -65,12 +70,14 @@ class LedgerState:
             self.budget = guarantee_from_dict(line["budget"])
             self.relation = Relation(line["neighbours"])
             self.name = str(line["name"])
-            self.planned = bool(line.get("planned", False))
+            self.composition = Composition(
+                planned=bool(line.get("planned", False)), pure_epsilon=float(line.get("pure_epsilon", 0.0))
+            )
         elif kind == "reserve":
             cost = guarantee_from_dict(line["cost"])
             if not isinstance(cost, GDP | PureDP):
                 raise TypeError("a reservation is GDP or PureDP")
-            self.accounts[identity] = AccountState(identity, line["purpose"], cost, line["when"])
+            self.accounts[identity] = AccountState(identity, line["purpose"], cost, coarsened(line["when"]))
         elif kind == "debit":
             account = self.accounts[identity]
             account.debits.add(event_from_line(line).cost)
@@ -82,24 +89,38 @@ class LedgerState:
         """Add up what counts against the budget."""
         total = Tally()
         for account in self.accounts.values():
-            total = total + account.counts_as()
+            total = total + account.counts_as(self.composition)
         return total
 
 
 def refuse_unless_it_fits(state: LedgerState, cost: Cost) -> None:
     """Raise the error that names the cost and what is left, if a further cost does not fit."""
-    spent = state.spent()
-    if (spent + Tally.of([cost])).fits(state.budget, planned=state.planned):
+    spent, budget = state.spent(), state.budget
+    if (spent + Tally.of([cost])).fits(budget, composition=state.composition):
         return
-    if isinstance(state.budget, PureDP) and isinstance(cost, GDP):
+    pure = isinstance(cost, PureDP)
+    if isinstance(budget, PureDP) and not pure:
         raise BudgetExceeded(
-            f"Ledger.reserve: the budget is {state.budget}, which Gaussian noise cannot satisfy. Pass delta=0 to the fit."
+            f"Ledger.reserve: the budget is {budget}, which Gaussian noise cannot satisfy. Pass delta=0 to the fit."
         )
-    wanted = Tally.of([cost]).describe(state.budget)
-    left = left_of(state.budget, spent, planned=state.planned)
+    wanted = Tally.of([cost]).describe(budget)
+    if isinstance(cost, PureDP) and isinstance(budget, ApproxDP) and budget.delta:
+        wanted = f"epsilon {cost.epsilon:.4g} (pure)"
     currency = wanted.split()[0]
-    total = getattr(state.budget, currency)
+    left = left_of(budget, spent, composition=state.composition, pure=pure)
+    total = f" of {getattr(budget, currency):.4g}" if hasattr(budget, currency) else ""
     raise BudgetExceeded(
-        f"Ledger.reserve: this fit costs {wanted} but {currency} {left:.4g} of {total:.4g} is left. "
-        f"Ask for no more than is left, or open another budget."
+        f"Ledger.reserve: this fit costs {wanted} but {currency} {left:.4g}{total} is left. {_remedy(state, pure=pure)}"
     )
+
+
+def _remedy(state: LedgerState, *, pure: bool) -> str:
+    """Say what to do, also where the other kind of noise is what stands in the way."""
+    if pure and isinstance(state.budget, ApproxDP) and state.budget.delta and not state.composition.planned:
+        return (
+            "Beside Gaussian fits a pure one is dear: pass the ledger's delta to the fit, or create a ledger with "
+            "pure_epsilon= set aside for pure fits."
+        )
+    if state.composition.pure_epsilon:
+        return f"Of the budget epsilon {state.composition.pure_epsilon:.4g} is set aside for pure fits (delta=0)."
+    return "Ask for no more than is left, or create another budget."

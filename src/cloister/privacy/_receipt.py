@@ -57,6 +57,11 @@ class Receipt:
         return Tally.of(event.cost for event in self.events)
 
     @property
+    def day(self) -> str:
+        """The day on which the fit began, in UTC; empty where nothing was asked."""
+        return self.events[0].when if self.events else ""
+
+    @property
     def seeded(self) -> bool:
         """Whether the noise can be drawn again by whoever knows the seed: not for publication."""
         return any(event.seeded for event in self.events)

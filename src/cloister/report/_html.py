@@ -32,7 +32,7 @@ def page(title: str, sections: Sequence[str]) -> str:
 def header(told: dict[str, Any], title: str, facts: Sequence[tuple[str, str, str]]) -> str:
     """Return the top of the page: the guarantee, who it protects, and further facts as (name, value, small print)."""
     given = told["receipt"]
-    when = str(told["created"]).replace("T", " ").replace("+00:00", " UTC")
+    over = f"Differentially private release · Cloister {told['method']} · {told['created']}"
     guarantee, _, rest = given["guarantee_text"].partition(", ")
     protects = "replaced" if given["neighbours"] == "replace" else "added or removed"
     cells = "".join(
@@ -40,8 +40,7 @@ def header(told: dict[str, Any], title: str, facts: Sequence[tuple[str, str, str
         for name, value, more in [("Guarantee", guarantee, rest), ("Protects", "one row", protects), *facts]
     )
     return (
-        f'<header><p class="over">Differentially private release · Cloister {text(told["method"])} · {text(when)}</p>'
-        f'<h1>{text(title)}</h1>{_banner(given)}<dl class="facts">{cells}</dl></header>'
+        f'<header><p class="over">{text(over)}</p><h1>{text(title)}</h1>{_banner(given)}<dl class="facts">{cells}</dl></header>'
     )
 
 
@@ -184,6 +183,6 @@ def _event_table(receipt: dict[str, Any]) -> str:
         ]
         for index, line in enumerate(receipt["events"], start=1)
     ]
-    heads = ["No.", "When (UTC)", "Asked", "Numbers", "Mechanism", "Scale", "Sensitivity"]
+    heads = ["No.", "Day", "Asked", "Numbers", "Mechanism", "Scale", "Sensitivity"]
     listed = table(heads, rows, numeric=(0, 3, 5, 6))
     return f"<details><summary>Every event, as the ledger records it</summary>{listed}</details>"

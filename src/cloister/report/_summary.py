@@ -85,7 +85,7 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
     """
     return {
         "method": "GridSynopsis",
-        "created": max((f"{event.when[:19]}+00:00" for event in synopsis.receipt.events), default=""),
+        "created": synopsis.receipt.day,
         "n_features": synopsis.n_features,
         "columns": list(synopsis.columns),
         "bounds": _bounds(synopsis),
