@@ -210,27 +210,27 @@ class Frame:
     def clean(self, block: npt.ArrayLike) -> FloatArray:
         """Return raw rows as points of the grid in the unit ball; a row that is not finite becomes the centre.
 
-        One output row per input row, each a function of its own input row alone.
+        One output row per input row, each a function of its own input row alone, and none longer than 1: exactly, whatever the
+        rounding on the way, because the last step pulls rows in and is exact.
         """
         with np.errstate(all="ignore"):  # a warning would tell that some row is large
             rows = np.asarray(block, dtype=np.float64)
             if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
                 rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, self.center)
-            clean = self._inside(rows)
-            self._tiled(np.subtract, clean, self.center)
+            clean = self._offsets(rows)
             self._tiled(np.divide, clean, self.scale)
-            return snap(clean, out=clean)
+            return _pull_in(snap(clean, out=clean))
 
-    def _inside(self, rows: FloatArray) -> FloatArray:
-        """Return ``domain.clip(rows)`` as an array of its own, with rows side by side in memory."""
+    def _offsets(self, rows: FloatArray) -> FloatArray:
+        """Return the rows, moved into the domain, as seen from its centre: an array of its own, rows side by side in memory."""
         inside = np.array(rows, order="C")
         if isinstance(self.domain, Ball):
-            self._tiled(np.subtract, inside, self.domain.center)
+            self._tiled(np.subtract, inside, self.center)
             self.domain.shorten(inside)
-            self._tiled(np.add, inside, self.domain.center)
             return inside
         self._tiled(np.maximum, inside, self.domain.low)
         self._tiled(np.minimum, inside, self.domain.high)
+        self._tiled(np.subtract, inside, self.center)
         return inside
 
     def _tiled(self, operation: np.ufunc, rows: FloatArray, vector: FloatArray) -> None:
@@ -301,6 +301,21 @@ def snap(points: npt.ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
     snapped = np.multiply(array, 1 / step, out=out)  # exact: the step is a power of two
     np.rint(snapped, out=snapped)
     return np.multiply(snapped, step, out=snapped)
+
+
+def _pull_in(points: FloatArray) -> FloatArray:
+    """Pull, in place, points of the grid that lie outside the unit ball to points of the grid inside.
+
+    Rounding, to the grid and of coordinates far from zero, can take a row out. Squared lengths are exact, multiples of step^2.
+    A point outside is scaled to length 1, which is good to a few units of 2^-53, and rounded towards zero: its squared length
+    is below 1 + 2^-49, hence, with step^2 of at least 2^-48, at most 1.
+    """
+    squares = np.einsum("ij,ij->i", points, points)
+    outside = np.flatnonzero(squares > 1.0)
+    if outside.size:
+        step = grid_step(points.shape[1])
+        points[outside] = np.trunc(points[outside] / np.sqrt(squares[outside])[:, None] / step) * step
+    return points
 
 
 def _public_vector(where: str, value: object) -> FloatArray:

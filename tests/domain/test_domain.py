@@ -14,6 +14,7 @@ from cloister import Ball, Box
 from cloister.domain import Relation, as_domain, domain_from_dict, grid_step, snap
 from cloister.exceptions import ParameterError
 
+NEAR = 5  # of the frames below: neither far from zero nor tiny
 DIMENSIONS = (1, 2, 3, 8, 16, 33, 128, 784)
 HOSTILE = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308, -0.0, 5e-324, float(2**63 - 1), float(-(2**63)))
 
@@ -26,7 +27,24 @@ def frames(n_features):
         Box(0.0, 1.0).spread(n_features).frame(),
         Box(-5.0 - steps, 7.0 + steps).frame(),
         Box(-5.0 - steps, 7.0 + steps).frame(scaling="bounds"),
+        Ball(1.0, 9.9e9).spread(n_features).frame(),  # as far from zero as a domain of its size may lie
+        Box(9e9 + steps, 9e9 + 1.0 + steps).frame(),
+        Box(-9e9 - 1.0 - steps, -9e9 - steps).frame(scaling="bounds"),
+        Ball(1e-100).spread(n_features).frame(),
+        Box(-1e-90, 2e-90).spread(n_features).frame(),
     ]
+
+
+def rows_about(frame, generator, count):
+    """Return rows in and around a domain, in its own units, many of them beyond its border or on it."""
+    directions = generator.normal(size=(count, frame.n_features)) * np.exp(generator.normal(size=(count, 1)) * 3)
+    corners = frame.center + frame.scale * generator.choice([-1.0, 1.0], size=(count, frame.n_features))
+    return np.vstack([frame.center + frame.scale * directions, corners, frame.domain.clip(corners)])
+
+
+def square_in_steps(row, n_features):
+    """Return the squared length of a row of the grid, counted in squares of a step, as a Python integer."""
+    return sum(int(value) ** 2 for value in row / grid_step(n_features))
 
 
 # -- domains -------------------------------------------------------------------------------------------------------------
@@ -159,11 +177,26 @@ def test_relations_are_read_from_words():
 def test_clean_rows_lie_on_the_grid_in_the_unit_ball(n_features, generator):
     step = grid_step(n_features)
     for frame in frames(n_features):
-        rows = generator.normal(size=(200, n_features)) * np.exp(generator.normal(size=(200, 1)) * 5)
-        clean = frame.clean(rows)
+        clean = frame.clean(rows_about(frame, generator, 60))
         assert np.array_equal(clean, np.rint(clean / step) * step)
-        assert (np.linalg.norm(clean, axis=1) <= 1 + step * n_features**0.5).all()
-        assert (np.abs(clean) <= 1).all()
+        assert max(square_in_steps(row, n_features) for row in clean) <= int(1 / step) ** 2
+        assert np.linalg.norm(clean, axis=1).max() > 1 - 1e-4  # rows outside lie on the border, not somewhere inside
+
+
+@given(
+    st.sampled_from([1, 2, 3, 12]),
+    st.floats(-1e10, 1e10),
+    st.floats(-8, 8).map(lambda exponent: 10**exponent),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_no_row_leaves_the_unit_ball_wherever_the_domain_lies(n_features, middle, size, is_ball, seed):
+    width = max(size, 1.1e-10 * abs(middle))
+    domain = Ball(width, middle) if is_ball else Box(middle - width, middle + width)
+    frame = domain.spread(n_features).frame()
+    clean = frame.clean(rows_about(frame, np.random.default_rng(seed), 20))
+    limit = int(1 / grid_step(n_features)) ** 2
+    assert max(square_in_steps(row, n_features) for row in clean) <= limit
 
 
 @pytest.mark.parametrize("value", HOSTILE)
@@ -203,7 +236,7 @@ def test_cleaning_reads_every_type_of_number(dtype, generator):
 
 @pytest.mark.parametrize("n_features", [1, 2, 16, 128])
 def test_there_and_back_again(n_features, generator):
-    for frame in frames(n_features):
+    for frame in frames(n_features)[:NEAR]:
         points = frame.domain.clip(frame.center + generator.normal(size=(100, n_features)) * frame.scale)
         assert np.allclose(frame.from_unit(frame.to_unit(points)), points, rtol=1e-9, atol=1e-9)
         unit = frame.to_unit(points)
@@ -259,4 +292,7 @@ def test_cleaning_is_clipping_scaling_and_rounding(domain, n_rows, order, genera
     rows = np.asarray(generator.normal(size=(n_rows, 3)), order=order)
     rows.setflags(write=False)
     frame = domain.frame()
-    assert np.array_equal(frame.clean(rows), snap(frame.to_unit(domain.clip(rows))))
+    clean, plain = frame.clean(rows), snap(frame.to_unit(domain.clip(rows)))
+    assert np.abs(clean - plain).max(initial=0.0) <= grid_step(3)
+    inside = np.sum(plain**2, axis=1) < 1 - 1e-6
+    assert np.array_equal(clean[inside], plain[inside])

@@ -258,7 +258,7 @@ def test_choices_add_their_epsilons_to_those_of_other_events() -> None:
 
 
 def test_a_receipt_adds_choices_up() -> None:
-    events = (choice(PureDP(0.5)).dated("2026-01-31"), noise(PureDP(0.5)).stamped())
+    events = (choice(PureDP(0.5)).dated("2026-01-31"), noise(PureDP(0.5)).dated("2026-01-31"))
     receipt = Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=events)
     assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))) == receipt
     with pytest.raises(LedgerError, match="add up to more than"):
