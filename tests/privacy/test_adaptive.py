@@ -142,7 +142,7 @@ def test_fifty_one_fits_keep_the_promise(budget: ApproxDP, set_aside: float) -> 
     assert delta_of_many(budget, rule_of(budget, set_aside), 51) <= budget.delta * (1 + 1e-3)
 
 
-@pytest.mark.parametrize(("budget", "two", "many"), [(ApproxDP(1.0, 0.01), 1.3, 2.0), (ApproxDP(1.0, 1e-6), 1.5, 5.0)], ids=str)
+@pytest.mark.parametrize(("budget", "two", "many"), [(ApproxDP(1.0, 0.01), 1.3, 1.9), (ApproxDP(1.0, 1e-6), 1.5, 5.0)], ids=str)
 def test_the_attack_breaks_the_rule_that_adds_epsilons(budget: ApproxDP, two: float, many: float) -> None:
     assert delta_of_two(budget, false_rule(budget)) > two * budget.delta
     assert delta_of_many(budget, false_rule(budget), 51) > many * budget.delta
