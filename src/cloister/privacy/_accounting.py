@@ -21,7 +21,7 @@ randomness of their own, so this costs (epsilon - pure_epsilon, delta) by the ar
 changes by more than a factor of e^pure_epsilon.
 
 It is not enough that the epsilon of the Gaussian events so far and those of the pure ones add up to epsilon at every point:
-where answers decide which kind comes next, they choose the split, and delta grows (1.7 times with two fits, 6 to 9 times with
+where answers decide which kind comes next, they choose the split, and delta grows (1.4 to 1.9 times with two fits, 2 to 7 with
 51).
 
 **Costs that were all fixed before the first answer** (`planned`) can be composed more tightly, with Google's `dp-accounting`
