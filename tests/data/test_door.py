@@ -28,22 +28,24 @@ def read(data, **options):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([["a", "b"]], "expected numbers, got text"),
         (np.array([[b"1"]]), "expected numbers, got text"),
-        (np.array([["1.5"]], dtype=object), "expected numbers, got another type"),
-        ([[1, "x"]], "expected numbers, got text"),
-        ([[{}]], "expected numbers, got another type"),
-        (np.array([[1, object()]], dtype=object), "expected numbers, got another type"),
-        ([[1j]], "expected real numbers, got complex ones"),
+        (np.array([["a", "b"]]), "expected numbers, got text"),
+        (np.ma.masked_array([["a", "b"]]), "expected numbers, got text"),
+        (np.array([["a"]], dtype=np.dtypes.StringDType()), "expected numbers, got text"),
+        (np.array([[1j]]), "expected real numbers, got complex ones"),
         (np.array([["2020-01-01"]], dtype="datetime64[D]"), "expected numbers, got dtype datetime64"),
         (np.zeros(3, dtype=[("a", float)])[:, None], "expected numbers, got dtype"),
-        ([[1, 2], [3]], "expected rows of one length, got rows of several"),
         ([1.0, 2.0], r"expected a 2-d table, got 1 dimension\(s\)\. Reshape your data"),
         (3.0, r"expected a 2-d table, got 0 dimension"),
         (np.zeros((2, 2, 2)), r"expected a 2-d table, got 3 dimension"),
         (np.zeros((5, 0)), r"0 feature\(s\)"),
-        ({"a": [1]}, "expected numbers, got another type"),
-        (None, "expected a 2-d table|expected numbers"),
+        ([], r"expected a 2-d table, got 1 dimension"),
+        ([[], []], r"0 feature\(s\)"),
+        (["1.5", "2.5"], r"expected a 2-d table, got 1 dimension"),
+        ([{"a": 1}], r"expected a 2-d table, got 1 dimension"),
+        ("1.5,2.5", r"there is no file"),
+        ({"a": [1]}, r"expected a 2-d table, got 0 dimension"),
+        (None, r"expected a 2-d table, got 0 dimension"),
         (sparse.csr_array(np.eye(3)), "expected a dense table, got a sparse matrix"),
         (sparse.eye(3), "expected a dense table, got a sparse matrix"),
         (pd.Series([1.0]), "expected columns of numbers|expected a 2-d table"),
@@ -60,30 +62,26 @@ def test_what_is_no_table_of_numbers_is_refused(data, message):
 
 def test_a_text_column_is_refused_by_name():
     names = pd.DataFrame({"age": [1.0], "name": [CANARY]})
-    for data in (names, names.astype({"name": object}), pl.from_pandas(names), pa.Table.from_pandas(names)):
-        with pytest.raises(DataError, match=r"expected numbers in column 'name', got .*string.*columns=\[") as caught:
+    for data in (names, names.astype({"name": "string"}), pl.from_pandas(names), pa.Table.from_pandas(names)):
+        with pytest.raises(DataError, match=r"expected numbers in column 'name', got .*str.*columns=\[") as caught:
             open_rows(data)
         assert CANARY not in str(caught.value)
         assert open_rows(data, columns=["age"]).n_features == 1
 
 
-@pytest.mark.parametrize("other", [pd.Timestamp("2020-01-01"), pd.Timedelta(1), [1, 2], {"a": 1}])
-def test_columns_of_other_types_are_refused_by_name(other):
+@pytest.mark.parametrize(
+    "kind",
+    ["datetime64[ns]", "timedelta64[ns]", "datetime64[ns, UTC]", "complex128", "category", "Sparse[float64]", "period[D]"]
+    + [pd.ArrowDtype(kind) for kind in (pa.string(), pa.list_(pa.int64()), pa.date32())],
+)
+def test_columns_of_other_types_are_refused_by_name(kind):
     with pytest.raises(DataError, match=r"expected numbers in column 'when', got"):
-        open_rows(pd.DataFrame({"age": [1.0], "when": [other]}))
+        open_rows(pd.DataFrame({"age": pd.Series([], dtype=float), "when": pd.Series([], dtype=kind)}))
 
 
 def test_categories_are_no_numbers():
-    with pytest.raises(DataError, match=r"expected numbers in column 'c', got dictionary"):
+    with pytest.raises(DataError, match=r"expected numbers in column 'c', got category"):
         open_rows(pd.DataFrame({"c": pd.Categorical([1, 2])}))
-
-
-def test_a_mixed_column_is_refused_without_quoting_it():
-    with pytest.raises(DataError, match=r"got a table Arrow cannot read \(\w+\)\. Pass numeric columns only") as caught:
-        open_rows(pd.DataFrame({"a": [1.0, f"x{CANARY}"]}, dtype=object))
-    assert CANARY not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
 
 
 def test_missing_and_repeated_columns_are_refused_by_name():

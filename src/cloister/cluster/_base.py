@@ -162,7 +162,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _note_features(self, X: object, rows: Rows) -> None:
         if _is_in_memory(X, rows):
-            validate_data(self, X, skip_check_array=True)
+            validate_data(self, _shape_of(X, rows), skip_check_array=True)
             self.n_features_in_ = rows.n_features
             return
         self.n_features_in_ = rows.n_features
@@ -282,7 +282,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         columns = None if names is None or hasattr(type(X), "fold") or not _is_file(X) else list(names)
         rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
         if _is_in_memory(X, rows):
-            validate_data(self, X, reset=False, skip_check_array=True)
+            validate_data(self, _shape_of(X, rows), reset=False, skip_check_array=True)
         elif names is not None and rows.feature_names is not None and rows.feature_names != tuple(names):
             raise DataError(f"{owner}: expected the columns {', '.join(names[:50])}, got others. Pass the same, in order.")
         if rows.n_features != self.n_features_in_:
@@ -335,6 +335,11 @@ def _is_file(X: object) -> bool:
 def _is_in_memory(X: object, rows: Rows) -> bool:
     """Whether scikit-learn can look at the shape and the column names itself."""
     return isinstance(rows, LocalRows) and (isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"))
+
+
+def _shape_of(X: Any, rows: Rows) -> Any:
+    """Return what has the shape and the column names of `X`; scikit-learn would take the width of a list from its first row."""
+    return X if hasattr(X, "columns") else np.empty((0, rows.n_features))
 
 
 def _concatenate(parts: Iterator[IntArray]) -> IntArray:

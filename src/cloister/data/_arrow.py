@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows in Arrow form: data frames, Arrow streams, and Parquet or CSV files read batch by batch.
+"""Rows in Arrow form: tables and streams that have a schema, and Parquet or CSV files read batch by batch.
 
-Column names and types are public; values are not. A null, or text in a CSV column of numbers, becomes a missing value, which
-the frame maps to the centre of the domain: a single row can neither raise an error nor change a branch. Whether a CSV column
-holds numbers at all is judged by the majority of its first thousand entries.
+Column names and types are public; values are not. A null, or text in a CSV file, becomes a missing value, which the frame maps
+to the centre of the domain: a single row can neither raise an error nor change a branch.
 """
 
 from collections.abc import Iterator, Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cloister.exceptions import DataError
 
-__all__ = ["Column", "choose_columns", "find_columns"]
+__all__ = ["Column", "choose_columns"]
 
 LISTED = 50  # names in a message
 
@@ -20,10 +20,12 @@ class Column:
     is_number: bool
 
 
-def choose_columns(place: str, table: Sequence[Column], columns: Sequence[str] | None) -> tuple[int, ...]:
+def choose_columns(
+    place: str, table: Sequence[Column], columns: Sequence[str] | None, *, quote: bool = True
+) -> tuple[int, ...]:
     """Check that the columns exist, once each, and hold numbers; return where they stand in the table."""
     names = [column.name for column in table]
-    found = find_columns(place, names, names if columns is None else columns)
+    found = _find(place, names, columns, quote=quote)
     for index in found:
         if not table[index].is_number:
             raise DataError(
@@ -33,16 +35,21 @@ def choose_columns(place: str, table: Sequence[Column], columns: Sequence[str] |
     return found
 
 
-def find_columns(place: str, names: Sequence[str], columns: Sequence[str]) -> tuple[int, ...]:
-    """Check that the columns exist, once each; return where they stand."""
-    wanted = [str(name) for name in columns]
+def _find(place: str, names: Sequence[str], columns: Sequence[str] | None, *, quote: bool = True) -> tuple[int, ...]:
+    """Check that the columns exist, once each; return where they stand. None stands for all of them.
+
+    Without `quote` no name of the table is told: it is not certain that they are names.
+    """
+    wanted = list(names) if columns is None else [str(name) for name in columns]
     if not wanted:
         raise DataError(f"{place}: 0 feature(s) found while a minimum of 1 is required. Pass a table with columns.")
     for name in wanted:
         times = names.count(name)
         if times != 1:
+            shown = f"column {name!r}" if quote or columns is not None else "a column name"
             problem = f"occurs {times} times" if times else "is not in the table"
-            raise DataError(f"{place}: column {name!r} {problem}. The columns are: {', '.join(names[:LISTED])}.")
+            remedy = f"The columns are: {', '.join(names[:LISTED])}." if quote else "Check the names in the first line."
+            raise DataError(f"{place}: {shown} {problem}. {remedy}")
     if len(set(wanted)) != len(wanted):
         raise DataError(f"{place}: expected every column once, got one twice. Check columns=[...].")
     return tuple(names.index(name) for name in wanted)

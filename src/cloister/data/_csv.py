@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """CSV files, one row per line: no line can raise an error or change how another line is read.
 
-The first line holds the names. Every further line that is not empty is one row; an entry that is no number becomes a missing
-value, and a line with too many or too few entries becomes a row of missing values. So a row is a function of its own line
-alone, also where the line holds a stray quote or bytes that are no text. Imported by the files' backend.
+The first line holds the names. Every column that is used holds numbers: that is declared by opening it, and never guessed from
+the lines. Every further line that is not empty is one row; an entry that is no number becomes a missing value, and a line with
+too many or too few entries becomes a row of missing values. So a row is a function of its own line alone, also where the line
+holds a stray quote or bytes that are no text. Imported by the files' backend.
 """
 
 import csv
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from cloister.data._backend import Block
+from cloister.data._values import doubles_of, to_number
 from cloister.exceptions import DataError
 
 __all__ = ["CHUNK_BYTES", "csv_blocks", "csv_schema"]
@@ -26,19 +29,23 @@ Entries: TypeAlias = Sequence[bytes | None]
 
 CHUNK_BYTES = 1 << 22
 WHOLE = sys.maxsize
-JUDGED_ENTRIES = 1000
+OTHER_SEPARATORS = (";", "\t", "|")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-MISSING_WORDS = frozenset(word.encode() for word in pyarrow.csv.ConvertOptions().null_values)
 
 
-def csv_schema(where: str, file: Path) -> pa.Schema:
-    """Return the names of the columns, and for each whether most of its first entries are numbers (float64) or not (string)."""
+def csv_schema(where: str, file: Path, *, declared: bool) -> pa.Schema:
+    """Return the columns that the first line names, all of them numbers; no further line is read.
+
+    Where nobody `declared` which columns to use, every name must be one that may be published.
+    """
     with file.open("rb") as stream:
         names = _header(where, file, stream)
-        first = next(_chunks(stream))
-    columns = _columns(first, len(names), range(len(names)))
-    kinds = [pa.float64() if _mostly_numbers(column.slice(0, JUDGED_ENTRIES)) else pa.string() for column in columns]
-    return pa.schema(list(zip(names, kinds, strict=True)))
+    if not declared and not all(name.strip() for name in names):
+        raise DataError(
+            f"{where}: expected a name for every column in the first line of {file.name!r}, got a blank one. Add a name, or "
+            "choose columns with columns=[...]."
+        )
+    return pa.schema([(name, pa.float64()) for name in names])
 
 
 def csv_blocks(where: str, file: Path, names: list[str], *, start: int = 0, stop: int = WHOLE) -> Iterator[Block]:
@@ -57,17 +64,38 @@ def csv_blocks(where: str, file: Path, names: list[str], *, start: int = 0, stop
 
 
 def _header(where: str, file: Path, stream: BinaryIO) -> list[str]:
+    """Return the names. They are published, so the first row of a file without names must not be taken for them, nor quoted."""
     line = next((line for line in stream if line.strip()), b"").removeprefix(BYTE_ORDER_MARK)
-    try:
-        names = next(csv.reader([line.decode("utf-8", "replace").rstrip("\r\n")]), [])
-    except csv.Error:  # a line without an end, or with one of its own kind: not a line of names
-        raise DataError(f"{where}: the first line of {file.name!r} holds no column names. Check the line ends.") from None
+    names = _names(line.decode("utf-8", "replace").rstrip("\r\n"))
+    if names is None:
+        raise DataError(f"{where}: the first line of {file.name!r} holds no column names. Check the line ends.")
     if not names:
         raise DataError(f"{where}: the file {file.name!r} is empty. Pass a file with a line of column names.")
-    if all(_is_number(name) for name in names):
-        # Names are public and published; these would be somebody's values.
-        raise DataError(f"{where}: expected column names in the first line of {file.name!r}, got numbers. Add a line of names.")
+    if any(_is_number(name) for name in names):
+        raise DataError(
+            f"{where}: expected column names in the first line of {file.name!r}, got a number. Add a line of names that are no "
+            "numbers."
+        )
+    if len(names) == 1 and any(mark in names[0] for mark in OTHER_SEPARATORS):
+        raise DataError(
+            f"{where}: expected columns separated by commas in {file.name!r}, got one column with another separator in its "
+            "name. Write the file with commas, and decimal points."
+        )
     return names
+
+
+def _names(line: str) -> list[str] | None:
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:  # a line without an end, or with one of its own kind: not a line of names
+        return None
+
+
+def _is_number(name: str) -> bool:
+    """Whether a name could be somebody's value: what reads as a number, NaN and infinity included, a date, a time."""
+    if any(mark.isdigit() for mark in name) and not any(mark.isalpha() for mark in name):
+        return True
+    return not math.isnan(to_number(name)) or name.strip().lstrip("+-").lower() == "nan"
 
 
 def _chunks(stream: BinaryIO, stop: int = WHOLE) -> Iterator[bytes]:
@@ -142,25 +170,8 @@ def _numbers(column: pa.ChunkedArray) -> Any:
     try:
         return pc.cast(pc.ascii_trim_whitespace(pc.cast(column, pa.string())), pa.float64()).to_numpy()
     except pa.ArrowInvalid:
-        return np.array([_lenient(entry) for entry in column.to_pylist()], dtype=np.float64)
+        return doubles_of(map(_text, column.to_pylist()), (len(column),))
 
 
-def _lenient(entry: bytes | None) -> float:
-    try:
-        return float("nan") if entry is None else float(entry.decode("utf-8", "replace"))
-    except ValueError:
-        return float("nan")
-
-
-def _mostly_numbers(column: pa.ChunkedArray) -> bool:
-    entries = [entry for entry in column.to_pylist() if entry is not None and entry.strip() not in MISSING_WORDS]
-    numbers = sum(_is_number(entry.decode("utf-8", "replace")) for entry in entries)
-    return 2 * numbers >= len(entries)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _text(entry: bytes | None) -> str | None:
+    return None if entry is None else entry.decode("utf-8", "replace")

@@ -19,10 +19,10 @@ import numpy as np
 
 from cloister import validate
 from cloister.data._backend import Kernel, Source, Tally, empty_block, merge_of
-from cloister.data._columns import Column, choose_columns
+from cloister.data._columns import choose_columns
 from cloister.data._files import FileSet
-from cloister.data._share import Share, hold, join_shares, share_of
-from cloister.data._table import columns_of
+from cloister.data._pandas import describe_column
+from cloister.data._share import Failure, Share, hold, join_shares, share_of
 from cloister.exceptions import DataError
 
 __all__ = ["DaskRows", "connect_dask", "open_dask", "open_dask_files"]
@@ -64,18 +64,21 @@ class DaskRows(Source):
 
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: workers do that for themselves
         nothing = kernel(empty_block(self._n_features))
-        client = self._client()
-        try:
-            self._keep(client)
-            share: Share = self._compute(_tree(self._where, self._parts, packed), client)
-        except DataError:
-            raise
-        except Exception as error:
-            raise self._explain(error) from None
+        share = self._answer(packed, self._client())
         if share.failure is not None:
             raise DataError(share.failure.message)
         self._size = share.size
         return merge_of(kernel)(nothing, share.tally)
+
+    def _answer(self, packed: bytes, client: Any) -> Share:
+        try:
+            self._keep(client)
+            share: Share = self._compute(_tree(self._where, self._parts, packed), client)
+            return share
+        except DataError:
+            raise
+        except Exception as error:  # it may quote what was being computed
+            return Share(None, failure=Failure(self._explain(type(error).__name__)))
 
     def _client(self) -> Any:
         """Return the cluster to use: the one that was named, else the current one, else None: threads of this process."""
@@ -127,16 +130,15 @@ class DaskRows(Source):
                     f"{self._where}: no Dask worker for {PATIENCE_SECONDS:g} seconds. Start workers, or check the scheduler."
                 )
 
-    def _explain(self, error: Exception) -> DataError:
-        kind = type(error).__name__
+    def _explain(self, kind: str) -> str:
         if kind == "KilledWorker":
-            return DataError(
+            return (
                 f"{self._where}: Dask workers died again and again at the same partition. Give them more memory, "
                 "or pass smaller partitions."
             )
         if kind in ("CancelledError", "FutureCancelledError", "CommClosedError", "TimeoutError", "ClosedClientError"):
-            return DataError(f"{self._where}: the Dask cluster can no longer be reached ({kind}). Check the scheduler.")
-        return DataError(
+            return f"{self._where}: the Dask cluster can no longer be reached ({kind}). Check the scheduler."
+        return (
             f"{self._where}: Dask cannot compute a partition ({kind}). Check that all partitions have the same columns and "
             "can still be read, and that workers have the same versions installed."
         )
@@ -173,10 +175,10 @@ def connect_dask(where: str, scheduler: str) -> Any:
     try:
         return distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
-        raise DataError(
-            f"{where}: no Dask scheduler answers at {scheduler!r} ({type(error).__name__}). Check the address, "
-            "or start one with 'dask scheduler'."
-        ) from None
+        kind = type(error).__name__
+    raise DataError(
+        f"{where}: no Dask scheduler answers at {scheduler!r} ({kind}). Check the address, or start one with 'dask scheduler'."
+    )
 
 
 def _open_array(where: str, array: Any, columns: Sequence[str] | None, client: Any) -> DaskRows:
@@ -184,7 +186,7 @@ def _open_array(where: str, array: Any, columns: Sequence[str] | None, client: A
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
     if array.ndim != 2:
         raise DataError(f"{where}: expected a 2-d table, got {array.ndim} dimension(s). Pass rows and columns.")
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiubO":
         raise DataError(f"{where}: expected numbers, got dtype {array.dtype}. Pass numeric columns only.")
     n_features = array.shape[1]
     if not n_features > 0:  # also where Dask does not know it
@@ -195,22 +197,11 @@ def _open_array(where: str, array: Any, columns: Sequence[str] | None, client: A
 
 
 def _open_frame(where: str, frame: Any, columns: Sequence[str] | None, client: Any) -> DaskRows:
-    table = [_column(str(name), dtype) for name, dtype in frame.dtypes.items()]
+    table = [describe_column(name, dtype) for name, dtype in frame.dtypes.items()]
     chosen = choose_columns(where, table, columns)
     names = tuple(table[index].name for index in chosen)
     parts = frame[[frame.columns[index] for index in chosen]].to_delayed()
     return DaskRows(where, list(parts), len(names), names, size=None, client=client)
-
-
-def _column(name: str, dtype: Any) -> Column:
-    """Say whether a column of a pandas type holds numbers; one of Python objects might hold anything."""
-    import pandas as pd
-    import pyarrow as pa
-
-    if str(dtype) == "object":
-        return Column(name, "object", is_number=False)
-    schema = pa.Schema.from_pandas(pd.DataFrame({name: pd.Series([], dtype=dtype)}), preserve_index=False)
-    return columns_of(schema)[0]
 
 
 def _tree(where: str, parts: Sequence[Any], packed: bytes) -> Any:

@@ -52,10 +52,12 @@ class Piece:
                 yield from csv_blocks(self.where, self.file, list(self.names), start=self.start, stop=self.stop)
             else:
                 yield from self._parquet_blocks()
+            return
         except DataError:
             raise
         except (OSError, LookupError, ValueError, pa.ArrowException) as error:  # gone, or another file than was opened
-            raise _unreadable(self.where, self.file, error) from None
+            kind = type(error).__name__
+        raise _unreadable(self.where, self.file, kind)
 
     def _parquet_blocks(self) -> Iterator[Block]:
         names = list(self.names)
@@ -82,15 +84,21 @@ class FileSet:
 def open_files(where: str, path: Path, columns: Sequence[str] | None) -> FileSet:
     """Find the files a path means and check that all of them have the columns."""
     kind, files = _list_files(where, path)
-    first = _describe(where, kind, files[0])
-    chosen = choose_columns(where, columns_of(first.schema), columns)
+    first = _describe(where, kind, files[0], declared=columns is not None)
+    chosen = choose_columns(where, columns_of(first.schema), columns, quote=_are_names(kind, first.schema, columns))
     names = tuple(first.schema.names[index] for index in chosen)
     whole = [_whole(where, kind, files[0], names, first)]
     for file in files[1:]:
-        described = _describe(where, kind, file)
-        choose_columns(f"{where} ({file.name})", columns_of(described.schema), names)
+        described = _describe(where, kind, file, declared=True)
+        quote = _are_names(kind, described.schema, names)
+        choose_columns(f"{where} ({file.name})", columns_of(described.schema), names, quote=quote)
         whole.append(_whole(where, kind, file, names, described))
     return FileSet(names, tuple(whole))
+
+
+def _are_names(kind: str, schema: pa.Schema, columns: Sequence[str] | None) -> bool:
+    """Whether the file surely names its columns: the first line of a CSV file may be somebody's row."""
+    return kind != "csv" or (columns is not None and any(str(name) in schema.names for name in columns))
 
 
 @dataclass(frozen=True)
@@ -100,14 +108,15 @@ class _Description:
     size: int  # rows, or bytes of text
 
 
-def _describe(where: str, kind: str, file: Path) -> _Description:
+def _describe(where: str, kind: str, file: Path, *, declared: bool) -> _Description:
     try:
         if kind == "csv":
-            return _Description(csv_schema(where, file), 0, file.stat().st_size)
+            return _Description(csv_schema(where, file, declared=declared), 0, file.stat().st_size)
         metadata = pyarrow.parquet.read_metadata(file)
         return _Description(metadata.schema.to_arrow_schema(), metadata.num_row_groups, metadata.num_rows)
     except (OSError, pa.ArrowException) as error:
-        raise _unreadable(where, file, error) from None
+        problem = type(error).__name__
+    raise _unreadable(where, file, problem)
 
 
 def _whole(where: str, kind: str, file: Path, names: tuple[str, ...], described: _Description) -> Piece:
@@ -124,16 +133,22 @@ def _cut_csv(piece: Piece) -> Iterator[Piece]:
 
 def _cut_parquet(piece: Piece) -> Iterator[Piece]:
     """Yield runs of row groups that together reach the size of a piece."""
-    try:
-        metadata = pyarrow.parquet.read_metadata(piece.file)
-    except (OSError, pa.ArrowException) as error:
-        raise _unreadable(piece.where, piece.file, error) from None
     start = size = 0
-    for group in range(metadata.num_row_groups):
-        size += metadata.row_group(group).num_rows * len(piece.names) * DOUBLE
-        if size >= PIECE_BYTES or group + 1 == metadata.num_row_groups:
+    lengths = _group_lengths(piece)
+    for group, n_rows in enumerate(lengths):
+        size += n_rows * len(piece.names) * DOUBLE
+        if size >= PIECE_BYTES or group + 1 == len(lengths):
             yield _part(piece, start, group + 1, size)
             start, size = group + 1, 0
+
+
+def _group_lengths(piece: Piece) -> list[int]:
+    try:
+        metadata = pyarrow.parquet.read_metadata(piece.file)
+        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    except (OSError, pa.ArrowException) as error:
+        problem = type(error).__name__
+    raise _unreadable(piece.where, piece.file, problem)
 
 
 def _part(piece: Piece, start: int, stop: int, size: int) -> Piece:
@@ -177,7 +192,5 @@ def _hidden(file: Path, root: Path) -> bool:
     return any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
 
 
-def _unreadable(where: str, file: Path, error: Exception) -> DataError:
-    return DataError(
-        f"{where}: the file {file.name!r} cannot be read ({type(error).__name__}). Check that it is whole and may be read."
-    )
+def _unreadable(where: str, file: Path, kind: str) -> DataError:
+    return DataError(f"{where}: the file {file.name!r} cannot be read ({kind}). Check that it is whole and may be read.")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows in memory: NumPy arrays of any numeric type and order, and nested lists. The array is read, never copied as a whole."""
+"""Rows in memory: NumPy arrays and nested lists. An array of a numeric type is read, never copied as a whole.
+
+Objects, masked entries and numbers longer than a double are converted once, each by itself.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.data._backend import Block, LocalRows, block_rows, slices
+from cloister.data._lists import is_nested, matrix_of_lists
+from cloister.data._values import as_numbers
 from cloister.exceptions import DataError
 
 __all__ = ["ArrayRows", "as_matrix"]
-
 
 KEPT_BYTES = 1 << 29  # of doubles
 
@@ -42,65 +46,42 @@ class ArrayRows(LocalRows):
 
 
 def as_matrix(where: str, data: object) -> npt.NDArray[Any]:
-    """Return `data` as a 2-d array of real numbers; messages name the shape or the type, never a value."""
+    """Return `data` as a 2-d array of numbers; the declared shape and type may be refused, a value never."""
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise DataError(f"{where}: expected a dense table, got a sparse matrix. Pass data.toarray() if it fits in memory.")
+    array = matrix_of_lists(data) if is_nested(data) else _array_of(where, data)
+    _check_type(where, array.dtype)
+    _check_shape(where, array.shape)
+    if isinstance(array, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(array), np.nan, as_numbers(np.ma.getdata(array)).astype(np.float64))
+    return as_numbers(array)
+
+
+def _array_of(where: str, data: object) -> npt.NDArray[Any]:
+    """Return what says of itself that it is an array."""
+    if isinstance(data, np.ndarray):
+        return data
     try:
-        array = _unmasked(data) if isinstance(data, np.ndarray) else np.asarray(data)
-        if array.dtype.kind in "OUS":
-            array = _from_objects(array) if array.dtype.kind == "O" else _refuse_text(where)
-    except DataError:
-        raise
-    except (TypeError, ValueError):
-        if getattr(data, "dtype", None) is None and _is_ragged(data):
-            raise DataError(f"{where}: expected rows of one length, got rows of several. Pad or drop columns.") from None
-        raise DataError(
-            f"{where}: expected numbers, got another type. Pass numeric columns only; argument must be numeric."
-        ) from None
-    if array.dtype.kind == "c":
+        return np.asarray(data)
+    except Exception as error:  # of another library's conversion
+        kind = type(error).__name__
+    raise DataError(f"{where}: expected a table, got what NumPy cannot read ({kind}). Pass an array or a data frame.")
+
+
+def _check_type(where: str, dtype: np.dtype[Any]) -> None:
+    if dtype.kind in "UST":
+        raise DataError(f"{where}: expected numbers, got text. Pass numeric columns only; argument must be numeric.")
+    if dtype.kind == "c":
         raise DataError(f"{where}: expected real numbers, got complex ones. Complex data not supported; pass real columns.")
-    if array.dtype.kind not in "fiub":
-        raise DataError(f"{where}: expected numbers, got dtype {array.dtype}. Pass numeric columns only.")
-    if array.ndim != 2:
+    if dtype.kind not in "fiubO":
+        raise DataError(f"{where}: expected numbers, got dtype {dtype}. Pass numeric columns only.")
+
+
+def _check_shape(where: str, shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
         raise DataError(
-            f"{where}: expected a 2-d table, got {array.ndim} dimension(s). Reshape your data with reshape(-1, 1) if it has "
+            f"{where}: expected a 2-d table, got {len(shape)} dimension(s). Reshape your data with reshape(-1, 1) if it has "
             "a single column or reshape(1, -1) if it is a single row."
         )
-    if array.shape[1] == 0:
-        raise DataError(
-            f"{where}: 0 feature(s) (shape={array.shape}) while a minimum of 1 is required. Pass a table with columns."
-        )
-    return array
-
-
-def _unmasked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the array with masked entries missing."""
-    if not isinstance(array, np.ma.MaskedArray):
-        return array
-    return np.where(np.ma.getmaskarray(array), np.nan, np.ma.getdata(array).astype(np.float64))
-
-
-def _from_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return Python objects as numbers; a missing one, or one too large for a float, must not raise: it belongs to a row."""
-    return np.asarray(np.frompyfunc(_from_object, 1, 1)(array)).astype(np.float64)
-
-
-def _from_object(value: Any) -> Any:
-    if value is None or type(value).__name__ == "NAType":
-        return np.nan
-    if isinstance(value, str | bytes):
-        raise TypeError
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf
-
-
-def _refuse_text(where: str) -> npt.NDArray[Any]:
-    raise DataError(f"{where}: expected numbers, got text. Pass numeric columns only; argument must be numeric.")
-
-
-def _is_ragged(data: object) -> bool:
-    if not isinstance(data, list | tuple):
-        return False
-    return len({len(row) for row in data if hasattr(row, "__len__")}) > 1
+    if shape[1] == 0:
+        raise DataError(f"{where}: 0 feature(s) found while a minimum of 1 is required. Pass a table with columns.")

@@ -30,12 +30,13 @@ def open_rows(
     Parameters
     ----------
     data : array-like, data frame, Arrow object, path, Dask or Spark collection, or an object with the ``Rows`` protocol
-        NumPy arrays of any numeric type and memory order, nested lists, pandas and polars frames, anything with
-        ``__arrow_c_stream__``, a ``.parquet`` or ``.csv`` file, a folder of one of these or a pattern such as
+        NumPy arrays of any numeric type and memory order or of Python objects, nested lists, pandas and polars frames,
+        anything with ``__arrow_c_stream__``, a ``.parquet`` or ``.csv`` file, a folder of one of these or a pattern such as
         ``"2026/*.parquet"``, a Dask array or data frame, a Spark data frame. Files are read in batches, anew for every
         question; memory does not grow with their size.
     columns : sequence of str, optional
-        Names of the columns to use, in order; all of them by default. Only for tables that have names.
+        Names of the columns to use, in order; all of them by default. Only for tables that have names. Columns of a CSV file
+        are read as numbers, so name those that hold some: in a column of text every value is missing.
     engine : {"numpy", "dask", "spark"}, optional
         Who reads files: this process, or workers that see them under the same path. Dask and Spark collections know their own.
     scheduler : str, optional
@@ -54,13 +55,14 @@ def open_rows(
     Raises
     ------
     DataError
-        If a file, a column or a type is not what it should be. Rows never raise: missing, infinite and out-of-range values
-        are moved into the domain.
+        If a file, a column, a declared type or a shape is not what it should be. Rows never raise: what is no number is a
+        missing value, and missing, infinite and out-of-range values are moved into the domain.
 
     Notes
     -----
-    **Privacy.** Names and types of columns are taken as public. Opening reads no value of an array, frame or Parquet file; for
-    a CSV file the first entries of each column decide, by majority, whether it holds numbers. Nothing read here is shown.
+    **Privacy.** Names and declared types of columns are taken as public; a list of lists declares no width, and the length that
+    most of its rows have is taken for it. Each value is read by itself: no type is inferred over rows, so another row
+    changes neither how a row is read nor whether there is an error or a warning.
 
     Examples
     --------
@@ -112,11 +114,15 @@ def _open_collection(where: str, data: object, columns: Sequence[str] | None, n_
         if columns is not None:
             validate.refuse(f"{where}.columns", "None for rows already open", columns, remedy="Name them in open_rows.")
         return cast(Rows, data)
+    if all(hasattr(type(data), name) for name in ("iloc", "columns", "dtypes")):  # before Arrow, which would infer types
+        from cloister.data._pandas import FrameRows
+
+        return FrameRows(where, data, columns=columns, n_jobs=n_jobs)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         from cloister.data._arrow import TableRows
         from cloister.data._table import table_of
 
-        return TableRows(where, table_of(where, data, columns), columns=columns, n_jobs=n_jobs)
+        return TableRows(where, table_of(where, data), columns=columns, n_jobs=n_jobs)
     matrix = as_matrix(where, data)
     if columns is not None:
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")

@@ -19,7 +19,8 @@ import numpy as np
 from cloister.data._backend import Block, Kernel, Tally, block_rows, empty_block, merge_of, one_blas_thread, slices
 from cloister.data._files import Piece
 from cloister.data._numpy import as_matrix
-from cloister.data._table import table_of, to_matrix
+from cloister.data._pandas import matrix_of_frame
+from cloister.data._values import as_numbers
 from cloister.exceptions import DataError
 
 __all__ = ["Failure", "Share", "fold_blocks", "hold", "join_shares", "share_of", "unpack"]
@@ -60,11 +61,16 @@ def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Tal
 
 
 def hold(where: str, part: Any) -> Block | Failure:
-    """Return a part of the rows as a matrix, to be kept in memory."""
+    """Return a part of the rows as a matrix, to be kept in memory.
+
+    The type of a part may have been inferred from its rows: one that was not declared is read value by value, not refused.
+    """
     try:
         if isinstance(part, Piece):
             return np.concatenate([empty_block(len(part.names)), *part.blocks()])
-        return to_matrix(table_of(where, part)) if hasattr(part, "columns") else as_matrix(where, part)
+        if hasattr(part, "iloc"):
+            return matrix_of_frame(part)
+        return as_matrix(where, part if isinstance(part, np.ma.MaskedArray) else as_numbers(np.asanyarray(part)))
     except Exception as error:
         return _failure(where, error)
 
@@ -77,7 +83,7 @@ def share_of(where: str, part: Any, packed: bytes) -> Share:
         kernel = unpack(packed)
         if isinstance(part, Piece):
             return Share(fold_blocks(part.blocks(), kernel, len(part.names)), part.size)
-        matrix = part if isinstance(part, np.ndarray) else hold(where, part)
+        matrix = hold(where, part)
         if isinstance(matrix, Failure):
             return Share(None, failure=matrix)
         return Share(fold_blocks(_slices(matrix), kernel, matrix.shape[1]), matrix.nbytes)

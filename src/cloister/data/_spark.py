@@ -51,18 +51,22 @@ class SparkRows(Source):
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
         nothing = kernel(empty_block(self._n_features))
         size = int(getattr(nothing, "nbytes", 0))
+        found = self._answer(packed, size)
+        return nothing if found is None else merge_of(kernel)(nothing, found)
+
+    def _answer(self, packed: bytes, size: int) -> Tally | None:
         context = self._partitions.context
         try:
             question = context.broadcast(packed)
             try:
-                found = Job(self._where, context, self._tell).run(partial(self._ask, question, size))
+                return Job(self._where, context, self._tell).run(partial(self._ask, question, size))
             finally:
                 question.destroy()
         except DataError:
             raise
-        except Exception as error:
-            raise explain(self._where, error) from None
-        return nothing if found is None else merge_of(kernel)(nothing, found)
+        except Exception as error:  # it may quote what was being computed
+            failure = explain(self._where, error)
+        raise failure
 
     def _ask(self, question: Any, size: int) -> Tally | None:
         self._asked += 1

@@ -39,9 +39,8 @@ def start_session(where: str, master: str, *, running: Any) -> Any:
     try:
         return SparkSession.builder.master(master).appName("cloister").config(map=quiet).getOrCreate()
     except Exception as error:
-        raise DataError(
-            f"{where}: Spark cannot start at {master!r} ({type(error).__name__}). Check the address and Java."
-        ) from None
+        kind = type(error).__name__
+    raise DataError(f"{where}: Spark cannot start at {master!r} ({kind}). Check the address and Java.")
 
 
 def _refuse_silent(where: str, master: str) -> None:

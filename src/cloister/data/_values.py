@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One value, one number: how Python objects become doubles. Each is read by itself; nothing is inferred over several.
+
+A number is rounded to the nearest double; one beyond the range of doubles is infinite. Text is read as ``float`` reads it.
+Everything else (``None``, ``NA``, ``NaT``, a date, a list, a complex number, text that is no number) is missing. No value
+raises an error or a warning. Imported by the backends.
+"""
+
+import math
+import numbers
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["as_numbers", "doubles_of", "to_number"]
+
+DOUBLE = 8  # bytes
+
+
+def to_number(value: Any) -> float:
+    """Return one value as a double, NaN where it is no number."""
+    if isinstance(value, np.ndarray) and value.ndim == 0 and not isinstance(value, np.ma.MaskedArray):
+        value = value.item()
+    if not isinstance(value, float | numbers.Real | Decimal | str | bytes | np.bool_) or isinstance(value, np.timedelta64):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+    except Exception:  # text that is no number, or a number of another library that has no double
+        return math.nan
+
+
+def doubles_of(values: Iterable[Any], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    """Return Python objects, in C order, as an array of doubles of this shape."""
+    with np.errstate(all="ignore"):  # a warning would tell that some value is large
+        return np.fromiter(map(to_number, values), dtype=np.float64, count=math.prod(shape)).reshape(shape)
+
+
+def as_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array as it is, if its type is that of numbers no longer than a double; otherwise its values as doubles."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind not in "fiub":
+        return doubles_of(array.flat, array.shape)
+    with np.errstate(all="ignore"):
+        return array if size <= DOUBLE else array.astype(np.float64)

@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One more row changes no other: at every door the common rows are read alike to the last bit, without error or warning."""
+
+import math
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cloister import KMeans, PEMeans, open_rows
+from cloister.data import _csv, _files
+
+LONG = np.longdouble("1e4000")  # beyond a double, where the platform has longer ones
+ODD = [
+    None,
+    pd.NaT,
+    pd.NA,
+    np.ma.masked,
+    2**70,
+    -(10**400),
+    Fraction(10**400, 3),
+    Fraction(1, 3),
+    Decimal("0.123456789"),
+    Decimal("1e999999"),
+    Decimal("sNaN"),
+    LONG,
+    np.longdouble("0.1"),
+    np.float32(0.1),
+    np.uint64(2**64 - 1),
+    np.int64(-(2**63)),
+    np.timedelta64(5, "s"),
+    np.datetime64("2020-01-01"),
+    np.array(7.5),
+    np.array([1.0, 2.0]),
+    np.bool_(True),
+    True,
+    1j,
+    {},
+    [1.0],
+    "",
+    "77.5",
+    " -1e3 ",
+    "1_000",
+    "secret",
+    b"8",
+    b"\xff",
+    date(2020, 1, 31),
+    datetime(2020, 1, 31, 12),
+    object(),
+    math.nan,
+    math.inf,
+    -0.0,
+    5e-324,
+]
+VALUES = st.one_of(
+    st.sampled_from(ODD),
+    st.floats(),
+    st.integers(-(2**70), 2**70),
+    st.decimals(),
+    st.fractions(),
+    st.floats(width=32).map(np.float32),
+    st.floats().map(np.longdouble),
+)
+QUICK = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+class Bits:
+    """The rows themselves, in order, as integers: missing values all alike, everything else to the last bit."""
+
+    def __call__(self, block):
+        doubles = np.asarray(block, dtype=np.float64)
+        return np.where(np.isnan(doubles), np.nan, doubles).view(np.int64)
+
+    def merge(self, left, right):
+        return np.concatenate([left, right])
+
+
+def bits(data, **options):
+    with dask.config.set(scheduler="synchronous"):
+        return open_rows(data, n_jobs=1, **options).fold(Bits())
+
+
+@st.composite
+def tables(draw, values, width=2):
+    """Return a table and the same with one more row, and where that row stands."""
+    row = st.lists(values, min_size=width, max_size=width)
+    rows, extra = draw(st.lists(row, min_size=1, max_size=5)), draw(row)
+    place = draw(st.integers(0, len(rows)))
+    return rows, [*rows[:place], extra, *rows[place:]], place
+
+
+def agree(make, drawn):
+    rows, more, place = drawn
+    before, after = bits(make(rows)), bits(make(more))
+    assert after.shape == (len(more), 2)
+    assert np.array_equal(before, np.delete(after, place, axis=0))
+
+
+# -- values of any kind ----------------------------------------------------------------------------------------------------
+
+
+def objects(rows):
+    array = np.empty((len(rows), 2), dtype=object)
+    for place in np.ndindex(array.shape):
+        array[place] = rows[place[0]][place[1]]
+    return array
+
+
+def object_columns(rows):
+    array = objects(rows)
+    return pd.DataFrame({"a": pd.Series(array[:, 0], dtype=object), "b": pd.Series(array[:, 1], dtype=object)})
+
+
+def dask_columns(rows):
+    with dask.config.set({"dataframe.convert-string": False}):
+        return dd.from_pandas(object_columns(rows), npartitions=2)
+
+
+OF_OBJECTS = {
+    "array": objects,
+    "fortran": lambda rows: np.asfortranarray(objects(rows)),
+    "masked": lambda rows: np.ma.masked_array(objects(rows), mask=[[False, True]] * len(rows)),
+    "lists": lambda rows: rows,
+    "tuples": lambda rows: tuple(map(tuple, rows)),
+    "list-of-arrays": lambda rows: list(objects(rows)),
+    "pandas": object_columns,
+    "dask-array": lambda rows: da.from_array(objects(rows), chunks=(2, 1)),
+    "dask-frame": dask_columns,
+}
+
+
+@pytest.mark.parametrize("door", OF_OBJECTS)
+@QUICK
+@given(drawn=tables(VALUES))
+def test_one_more_row_of_any_values_changes_no_other(door, drawn):
+    agree(OF_OBJECTS[door], drawn)
+
+
+@QUICK
+@given(drawn=tables(VALUES))
+def test_every_door_for_objects_reads_the_same_numbers(drawn):
+    rows, expected = drawn[0], bits(objects(drawn[0]))
+    for door in set(OF_OBJECTS) - {"masked"}:
+        assert np.array_equal(bits(OF_OBJECTS[door](rows)), expected), door
+
+
+@QUICK
+@given(
+    rows=st.lists(st.lists(VALUES, min_size=2, max_size=2), min_size=3, max_size=5),
+    extra=st.one_of(VALUES, st.lists(VALUES, max_size=4), st.sampled_from(["ab", np.eye(2), pd.Series([1.0, 2.0]), range(2)])),
+    place=st.integers(0, 5),
+)
+def test_one_entry_of_a_list_that_may_be_no_row_changes_no_other(rows, extra, place):
+    more = [*rows[:place], extra, *rows[place:]]
+    assert np.array_equal(bits(rows), np.delete(bits(more), min(place, len(rows)), axis=0))
+
+
+def test_nine_decimals_in_one_row_change_no_other():
+    # Arrow infers one scale for a column of Decimals; each value is read by itself instead.
+    few = [Decimal(number) / 10 for number in range(3000)]
+    frame = pd.DataFrame({"a": pd.Series([*few, Decimal("0.123456789")], dtype=object)})
+    assert np.array_equal(bits(frame)[:-1], bits(frame[:-1]))
+    assert np.array_equal(bits(frame)[:-1, 0].view(np.float64), [float(value) for value in few])
+
+
+def test_a_long_double_beside_integers_changes_none():
+    whole = [[2**53 + 1, 2**60 + 1], [3, 2**63 - 1]]
+    for extra in (np.longdouble("0.1"), LONG, 0.5, 2**64 - 1, "x", None, Decimal("0.1"), pd.NaT, True):
+        for make in (list, objects, object_columns):
+            assert np.array_equal(bits(make([*whole, [extra, 1]]))[:2], bits(make(whole)))
+            assert np.array_equal(bits(make(whole)).view(np.float64), [[float(value) for value in row] for row in whole])
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (None, math.nan),
+        (pd.NA, math.nan),
+        (pd.NaT, math.nan),
+        (np.ma.masked, math.nan),
+        (2**70, 2.0**70),
+        (10**400, math.inf),
+        (-(10**400), -math.inf),
+        (Fraction(-(10**400)), -math.inf),
+        (Fraction(10**400, 10**399), 10.0),
+        (Decimal("0.1"), 0.1),
+        (Decimal("-1e400"), -math.inf),
+        (Decimal("sNaN"), math.nan),
+        (np.longdouble("0.1"), 0.1),
+        (np.float16(0.5), 0.5),
+        (True, 1.0),
+        (np.bool_(False), 0.0),
+        (np.array(2.5), 2.5),
+        (np.array([2.5]), math.nan),
+        (" 1.5\n", 1.5),
+        ("1e400", math.inf),
+        ("one", math.nan),
+        (b"2", 2.0),
+        (1j, math.nan),
+        ([1.0], math.nan),
+        ({}, math.nan),
+        (date(2020, 1, 1), math.nan),
+        (np.timedelta64(1, "ns"), math.nan),
+    ],
+)
+def test_what_one_value_becomes(value, number):
+    for make in OF_OBJECTS.values():
+        found = bits(make([[value, 0.0], [0.0, 0.0]])).view(np.float64)[0, 0]
+        assert found == number or (math.isnan(found) and math.isnan(number))
+
+
+# -- values of declared types ----------------------------------------------------------------------------------------------
+
+TYPES = {
+    pa.float64(): st.floats(),
+    pa.float32(): st.floats(width=32),
+    pa.float16(): st.floats(width=16).map(np.float16),
+    pa.int64(): st.integers(-(2**63), 2**63 - 1),
+    pa.uint64(): st.integers(0, 2**64 - 1),
+    pa.int8(): st.integers(-128, 127),
+    pa.bool_(): st.booleans(),
+    pa.decimal128(38, 9): st.decimals(-(10**20), 10**20, places=9),
+    pa.decimal256(76, 30): st.decimals(-(10**20), 10**20, places=30),
+    pa.null(): st.none(),
+}
+KIND = st.sampled_from(list(TYPES))
+
+
+@st.composite
+def typed_tables(draw, kinds=KIND):
+    kind = draw(kinds)
+    return kind, draw(tables(st.one_of(st.none(), TYPES[kind])))
+
+
+def arrow(kind, rows):
+    return pa.table({name: pa.array([row[index] for row in rows], kind) for index, name in enumerate("ab")})
+
+
+class StreamOnly:
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+OF_TYPES = {
+    "arrow": arrow,
+    "stream": lambda kind, rows: StreamOnly(arrow(kind, rows)),
+    "chunks": lambda kind, rows: pa.concat_tables([arrow(kind, [row]) for row in rows]),
+    "polars": lambda kind, rows: arrow(kind, rows) if pa.types.is_decimal256(kind) else pl.DataFrame(arrow(kind, rows)),
+    "pandas-arrow": lambda kind, rows: arrow(kind, rows).to_pandas(types_mapper=pd.ArrowDtype),
+}
+
+
+@pytest.mark.parametrize("door", OF_TYPES)
+@QUICK
+@given(drawn=typed_tables())
+def test_one_more_row_of_a_declared_type_changes_no_other(door, drawn):
+    kind, table = drawn
+    agree(lambda rows: OF_TYPES[door](kind, rows), table)
+
+
+@QUICK
+@given(drawn=typed_tables())
+def test_one_more_row_of_a_parquet_file_changes_no_other(drawn, tmp_path):
+    kind, table = drawn
+    place = tmp_path / "rows.parquet"
+
+    def make(rows):
+        pa.parquet.write_table(arrow(kind, rows), place, row_group_size=2)
+        return place
+
+    agree(make, table)
+
+
+NUMPY_TYPES = {
+    "Int64": st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)),
+    "UInt64": st.one_of(st.none(), st.integers(0, 2**64 - 1)),
+    "Float32": st.one_of(st.none(), st.floats(width=32)),
+    "boolean": st.one_of(st.none(), st.booleans()),
+    "longdouble": st.one_of(st.floats().map(np.longdouble), st.just(LONG)),
+    "int64": st.integers(-(2**63), 2**63 - 1),
+    "float16": st.floats(width=16),
+    "bool": st.booleans(),
+}
+
+
+@pytest.mark.parametrize("kind", NUMPY_TYPES)
+@QUICK
+@given(data=st.data())
+def test_one_more_row_of_a_typed_frame_or_array_changes_no_other(kind, data):
+    table = data.draw(tables(NUMPY_TYPES[kind]))
+
+    def frame(rows):
+        return pd.DataFrame({name: pd.Series([row[i] for row in rows], dtype=kind) for i, name in enumerate("ab")})
+
+    agree(frame, table)
+    if kind.islower() and kind != "boolean":
+        agree(lambda rows: np.array(rows, dtype=kind), table)
+        agree(lambda rows: np.ma.masked_array(np.array(rows, dtype=kind), mask=[[True, False]] * len(rows)), table)
+
+
+ENTRIES = st.one_of(
+    st.sampled_from(
+        ["", "NA", "nan", "-0", "1e400", "5e-324", "0.1", "1_000", "+3", "x", '"', '"1"', "1,2", "\r", "-nan", "\u0667"]
+    ),
+    st.floats().map(repr),
+    st.decimals().map(str),
+    st.text(max_size=4).filter(lambda text: "\n" not in text),
+)
+
+
+@QUICK
+@given(drawn=tables(ENTRIES), chunk=st.sampled_from([3, 1 << 22]))
+def test_one_more_line_of_a_csv_file_changes_no_other(drawn, chunk, tmp_path, monkeypatch):
+    monkeypatch.setattr(_csv, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(_files, "PIECE_BYTES", 20)
+    place = tmp_path / "rows.csv"
+
+    def make(rows):
+        place.write_bytes("".join(f"{text}\n" for text in ["a,b", *map(",".join, rows)]).encode("utf-8", "surrogatepass"))
+        return place
+
+    agree(make, drawn)
+    before = bits(make(drawn[0]), engine="dask")
+    assert np.array_equal(np.delete(bits(make(drawn[1]), engine="dask"), drawn[2], axis=0), before)
+
+
+# -- partitions that are not what was declared -------------------------------------------------------------------------------
+
+
+@QUICK
+@given(values=st.lists(st.one_of(st.floats(), st.sampled_from(["x", "7.5", None, pd.NaT])), min_size=4, max_size=9))
+def test_a_partition_of_another_type_than_declared_is_read_value_by_value(values):
+    whole = pd.DataFrame({"a": pd.Series(values, dtype=object)})
+    declared = pd.DataFrame({"a": pd.Series([], dtype=float)})
+    parts = [whole[:2].infer_objects(), whole[2:]]  # a type inferred from rows
+    parts += [whole[:2].astype(str), whole[:2].astype("category"), whole[:2].astype("string")]
+    frame = dd.from_delayed([dask.delayed(part) for part in parts[:2]], meta=declared, verify_meta=False)
+    assert np.array_equal(bits(frame), bits(whole))
+    for part in parts[2:]:
+        odd = dd.from_delayed([dask.delayed(part)], meta=declared, verify_meta=False)
+        assert bits(odd).shape == (2, 1)
+
+
+def test_a_chunk_of_another_type_than_declared_is_read_value_by_value():
+    for chunk in (
+        np.array([["1.5"], ["x"]]),
+        np.array([[1.5], [None]], dtype=object),
+        np.ma.masked_array([[1.5], [7]], [[0], [1]]),
+    ):
+        array = da.from_delayed(dask.delayed(chunk), shape=(2, 1), dtype=float)
+        assert np.array_equal(bits(array).view(np.float64), [[1.5], [np.nan]], equal_nan=True)
+
+
+# -- estimators --------------------------------------------------------------------------------------------------------------
+
+HOSTILE_ROWS = [[0.5], [], None, "ab", [0.1, 0.2, 0.3], ["x", 0.5], [10**400, pd.NaT], [LONG, 1j], {"a": 1}, 7.0]
+
+
+@pytest.mark.parametrize("place", [0, 3, 40])
+@pytest.mark.parametrize("row", HOSTILE_ROWS, ids=str)
+def test_a_fit_and_a_prediction_take_a_row_that_is_none(row, place, generator):
+    table = generator.uniform(size=(40, 2)).tolist()
+    table.insert(place, row)
+    model = PEMeans(2, epsilon=5.0, bounds=(0, 1), n_rounds=2, n_init=1, n_variations=5).fit(table)
+    assert model.n_features_in_ == 2
+    assert model.labels_.shape == model.predict(table).shape == (41,)
+    assert model.transform(table).shape == (41, 2)
+
+
+def test_a_fit_of_a_frame_of_objects_equals_that_of_its_numbers(generator):
+    numbers = generator.uniform(size=(200, 2))
+    frame = pd.DataFrame(numbers, columns=["a", "b"]).astype(object)
+    frame.loc[len(frame)] = ["secret", Decimal("0.123456789")]
+    same = pd.DataFrame(np.vstack([numbers, [np.nan, 0.123456789]]), columns=["a", "b"])
+    options = {"epsilon": 1.0, "bounds": (0, 1), "random_state": 0}
+    assert np.array_equal(KMeans(3, **options).fit(frame).cluster_centers_, KMeans(3, **options).fit(same).cluster_centers_)
+
+
+# -- Spark -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+def test_one_more_row_of_a_spark_frame_changes_no_other(spark):
+    schema = "a decimal(38, 9), b long, c double, d float, e boolean, f short, g decimal(20, 0)"
+    rows = [
+        (Decimal("0.1"), 2**53 + 1, -0.0, 0.1, True, 7, Decimal(10**19 + 1)),
+        (None, None, None, None, None, None, None),
+        (Decimal("-12345678901234567890.123456789"), -(2**63), 5e-324, 3e38, False, -7, Decimal(3)),
+    ]
+    extra = (Decimal("99999999999999999999999999999.999999999"), 2**63 - 1, math.nan, math.inf, None, 1, Decimal(10**20 - 1))
+
+    def read(some):
+        frame = spark.createDataFrame(some, schema).coalesce(1)
+        found = bits(frame)
+        assert np.array_equal(found, bits(frame.toArrow()))
+        return found
+
+    for place in range(len(rows) + 1):
+        more = [*rows[:place], extra, *rows[place:]]
+        assert np.array_equal(np.delete(read(more), place, axis=0), read(rows))
