@@ -12,6 +12,7 @@ an answer. Anyone may import this module.
 
 import enum
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -147,12 +148,11 @@ class Box:
 
     def __post_init__(self) -> None:
         low, high = _public_vector("Box.low", self.low), _public_vector("Box.high", self.high)
-        try:
-            low, high = (np.array(part) for part in np.broadcast_arrays(low, high))
-        except ValueError:
+        if 1 not in (np.size(low), np.size(high)) and np.size(low) != np.size(high):
             validate.refuse(
                 "Box.high", f"as many numbers as low ({np.size(low)})", np.size(high), remedy="Pass one pair per column."
             )
+        low, high = (np.array(part) for part in np.broadcast_arrays(low, high))
         if not np.isfinite(high - low).all():
             validate.refuse("Box", "a width that is finite in every column", (low, high), remedy="Narrow the interval.")
         if not np.all(low < high):
@@ -319,11 +319,11 @@ def _pull_in(points: FloatArray) -> FloatArray:
 
 
 def _public_vector(where: str, value: object) -> FloatArray:
-    try:
-        if np.asarray(value).dtype.kind not in "iufbO" or isinstance(value, set | dict):
-            raise TypeError
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    array = None
+    with suppress(TypeError, ValueError, OverflowError):
+        if np.asarray(value).dtype.kind in "iufbO" and not isinstance(value, set | dict):
+            array = np.array(value, dtype=np.float64)
+    if array is None:
         validate.refuse(where, "a number or one number per column", value, remedy="Pass numbers.")
     if array.ndim > 1 or array.size == 0 or not np.isfinite(array).all():
         validate.refuse(where, "finite numbers, one or one per column", value, remedy="Pass finite numbers.")

@@ -195,9 +195,10 @@ class Release:
                 created=coarsened(data.get("created", "")),
             )
             _refuse_misfit(release)
+            return release
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
-            raise ReleaseError(f"load_release: the file is damaged ({error!r}). Write it again from the fit.") from None
-        return release
+            problem = repr(error)
+        raise ReleaseError(f"load_release: the file is damaged ({problem}). Write it again from the fit.")
 
 
 def _refuse_misfit(release: Release) -> None:
@@ -249,9 +250,10 @@ def load_release(path: str | os.PathLike[str]) -> Release:
     try:
         return Release.from_dict(json.loads(source.read_text(encoding="utf-8")))
     except OSError as error:
-        raise ReleaseError(f"load_release: cannot read {source.name!r} ({error.strerror}). Check the path.") from None
+        problem = f"cannot read {source.name!r} ({error.strerror}). Check the path."
     except (json.JSONDecodeError, UnicodeDecodeError):
-        raise ReleaseError(f"load_release: {source.name!r} is not JSON. Pass the file that 'fit' wrote.") from None
+        problem = f"{source.name!r} is not JSON. Pass the file that 'fit' wrote."
+    raise ReleaseError(f"load_release: {problem}")
 
 
 def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -265,10 +267,12 @@ def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes) 
             return
         draft.write_bytes(written)
         draft.replace(target)
+        return
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
-        raise ReleaseError(f"{where}: cannot write {target.name!r} ({error.strerror}). Choose another place.") from None
+        reason = error.strerror
+    with suppress(OSError):
+        draft.unlink()
+    raise ReleaseError(f"{where}: cannot write {target.name!r} ({reason}). Choose another place.")
 
 
 def nearest_center(frame: Frame, centers: FloatArray, rows: npt.NDArray[Any]) -> IntArray:

@@ -346,7 +346,8 @@ class Synopsis:
         except CloisterError:
             raise
         except (OSError, LookupError, RecursionError, TypeError, ValueError):
-            raise ReleaseError(f"load_synopsis: {name} is not a synopsis. Pass the file that 'save' wrote.") from None
+            pass
+        raise ReleaseError(f"load_synopsis: {name} is not a synopsis. Pass the file that 'save' wrote.")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the synopsis as plain data."""
@@ -390,9 +391,10 @@ class Synopsis:
             if list(synopsis.cells) != list(data["cells"]):
                 raise ValueError("cells")
             _refuse_misfit(synopsis)
+            return synopsis
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
-            raise ReleaseError(f"load_synopsis: the file is damaged ({error!r}). Write it again from the fit.") from None
-        return synopsis
+            problem = repr(error)
+        raise ReleaseError(f"load_synopsis: the file is damaged ({problem}). Write it again from the fit.")
 
     # -- helpers --------------------------------------------------------------------------------------------------------
 
@@ -469,12 +471,15 @@ def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
     ...
     cloister.exceptions.ReleaseError: load_synopsis: cannot read 'missing.json' (No such file or directory). Check the path.
     """
-    source = Path(path)
+    return Synopsis.from_bytes(_read_bytes(Path(path)), name=repr(Path(path).name))
+
+
+def _read_bytes(source: Path) -> bytes:
     try:
-        content = source.read_bytes()
+        return source.read_bytes()
     except OSError as error:
-        raise ReleaseError(f"load_synopsis: cannot read {source.name!r} ({error.strerror}). Check the path.") from None
-    return Synopsis.from_bytes(content, name=repr(source.name))
+        reason = error.strerror
+    raise ReleaseError(f"load_synopsis: cannot read {source.name!r} ({reason}). Check the path.")
 
 
 def file_kind(where: str, name: str) -> str:

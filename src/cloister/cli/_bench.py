@@ -32,12 +32,13 @@ def _load() -> click.Command:
     repository = Path(__file__).resolve().parents[3]
     if (repository / "benchmarks" / "_cli.py").is_file() and str(repository) not in sys.path:
         sys.path.append(str(repository))
+    missing: str | None = "the benchmark"
     for home in HOMES:
         try:
             command: click.Command = import_module(f"{home}._cli").bench
+            return command
         except ModuleNotFoundError as error:
             if error.name not in (home, f"{home}._cli"):
-                raise CloisterError(f"bench: {error.name} is not installed. {REMEDY}") from None
-        else:
-            return command
-    raise CloisterError(f"bench: the benchmark is not installed. {REMEDY}")
+                missing = error.name
+                break
+    raise CloisterError(f"bench: {missing} is not installed. {REMEDY}")

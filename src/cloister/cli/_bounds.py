@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,10 @@ class Bounds:
         """Refuse bounds for columns that do not exist."""
         unknown = [name for name in self.named if name not in columns]
         if unknown:
-            raise ParameterError(f"{self.option}: {_list(unknown)} not in the table. The columns are: {_list(columns)}.")
+            # Where none is known, the first line of a CSV file may be somebody's row instead of names.
+            certain = self.option == QUERY or len(unknown) < len(self.named)
+            remedy = f"The columns are: {_list(columns)}." if certain else "Check the names of its columns."
+            raise ParameterError(f"{self.option}: {_list(unknown)} not in the table. {remedy}")
 
 
 def read_bounds(values: Sequence[str]) -> Bounds:
@@ -165,10 +169,11 @@ def _csv_entries(text: str) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _pair(owner: str, low: Any, high: Any, *, option: str = "--bounds") -> Pair:
-    try:
+    pair = None
+    with suppress(TypeError, ValueError):
         pair = (float(low), float(high))
-    except (TypeError, ValueError):
-        raise ParameterError(f"{option}: expected two numbers for {owner}, got {low!r} and {high!r}. Pass low:high.") from None
+    if pair is None:
+        raise ParameterError(f"{option}: expected two numbers for {owner}, got {low!r} and {high!r}. Pass low:high.")
     if not (math.isfinite(pair[0]) and math.isfinite(pair[1]) and pair[0] < pair[1]):
         raise ParameterError(
             f"{option}: expected low < high for {owner}, got {pair[0]:g} and {pair[1]:g}. Swap the two, or widen them."

@@ -47,20 +47,19 @@ def open_target(option: str, path: str | None, *, force: bool) -> Iterator[Targe
     _check(option, place, force=force)
     device = place.exists() and not place.is_file()
     draft = place if device else place.with_name(f".{place.name}.{os.getpid()}.draft")
-    try:
-        stream = draft.open("wb" if device else "xb")
-    except OSError as error:
-        raise _unwritable(option, place, error) from None
+    stream = _open_draft(option, place, draft, device=device)
     try:
         with stream:
             yield Target(option, path, stream)
         if not device:
             draft.replace(place)
+        return
     except OSError as error:
-        raise _unwritable(option, place, error) from None
+        reason = error.strerror
     finally:
         if not device:
             draft.unlink(missing_ok=True)
+    raise _unwritable(option, place, reason)
 
 
 def refuse_same(named: Sequence[tuple[str, str | None]]) -> None:
@@ -84,8 +83,16 @@ def _check(option: str, place: Path, *, force: bool) -> None:
         raise ParameterError(f"{option}: {str(place)!r} exists. Choose another name, or pass --force to replace it.")
 
 
-def _unwritable(option: str, place: Path, error: OSError) -> ParameterError:
-    return ParameterError(f"{option}: cannot write {str(place)!r} ({error.strerror}). Choose another place.")
+def _open_draft(option: str, place: Path, draft: Path, *, device: bool) -> IO[bytes]:
+    try:
+        return draft.open("wb" if device else "xb")
+    except OSError as error:
+        reason = error.strerror
+    raise _unwritable(option, place, reason)
+
+
+def _unwritable(option: str, place: Path, reason: str | None) -> ParameterError:
+    return ParameterError(f"{option}: cannot write {str(place)!r} ({reason}). Choose another place.")
 
 
 def _standard_output() -> IO[bytes]:

@@ -3,6 +3,7 @@
 
 import json
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -44,7 +45,6 @@ def read_release(path: str) -> "Release":
 
     if path != STANDARD_OUTPUT:
         return load_release(path)
-    try:
+    with suppress(json.JSONDecodeError, UnicodeDecodeError):
         return Release.from_dict(json.loads(sys.stdin.buffer.read()))
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise ReleaseError("RELEASE: standard input is not JSON. Pass what 'cloister fit --output -' writes.") from None
+    raise ReleaseError("RELEASE: standard input is not JSON. Pass what 'cloister fit --output -' writes.")

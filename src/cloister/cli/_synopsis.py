@@ -5,6 +5,7 @@ import dataclasses
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -240,13 +241,12 @@ def _read(path: str) -> "Synopsis":
 
 def _read_rule(rule: str) -> str | int | list[int]:
     """Read a word, a number, or one number per column."""
-    try:
+    with suppress(ValueError):
         numbers = [int(part) for part in rule.split(",")]
-    except ValueError:
-        if "," in rule or rule.strip()[:1].isdigit():
-            raise ParameterError(f"--rule: expected rugnik, eugkm, N or N,N,..., got {rule!r}. Pass whole numbers.") from None
-        return rule
-    return numbers[0] if len(numbers) == 1 else numbers
+        return numbers[0] if len(numbers) == 1 else numbers
+    if "," in rule or rule.strip()[:1].isdigit():
+        raise ParameterError(f"--rule: expected rugnik, eugkm, N or N,N,..., got {rule!r}. Pass whole numbers.")
+    return rule
 
 
 def _read_range(text: str) -> range:

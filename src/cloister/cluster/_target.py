@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The public side of source-target clustering: reading the target, its distances, and what a report draws of it."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,10 +72,10 @@ def check_metric(where: str, metric: object, probe: FloatArray) -> None:
     rule, remedy = "a distance that scikit-learn knows", 'Pass "euclidean", "manhattan", ...'
     if not isinstance(metric, str) or metric in FITTED_METRICS:
         validate.refuse(where, f"{rule} and that is a function of two points", metric, remedy=remedy)
-    try:
+    with suppress(TypeError, ValueError, KeyError):
         pairwise_distances(probe, metric=metric)
-    except (TypeError, ValueError, KeyError):
-        validate.refuse(where, rule, metric, remedy=remedy)
+        return
+    validate.refuse(where, rule, metric, remedy=remedy)
 
 
 def picture_of(target: FloatArray) -> list[list[float]]:

@@ -13,6 +13,7 @@ precision), its sensitivity is stated in the same integer steps, and its cost is
 """
 
 import math
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
@@ -135,10 +136,9 @@ def event_from_line(line: dict[str, Any]) -> Event:
         )
     known = {one.name: line[one.name] for one in fields(Event) if one.name in line}
     known["when"] = coarsened(line.get("when", ""))
-    try:
+    with suppress(TypeError):
         return Event(**known)
-    except TypeError:
-        raise LedgerError("ledger: an event lacks some of its fields. Restore the file from a backup.") from None
+    raise LedgerError("ledger: an event lacks some of its fields. Restore the file from a backup.")
 
 
 def today() -> str:

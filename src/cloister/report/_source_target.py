@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,14 @@ def source_target_summary(release: Release) -> dict[str, Any]:
     >>> source_target_summary(model.release_)["n_target"]
     2
     """
-    details = release.details
-    try:
+    details, whole = release.details, False
+    with suppress(KeyError, TypeError, ValueError):
         n_target, served, sources = int(details["n_target"]), int(details["served_by_source"]), len(details["sanitized_source"])
         cost, chosen, alone = (float(details[name]) for name in ("target_cost", "cost_of_chosen", "cost_alone"))
         rows = [int(row) for row in details["medoid_indices"]]
-        if n_target < 1 or len(rows) != release.n_clusters:
-            raise ValueError
-    except (KeyError, TypeError, ValueError):
-        raise ReleaseError("release: its details are damaged. Write it again from the fit.") from None
+        whole = n_target >= 1 and len(rows) == release.n_clusters
+    if not whole:
+        raise ReleaseError("release: its details are damaged. Write it again from the fit.")
     without = f"{number(chosen)} without it; {number(alone)} if the points had been chosen as if there were no source."
     through = f"through {count_of(sources, 'sanitised point')}" if sources else "no part of it stands out from the noise"
     return {
@@ -63,13 +63,13 @@ def source_target_map(release: Release) -> dict[str, Any]:
     """Return the target, the chosen points and the sanitised source in a plane, and what its axes are."""
     width = release.n_features
     source = np.zeros((0, width)) if release.free_centers is None else release.free_centers
-    try:
+    whole = False
+    with suppress(KeyError, TypeError, ValueError):
         target = np.array(release.details["target"], dtype=np.float64).reshape(-1, width)
         counts = np.array(release.details["sanitized_counts"], dtype=np.float64).reshape(len(source))
-        if not (len(target) and np.isfinite(target).all() and np.isfinite(counts).all()):
-            raise ValueError
-    except (KeyError, TypeError, ValueError):
-        raise ReleaseError("release: its details are damaged. Write it again from the fit.") from None
+        whole = len(target) > 0 and bool(np.isfinite(target).all() and np.isfinite(counts).all())
+    if not whole:
+        raise ReleaseError("release: its details are damaged. Write it again from the fit.")
     drawn = np.argsort(-counts, kind="stable")[:DRAWN_SOURCE]
     middle, axes, share = _axes(target)
 
