@@ -89,5 +89,5 @@ def test_missing_and_unknown_columns_are_named() -> None:
     with pytest.raises(ParameterError, match="'age' not in the table") as caught:
         bounds.refuse_unknown(["Ann Smith"])
     assert "Smith" not in str(caught.value), "the first line of a file without names is somebody's row"
-    with pytest.raises(ParameterError, match="'b' not in the table. The columns are: 'age', 'c'"):
+    with pytest.raises(ParameterError, match=r"'b' not in the table. The columns are: 'age', 'c'"):
         read_bounds(["age=0:1,b=0:1"]).refuse_unknown(["age", "c"])

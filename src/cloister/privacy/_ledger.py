@@ -22,7 +22,7 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -475,10 +475,12 @@ class Ledger:
         for number, text, digest in connection.execute(query, (self._state.last,)):
             if number != self._state.last + 1 or digest != _digest(self._state.digest, text):
                 raise _altered(number)
-            try:
+            applied = False
+            with suppress(KeyError, TypeError, ValueError, ZeroDivisionError):
                 self._state.apply(json.loads(text))
-            except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-                raise _altered(number) from error
+                applied = True
+            if not applied:
+                raise _altered(number)
             self._state.last, self._state.digest = number, digest
         if connection.execute("PRAGMA user_version").fetchone() != (self._state.last,):
             raise _altered(self._state.last + 1)

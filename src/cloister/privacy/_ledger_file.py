@@ -52,6 +52,7 @@ def refuse_missing(place: Path) -> None:
 
 
 def file_exists(place: Path) -> LedgerError:
+    """Return the error that says why a file is not replaced."""
     return LedgerError(
         f"Ledger.create: there is a file {place.name!r} already. A budget is never replaced: use Ledger.open(path), or "
         "choose another name."
@@ -60,11 +61,14 @@ def file_exists(place: Path) -> LedgerError:
 
 @contextmanager
 def as_ledger_errors(path: Path | None) -> Iterator[None]:
+    """Turn what the database or the disk says into an error that names the file and the true reason."""
+    reason = ""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
+        reason = str((error.strerror if isinstance(error, OSError) else error) or type(error).__name__)
+    if reason:
         name = "the ledger in memory" if path is None else repr(path.name)
-        reason = error.strerror if isinstance(error, OSError) else error
         raise LedgerError(
             f"Ledger: {name} cannot be used ({reason}). Check that it is a ledger file on a local disk that you may write to."
-        ) from error
+        )
