@@ -107,7 +107,6 @@ def test_there_is_no_exact_loss(make, rows):
         "cluster_centers_",
         "cluster_counts_",
         "generations_",
-        "labels_",
         "n_features_in_",
         "n_iter_",
         "privacy_receipt_",

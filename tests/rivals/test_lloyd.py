@@ -413,7 +413,6 @@ def test_the_release_holds_the_fit_and_nothing_of_the_rows(kind, rows, tmp_path)
     assert sorted(name for name in vars(model) if name.endswith("_")) == [
         "cluster_centers_",
         "cluster_counts_",
-        "labels_",
         "n_features_in_",
         "n_iter_",
         "privacy_receipt_",

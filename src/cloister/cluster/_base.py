@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cloister import validate
 from cloister.cluster._progress import Progress
+from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.data import LocalRows, Rows, open_rows, watched
 from cloister.domain import Domain, FloatArray, Frame, IntArray, Relation, as_domain, snap
 from cloister.exceptions import DataError
@@ -186,6 +187,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, PrivateEstimator):  # type: ignore[misc]
     """Base of the estimators that have centres."""
 
+    labels_ = RowLevel()  # exists because scikit-learn asks for it; what is about single rows is never shown or stored
+
     # -- fitting --------------------------------------------------------------------------------------------------------
 
     def fit(self, X: object, y: object = None) -> Self:
@@ -210,7 +213,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """
         rows = self._open(X)
         self._store(self._fit_privately(X, rows))
-        self.__dict__.pop("labels_", None)  # of an earlier fit
+        type(self).labels_.forget(self)  # of an earlier fit
         if isinstance(rows, LocalRows) and not _is_file(X):
             self.labels_ = _concatenate(self._label_blocks(rows))
         return self
@@ -257,7 +260,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def fit_predict(self, X: object, y: object = None) -> IntArray:
         """Fit, then return the label of each row. The labels are not covered by the guarantee."""
         self.fit(X)
-        return self.labels_ if hasattr(self, "labels_") else self.predict(X)
+        labels: IntArray = self.labels_ if hasattr(self, "labels_") else self.predict(X)
+        return labels
 
     def transform(self, X: object) -> FloatArray:
         """Return the distance of each row of `X` to every centre, in the units of the input (of half the bounds, if scaled)."""
@@ -302,11 +306,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         for block in rows.blocks():
             yield nearest(self._frame.clean(block))
 
-    # Labels are row-level: they exist because scikit-learn asks for them, and stay in this process.
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        state.pop("labels_", None)
-        return state
+    def __dir__(self) -> list[str]:
+        return without_row_level(type(self), super().__dir__())
 
 
 def count_rows(ask: Ask, request: Request) -> tuple[float, Cost]:
