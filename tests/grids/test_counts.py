@@ -56,6 +56,15 @@ def test_whole_numbers_on_borders_belong_to_the_upper_cell(low, high, cells):
     assert counted.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("width", [1e-9, 1e-20, 1e-30, 1e-90])
+def test_an_axis_narrower_than_a_step_counts_every_row_and_warns_of_none(width):
+    # Warnings are errors here: one would tell a table with a row from a table without.
+    frame = Box([0, 0], [1, width]).frame()
+    question = GridCounts(half_widths=frame.half_widths, cells=(2, 3))
+    for rows in ([], [[0.2, 0.0]], [[0.2, 0.0], [0.7, width]]):
+        assert question.exact(frame.clean(np.reshape(rows, (-1, 2)))).sum(axis=1).tolist() == [len(rows) > 0, len(rows) > 1]
+
+
 def test_rows_outside_go_to_the_edge_and_missing_ones_to_the_middle():
     question, frame, _ = ask("cube")
     rows = [[-5, 0.1], [7, 9], [1e300, -1e300], [math.nan, 0.1], [math.inf, 0.1]]

@@ -54,9 +54,10 @@ class GridCounts(Counts):
         step = grid_step(rows.shape[1])
         flat = np.zeros(len(rows), dtype=np.int64)
         for axis, (half, count) in enumerate(zip(self.half_widths, self.cells, strict=True)):
-            place = ((rows[:, axis] + (half + step)) * (count / (2 * half))).astype(np.int64)
+            place = (rows[:, axis] + (half + step)) * (count / (2 * half))
             flat *= count
-            flat += np.minimum(np.maximum(place, 0), count - 1)
+            # Cut first: in an axis much narrower than a step the place exceeds 64 bits, and a warning would tell of a row.
+            flat += np.minimum(np.maximum(place, 0), count - 1).astype(np.int64)
         return np.bincount(flat, minlength=int(np.prod(self.cells))).reshape(self.cells)
 
 
