@@ -235,6 +235,7 @@ def of_what_is_published(model):
 
 def of_a_ledger(ledger):
     yield from {"ledger": ledger, "ledger lines": ledger.lines, "ledger summary": ledger.summary()}.items()
+    yield "ledger checkpoint", ledger.checkpoint
     yield from {"ledger, printed": repr(ledger), "ledger events": ledger.events}.items()
 
 
@@ -246,8 +247,7 @@ def leaks(tmp_path, caplog, capfd, generator):
         things = []
         path = tmp_path / f"{number}.sqlite"
         relation = {"neighbours": extra.get("neighbours", "add-remove")}
-        create = getattr(Ledger, "create", Ledger.open)
-        with create(path, epsilon=20.0, delta=extra.get("delta", 1e-6), name="canary", **relation) as ledger:
+        with Ledger.create(path, epsilon=20.0, delta=extra.get("delta", 1e-6), name="canary", **relation) as ledger:
             for data in (rows, as_frame(rows)):
                 model = fit(kind, data, generator, ledger=ledger, **extra)
                 things += [*of_a_model(model), *of_what_is_published(model), *of_a_ledger(ledger)]
