@@ -125,6 +125,20 @@ def test_an_open_account_counts_in_full_and_a_closed_one_what_it_debited(make: M
     assert ledger.left == pytest.approx(0.9)
 
 
+def test_where_costs_are_planned_a_fit_costs_what_was_planned(make: MakeLedger) -> None:
+    # What is left must not depend on answers: they may decide into how many questions a fit divides its part, or when it ends.
+    left = set()
+    for debits in ([PureDP(0.5)], [PureDP(0.05)] * 10, [PureDP(0.1)]):
+        ledger = make(ApproxDP(2.0, 1e-6), planned=True)
+        account = reserve(ledger, PureDP(0.5))
+        for cost in debits:
+            account.debit(event(cost))
+        account.close()
+        reserve(ledger, PureDP(0.3)).close()  # asked nothing
+        left.add(ledger.spent.epsilon_sum)
+    assert left == {0.5}
+
+
 def test_an_account_that_asked_nothing_costs_nothing(make: MakeLedger) -> None:
     ledger = make(GDP(1.0))
     reserve(ledger, GDP(1.0)).close()

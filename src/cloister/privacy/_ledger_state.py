@@ -32,9 +32,10 @@ class AccountState:
     def counts_as(self, composition: Composition) -> Tally:
         """Return what counts against the budget: all that is reserved while the account is open, then what was debited.
 
-        Where a part is set aside for pure fits, a choice in a Gaussian fit is not one: it counts as its Gaussian cost.
+        Where a part is set aside for pure fits, a choice in a Gaussian fit is not one: it counts as its Gaussian cost. Where
+        costs are planned, a fit counts with all it reserved: how it divided that, or that it ended early, may follow answers.
         """
-        if not self.closed:
+        if not self.closed or (composition.planned and self.events):
             return Tally.of([self.cost])
         return Tally(self.debits.all_mu**2) if composition.pure_epsilon and isinstance(self.cost, GDP) else self.debits
 
