@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every question, mechanism and rule of composition has a proof, and no proof speaks of what is not there."""
+
+import ast
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from cloister import questions
+from cloister.privacy import Composition
+from cloister.privacy._events import EVENTS
+from cloister.privacy._guarantees import KINDS
+
+ROOT = Path(__file__).parents[2]
+PROOFS = ROOT / "docs" / "proofs"
+PAGES = sorted(path for path in PROOFS.rglob("*.md") if path.name != "README.md")
+HEADINGS = ["Statement", "Argument", "Where", "Tests"]
+RULES = {"conversions", "gaussian", "mixed", "parallel", "planned", "pure", "reservations", "together", "zcdp"}
+
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(PROOFS).as_posix())
+
+
+def sections(page):
+    """Return the text under each heading."""
+    parts = re.split(r"^## (.+)$", page.read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@cache
+def defined_in(path):
+    """Return the names of all functions, classes and methods that a file defines."""
+    tree = ast.parse((ROOT / path).read_text())
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+
+
+def stems(folder):
+    return {path.stem for path in (PROOFS / folder).glob("*.md")}
+
+
+def test_every_question_has_a_page_and_no_other():
+    classes = (getattr(questions, name) for name in questions.__all__)
+    concrete = {one.__name__ for one in classes if inspect.isclass(one) and issubclass(one, questions.Question)}
+    assert stems("questions") == {name for name in concrete if not inspect.isabstract(getattr(questions, name))}
+
+
+def test_every_mechanism_has_a_page_and_no_other():
+    assert stems("mechanisms") == set(EVENTS)
+
+
+def test_every_rule_of_composition_has_a_page_and_no_other():
+    assert stems("composition") == RULES
+
+
+def test_every_guarantee_and_every_way_to_compose_is_spoken_of():
+    text = " ".join(page.read_text() for page in (PROOFS / "composition").glob("*.md"))
+    for word in [*(kind.__name__ for kind in KINDS.values()), *vars(Composition())]:
+        assert f"`{word}" in text, word
+
+
+@each_page
+def test_a_page_has_its_four_parts(page):
+    assert page.read_text().startswith("# ")
+    assert list(sections(page)) == HEADINGS
+    assert all(text.strip() for text in sections(page).values())
+
+
+@pytest.mark.parametrize("page", sorted((PROOFS / "questions").glob("*.md")), ids=lambda path: path.stem)
+def test_a_question_is_proved_for_both_relations(page):
+    parts = sections(page)
+    for part in ("Statement", "Argument"):
+        assert "add-remove" in parts[part].lower()
+        assert "replace" in parts[part].lower()
+    assert page.stem in defined_in(re.search(r"`(src/\S+\.py)`", parts["Where"]).group(1))
+
+
+@each_page
+def test_what_a_page_points_to_is_there(page):
+    lines = [line for line in sections(page)["Where"].splitlines() if line.startswith("- ")]
+    assert lines
+    for line in lines:
+        path, _, rest = line.removeprefix("- ").partition(":")
+        found = re.fullmatch(r"`(src/\S+\.py)`", path)
+        assert found, line
+        assert (ROOT / found[1]).is_file(), line
+        names = set(re.findall(r"`(\w+)`", rest.partition(";")[0]))
+        assert names
+        assert names <= defined_in(found[1]), line
+
+
+@each_page
+def test_the_tests_a_page_names_exist(page):
+    lines = [line for line in sections(page)["Tests"].splitlines() if line.strip()]
+    assert lines
+    for line in lines:
+        found = re.fullmatch(r"- `(tests/\S+\.py)::(test_\w+)`", line)
+        assert found, line
+        assert found[2] in defined_in(found[1]), line
+
+
+def test_every_page_is_in_the_index_and_every_link_leads_somewhere():
+    for page in [*PAGES, PROOFS / "README.md"]:
+        links = re.findall(r"\]\(([^)#]+?)\)", page.read_text())
+        assert all((page.parent / link).is_file() for link in links if "://" not in link), page.name
+    index = set(re.findall(r"\]\(([^)#]+?\.md)\)", (PROOFS / "README.md").read_text()))
+    assert {page.relative_to(PROOFS).as_posix() for page in PAGES} <= index
