@@ -16,13 +16,13 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 TICKED_CLUSTERS = 12  # up to so many, every strip also marks the other centres
 
 
-def page(title: str, sections: Sequence[str]) -> str:
-    """Return one HTML file; empty sections are left out."""
+def page(title: str, sections: Sequence[str], *, kind: str = "a differentially private release") -> str:
+    """Return one HTML file of the given kind; empty sections are left out."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<link rel="icon" href="data:,">\n<title>{text(title)}: a differentially private release</title>\n'
+        f'<link rel="icon" href="data:,">\n<title>{text(title)}: {text(kind)}</title>\n'
         f"<style>\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(section for section in sections if section)
         + "\n</main>\n</body>\n</html>\n"
