@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from cloister._version import __version__
+from cloister.cli._audit import audit
 from cloister.cli._bench import bench
 from cloister.cli._compare import compare
 from cloister.cli._fit import fit
@@ -80,7 +81,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for command in (plan, compare, fit, show, predict, synopsis, source_target, ledger, bench):
+for command in (plan, compare, fit, show, predict, synopsis, source_target, ledger, audit, bench):
     main.add_command(command)
 
 

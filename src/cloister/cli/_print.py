@@ -25,6 +25,7 @@ __all__ = [
     "print_left",
     "print_release",
     "print_synopsis",
+    "print_table",
 ]
 
 FEW_COLUMNS = 8  # are all shown, if need be on two lines; of more, as many as fit
@@ -198,6 +199,14 @@ def currency_of(budget: dict[str, Any]) -> str:
 def print_left(console: "Console", ledger: "Ledger") -> None:
     """Say in one line what a ledger has left."""
     console.print(f"Left in the ledger: {left_words(ledger.summary())}, of {ledger.budget}.")
+
+
+def print_table(console: "Console", columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of text under columns, each with its name and whether it stands to the right."""
+    table = _table(columns)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def _table(columns: Sequence[tuple[str, bool]]) -> Any:

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The audit: attacks the installed version on this machine, with made-up rows. Imported by the command line and the tests only.
+
+Replay compares neighbouring fits question by question; attacks, samplers, spending and kills test the noise, the sums and the
+ledger. Faults can be planted to see that they are caught.
+"""
+
+from cloister.audit._chance import FALSE_ALARM
+from cloister.audit._findings import CheckResult, Settings
+from cloister.audit._methods import DOMAINS, GUARANTEES, METHODS
+from cloister.audit._page import audit_html, verdict
+from cloister.audit._plants import PLANTS, Plant, planted
+from cloister.audit._replay import Call, Replay, Tape, record, replay
+from cloister.audit._replays import ReplayCase, engine_cases, replay_cases, run_case
+from cloister.audit._run import CHECKS, AuditResult, PlantResult, run_audit, run_plants
+from cloister.audit._spending import share_spent
+from cloister.audit._tables import ENGINES, HOSTILE, installed
+
+__all__ = [
+    "CHECKS",
+    "DOMAINS",
+    "ENGINES",
+    "FALSE_ALARM",
+    "GUARANTEES",
+    "HOSTILE",
+    "METHODS",
+    "PLANTS",
+    "AuditResult",
+    "Call",
+    "CheckResult",
+    "Plant",
+    "PlantResult",
+    "Replay",
+    "ReplayCase",
+    "Settings",
+    "Tape",
+    "audit_html",
+    "engine_cases",
+    "installed",
+    "planted",
+    "record",
+    "replay",
+    "replay_cases",
+    "run_audit",
+    "run_case",
+    "run_plants",
+    "share_spent",
+    "verdict",
+]

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threshold attacks through the real vault: what the answers prove about the loss must stay below what is claimed.
+
+The attacker knows two neighbouring tables, looks at answers and says which table they are of. Clopper-Pearson bounds on how
+often that is right prove an epsilon; one above the claim is a violation. To see many answers in little time a thousand
+independent attacks share a question: the answer about a cell depends on the rows of that cell and on its own draw alone.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cloister.audit._asking import open_vault
+from cloister.audit._chance import FALSE_ALARM, at_least, at_most
+from cloister.audit._findings import CheckResult, Findings, Settings, Step
+from cloister.domain import FloatArray, Relation
+from cloister.privacy import GDP, ApproxDP, Cost, Entropy, PureDP, convert
+from cloister.questions import NearestCounts, NearestSums, Question, SetCosts
+
+__all__ = ["ATTACKS", "CHOICES", "Attack", "check_attacks"]
+
+TITLE = "Threshold attacks: what answers prove stays below the claim"
+SHARE = 0.4  # of the false-alarm rate
+CELLS = 1_000
+POINTS = np.linspace(-0.9, 0.9, CELLS)[:, None]
+STEP = 2.0**-12  # far less than half the distance of two points
+COUNTS, SUMS = NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=STEP)
+NOBODY = np.empty((0, 1))
+THRESHOLDS = np.arange(-6, 6.25, 0.25)
+SIDES = 4  # either table first, either side of a threshold
+CHOICE = SetCosts(sets=np.array([[[0.0]], [[1.0]]]), cap=1.0)
+CROWD = 4  # rows at the first point, so that the second is chosen rarely: then the ratio of chances is largest
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE
+ONE, PURE = GDP(1.0), PureDP(1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """Two tables that are neighbours cell by cell, the questions asked together, and what the attacker looks at."""
+
+    name: str
+    questions: tuple[Question, ...]
+    cost: Cost
+    relation: Relation
+    left: FloatArray
+    right: FloatArray
+    look: Callable[[Sequence[FloatArray]], FloatArray]  # from answers in rows and steps to numbers beside the thresholds
+
+    @property
+    def delta(self) -> float:
+        """At which the Gaussian is attacked: that of an attack by a threshold, which is far from any tail."""
+        return 0.05 if isinstance(self.cost, GDP) else 0.0
+
+    @property
+    def claimed(self) -> float:
+        """The epsilon that the vault claims for all questions together, at the attack's delta."""
+        times = len(self.questions)
+        if isinstance(self.cost, PureDP):
+            return self.cost.epsilon * times
+        return convert(GDP(self.cost.mu * times**0.5), ApproxDP, delta=self.delta).epsilon
+
+    def answers(self, rows: FloatArray, entropy: Entropy, asks: int) -> FloatArray:
+        """Ask many times and return what the attacker looks at."""
+        vault = open_vault(rows, self.cost, relation=self.relation, entropy=entropy)
+        seen = []
+        for _ in range(asks):
+            answers = vault.ask(self.questions, [self.cost] * len(self.questions))
+            units = [STEP if isinstance(one, NearestSums) else 1.0 for one in self.questions]
+            seen.append(self.look([one.value.ravel() / unit for one, unit in zip(answers, units, strict=True)]))
+        return np.concatenate(seen)
+
+
+def _one(answers: Sequence[FloatArray]) -> FloatArray:
+    return answers[0]
+
+
+def _difference(answers: Sequence[FloatArray]) -> FloatArray:
+    """Return the difference of the two cells between which a row moves."""
+    return np.asarray(answers[0][::2] - answers[0][1::2])
+
+
+def _likely_difference(answers: Sequence[FloatArray]) -> FloatArray:
+    """Return the difference of what matters: the likelihood ratio of a Laplace answer moves between 0 and 1 rows only."""
+    return _difference([np.clip(answers[0], 0, 1)])
+
+
+def _of_both(answers: Sequence[FloatArray]) -> FloatArray:
+    """Return the difference of two answers that a row moves in opposite directions: noise that both share cancels."""
+    return np.asarray((answers[0] - answers[1]) / 2)
+
+
+def _likely_of_both(answers: Sequence[FloatArray]) -> FloatArray:
+    """Return the same for Laplace answers, of which one moves up and one down."""
+    return np.asarray(np.clip(answers[0], 0, 1) - np.clip(answers[1], -1, 0))
+
+
+_CROWD = np.zeros((CROWD, 1))
+ATTACKS = (
+    Attack("a row in a count", (COUNTS,), ONE, ADD, POINTS, NOBODY, _one),
+    Attack("a row that changes cells", (COUNTS,), ONE, REPLACE, POINTS[::2], POINTS[1::2], _difference),
+    Attack("a row in a sum", (SUMS,), ONE, ADD, POINTS + STEP, NOBODY, _one),
+    Attack("a row that changes sides", (SUMS,), ONE, REPLACE, POINTS + STEP, POINTS - STEP, _one),
+    Attack("a row in a count and a sum", (COUNTS, SUMS), ONE, ADD, POINTS - STEP, NOBODY, _of_both),
+    Attack("a row in a count, pure", (COUNTS,), PURE, ADD, POINTS, NOBODY, _one),
+    Attack("a row that changes cells, pure", (COUNTS,), PURE, REPLACE, POINTS[::2], POINTS[1::2], _likely_difference),
+    Attack("a row in a sum, pure", (SUMS,), PURE, ADD, POINTS + STEP, NOBODY, _one),
+    Attack("a row that changes sides, pure", (SUMS,), PURE, REPLACE, POINTS + STEP, POINTS - STEP, _one),
+    Attack("a row in a count and a sum, pure", (COUNTS, SUMS), PURE, ADD, POINTS - STEP, NOBODY, _likely_of_both),
+)
+CHOICES = (
+    Attack("a row in a choice", (CHOICE,), PURE, ADD, np.vstack([_CROWD, [[0.0]]]), _CROWD, _one),
+    Attack(
+        "a row that changes a choice",
+        (CHOICE,),
+        PURE,
+        REPLACE,
+        np.vstack([_CROWD, [[0.0]]]),
+        np.vstack([_CROWD, [[1.0]]]),
+        _one,
+    ),
+)
+
+
+def check_attacks(settings: Settings, step: Step) -> CheckResult:
+    """Attack counts, sums, pairs of answers and choices under both relations."""
+    found = Findings("attacks", TITLE, step, settings.first)
+    level = FALSE_ALARM * SHARE / (len(ATTACKS) + len(CHOICES)) / (2 * SIDES * len(THRESHOLDS))
+    best = 0.0
+    for index, attack in enumerate((*ATTACKS, *CHOICES)):
+        found.begin(attack.name)
+        asks = settings.amount(20, 100) if attack in ATTACKS else settings.amount(700, 10_000)
+        left, right = (
+            attack.answers(rows, Entropy(settings.seed + 2 * index + side), asks)
+            for side, rows in enumerate((attack.left, attack.right))
+        )
+        proven = _proven(left, right, delta=attack.delta, level=level)
+        best = max(best, proven / attack.claimed)
+        found.compare(proven, attack.claimed, f"{attack.name}: epsilon proven by the answers")
+    found.notes.append(f"the best attack proves {best:.0%} of the claimed epsilon; false alarms: {FALSE_ALARM * SHARE:.1g}")
+    return found.result()
+
+
+def _proven(left: FloatArray, right: FloatArray, *, delta: float, level: float) -> float:
+    """Return the best epsilon over thresholds fixed beforehand, either table first, and either side of the threshold."""
+    best = 0.0
+    for one, other in ((left, right), (right, left)):
+        for threshold in THRESHOLDS:
+            hits, alarms = (int(np.count_nonzero(table >= threshold)) for table in (one, other))
+            for kept, wrong in ((hits, alarms), (one.size - hits, other.size - alarms)):
+                surely = at_least(kept, one.size, level) - delta
+                if surely > 0:
+                    best = max(best, math.log(surely / at_most(wrong, other.size, level)))
+    return best

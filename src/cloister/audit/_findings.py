@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a check found: how many cases, the worst ratio of found to allowed, and every violation in public numbers."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeAlias
+
+__all__ = ["CheckResult", "EnoughError", "Findings", "Settings", "Step"]
+
+Step: TypeAlias = Callable[[str], None]  # receives what a check is about to do; for progress
+
+MOST_LISTED = 12  # violations of one check that are listed; all are counted
+LARGEST_RATIO = 1e6  # what is shown where nothing is allowed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What an audit is asked to do.
+
+    Parameters
+    ----------
+    quick : bool
+        Fewer cases and draws.
+    seed : int
+        Of tables, public choices and noise; an audit with the same seed repeats.
+    methods : tuple of str
+        Methods to attack by name; empty stands for all.
+    engines : tuple of str
+        Engines to read tables with; empty stands for all that are installed.
+    plant : str
+        Name of the planted fault, for processes that the audit starts; empty for none.
+    scale : float
+        Factor on numbers of cases and draws, for tests and plants.
+    first : bool
+        Whether a check ends at its first violation.
+    """
+
+    quick: bool = False
+    seed: int = 0
+    methods: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+    plant: str = ""
+    scale: float = 1.0
+    first: bool = False
+
+    def amount(self, quick: int, full: int) -> int:
+        """Return how many cases or draws to make."""
+        return max(1, round((quick if self.quick else full) * self.scale))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """What one check says; public numbers only."""
+
+    name: str
+    title: str
+    cases: int
+    worst: float  # found over allowed: above 1 is a violation
+    n_violations: int
+    violations: tuple[str, ...]  # the first few
+    notes: tuple[str, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found."""
+        return not self.n_violations
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+        return {**asdict(self), "passed": self.passed}
+
+
+class EnoughError(Exception):
+    """The first violation was all that was wanted."""
+
+    def __init__(self, result: CheckResult) -> None:
+        super().__init__("enough")
+        self.result = result
+
+
+@dataclass
+class Findings:
+    """A check in progress."""
+
+    name: str
+    title: str
+    step: Step = field(default=lambda words: None)
+    first: bool = False
+    cases: int = 0
+    worst: float = 0.0
+    n_violations: int = 0
+    listed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
+
+    def begin(self, words: str) -> None:
+        """Begin one more case."""
+        self.cases += 1
+        self.step(words)
+
+    def compare(self, found: float, allowed: float, words: str, *, slack: float = 0.0) -> None:
+        """Note that `found` must not exceed `allowed`, but for a relative slack for rounding."""
+        ratio = found / allowed if allowed > 0 else (0.0 if found <= 0 else LARGEST_RATIO)
+        ratio = min(ratio, LARGEST_RATIO) if not math.isnan(ratio) else LARGEST_RATIO
+        self.worst = max(self.worst, ratio)
+        if ratio > 1 + slack:
+            self.violation(f"{words}: {found:.6g} found, {allowed:.6g} allowed")
+
+    def probable(self, p_value: float, level: float, words: str) -> None:
+        """Note that what was seen has probability `p_value` on honest code; below `level` it is a violation."""
+        ratio = math.log(max(p_value, 1e-300)) / math.log(level)
+        self.worst = max(self.worst, ratio)
+        if ratio > 1:
+            self.violation(f"{words}: probability {p_value:.2g} on honest code, alarm below {level:.2g}")
+
+    def violation(self, words: str) -> None:
+        """Note a violation."""
+        self.n_violations += 1
+        if len(self.listed) < MOST_LISTED:
+            self.listed.append(words)
+        if self.first:
+            raise EnoughError(self.result())
+
+    def result(self) -> CheckResult:
+        """Return what was found."""
+        return CheckResult(
+            name=self.name,
+            title=self.title,
+            cases=self.cases,
+            worst=self.worst,
+            n_violations=self.n_violations,
+            violations=tuple(self.listed),
+            notes=tuple(self.notes),
+            seconds=time.monotonic() - self.began,
+        )

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planted faults: what an audit must catch, as data. Each is a change of the code that lasts while a block runs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from cloister.audit._swap import wrapped
+from cloister.domain import Relation
+from cloister.exceptions import ParameterError
+from cloister.privacy import Entropy
+
+__all__ = ["PLANTS", "Plant", "planted"]
+
+Change: TypeAlias = tuple[str, Callable[[Any], object]]  # where, and what is made of what stands there
+
+DRAW, CHOOSE = "cloister.privacy._events:Event.draw", "cloister.privacy._events:Event.choose"
+NOISY, TOGETHER, ASK = ("cloister.vault:Vault._noisy", "cloister.vault:Vault._ask_together", "cloister.vault:Vault.ask")
+CLEAN = "cloister.domain:Frame.clean"
+COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:NearestSums"
+ADD = Relation.ADD_REMOVE
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A fault: its name, what it does, the check that must catch it, and the changes that make it."""
+
+    name: str
+    description: str
+    check: str
+    changes: tuple[Change, ...]
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    """Plant the fault of this name while the block runs; nothing for an empty name."""
+    if not name:
+        yield
+        return
+    if name not in PLANTS:
+        raise ParameterError(f"audit.plant: expected one of {', '.join(PLANTS)}, got {name!r}. See --list-plants.")
+    with wrapped(*PLANTS[name].changes):
+        yield
+
+
+# -- noise ---------------------------------------------------------------------------------------------------------------
+
+
+def _halved(draw: Any) -> object:
+    return lambda event, entropy: draw(replace(event, scale=event.scale / 2), entropy)
+
+
+def _forgotten(draw: Any) -> object:
+    return lambda event, entropy: np.zeros(event.size, dtype=np.int64)
+
+
+def _shared(draw: Any) -> object:
+    return lambda event, entropy: np.repeat(draw(replace(event, size=1), entropy), event.size)
+
+
+def _sharp_choice(choose: Any) -> object:
+    return lambda event, entropy, costs: choose(replace(event, scale=event.scale / 2), entropy, costs)
+
+
+def _cut_output(sampler: Any) -> object:
+    def cut(entropy: Any, scale: Any, size: int) -> Any:
+        most = int(4.5 * float(scale))
+        return np.clip(sampler(entropy, scale, size), -most, most)
+
+    return cut
+
+
+def _cut_wholes(wholes: Any) -> object:
+    return lambda draws, count, power: np.minimum(wholes(draws, count, power), 15 if power == 1 else 99)
+
+
+def _quiet_where_empty(noisy: Any) -> object:
+    def planted_noisy(vault: Any, question: Any, exact: Any, event: Any) -> Any:
+        answer = noisy(vault, question, exact, event)
+        if question.mechanism != "selection":
+            answer.value[exact == 0] = 0.0
+        return answer
+
+    return planted_noisy
+
+
+def _one_seed(together: Any) -> object:
+    def planted_together(vault: Any, questions: Any, costs: Any) -> Any:
+        seed, noisy, before = int(vault._entropy.words(1)[0]), vault._noisy, vault._entropy
+
+        def reseeded(*each: Any) -> Any:
+            vault._entropy = Entropy(seed)
+            return noisy(*each)
+
+        vault._noisy = reseeded
+        try:
+            return together(vault, questions, costs)
+        finally:
+            del vault._noisy
+            vault._entropy = before
+
+    return planted_together
+
+
+def _same_noise_in_every_fit(init: Any) -> object:
+    def planted_init(entropy: Any, random_state: Any = None, **options: Any) -> None:
+        init(entropy, 0 if random_state is None else random_state, **options)
+
+    return planted_init
+
+
+def _first_event_for_all(together: Any) -> object:
+    def planted_together(vault: Any, questions: Any, costs: Any) -> Any:
+        events, noisy = [], vault._noisy
+        pay = vault._pay
+
+        def paying(question: Any, cost: Any) -> Any:
+            events.append(pay(question, cost))
+            return events[-1]
+
+        vault._pay = paying
+        vault._noisy = lambda question, exact, event: noisy(question, exact, replace(event, scale=events[0].scale))
+        try:
+            return together(vault, questions, costs)
+        finally:
+            del vault._pay, vault._noisy
+
+    return planted_together
+
+
+# -- sensitivity ---------------------------------------------------------------------------------------------------------
+
+
+def _unclipped(clean: Any) -> object:
+    from cloister.domain import snap
+
+    def planted_clean(frame: Any, block: Any) -> Any:
+        rows = np.asarray(block, dtype=np.float64)
+        rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, frame.center)
+        return snap(np.clip((rows - frame.center) / frame.scale, -100, 100))
+
+    return planted_clean
+
+
+def _dropped(clean: Any) -> object:
+    def planted_clean(frame: Any, block: Any) -> Any:
+        rows = np.asarray(block, dtype=np.float64)
+        return clean(frame, rows[np.isfinite(rows).all(axis=1)])
+
+    return planted_clean
+
+
+def _scaled_by_the_table(clean: Any) -> object:
+    def planted_clean(frame: Any, block: Any) -> Any:
+        rows = clean(frame, block)
+        return rows / max(float(np.abs(rows).max(initial=0.0)), 1e-3) * 0.5 if len(rows) else rows
+
+    return planted_clean
+
+
+def _unclipped_under_a_projection(exact_given: Any) -> object:
+    def planted_exact(question: Any, rows: Any, labels: Any) -> Any:
+        return exact_given(replace(question, radius=4.0) if question.projection is not None else question, rows, labels)
+
+    return planted_exact
+
+
+def _as_if_added(sensitivity: Any) -> object:
+    return lambda question, relation: sensitivity(question, ADD)
+
+
+def _half_sensitivity(sensitivity: Any) -> object:
+    return lambda question, relation: sensitivity(question, relation) / 2
+
+
+def _twice(stream: Any) -> object:
+    def planted_stream(rows: Any) -> Any:
+        for block in stream(rows):
+            yield block
+            yield block
+
+    return planted_stream
+
+
+# -- paying --------------------------------------------------------------------------------------------------------------
+
+
+def _no_debit(debit: Any) -> object:
+    return lambda account, event: event.stamped()
+
+
+def _answer_first(ask: Any) -> object:
+    def planted_ask(vault: Any, question: Any, cost: Any) -> Any:
+        due: list[tuple[Any, Any]] = []
+
+        def later(*each: Any) -> Any:
+            due.append(each)
+            return vault._price(*each)
+
+        vault._pay = later
+        try:
+            answer = ask(vault, question, cost)
+        finally:
+            del vault._pay
+        for each in due:
+            vault._pay(*each)
+        return answer
+
+    return planted_ask
+
+
+def _double_cost(price: Any) -> object:
+    def planted_price(cost: Any, **options: Any) -> Any:
+        return price(type(cost)(2 * next(iter(vars(cost).values()))), **options)
+
+    return planted_price
+
+
+def _always(fits: Any) -> object:
+    return lambda *_, **__: True
+
+
+def _hasty(connect: Any) -> object:
+    def planted_connect(ledger: Any) -> Any:
+        connection = connect(ledger)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+    return planted_connect
+
+
+_ALL = (
+    Plant("noise-halved", "noise drawn at half its stated scale", "attacks", ((DRAW, _halved),)),
+    Plant("noise-forgotten", "no noise is added", "samplers", ((DRAW, _forgotten),)),
+    Plant("noise-shared", "one draw for all numbers of an answer", "attacks", ((DRAW, _shared),)),
+    Plant("one-seed", "answers asked together are drawn from one seed", "samplers", ((TOGETHER, _one_seed),)),
+    Plant("one-seed-attacked", "the same, seen by an attacker", "attacks", ((TOGETHER, _one_seed),)),
+    Plant(
+        "every-fit-the-same",
+        "fits without a seed draw the same noise",
+        "samplers",
+        (("cloister.privacy._entropy:Entropy.__init__", _same_noise_in_every_fit),),
+    ),
+    Plant("empty-cells", "cells without rows get no noise", "samplers", ((NOISY, _quiet_where_empty),)),
+    Plant(
+        "gaussian-cut",
+        "Gaussian noise cut at 4.5 standard deviations",
+        "samplers",
+        (("cloister.privacy._events:rounded_gaussian", _cut_output),),
+    ),
+    Plant(
+        "laplace-cut",
+        "Laplace noise cut at 16 scales",
+        "samplers",
+        (("cloister.privacy._samplers:_wholes", _cut_wholes),),
+    ),
+    Plant("choice-sharp", "the exponential mechanism at half its scale", "samplers", ((CHOOSE, _sharp_choice),)),
+    Plant("second-scale", "the second answer drawn at the scale of the first", "replay", ((TOGETHER, _first_event_for_all),)),
+    Plant("unclipped", "rows outside the domain are not pulled into it", "replay", ((CLEAN, _unclipped),)),
+    Plant(
+        "unclipped-projected",
+        "offsets are not clipped under a projection",
+        "replay",
+        ((f"{SUMS}.exact_given", _unclipped_under_a_projection),),
+    ),
+    Plant(
+        "wrong-relation",
+        "replacing a row is taken for adding one",
+        "replay",
+        (
+            (f"{COUNTS}.l1_sensitivity", _as_if_added),
+            (f"{COUNTS}.l2_sensitivity", _as_if_added),
+            (f"{SUMS}.l2_sensitivity", _as_if_added),
+        ),
+    ),
+    Plant("half-sensitivity", "sums state half their sensitivity", "replay", ((f"{SUMS}.l2_sensitivity", _half_sensitivity),)),
+    Plant("rows-twice", "every row is counted twice", "replay", (("cloister.data._backend:LocalRows._stream", _twice),)),
+    Plant("missing-dropped", "rows with missing values are dropped instead of placed", "replay", ((CLEAN, _dropped),)),
+    Plant("scaled-by-rows", "rows are scaled by the largest row", "replay", ((CLEAN, _scaled_by_the_table),)),
+    Plant(
+        "debit-skipped",
+        "answers are not debited",
+        "spending",
+        (("cloister.privacy._ledger:Account.debit", _no_debit),),
+    ),
+    Plant(
+        "overspent",
+        "questions cost twice what the plan says, and the account lets it pass",
+        "spending",
+        (
+            ("cloister.vault:price", _double_cost),
+            ("cloister.privacy._accounting:Tally.fits", _always),
+        ),
+    ),
+    Plant("answer-first", "the answer is computed before it is debited", "kills", ((ASK, _answer_first),)),
+    Plant(
+        "no-sync",
+        "the ledger does not wait for the disk",
+        "kills",
+        (("cloister.privacy._ledger:Ledger._connect", _hasty),),
+    ),
+)
+PLANTS: dict[str, Plant] = {one.name: one for one in _ALL}

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Replay: fit a table, fit its neighbour with the recorded answers in place of noise, and compare every noise call.
+
+Given the same noisy answers, a fit must ask its neighbour the same questions at the same noise, and the exact integers behind
+every answer must lie within the sensitivity that the event states: in l2 for Gaussian noise, in l1 for Laplace noise, and
+for a choice the largest move less the smallest. Warnings and the release must agree, too: they are functions of the answers.
+On the way every event must have been paid, every draw must have the kind, scale and size of its event, and cleaning must
+return one row of the unit ball for every row. So a replay is a proof about this pair of tables and these answers, and no
+estimate.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from cloister.audit._swap import swapped, wrapped
+from cloister.domain import FloatArray, IntArray
+from cloister.privacy import Cost, Event
+from cloister.questions import Answer, Question
+from cloister.vault import Vault
+
+__all__ = ["Call", "Replay", "Tape", "record", "replay"]
+
+Fit: TypeAlias = Callable[[Any], Any]  # fits a fresh, seeded estimator to a table and returns it
+
+VAULT = "cloister.cluster._base:Vault"
+SAMPLERS = {
+    "rounded_gaussian": "cloister.privacy._events:rounded_gaussian",
+    "discrete_laplace": "cloister.privacy._events:discrete_laplace",
+    "exponential": "cloister.privacy._events:exponential_choice",
+}
+PUBLIC_OF_EVENT = ("event", "asked", "size", "scale", "sensitivity", "unit", "relation")
+OF_THE_RUN = {"created", "when", "account", "versions"}  # differ between any two fits
+SLACK = 1e-12  # of floating-point addition
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One noise call: what was asked, the exact integers, the event that was paid, and the noisy answer."""
+
+    question: Question
+    exact: IntArray
+    event: Event
+    value: FloatArray
+
+    @property
+    def noise(self) -> IntArray:
+        """The integers that were added."""
+        return np.asarray(np.rint(self.value / self.question.unit), dtype=np.int64) - self.exact
+
+
+@dataclass
+class Tape:
+    """All that was heard of one fit."""
+
+    paid: list[Event] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    draws: list[tuple[str, float, int]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    error: str = ""
+    model: Any = None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a replay found; `worst` is the largest distance over its sensitivity."""
+
+    calls: int
+    worst: float
+    violations: tuple[str, ...]
+
+
+class _DivergedError(Exception):
+    """The neighbour's fit has left the recorded path; there is nothing more to compare."""
+
+
+def replay(fit: Fit, left: object, right: object) -> Replay:
+    """Fit `left`, then its neighbour `right` with the answers of the first fit, and compare.
+
+    Parameters
+    ----------
+    fit : callable
+        Fits a fresh estimator with a fixed seed to the table it is given, and returns it.
+    left, right : tables
+        Neighbours, of any kind that the estimator reads.
+
+    Returns
+    -------
+    Replay
+        Every violation, in public numbers.
+
+    Notes
+    -----
+    **Privacy.** For tables that are made up: exact integers are compared in memory. No exact number is part of the result but
+    the ratio of the largest distance to its sensitivity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cloister import KMeans
+    >>> rows = np.linspace(0, 1, 40).reshape(-1, 2)
+    >>> found = replay(lambda table: KMeans(2, bounds=(0, 1), random_state=0, n_jobs=1).fit(table), rows, rows[1:])
+    >>> found.violations, bool(found.worst <= 1)
+    ((), True)
+    """
+    tape = record(fit, left)
+    if tape.error or not tape.calls:
+        return Replay(len(tape.calls), 0.0, (*tape.faults, f"the fit ended without a result ({tape.error or 'no question'})"))
+    other, worst = Tape(), [0.0]
+    _listen(fit, right, other, _player(tape, other, worst))
+    return Replay(len(tape.calls), worst[0], (*tape.faults, *other.faults, *_compare(tape, other)))
+
+
+def record(fit: Fit, table: object) -> Tape:
+    """Fit a table and return all that left the vault, and what it was made of."""
+    tape = Tape()
+    _listen(fit, table, tape, _recorder(tape))
+    return tape
+
+
+def _listen(fit: Fit, table: object, tape: Tape, vault: type[Vault]) -> None:
+    """Fit a table with another vault; errors and warnings are noted by kind, never by what they say of a row."""
+    with warnings.catch_warnings(record=True) as caught, swapped(VAULT, vault), _watch_draws(tape), _watch_cleaning(tape):
+        warnings.simplefilter("always")
+        try:
+            tape.model = fit(table)
+        except _DivergedError:
+            tape.error = "diverged"
+        except Exception as error:  # whatever a fault raises is a finding
+            tape.error = type(error).__name__
+    tape.warnings = [f"{one.category.__name__}: {one.message}" for one in caught]
+
+
+def _recorder(tape: Tape) -> type[Vault]:
+    class Recorder(Vault):
+        """Answers as the vault does and writes everything down."""
+
+        def _pay(self, question: Question, cost: Cost) -> Event:
+            event = super()._pay(question, cost)
+            tape.paid.append(event)
+            return event
+
+        def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
+            tape.faults.extend(_unpaid(tape, question, event))
+            before = len(tape.draws)
+            answer = super()._noisy(question, exact, event)
+            tape.faults.extend(_misdrawn(tape.draws[before:], question, event))
+            tape.calls.append(Call(question, np.array(exact), event, np.array(answer.value)))
+            return answer
+
+    return Recorder
+
+
+def _player(tape: Tape, other: Tape, worst: list[float]) -> type[Vault]:
+    class Player(Vault):
+        """Answers with what was recorded, and compares."""
+
+        def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
+            place = len(other.calls)
+            if place >= len(tape.calls):
+                other.faults.append(f"the neighbour is asked more than {place} questions")
+                raise _DivergedError
+            call = tape.calls[place]
+            other.calls.append(call)
+            differs = _difference(call, question, event)
+            if differs:
+                other.faults.append(f"question {place + 1}, {call.event.asked}: {differs}")
+                raise _DivergedError
+            moved = distance(call.exact, np.asarray(exact), event)
+            ratio = moved / event.sensitivity
+            worst[0] = max(worst[0], ratio)
+            if ratio > 1 + SLACK:
+                where = f"question {place + 1}, {event.asked} ({event.event})"
+                other.faults.append(f"{where}: neighbours lie {ratio:.9g} times the sensitivity apart")
+            return Answer(call.value.copy(), event)
+
+    return Player
+
+
+def distance(left: IntArray, right: IntArray, event: Event) -> float:
+    """Return how far two exact answers lie apart, in the sense in which the event states its sensitivity."""
+    moves = (left.astype(object) - right.astype(object)).ravel()  # Python integers do not overflow
+    if event.event == "exponential":
+        return float(max(moves) - min(moves))
+    if event.event == "discrete_laplace":
+        return float(sum(abs(one) for one in moves))
+    return math.sqrt(sum(one * one for one in moves))
+
+
+def _unpaid(tape: Tape, question: Question, event: Event) -> Iterator[str]:
+    place = len(tape.calls)
+    if place >= len(tape.paid):
+        yield f"question {place + 1}, {question.asked}: answered before it was paid"
+    elif tape.paid[place] is not event:
+        yield f"question {place + 1}, {question.asked}: answered with the noise of another event"
+
+
+def _misdrawn(draws: list[tuple[str, float, int]], question: Question, event: Event) -> Iterator[str]:
+    wanted = (event.event, event.scale, event.size)
+    if draws != [wanted]:
+        said = "; ".join(f"{kind} of scale {scale:.6g}, {size} numbers" for kind, scale, size in draws) or "nothing"
+        yield (f"{question.asked}: drawn was {said}; paid was {event.event} of scale {event.scale:.6g}, {event.size} numbers")
+
+
+def _difference(call: Call, question: Question, event: Event) -> str:
+    """Say how the neighbour's question or event differs from the recorded one; nothing where they agree."""
+    if type(question) is not type(call.question):
+        return f"the neighbour is asked {event.asked}"
+    for one in fields(question):
+        if not _same(getattr(question, one.name), getattr(call.question, one.name)):
+            return f"the neighbour's question differs in {one.name}"
+    for name in PUBLIC_OF_EVENT:
+        if getattr(event, name) != getattr(call.event, name):
+            return f"the neighbour's event differs in {name}"
+    return ""
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
+
+
+def _compare(tape: Tape, other: Tape) -> Iterator[str]:
+    """Compare how the two fits ended."""
+    if other.error == "diverged":
+        return
+    if other.error:
+        yield f"the neighbour's fit ends with {other.error}"
+        return
+    if len(other.calls) < len(tape.calls):
+        yield f"the neighbour is asked {len(other.calls)} questions instead of {len(tape.calls)}"
+    if tape.warnings != other.warnings:
+        yield "the two fits warn differently"
+    for name in ("release_", "synopsis_"):
+        if hasattr(tape.model, name) and _published(tape.model, name) != _published(other.model, name):
+            yield f"the same answers lead to another {name}"
+
+
+def _published(model: Any, name: str) -> Any:
+    return _without_run(getattr(model, name).to_dict())
+
+
+def _without_run(data: Any) -> Any:
+    """Return plain data without what differs between any two fits."""
+    if isinstance(data, dict):
+        return {key: _without_run(value) for key, value in data.items() if key not in OF_THE_RUN}
+    if isinstance(data, list | tuple):
+        return [_without_run(value) for value in data]
+    return data
+
+
+@contextmanager
+def _watch_draws(tape: Tape) -> Iterator[None]:
+    """Note kind, scale and size of everything that is drawn."""
+
+    def watch(kind: str) -> Callable[[Any], object]:
+        def wrapper(sampler: Any) -> object:
+            def drawn(entropy: Any, scale: Any, what: Any) -> Any:
+                tape.draws.append((kind, float(scale), what if isinstance(what, int) else int(np.size(what))))
+                return sampler(entropy, scale, what)
+
+            return drawn
+
+        return wrapper
+
+    with wrapped(*((path, watch(kind)) for kind, path in SAMPLERS.items())):
+        yield
+
+
+@contextmanager
+def _watch_cleaning(tape: Tape) -> Iterator[None]:
+    """Note where cleaning does not return one row of the unit ball for each row."""
+
+    def wrapper(clean: Any) -> object:
+        def cleaned(frame: Any, block: Any) -> Any:
+            rows = clean(frame, block)
+            if np.shape(rows) != np.shape(block):
+                tape.faults.append("cleaning: not one row for each row")
+            longest = float(np.max(np.einsum("ij,ij->i", rows, rows), initial=0.0))  # squared; exact on the grid
+            if not longest <= 1:
+                tape.faults.append(f"cleaning: a row of norm {longest**0.5:.12g} outside the unit ball")
+            return rows
+
+        return cleaned
+
+    with wrapped(("cloister.domain:Frame.clean", wrapper)):
+        yield

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cases that are replayed: every method under both relations, with hostile rows, domains and engines in turn."""
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cloister.audit._findings import CheckResult, Findings, Settings, Step
+from cloister.audit._methods import DOMAINS, GUARANTEES, METHODS, make_fit
+from cloister.audit._replay import Replay, replay
+from cloister.audit._tables import ENGINES, HOSTILE, as_table, installed, neighbours
+from cloister.domain import Relation
+from cloister.privacy import Entropy
+
+__all__ = ["ReplayCase", "all_cases", "check_replay", "engine_cases", "replay_cases", "run_case"]
+
+TITLE = "Replay: neighbours answered alike lie within the stated sensitivity"
+SLOW_TO_START = ("spark",)  # engines that a quick audit leaves out unless they are named
+SIZES = (40, 40, 2, 0)  # in a small table one row is all there is: an average of few rows moves most
+ENGINE_METHODS = ("KMeans", "GridSynopsis", "TreeKMeans", "SourceTargetKMedoids, nas")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayCase:
+    """One pair of neighbouring tables and one fit."""
+
+    method: str
+    kind: str  # of guarantee
+    relation: Relation
+    n_features: int
+    hostile: str
+    domain: str
+    engine: str = "numpy"
+    n_rows: int | None = None
+    scaling: str = "none"
+    other: str = "edge"  # what replaces the hostile row
+    size: int = 40  # rows that both tables share
+
+    def __str__(self) -> str:
+        words = [self.method, self.kind, self.relation.value, f"d = {self.n_features}", self.hostile, self.domain]
+        return ", ".join(words if self.engine == "numpy" else [*words, self.engine])
+
+
+def check_replay(settings: Settings, step: Step) -> CheckResult:
+    """Replay all cases of an audit."""
+    found = Findings("replay", TITLE, step, settings.first)
+    found.notes.extend(f"{engine}: {reason}" for engine, reason in _left_out(settings).items())
+    with tempfile.TemporaryDirectory() as folder:
+        for number, case in enumerate(all_cases(settings)):
+            found.begin(str(case))
+            _judge(found, case, run_case(case, seed=settings.seed + number, folder=Path(folder)))
+    return found.result()
+
+
+def all_cases(settings: Settings) -> list[ReplayCase]:
+    """Return all cases of an audit: every method by NumPy, and a few by every other engine."""
+    engines = [one for one in settings.engines or ENGINES if one not in _left_out(settings)]
+    return [*replay_cases(settings), *(case for engine in engines for case in engine_cases(settings, engine))]
+
+
+def _left_out(settings: Settings) -> dict[str, str]:
+    """Return the engines that are not used, each with the reason."""
+    reasons = {one: "not installed" for one in settings.engines or ENGINES if not installed(one)}
+    if settings.quick and not settings.engines:
+        reasons |= {one: f"left out of a quick audit; pass --engine {one}" for one in SLOW_TO_START if one not in reasons}
+    return reasons
+
+
+def run_case(case: ReplayCase, *, seed: int, folder: Path) -> Replay:
+    """Make the tables of a case and replay it."""
+    domain = DOMAINS[case.domain](case.n_features)
+    pair = neighbours(
+        domain,
+        case.n_features,
+        relation=case.relation,
+        hostile=case.hostile,
+        generator=Entropy(seed).public_generator(),
+        other=case.other,
+        size=case.size,
+    )
+    options: dict[str, Any] = {"n_rows": case.n_rows, "scaling": case.scaling}
+    fit = make_fit(
+        METHODS[case.method],
+        GUARANTEES[case.kind],
+        relation=case.relation,
+        domain=domain,
+        n_features=case.n_features,
+        seed=seed,
+        **options,
+    )
+    tables = (as_table(rows, case.engine, folder, name) for rows, name in ((pair.left, "left"), (pair.right, "right")))
+    return replay(fit, *tables)
+
+
+def replay_cases(settings: Settings) -> list[ReplayCase]:
+    """Return the cases of an audit: hostile rows and domains take turns, all of them in a full one."""
+    rounds = settings.amount(2, len(HOSTILE))
+    cases = []
+    for index, (method, kind, relation, n_features) in enumerate(_kinds_of_fit(settings)):
+        for turn in range(rounds):
+            domains = METHODS[method].domains
+            hostile = HOSTILE[(3 * index + 7 * turn) % len(HOSTILE)]  # 7 shares no factor with 10: all in ten turns
+            domain = domains[(index + index // len(domains) + turn) % len(domains)]
+            cases.append(
+                ReplayCase(
+                    method=method,
+                    kind=kind,
+                    relation=relation,
+                    n_features=n_features,
+                    hostile=hostile,
+                    domain=domain,
+                    n_rows=None if turn % 2 else 40,
+                    scaling="bounds" if "box" in domain and index % 2 else "none",
+                    other="edge" if (index + turn) % 3 else "missing",
+                    size=SIZES[(index + turn + index // 2) % len(SIZES)],
+                )
+            )
+    return cases
+
+
+def engine_cases(settings: Settings, engine: str) -> list[ReplayCase]:
+    """Return a few cases for one engine."""
+    if engine == "numpy":
+        return []  # has all the others
+    few = HOSTILE[: settings.amount(2, 5)]
+    chosen = [name for name in ENGINE_METHODS if _wanted(settings, name)][: 1 if engine in SLOW_TO_START else None]
+    return [
+        ReplayCase(
+            method=method,
+            kind="approx",
+            relation=relation,
+            n_features=2,
+            hostile=hostile,
+            domain=METHODS[method].domains[index % 2],
+            engine=engine,
+        )
+        for method in chosen
+        for relation in Relation
+        for index, hostile in enumerate(few)
+    ]
+
+
+def _kinds_of_fit(settings: Settings) -> Iterator[tuple[str, str, Relation, int]]:
+    """Yield method, guarantee, relation and number of columns; a quick audit takes two of the guarantees."""
+    for number, (name, method) in enumerate(METHODS.items()):
+        if not _wanted(settings, name):
+            continue
+        kinds = method.kinds if not settings.quick else ("pure", ("approx", "gdp", "zcdp")[number % 3])
+        yield from ((name, *rest) for rest in itertools.product(kinds, Relation, method.dimensions))
+
+
+def _wanted(settings: Settings, name: str) -> bool:
+    return not settings.methods or any(name.split(",")[0] == one or name == one for one in settings.methods)
+
+
+def _judge(found: Findings, case: ReplayCase, seen: Replay) -> None:
+    found.worst = max(found.worst, seen.worst)
+    for words in dict.fromkeys(seen.violations):
+        found.violation(f"{case}: {words}")

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The noise that leaves the vault against its exact distribution: bulk, tails, and independence.
+
+The counts of a table without rows are noise and nothing else, so one question gives as many draws as it has points. Far tails
+are too rare to wait for. There the sampler is run as it is, on random words that are uniform among those that make the whole
+part of a deviate at least j; what comes out must follow the tail beyond j, whatever cuts it and wherever.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.audit._asking import open_vault
+from cloister.audit._chance import FALSE_ALARM, binomial_chance, gaussian_tail, laplace_tail, words_below
+from cloister.audit._findings import CheckResult, Findings, Settings, Step
+from cloister.audit._swap import wrapped
+from cloister.domain import IntArray, Relation
+from cloister.privacy import GDP, Cost, Entropy, PureDP
+from cloister.questions import NearestCounts, SetCosts
+
+__all__ = ["N_CASES", "check_samplers"]
+
+TITLE = "Samplers against exact probabilities: bulk, tails, independence"
+SHARE = 0.4  # of the false-alarm rate
+N_TESTS = 1_000  # a bound on their number, which the rate is divided by
+SIZE = 1 << 15  # draws an answer
+QUESTION = NearestCounts(points=np.linspace(-1, 1, SIZE)[:, None])
+NOBODY = np.empty((0, 1))
+ADD = Relation.ADD_REMOVE
+FINE = 64.0  # a scale at which rounding hides nothing
+SCALES = (0.4, 1.0, 7.3, FINE, 1e6)
+TAILS = (4.0, 4.5)  # standard deviations
+LEVELS = {"gaussian": (2, 3, 4, 5, 6, 7), "laplace": (2, 6, 10, 14, 16, 18, 22, 26)}  # whole parts that are forced
+PARTS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.002)  # of a forced tail
+N_CASES = 2 * (len(SCALES) + 1) + sum(map(len, LEVELS.values())) + 2
+WORD_BITS = 64
+
+
+@dataclass(frozen=True)
+class Law:
+    """A kind of noise: its name, its tail, and the cost at which the vault draws it at a given scale."""
+
+    name: str
+    tail: Callable[[int, float], float]
+    power: int  # whole parts k have weight exp(-k**power / power)
+
+    def cost(self, scale: float) -> Cost:
+        """Return the cost at which a count gets noise of this scale."""
+        return GDP(1 / scale) if self.name == "gaussian" else PureDP(1 / scale)
+
+    def beyond(self, point: float) -> float:
+        """P(deviate >= point) for the standard deviate, apart from its sign."""
+        return math.erfc(point / math.sqrt(2)) if self.name == "gaussian" else math.exp(-point)
+
+
+LAWS = (Law("gaussian", gaussian_tail, 2), Law("laplace", laplace_tail, 1))
+
+
+def check_samplers(settings: Settings, step: Step) -> CheckResult:
+    """Compare draws with probabilities."""
+    found = Findings("samplers", TITLE, step, settings.first)
+    tests = _Tests(found, FALSE_ALARM * SHARE / N_TESTS)
+    for number, law in enumerate(LAWS):
+        seed = settings.seed + 1000 * number
+        for index, scale in enumerate(SCALES):
+            found.begin(f"{law.name} of scale {scale:g}")
+            _bulk(tests, law, _draws(law, scale, settings.amount(2, 12), seed + index), scale)
+        for level in LEVELS[law.name]:
+            found.begin(f"{law.name} beyond {level} scales")
+            _forced(tests, law, level, settings.amount(1, 4), seed + 100 + level)
+        found.begin(f"{law.name}: independence")
+        _independence(tests, law, settings.amount(2, 8), seed + 200)
+    found.begin("gaussian tails")
+    _tails(tests, settings.amount(128, 640), settings.seed + 2000)
+    found.begin("exponential choice")
+    _choice(tests, settings.amount(1000, 10_000), settings.seed + 3000)
+    assert tests.number <= N_TESTS
+    found.notes.append(f"{tests.number} exact binomial tests; false alarms: {FALSE_ALARM * SHARE:.1g}")
+    return found.result()
+
+
+@dataclass
+class _Tests:
+    """Counts tests and passes each of them on."""
+
+    found: Findings
+    level: float
+    number: int = 0
+
+    def see(self, hits: npt.NDArray[np.bool_], probability: float, words: str) -> None:
+        """Compare how often something happened with its probability."""
+        self.number += 1
+        count = int(np.count_nonzero(hits))
+        self.found.probable(binomial_chance(count, hits.size, probability), self.level, words)
+
+
+def _draws(law: Law, scale: float, asks: int, seed: int | None) -> IntArray:
+    """Return noise as it leaves the vault."""
+    cost = law.cost(scale)
+    vault = open_vault(NOBODY, cost, relation=ADD, entropy=Entropy(seed))
+    answers = [vault.ask(QUESTION, cost) for _ in range(asks)]
+    return np.concatenate([np.rint(answer.value).astype(np.int64) for answer in answers])
+
+
+def _stated(law: Law, scale: float) -> float:
+    """Return the scale of the event that the vault pays at this scale: rounded up to what can be drawn."""
+    cost = law.cost(scale)
+    return open_vault(NOBODY, cost, relation=ADD, entropy=Entropy(0))._price(QUESTION, cost).scale
+
+
+def _bulk(tests: _Tests, law: Law, draws: IntArray, scale: float) -> None:
+    """Compare the distribution of absolute values with the law, and the signs with a fair coin."""
+    stated = _stated(law, scale)
+    for part in (0.02, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0):
+        least = max(1, round(part * stated))
+        tests.see(np.abs(draws) >= least, law.tail(least, stated), f"{law.name} of scale {scale:g}: at least {least}")
+    moved = draws[draws != 0]
+    tests.see(moved > 0, 0.5, f"{law.name} of scale {scale:g}: signs")
+
+
+def _tails(tests: _Tests, asks: int, seed: int) -> None:
+    """Wait for the tails of the Gaussian as they come."""
+    law = LAWS[0]
+    stated = _stated(law, FINE)
+    draws = np.abs(_draws(law, FINE, asks, seed))
+    for sigmas in TAILS:
+        least = math.ceil(sigmas * stated)
+        tests.see(draws >= least, law.tail(least, stated), f"gaussian: beyond {sigmas:g} standard deviations")
+
+
+def _forced(tests: _Tests, law: Law, level: int, asks: int, seed: int) -> None:
+    """Draw with whole parts of at least `level` and compare with the tail beyond it."""
+    stated = _stated(law, FINE)
+    with _whole_parts_of_at_least(level):
+        draws = np.abs(_draws(law, FINE, asks, seed))
+    for part in PARTS:
+        least = _quantile(law, level, part, stated)
+        # The deviate is at least `level`; the integer is at least m where the deviate is at least (m - 1/2)/sigma or m/scale.
+        cut = (least - 0.5) / stated if law.name == "gaussian" else least / stated
+        tests.see(draws >= least, law.beyond(cut) / law.beyond(level), f"{law.name}: beyond {cut:.2f} scales, given {level}")
+
+
+def _quantile(law: Law, level: int, part: float, scale: float) -> int:
+    """Return an integer beyond which about `part` of the tail beyond `level` lies."""
+    if law.name == "laplace":
+        return math.ceil((level - math.log(part)) * scale)
+    goal, low, high = part * math.erfc(level / math.sqrt(2)), float(level), float(level + 4)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if math.erfc(middle / math.sqrt(2)) > goal else (low, middle)
+    return math.ceil(high * scale + 0.5)
+
+
+@contextmanager
+def _whole_parts_of_at_least(level: int) -> Iterator[None]:
+    """Run the sampler's own table of whole parts on words that are uniform above its threshold for `level`."""
+
+    def wrapper(wholes: Any) -> object:
+        def conditioned(draws: Any, count: int, power: int) -> Any:
+            above = _WordsAbove(draws.entropy, words_below(level, power))
+            return wholes(type(draws)(above, draws.bits), count, power)
+
+        return conditioned
+
+    with wrapped(("cloister.privacy._samplers:_wholes", wrapper)):
+        yield
+
+
+@dataclass
+class _WordsAbove:
+    """Uniform words among those above a threshold."""
+
+    entropy: Entropy
+    threshold: int
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        room = (1 << WORD_BITS) - 1 - self.threshold
+        shift = np.uint64(WORD_BITS - room.bit_length())
+        kept = np.empty(0, dtype=np.uint64)
+        while len(kept) < count:
+            words = self.entropy.words(2 * count + 16) >> shift
+            kept = np.concatenate([kept, words[words < np.uint64(room)]])
+        return kept[:count] + np.uint64(self.threshold + 1)
+
+
+def _independence(tests: _Tests, law: Law, asks: int, seed: int) -> None:
+    """Compare draws beside each other, answers asked together, answers one after another, seeds, and fits without a seed."""
+    cost, scale = law.cost(1e6), 1e6
+    vault = open_vault(NOBODY, cost, relation=ADD, entropy=Entropy(seed))
+    together = [vault.ask([QUESTION, QUESTION], [cost, cost]) for _ in range(asks)]
+    first, second = (np.concatenate([pair[side].value for pair in together]) for side in (0, 1))
+    after, other = _draws(law, scale, asks, seed), _draws(law, scale, asks, seed + 1)
+    fresh, again = _draws(law, scale, asks, None), _draws(law, scale, asks, None)
+    for words, one, two in (
+        ("neighbouring draws", first[::2], first[1::2]),  # no draw is in two pairs, so the pairs are independent
+        ("draws two apart", first.reshape(-1, 4)[:, :2].ravel(), first.reshape(-1, 4)[:, 2:].ravel()),
+        ("answers asked together", first, second),
+        ("answers one after another", after[: len(after) // 2], after[len(after) // 2 :]),
+        ("two seeds", after, other),
+        ("two vaults without a seed", fresh, again),
+    ):
+        _beside(tests, law, one, two, words)
+
+
+def _beside(tests: _Tests, law: Law, one: npt.NDArray[Any], two: npt.NDArray[Any], words: str) -> None:
+    """Test that signs and sizes agree as often as those of independent draws do; at this scale ties are a ppm."""
+    both = (one != 0) & (two != 0)
+    tests.see((one[both] > 0) == (two[both] > 0), 0.5, f"{law.name}: signs of {words}")
+    # Beyond its median or not: pairs of equal side among independent draws.
+    stated = _stated(law, 1e6)
+    least = round(0.6745 * stated) if law.name == "gaussian" else round(math.log(2) * stated)
+    large = law.tail(least, stated)
+    agree = large**2 + (1 - large) ** 2
+    tests.see((np.abs(one) >= least) == (np.abs(two) >= least), agree, f"{law.name}: sizes of {words}")
+
+
+def _choice(tests: _Tests, asks: int, seed: int) -> None:
+    """Compare choices among four costs with the exponential law."""
+    sets = np.arange(4).reshape(4, 1, 1) / 4
+    question = SetCosts(sets=sets, cap=1.0)
+    cost = PureDP(4.0)
+    vault = open_vault(np.zeros((1, 1)), cost, relation=ADD, entropy=Entropy(seed))
+    answers = [vault.ask(question, cost) for _ in range(asks)]
+    costs = (sets.ravel() ** 2) / question.unit  # of one row at the first point
+    weights = np.exp(-costs / answers[0].event.scale)
+    chosen = np.array([answer.index[0] for answer in answers])
+    for index, weight in enumerate(weights):
+        tests.see(chosen == index, float(weight / weights.sum()), f"exponential choice: option {index + 1}")
+    even = chosen[: len(chosen) // 2 * 2]
+    tests.see(even[::2] == even[1::2], float(np.sum((weights / weights.sum()) ** 2)), "exponential choice: one after another")

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every check of the audit passes on honest code, at any seed, and catches what is planted for it."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from cloister import GDP, ZCDP, ApproxDP, PureDP
+from cloister.audit import CHECKS, FALSE_ALARM, PLANTS, Settings, planted, run_audit, run_plants, share_spent
+from cloister.audit._chance import at_least, at_most, binomial_chance, gaussian_tail, laplace_tail, words_below
+from cloister.exceptions import ParameterError
+from cloister.privacy import Event
+from cloister.privacy._samplers import _whole_thresholds
+from cloister.vault import Vault
+
+FAST = [
+    "noise-forgotten",
+    "noise-halved",
+    "noise-shared",
+    "empty-cells",
+    "second-scale",
+    "unclipped",
+    "unclipped-projected",
+    "wrong-relation",
+    "half-sensitivity",
+    "rows-twice",
+    "missing-dropped",
+    "scaled-by-rows",
+    "debit-skipped",
+    "overspent",
+]
+TINY = {"replay": 0.5, "attacks": 0.1, "samplers": 0.05, "spending": 1.0, "kills": 0.2}
+
+
+@pytest.mark.parametrize("check", ["attacks", "samplers", "spending"])
+def test_honest_code_passes(check: str, seed: int) -> None:
+    settings = Settings(quick=True, seed=seed, scale=TINY[check], methods=("KMeans",))
+    found = run_audit(settings, checks=[check])
+    assert found.passed, found.checks[0].violations
+    assert found.checks[0].cases > 1
+    assert 0 < found.checks[0].worst <= 1 + 1e-12
+    assert found.caught_by == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS)
+def test_honest_code_passes_a_quick_audit(check: str, seed: int) -> None:
+    found = run_audit(Settings(quick=True, seed=seed, engines=("numpy", "csv")), checks=[check])
+    assert found.passed, found.checks[0].violations
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_a_planted_fault_is_caught(name: str, seed: int) -> None:
+    with planted(name):
+        found = run_audit(
+            Settings(quick=True, seed=seed, scale=0.5, methods=("KMeans", "LloydKMeans"), engines=("numpy",), first=True),
+            checks=[PLANTS[name].check],
+        )
+    assert found.caught_by == (PLANTS[name].check,)
+
+
+@pytest.mark.slow
+def test_every_planted_fault_is_caught_and_nothing_else(seed: int) -> None:
+    results = run_plants(Settings(seed=seed))
+    assert sum(not one.control for one in results) >= 12
+    assert [(one.name, one.words) for one in results if not one.right] == []
+
+
+def test_plants_name_a_check_and_leave_nothing_behind() -> None:
+    assert len(PLANTS) >= 12
+    before = dict(vars(Event)), dict(vars(Vault))
+    for plant in PLANTS.values():
+        assert plant.check in CHECKS
+        assert plant.changes
+        with planted(plant.name):
+            pass
+    assert (dict(vars(Event)), dict(vars(Vault))) == before
+
+
+def test_unknown_names_are_refused() -> None:
+    for settings, checks in (
+        (Settings(plant="nothing"), []),
+        (Settings(methods=("nobody",)), []),
+        (Settings(engines=("steam",)), []),
+        (Settings(), ["hope"]),
+    ):
+        with pytest.raises(ParameterError, match="expected one of"):
+            run_audit(settings, checks=checks)
+
+
+def test_a_check_that_is_stopped_has_found_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(settings: Settings, step: object) -> None:
+        raise OverflowError("secret")
+
+    monkeypatch.setitem(CHECKS, "spending", broken)
+    found = run_audit(Settings(quick=True), checks=["spending"])
+    assert found.checks[0].violations == ("the check was stopped by OverflowError",)
+
+
+# -- the arithmetic of the checks ----------------------------------------------------------------------------------------
+
+
+def test_probabilities_are_exact() -> None:
+    assert binomial_chance(0, 10, 0.5) == pytest.approx(2 * 0.5**10)
+    assert binomial_chance(10, 10, 0.5) == pytest.approx(2 * 0.5**10)
+    assert binomial_chance(5, 10, 0.5) == 1.0
+    assert binomial_chance(0, 4_000_000, 6.8e-6) == pytest.approx(2 * math.exp(4_000_000 * math.log1p(-6.8e-6)))
+    assert at_least(0, 10, 1e-3) == 0
+    assert at_most(10, 10, 1e-3) == 1
+    assert at_most(0, 10, 1e-3) == pytest.approx(1 - 1e-3 ** (1 / 10))
+    assert at_least(10, 10, 1e-3) == pytest.approx(1e-3 ** (1 / 10))
+    assert gaussian_tail(1, 0.5) == pytest.approx(math.erfc(1 / math.sqrt(2)))
+    weights = [math.exp(-abs(y) / 2.0) for y in range(-200, 201)]
+    assert laplace_tail(3, 2.0) == pytest.approx(2 * sum(weights[203:]) / sum(weights))
+    assert 0 < FALSE_ALARM <= 1e-6
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_thresholds_of_whole_parts_agree_with_the_sampler(power: int) -> None:
+    assert [words_below(j, power) for j in range(1, 8)] == _whole_thresholds(power, 64)[:7]
+
+
+def event(kind: str, ratio: float) -> Event:
+    return Event(event=kind, asked="a", size=1, scale=1 / ratio, sensitivity=1.0, unit=1.0, relation="replace", seeded=True)
+
+
+def test_spending_is_added_up_from_first_principles() -> None:
+    gaussian, pure = event("rounded_gaussian", 0.5), event("discrete_laplace", 0.25)
+    assert share_spent([pure, pure], PureDP(1.0)) == pytest.approx(0.5)
+    assert share_spent([pure, gaussian], PureDP(1.0)) == math.inf
+    assert share_spent([gaussian] * 4, GDP(1.0)) == pytest.approx(1.0)
+    assert share_spent([gaussian] * 4, ZCDP(0.5)) == pytest.approx(1.0)
+    assert share_spent([gaussian, pure], ZCDP(0.5)) == pytest.approx((0.25 + 0.0625) / 2 / 0.5)
+    assert share_spent([pure], ApproxDP(0.25, 1e-6)) == pytest.approx(1.0)
+    delta = GDP(1.0).delta_at(1.0)
+    assert share_spent([gaussian] * 4, ApproxDP(1.0, delta)) == pytest.approx(1.0)
+    assert share_spent([gaussian] * 5, ApproxDP(1.0, delta)) > 1
+
+
+def test_the_docs_list_every_plant_and_check() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
+    for plant in PLANTS.values():
+        assert f"| `{plant.name}` | {plant.description} | `{plant.check}` |" in text
+    assert all(f"| `{name}` |" in text for name in CHECKS)

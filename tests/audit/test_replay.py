@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract of replay: given the same answers, no estimator asks its neighbour another question or moves too far."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cloister
+from cloister import KMeans, LloydKMeans
+from cloister.audit import (
+    DOMAINS,
+    ENGINES,
+    GUARANTEES,
+    HOSTILE,
+    METHODS,
+    ReplayCase,
+    Settings,
+    engine_cases,
+    installed,
+    record,
+    replay,
+    replay_cases,
+    run_case,
+)
+from cloister.data import LocalRows
+from cloister.domain import Frame, Relation
+from cloister.questions import NearestSums
+from cloister.vault import Vault
+
+QUICK, FULL = Settings(quick=True), Settings()
+
+
+def fit(table: Any) -> KMeans:
+    return KMeans(2, epsilon=3.0, bounds=(-1, 1), n_init=1, n_jobs=1, random_state=1).fit(table)
+
+
+@pytest.fixture
+def rows(generator: np.random.Generator) -> np.ndarray:
+    return generator.uniform(-1, 1, (30, 2))
+
+
+def check(case: ReplayCase, seed: int, folder: Path) -> None:
+    found = run_case(case, seed=seed, folder=folder)
+    assert not found.violations
+    assert 0 <= found.worst <= 1 + 1e-12
+    assert found.calls
+
+
+# -- every estimator -----------------------------------------------------------------------------------------------------
+
+
+def test_every_public_estimator_is_replayed() -> None:
+    public = {name for name in cloister.__all__ if hasattr(getattr(cloister, name), "fit")}
+    assert {method.estimator for method in METHODS.values()} == public
+    methods = {case.method for case in replay_cases(QUICK)}
+    assert methods == set(METHODS)
+
+
+@pytest.mark.parametrize("settings", [QUICK, FULL], ids=["quick", "full"])
+def test_the_cases_cover_what_an_audit_promises(settings: Settings) -> None:
+    cases = replay_cases(settings)
+    assert {case.hostile for case in cases} == set(HOSTILE)
+    assert {case.domain for case in cases} == set(DOMAINS)
+    assert {case.kind for case in cases} == set(GUARANTEES)
+    for method, one in METHODS.items():
+        seen = {(case.relation, case.n_features) for case in cases if case.method == method}
+        assert seen == {(relation, width) for relation in Relation for width in one.dimensions}
+    if not settings.quick:
+        for method in METHODS:
+            assert {case.hostile for case in cases if case.method == method} == set(HOSTILE)
+
+
+@pytest.mark.parametrize("relation", list(Relation), ids=lambda one: one.value)
+@pytest.mark.parametrize("method", METHODS)
+def test_neighbours_stay_within_the_stated_sensitivity(method: str, relation: Relation, seed: int, tmp_path: Path) -> None:
+    cases = [case for case in replay_cases(QUICK) if (case.method, case.relation) == (method, relation)]
+    for case in cases[:: max(1, len(cases) // 3)]:
+        check(case, seed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_neighbours_stay_within_the_stated_sensitivity_in_all_cases(method: str, seed: int, tmp_path: Path) -> None:
+    for number, case in enumerate(replay_cases(Settings(methods=(method,), scale=0.4))):
+        check(case, seed + number, tmp_path)
+
+
+@pytest.mark.parametrize("engine", [one for one in ENGINES if one not in ("numpy", "spark")])
+def test_every_engine_keeps_the_contract(engine: str, seed: int, tmp_path: Path) -> None:
+    if not installed(engine):
+        pytest.skip(f"{engine} is not installed")
+    for case in engine_cases(Settings(quick=True, methods=("GridSynopsis",)), engine):
+        check(case, seed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+def test_spark_keeps_the_contract(seed: int, spark: Any, tmp_path: Path) -> None:
+    for case in engine_cases(Settings(quick=True, scale=0.5), "spark"):
+        check(case, seed, tmp_path)
+
+
+# -- what a replay notices -----------------------------------------------------------------------------------------------
+
+
+def test_an_honest_fit_reaches_the_sensitivity_and_no_more(rows: np.ndarray) -> None:
+    found = replay(fit, np.vstack([rows, [[1.0, 1.0]]]), rows)
+    assert found.violations == ()
+    assert found.worst == 1  # a row is counted once
+
+
+def test_a_recording_holds_the_noise(rows: np.ndarray) -> None:
+    tape = record(fit, rows)
+    assert tape.error == ""
+    assert not tape.faults
+    assert [call.event for call in tape.calls] == list(tape.model.privacy_receipt_.events)
+    assert sum(bool(call.noise.any()) for call in tape.calls) > len(tape.calls) / 2
+
+
+def test_two_rows_more_are_noticed(rows: np.ndarray) -> None:
+    found = replay(fit, np.vstack([rows, [[1.0, 1.0], [1.0, 1.0]]]), rows)
+    assert any("times the sensitivity apart" in words for words in found.violations)
+    assert found.worst == pytest.approx(2)
+
+
+def test_a_question_that_depends_on_rows_is_noticed(rows: np.ndarray) -> None:
+    def leaky(table: np.ndarray) -> LloydKMeans:
+        rounds = 2 + len(table) % 2
+        return LloydKMeans(2, bounds=(-1, 1), n_rounds=rounds, n_rows=30, n_jobs=1, random_state=1).fit(table)
+
+    assert any("differs" in words or "questions" in words for words in replay(leaky, rows, rows[1:]).violations)
+
+
+def test_an_error_of_the_neighbour_alone_is_noticed(rows: np.ndarray) -> None:
+    def picky(table: np.ndarray) -> KMeans:
+        if len(table) < len(rows):
+            raise ValueError("a secret")
+        return fit(table)
+
+    assert replay(picky, rows, rows[1:]).violations == ("the neighbour's fit ends with ValueError",)
+
+
+def test_a_warning_of_the_neighbour_alone_is_noticed(rows: np.ndarray) -> None:
+    def chatty(table: np.ndarray) -> KMeans:
+        import warnings
+
+        if len(table) < len(rows):
+            warnings.warn("short", stacklevel=1)
+        return fit(table)
+
+    assert replay(chatty, rows, rows[1:]).violations == ("the two fits warn differently",)
+
+
+def test_an_exact_number_in_the_release_is_noticed(rows: np.ndarray) -> None:
+    def leaky(table: np.ndarray) -> KMeans:
+        model = fit(table)
+        model.release_.cluster_counts[0] = len(table)
+        return model
+
+    assert "the same answers lead to another release_" in replay(leaky, rows, rows[1:]).violations
+
+
+def test_rows_outside_the_unit_ball_are_noticed(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    clean = Frame.clean
+    monkeypatch.setattr(Frame, "clean", lambda frame, block: clean(frame, block) * (1 + 2.0**-20))
+    found = replay(fit, np.vstack([rows, [[1.0, 1.0]]]), rows)
+    assert any("outside the unit ball" in words for words in found.violations)
+
+
+def test_nothing_stays_behind(rows: np.ndarray) -> None:
+    before = [vars(owner)[name] for owner, name in ((Vault, "_noisy"), (Frame, "clean"), (LocalRows, "fold"))]
+    replay(fit, rows, rows[1:])
+    assert [vars(owner)[name] for owner, name in ((Vault, "_noisy"), (Frame, "clean"), (LocalRows, "fold"))] == before
+    assert type(NearestSums.l2_sensitivity).__name__ == "function"
+    import cloister.cluster._base as base
+
+    assert base.Vault is Vault

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister audit``: exit codes, the table, the page, plants and refusals."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cloister.audit import PLANTS
+
+from .conftest import Run
+
+
+def test_a_clean_audit_ends_well(run: Run, tmp_path: Path, seed: int) -> None:
+    page = tmp_path / "page.html"
+    result = run("audit", "--quick", "--check", "spending", "--method", "GridSynopsis", "--seed", seed, "-o", page)
+    assert result.exit_code == 0, result.output
+    assert "spending" in result.stdout
+    assert "passed" in result.stdout
+    assert f"No violation found. Seed {seed}; false alarms at most 1e-06." in result.stdout
+    html = page.read_text(encoding="utf-8")
+    assert html.startswith("<!doctype html>")
+    assert "No violation found" in html
+    assert "<script" not in html
+    assert "http" not in html.replace("http-equiv", "")
+
+
+def test_a_page_is_replaced(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("an older audit")
+    assert run("audit", "--quick", "--check", "spending", "--method", "GridSynopsis", "-o", page).exit_code == 0
+    assert "older" not in page.read_text()
+
+
+def test_a_planted_fault_is_caught_with_its_check_named(run: Run, tmp_path: Path, seed: int) -> None:
+    page = tmp_path / "page.html"
+    result = run("audit", "--plant", "debit-skipped", "--method", "GridSynopsis", "--seed", seed, "-o", page)
+    assert result.exit_code == 1
+    assert "Planted: answers are not debited" in result.stdout
+    assert "VIOLATED" in result.stdout
+    assert "Caught by spending." in result.stdout
+    assert "A fault was planted" in page.read_text(encoding="utf-8")
+
+
+def test_a_fault_that_is_missed_is_said_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    monkeypatch.setitem(PLANTS, "no-sync", replace(PLANTS["no-sync"], check="spending"))
+    result = run("audit", "--plant", "no-sync", "--method", "GridSynopsis", "-o", tmp_path / "page.html")
+    assert result.exit_code == 0
+    assert "MISSED" in result.stdout
+
+
+def test_json_for_machines(run: Run, tmp_path: Path, seed: int) -> None:
+    given = ["--quick", "--check", "spending", "--method", "GridSynopsis", "--seed", seed, "-o", tmp_path / "page.html"]
+    found = json.loads(run("audit", *given, "--json").stdout)
+    assert found["passed"] is True
+    assert found["seed"] == seed
+    assert found["checks"][0]["name"] == "spending"
+    assert found["checks"][0]["worst"] <= 1 + 1e-12
+
+
+def test_plants_are_listed(run: Run) -> None:
+    result = run("audit", "--list-plants")
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in PLANTS)
+    assert {one["name"] for one in json.loads(run("audit", "--list-plants", "--json").stdout)} == set(PLANTS)
+
+
+def test_unknown_names_are_one_line(refused: Run, tmp_path: Path) -> None:
+    refused("audit", "--plant", "nothing", match="--plant: expected 'all' or one of")
+    page = ["-o", tmp_path / "page.html"]
+    refused("audit", "--check", "hope", *page, match="audit.check: expected one of")
+    refused("audit", "--method", "nobody", *page, match="audit.method: expected one of")
+    refused("audit", "--engine", "steam", *page, match="audit.engine: expected one of")
+    refused("audit", "--seed", "-1", *page, match="--seed: expected a whole number")
+    assert not list(tmp_path.iterdir())
