@@ -83,7 +83,7 @@ def test_neighbours_stay_within_the_stated_sensitivity(method: str, relation: Re
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_neighbours_stay_within_the_stated_sensitivity_in_all_cases(method: str, seed: int, tmp_path: Path) -> None:
-    for number, case in enumerate(replay_cases(Settings(methods=(method,), scale=0.4))):
+    for number, case in enumerate(replay_cases(Settings(methods=(method,), scale=0.2))):
         check(case, seed + number, tmp_path)
 
 

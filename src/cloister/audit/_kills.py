@@ -101,8 +101,8 @@ def _look(found: Findings, trial: dict[str, Any]) -> None:
     words = f"killed at {trial['kind']}" if trial["kind"] != "race" else "race"
     if missing:
         found.violation(f"{words}: {missing} of {len(answers)} answers without a debit on disk")
-    if trial["kind"] == "race" and not answers:
-        found.violation("race: neither process got an answer")
+    if (not answers and trial["kind"] != "paid") or (trial["kind"] == "answer" and len(answers) != trial["at"]):
+        found.violation(f"{words}: the process ended before it was killed")
     found.compare(_counts_as(lines), BUDGET.mu, f"{words}: mu that counts against the budget", slack=SLACK)
     try:
         with Ledger.open(trial["ledger"]) as ledger:

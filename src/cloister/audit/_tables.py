@@ -18,7 +18,7 @@ from cloister.domain import Domain, FloatArray, Relation
 __all__ = ["ENGINES", "HOSTILE", "Neighbours", "as_table", "installed", "neighbours"]
 
 ENGINES = ("numpy", "arrow", "parquet", "csv", "pandas", "polars", "dask", "spark")
-LIBRARIES = {"pandas": "pandas", "polars": "polars", "dask": "dask", "spark": "pyspark"}
+LIBRARIES = {"pandas": "pandas", "polars": "polars", "dask": "distributed", "spark": "pyspark"}
 HOSTILE = ("edge", "missing", "huge", "tie", "outside", "infinite", "duplicate", "axis", "minus huge", "all missing")
 
 
@@ -142,7 +142,7 @@ def _spark(rows: FloatArray, path: Path) -> Any:
         warnings.simplefilter("ignore")  # of libraries that are upgraded at their own pace
         session = SparkSession.builder.master("local[2]").config(map=quiet).getOrCreate()
     table = [tuple(None if np.isnan(one) else float(one) for one in row) for row in rows]
-    return session.createDataFrame(table, ", ".join(f"{name} double" for name in _columns(rows)))
+    return session.createDataFrame(table, ", ".join(f"{name} double" for name in _columns(rows))).coalesce(2)
 
 
 _MAKERS: dict[str, Callable[[FloatArray, Path], Any]] = {
