@@ -78,7 +78,7 @@ def check_samplers(settings: Settings, step: Step) -> CheckResult:
     found.begin("gaussian tails")
     _tails(tests, settings.amount(128, 640), settings.seed + 2000)
     found.begin("exponential choice")
-    _choice(tests, settings.amount(1000, 10_000), settings.seed + 3000)
+    _choice(tests, settings.amount(2000, 10_000), settings.seed + 3000)
     assert tests.number <= N_TESTS
     found.notes.append(f"{tests.number} exact binomial tests; false alarms: {FALSE_ALARM * SHARE:.1g}")
     return found.result()
