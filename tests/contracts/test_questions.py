@@ -53,6 +53,10 @@ def make_questions(seed):
             points=random_points(seed, 5, FEATURES), radius=0.1, anchors=random_points(seed + 1, 5, FEATURES)
         ),
         "nearest_sums_projected": NearestSums(points=lattice_points(PROJECTED), radius=1.0, projection=flat),
+        "nearest_sums_projected_narrow": NearestSums(points=lattice_points(PROJECTED), radius=0.3, projection=flat),
+        "nearest_sums_projected_anchored": NearestSums(
+            points=lattice_points(PROJECTED), radius=0.2, anchors=random_points(seed, 9, FEATURES), projection=flat
+        ),
         "histogram_origin": DistanceHistogram(edges=[0.1, 0.25, 0.5, 1.0]),
         "histogram_points": DistanceHistogram(edges=[0.125, 0.25], points=lattice_points(FEATURES)),
         "histogram_anchored": DistanceHistogram(
@@ -100,6 +104,7 @@ def hash_questions(seed, flat):
         "hash_sums_leaves": room.HashSums(**skew, nodes=leaves, radius=1.0),
         "hash_sums_border": room.HashSums(**straight, nodes=leaves, radius=0.3),
         "hash_sums_projected": room.HashSums(**projected, nodes=[3, 2], radius=1.0),
+        "hash_sums_projected_narrow": room.HashSums(**projected, nodes=[3, 2], radius=0.3),
     }
 
 
@@ -262,11 +267,16 @@ def test_the_bounds_of_sums_are_attained(n_features, projected):
         assert l2 == question.l2_sensitivity(relation)
 
 
-@pytest.mark.parametrize("n_features", [1, 2, 3, 8, 33, 128, 784])
-def test_clipped_offsets_are_no_longer_than_the_radius(n_features, generator):
+@pytest.mark.parametrize(
+    ("n_features", "projected"),
+    [(number, False) for number in (1, 2, 3, 8, 33, 128, 784)] + [(number, True) for number in (1, 2, 8, 33)],
+)
+def test_clipped_offsets_are_no_longer_than_the_radius(n_features, projected, generator):
     rows = snap(generator.normal(size=(400, n_features)) / n_features**0.5)
+    flat = np.eye(n_features)[:, :1] if projected else None
     for radius in (1e-6, 0.1, 1.0, 0.7071067811865476):
-        question = NearestSums(points=snap(generator.normal(size=(3, n_features)) / 10), radius=radius)
+        points = snap(generator.normal(size=(3, 1 if projected else n_features)) / 10)
+        question = NearestSums(points=points, radius=radius, projection=flat)
         limit = int(question.l2_sensitivity(Relation.ADD_REMOVE)) ** 2
         assert question.radius <= radius or question.radius == grid_step(n_features)
         for row in rows:

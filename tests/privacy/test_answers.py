@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The noise of an answer is the noise that was paid for: its own draw, at its own scale, whether asked alone or together.
+
+What the vault adds is compared with what the ledger recorded. Statistical tests have a false-alarm rate of 1e-6 each.
+"""
+
+import math
+from collections.abc import Sequence
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from cloister import Ball, Ledger
+from cloister.data import open_rows
+from cloister.domain import FloatArray, Relation
+from cloister.privacy import GDP, Cost, Entropy, Event, PureDP
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount, SetCosts
+from cloister.vault import Vault
+
+FALSE_ALARM = 1e-6
+KINDS = {"gaussian": GDP, "laplace": PureDP}
+
+
+class Remembered(Entropy):
+    """Words of the operating system that can be given out once more, to draw the same noise again."""
+
+    def __init__(self, *, again: list[np.ndarray] | None = None) -> None:
+        super().__init__()
+        self.given: list[np.ndarray] = []
+        self._again = again
+
+    def words(self, count: int) -> np.ndarray:
+        words = super().words(count) if self._again is None else self._again.pop(0)
+        assert len(words) == count
+        self.given.append(words)
+        return words
+
+
+def open_vault(n_features: int, budget: Cost, entropy: Entropy, *, rows: FloatArray | None = None) -> tuple[Vault, Ledger]:
+    ledger = Ledger(budget)
+    account = ledger.reserve(budget, purpose="test", relation=Relation.ADD_REMOVE)
+    table = np.empty((0, n_features)) if rows is None else rows
+    frame = Ball(1.0).spread(n_features).frame()
+    source = open_rows(table, n_jobs=1)
+    return Vault(source, frame=frame, relation=Relation.ADD_REMOVE, account=account, entropy=entropy), ledger
+
+
+def questions_about(n_features: int, n_points: int) -> list[Question]:
+    """Return questions that are asked together in practice; in one dimension, counts and sums have equally many numbers."""
+    points = np.zeros((n_points, n_features))
+    points[:, 0] = np.linspace(-0.9, 0.9, n_points)
+    edges = np.linspace(0.01, 1.0, n_points - 1)
+    return [NearestCounts(points=points), NearestSums(points=points, radius=1.0), DistanceHistogram(edges=edges), RowCount()]
+
+
+def noise_of(vault: Vault, questions: Sequence[Question], costs: Sequence[Cost], *, together: bool) -> list[np.ndarray]:
+    """Return the whole numbers that were added; there are no rows, so all that comes out is noise."""
+    if together:
+        answers = vault.ask(questions, costs)
+    else:
+        answers = tuple(vault.ask(*pair) for pair in zip(questions, costs, strict=True))
+    steps = [np.rint(answer.value / question.unit).ravel() for answer, question in zip(answers, questions, strict=True)]
+    return [one.astype(np.int64) for one in steps]
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
+@pytest.mark.parametrize("n_features", [1, 2, 5])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_word_of_entropy_serves_one_answer(kind: str, n_features: int, together: bool) -> None:
+    # Drawn one after the other from the very same words, the events that the ledger recorded give the very same noise. Words
+    # used twice, from elsewhere, or for another scale or size would not.
+    entropy = Remembered()
+    vault, ledger = open_vault(n_features, KINDS[kind](10.0), entropy)
+    questions = questions_about(n_features, 12)
+    costs = [KINDS[kind](size) for size in (0.5, 0.01, 0.1, 2.0)]
+    added = noise_of(vault, questions, costs, together=together)
+    replayed = Remembered(again=list(entropy.given))
+    for event, question, noise in zip(ledger.events, questions, added, strict=True):
+        assert event.asked == question.asked
+        assert np.array_equal(event.draw(replayed), noise)
+    assert len(replayed.given) == len(entropy.given)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seeded", [False, True])
+def test_counts_and_sums_asked_together_have_nothing_in_common(kind: str, seeded: bool, seed: int) -> None:
+    # In one dimension both have one number per point. Whoever could subtract the noise of one from the other had no noise.
+    vault, _ = open_vault(1, KINDS[kind](1.0), Entropy(seed if seeded else None))
+    counts, sums, distances, _ = noise_of(vault, questions_about(1, 2_000), [KINDS[kind](0.05)] * 4, together=True)
+    for one, other in ((counts, sums), (counts, distances), (sums, distances)):
+        for left, right in ((one, other), (np.abs(one), np.abs(other))):
+            assert stats.spearmanr(left, right).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_gaussian_answers_have_the_scale_that_was_paid(order: int, together: bool, gaussian_law, fit_of) -> None:
+    vault, ledger = open_vault(1, GDP(10.0), Entropy())
+    questions, costs = questions_about(1, 2_000)[:2], [GDP(0.5), GDP(0.05)][::order]
+    for noise, event in zip(noise_of(vault, questions, costs, together=together), ledger.events, strict=True):
+        assert event.scale == pytest.approx(event.sensitivity / costs[event.asked == "nearest_sums"].mu, rel=1e-6)
+        assert fits(noise, event, gaussian_law, fit_of)
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_laplace_answers_have_the_scale_that_was_paid(order: int, together: bool, laplace_law, fit_of) -> None:
+    vault, ledger = open_vault(1, PureDP(10.0), Entropy())
+    questions, costs = questions_about(1, 2_000)[:2], [PureDP(0.5), PureDP(0.05)][::order]
+    for noise, event in zip(noise_of(vault, questions, costs, together=together), ledger.events, strict=True):
+        assert event.scale == pytest.approx(event.sensitivity / costs[event.asked == "nearest_sums"].epsilon, rel=1e-6)
+        assert fits(noise, event, laplace_law, fit_of)
+
+
+def fits(noise: np.ndarray, event: Event, law, fit_of) -> bool:
+    """Say whether noise follows the law at the event's scale; where steps are fine, they are counted by the hundredth scale."""
+    coarse = max(1, int(event.scale / 100))
+    return bool(fit_of(noise // coarse + (noise % coarse > coarse // 2), law(event.scale / coarse)) > FALSE_ALARM)
+
+
+def test_a_single_number_is_noised_like_any_other() -> None:
+    totals = []
+    for _ in range(40):
+        vault, _ = open_vault(2, GDP(1.0), Entropy(), rows=np.zeros((1_000, 2)))
+        totals.append(int(vault.ask(RowCount(), GDP(0.05)).value[0]))
+    assert len(set(totals)) > 20  # a deviation of 20: so many coincide with a probability below 1e-9
+    assert 5 < np.std(totals) < 50
+
+
+# -- a choice --
+
+
+def chances(question: SetCosts, rows: FloatArray, event: Event) -> list[float]:
+    """Return the exact probabilities of a choice, from the costs and the recorded price alone, in 15 digits."""
+    weights = [mpmath.exp(-mpmath.mpf(int(cost)) / mpmath.mpf(event.scale)) for cost in question.exact(rows)]
+    return [float(weight / mpmath.fsum(weights)) for weight in weights]
+
+
+def choices(question: SetCosts, rows: FloatArray, cost: PureDP, *, times: int) -> tuple[np.ndarray, Event]:
+    """Return how often the vault chose each set, each time paid for anew."""
+    vault, ledger = open_vault(1, PureDP(cost.epsilon * times * 1.01), Entropy(), rows=rows)
+    answers = [vault.ask(question, cost) for _ in range(times)]
+    assert {answer.event.scale for answer in answers} == {event.scale for event in ledger.events}
+    return np.bincount([answer.index[0] for answer in answers], minlength=len(question.sets)), ledger.events[0]
+
+
+def test_a_choice_has_the_probabilities_that_were_paid() -> None:
+    # Five sets of one centre each; the rows lie at the first. At half the scale the last would be twenty times rarer.
+    question = SetCosts(sets=np.array([0.0, 0.2, 0.28, 0.34, 0.4]).reshape(5, 1, 1), cap=0.16)
+    rows = np.zeros((3, 1))
+    chosen, event = choices(question, rows, PureDP(1.0), times=800)
+    assert event.sensitivity * (1 - 1e-12) <= event.scale <= event.sensitivity * (1 + 1e-6)
+    expected = 800 * np.array(chances(question, rows, event))
+    assert expected.min() > 10
+    assert stats.chisquare(chosen, expected).pvalue > FALSE_ALARM
+
+
+def test_no_choice_changes_its_odds_by_more_than_was_paid() -> None:
+    # One row more makes the first of two costs the higher by the whole span, the worst case: the odds change from 1 by a factor
+    # of e^epsilon and no more. Half the scale would square that.
+    question = SetCosts(sets=np.array([[[0.9]], [[0.0]]]), cap=0.25)
+    chosen, _ = choices(question, np.zeros((1, 1)), PureDP(1.5), times=800)
+    assert stats.binomtest(int(chosen[0]), 800, 1 / (1 + math.exp(1.5))).pvalue > FALSE_ALARM

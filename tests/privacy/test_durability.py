@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A debit is on the disk before it returns: how a ledger's file is written, by every connection that writes to it.
+
+SQLite's own words for it: ``synchronous = EXTRA`` (3) flushes the file before a commit returns, and the folder after the
+journal is gone, so that no power cut brings the journal back and undoes the debit. With OFF (0) all tests of killed processes
+pass, and a power cut loses debits. A journal in memory, or none, would lose the file itself.
+"""
+
+import pickle
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cloister import Ledger
+from cloister.domain import Relation
+from cloister.privacy import GDP, price
+
+EXTRA = 3
+JOURNALS_ON_DISK = {"delete", "truncate", "persist"}
+
+
+@pytest.fixture
+def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[sqlite3.Connection]]:
+    """Every connection that is made, with the statements that it ran."""
+    made: list[Watched] = []
+    connect = sqlite3.connect
+
+    def watched(*args: object, **options: object) -> sqlite3.Connection:
+        connection = connect(*args, factory=Watched, **options)
+        connection.set_trace_callback(connection.statements.append)
+        made.append(connection)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    yield made
+    for connection in made:
+        connection.close()
+
+
+class Watched(sqlite3.Connection):
+    """A connection that lists its statements and looks at its own settings before it writes a line."""
+
+    def __init__(self, *args: object, **options: object) -> None:
+        super().__init__(*args, **options)
+        self.statements: list[str] = []
+        self.settings: list[tuple[int, str]] = []
+
+    def execute(self, statement: str, *args: object) -> sqlite3.Cursor:
+        if statement.startswith("INSERT"):
+            (level,), (journal,) = (super(Watched, self).execute(f"PRAGMA {name}").fetchone() for name in SETTINGS)
+            self.settings.append((level, journal))
+        return super().execute(statement, *args)
+
+
+SETTINGS = ("synchronous", "journal_mode")
+
+
+def spend(ledger: Ledger) -> None:
+    account = ledger.reserve(GDP(0.1), purpose="test", relation=Relation.ADD_REMOVE)
+    for _ in range(2):
+        account.debit(
+            price(GDP(0.05), asked="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False)
+        )
+    account.close()
+
+
+def create(path: Path) -> Ledger:
+    return getattr(Ledger, "create", Ledger.open)(path, GDP(1.0))
+
+
+WAYS: dict[str, Callable[[Path], Ledger]] = {
+    "created": create,
+    "opened": lambda path: create(path).close() or Ledger.open(path),
+    "used again": lambda path: closed(create(path)),
+    "unpickled": lambda path: pickle.loads(pickle.dumps(create(path))),
+}
+
+
+def closed(ledger: Ledger) -> Ledger:
+    ledger.close()
+    return ledger
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_line_is_flushed_to_the_disk(way: str, tmp_path: Path, connections: list[Watched]) -> None:
+    ledger = WAYS[way](tmp_path / "budget.sqlite")
+    before = sum(len(connection.settings) for connection in connections)
+    spend(ledger)
+    settings = [pair for connection in connections for pair in connection.settings]
+    assert len(settings) == before + 4  # a reservation, two debits, the end
+    assert all(level == EXTRA and journal in JOURNALS_ON_DISK for level, journal in settings)
+
+
+def test_a_debit_is_committed_when_it_returns(tmp_path: Path) -> None:
+    with create(tmp_path / "budget.sqlite") as ledger:
+        account = ledger.reserve(GDP(0.1), purpose="test", relation=Relation.ADD_REMOVE)
+        event = price(GDP(0.05), asked="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False)
+        for number in (1, 2):
+            account.debit(event)
+            with sqlite3.connect(f"file:{tmp_path / 'budget.sqlite'}?mode=ro", uri=True) as other:
+                assert other.execute("SELECT count(*) FROM ledger WHERE line LIKE '%\"debit\"%'").fetchone() == (number,)
+            other.close()
+        assert not list(tmp_path.glob("*-journal"))  # nothing is left that would undo it
+
+
+def test_nothing_softens_the_flush_later(tmp_path: Path, connections: list[Watched]) -> None:
+    spend(create(tmp_path / "budget.sqlite"))
+    pragmas = [line for connection in connections for line in connection.statements if line.upper().startswith("PRAGMA")]
+    assert any("synchronous" in line.lower() for line in pragmas)
+    harmful = ("synchronous = off", "synchronous = normal", "journal_mode = memory", "journal_mode = off", "journal_mode = wal")
+    assert not [line for line in pragmas if any(one in line.lower() for one in harmful)]
