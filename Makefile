@@ -8,7 +8,7 @@ JOBS ?= 2
 export PYTHONWARNINGS ?= default
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow bench bench-grids bench-small bench-source-target clean
+.PHONY: help setup demo test check format lint types slow mutants bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -39,6 +39,9 @@ test: $(DEV)  ## Fast tests and doctests.
 
 slow: $(DEV)  ## Statistical tests, a real browser (needs chromium), real clusters of Dask and Spark (needs Java).
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow tests
+
+mutants: $(DEV)  ## Plant known faults, one at a time, in a copy of the code: each must be caught by a test (a few minutes).
+	@$(BIN)/python tests/mutants/run.py --jobs $(JOBS)
 
 check: $(DEV) format lint types test  ## Format, lint, types, import rules and fast tests.
 

@@ -2,6 +2,7 @@
 """What each question means, checked against a plain reading of its definition, and what it refuses."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -88,6 +89,12 @@ def test_a_projection_is_exact_in_any_order_of_summation(n_features, generator):
     assert np.array_equal(np.vstack([question.view(row[None]) for row in rows]), seen)
     back = NearestCounts(points=np.zeros((1, 16)), projection=question.projection[::-1].copy())
     assert np.array_equal(back.view(np.ascontiguousarray(rows[:, ::-1])), seen)
+    # The product itself is exact before it is rounded to the grid: the same in whole numbers.
+    steps, few = question.projection * 2**20, rows[:3]
+    assert np.array_equal(steps, np.rint(steps))
+    whole = (few / grid_step(n_features)).astype(int).astype(object) @ steps.astype(int).astype(object)
+    exact = [Fraction(int(one)) * Fraction(grid_step(n_features)) / 2**20 for one in whole.ravel()]
+    assert [Fraction(float(one)) for one in (few @ question.projection).ravel()] == exact
 
 
 @pytest.mark.parametrize(
