@@ -48,3 +48,12 @@ def test_the_seed_is_in_no_release(name, rows):
 def test_bounds_are_those_that_were_passed(name, size, rows):
     model = fitted(name, rows * size, bounds=Box([-3.0, -2.0], [3.0, 2.0]))
     assert model.release_.domain.to_dict() == {"kind": "box", "low": [-3.0, -2.0], "high": [3.0, 2.0]}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_pickled_model_holds_no_label(name, rows):
+    model = fitted(name, rows)
+    labels, pickled = model.labels_, pickle.dumps(model)
+    assert len(set(labels)) > 1
+    for kind in (np.int64, np.int32, np.int8, np.float64):
+        assert labels.astype(kind).tobytes() not in pickled

@@ -67,7 +67,7 @@ def spend(ledger: Ledger) -> None:
 
 
 def create(path: Path) -> Ledger:
-    return getattr(Ledger, "create", Ledger.open)(path, GDP(1.0))
+    return Ledger.create(path, GDP(1.0))
 
 
 WAYS: dict[str, Callable[[Path], Ledger]] = {
