@@ -174,7 +174,7 @@ def run_one(mutant: Mutant, copy: Path) -> Verdict:
     clean = file.read_text(encoding="utf-8")
     try:
         file.write_text(mutant.apply(clean), encoding="utf-8")
-        done = run_tests(copy, mutant.tests)
+        done = run_tests(copy, mutant.tests, seconds=LONGEST_SECONDS)
         word, by = judge(done, copy)
     except (ValueError, SyntaxError, subprocess.TimeoutExpired) as error:
         word, by = "BROKEN", str(error).splitlines()[0]
@@ -183,7 +183,7 @@ def run_one(mutant: Mutant, copy: Path) -> Verdict:
     return Verdict(mutant, word, by, time.monotonic() - began)
 
 
-def run_tests(copy: Path, tests: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def run_tests(copy: Path, tests: Sequence[str], *, seconds: float | None = None) -> subprocess.CompletedProcess[str]:
     """Run some tests of a copy on the code of that copy; stop at the first that fails."""
     (copy / "failures.jsonl").unlink(missing_ok=True)
     ours = {
@@ -201,7 +201,7 @@ def run_tests(copy: Path, tests: Sequence[str]) -> subprocess.CompletedProcess[s
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=LONGEST_SECONDS,
+        timeout=seconds,
         check=False,
     )
 
