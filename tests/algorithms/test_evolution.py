@@ -115,7 +115,8 @@ def test_k_centres_come_out_of_almost_nothing(n_rows, generator, vault_of):
 
 def test_lifting_asks_two_questions_and_averages(generator, vault_of):
     flat = random_projection(generator, 40, 2)
-    middles = clip(generator.normal(size=(3, 40)))
+    one, other = np.linalg.qr(flat)[0].T  # what the projection sees: middles that lie far apart there, for any seed
+    middles = 0.9 * np.array([one, other, -(one + other) / 2**0.5])
     rows = clip(np.repeat(middles, 200, axis=0) + 0.01 * generator.normal(size=(600, 40)))
     vault = vault_of(rows)
     question = NearestCounts(points=np.zeros((1, 2)), projection=flat)
