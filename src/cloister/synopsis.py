@@ -210,7 +210,8 @@ class Synopsis:
             For restarts and for splitting the noise.
         """
         where = "Synopsis.choose_k.n_clusters"
-        numbers = sorted({validate.integer(where, count, low=1, high=LARGEST_N_CLUSTERS) for count in n_clusters})
+        given = validate.items(where, n_clusters, rule="a series of integers", remedy="Pass range(1, 13).")
+        numbers = sorted({validate.integer(where, count, low=1, high=LARGEST_N_CLUSTERS) for count in given})
         if not numbers:
             validate.refuse(where, "at least one number", numbers, remedy="Pass range(1, 13).")
         generator = Entropy(random_state, where="Synopsis.choose_k.random_state").public_generator()
@@ -255,7 +256,8 @@ class Synopsis:
 
     def marginal(self, columns: Sequence[int | str]) -> "Synopsis":
         """Return the synopsis of some of the columns, all others added up. Its noise is larger: that of all cells it adds."""
-        axes = [self._axis(column) for column in columns]
+        rule, remedy = "a list of columns", "Pass names or positions, such as [0]."
+        axes = [self._axis(column) for column in validate.items("Synopsis.marginal.columns", columns, rule=rule, remedy=remedy)]
         if not axes or len(set(axes)) != len(axes):
             validate.refuse("Synopsis.marginal.columns", "one or more columns, each once", columns, remedy="Name them once.")
         others = tuple(axis for axis in range(self.n_features) if axis not in axes)
@@ -513,7 +515,7 @@ def _refuse_misfit(synopsis: Synopsis) -> None:
 
 
 def _query_box(box: Any, n_features: int) -> Box:
-    if not hasattr(box, "__len__") or len(box) != 2:
+    if not isinstance(box, tuple | list | np.ndarray) or np.ndim(box) == 0 or len(box) != 2:
         validate.refuse("Synopsis.count.box", "a pair (low, high) or a Box", box, remedy="Pass (low, high).")
     return Box(box[0], box[1]).spread(n_features)
 

@@ -7,12 +7,12 @@ its canonical type, and raises :class:`~cloister.exceptions.ParameterError` othe
 
 import math
 import numbers
-from collections.abc import Collection
-from typing import NoReturn
+from collections.abc import Collection, Iterable
+from typing import Any, NoReturn
 
 from cloister.exceptions import ParameterError
 
-__all__ = ["boolean", "integer", "number", "one_of", "refuse"]
+__all__ = ["boolean", "integer", "is_word", "items", "number", "one_of", "refuse"]
 
 
 def refuse(where: str, rule: str, value: object, *, remedy: str) -> NoReturn:
@@ -23,10 +23,10 @@ def refuse(where: str, rule: str, value: object, *, remedy: str) -> NoReturn:
 def integer(where: str, value: object, *, low: int, high: int | None = None, remedy: str = "") -> int:
     """Return `value` as an int in ``[low, high]``."""
     rule = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}"
-    fits = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not fits or int(value) < low or (high is not None and int(value) > high):  # type: ignore[call-overload]
+    result = _as_int(value)
+    if result is None or result < low or (high is not None and result > high):
         refuse(where, rule, value, remedy=remedy or f"Pass {rule}.")
-    return int(value)  # type: ignore[call-overload, no-any-return]
+    return result
 
 
 def number(
@@ -59,6 +59,24 @@ def one_of(where: str, value: object, allowed: Collection[str], *, remedy: str =
     return value
 
 
+def items(where: str, value: object, *, rule: str, remedy: str) -> list[Any]:
+    """Return what a list, a tuple or another series holds; a word is no series of letters."""
+    found: list[Any] | None = None
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | dict):
+        try:
+            found = list(value)
+        except TypeError:  # an array without an axis
+            found = None
+    if found is None:
+        refuse(where, rule, value, remedy=remedy)
+    return found
+
+
+def is_word(value: object, word: str) -> bool:
+    """Return whether `value` is that word; an array, which compares entry by entry, is not."""
+    return isinstance(value, str) and value == word
+
+
 def boolean(where: str, value: object) -> bool:
     """Return `value` if it is a truth value."""
     if not isinstance(value, bool):
@@ -66,11 +84,22 @@ def boolean(where: str, value: object) -> bool:
     return value
 
 
+def _as_int(value: object) -> int | None:
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        return None
+    try:
+        return int(value)
+    except TypeError:  # a span of time calls itself an integer
+        return None
+
+
 def _as_float(value: numbers.Real) -> float:
     try:
         return float(value)
     except OverflowError:  # a Python integer or fraction that no float can hold
         return math.inf
+    except TypeError:  # a span of time calls itself a number
+        return math.nan
 
 
 def _range_rule(low: float, high: float, *, open_low: bool, open_high: bool) -> str:
@@ -84,5 +113,8 @@ def _range_rule(low: float, high: float, *, open_low: bool, open_high: bool) -> 
 
 def _short(value: object) -> str:
     """Describe a public parameter value in at most about 80 characters."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # an integer of very many digits, or an object that is broken
+        return f"a value of type {type(value).__name__}"
     return text if len(text) <= 80 else f"{type(value).__name__} {text[:70]}..."

@@ -157,7 +157,7 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"--delta": 1}, "delta: expected a finite number of at least 0 and below 1, got 1"),
         ({"-k": 0}, "n_clusters: expected an integer from 1"),
         ({"-k": None}, "Missing option '-k'"),
-        ({"--n-rows": -1}, "n_rows: expected an integer of at least 0"),
+        ({"--n-rows": -1}, "n_rows: expected an integer from 0"),
         ({"--seed": -1}, "random_state: expected an integer from 0"),
         ({"--jobs": 0}, "n_jobs: expected a number of threads other than 0"),
         ({"--method": "magic"}, "'magic' is not one of 'kmeans', 'pe-means', 'grid'"),

@@ -18,7 +18,7 @@ def test_integers_of_any_kind_become_python_integers(value):
     assert type(validate.integer("Owner.name", value, low=1)) is int
 
 
-@pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, "2", None, True, math.nan, np.float64(2), [2], 11])
+@pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, "2", None, True, math.nan, np.float64(2), [2], 11, np.timedelta64(3, "s")])
 def test_what_is_no_integer_in_range_is_refused(value):
     with pytest.raises(ParameterError, match=r"Owner\.name: expected an integer from 1 to 10, got .*\. Pass an integer"):
         validate.integer("Owner.name", value, low=1, high=10)
@@ -31,7 +31,24 @@ def test_real_numbers_become_floats(value):
 
 
 @pytest.mark.parametrize(
-    "value", [0, 1, -1, math.nan, math.inf, -math.inf, "0.5", None, True, 1j, Decimal("0.5"), 10**400, -(10**400), [0.5]]
+    "value",
+    [
+        0,
+        1,
+        -1,
+        math.nan,
+        math.inf,
+        -math.inf,
+        "0.5",
+        None,
+        True,
+        1j,
+        Decimal("0.5"),
+        10**400,
+        -(10**400),
+        [0.5],
+        np.timedelta64(1, "s"),
+    ],
 )
 def test_what_is_no_number_in_range_is_refused(value):
     with pytest.raises(ParameterError, match=r"Owner\.name: expected a finite number above 0 and below 1, got .*\. Pass"):
@@ -56,11 +73,33 @@ def test_only_the_allowed_words_pass(value):
         validate.one_of("Owner.name", value, ("b", "a"))
 
 
+@pytest.mark.parametrize("value", [(1, 2), [1, 2], np.array([1, 2]), range(1, 3), (number for number in (1, 2))])
+def test_a_series_of_any_kind_becomes_a_list(value):
+    assert validate.items("Owner.name", value, rule="a list", remedy="Pass a list.") == [1, 2]
+
+
+@pytest.mark.parametrize("value", [None, 1, "12", b"12", {1: 2}, np.array(1), int])
+def test_what_is_no_series_is_refused(value):
+    with pytest.raises(ParameterError, match=r"Owner\.name: expected a list, got .*\. Pass a list\."):
+        validate.items("Owner.name", value, rule="a list", remedy="Pass a list.")
+
+
+@pytest.mark.parametrize("value", ["b", None, b"a", np.array(["a"]), np.array([])])
+def test_a_word_is_that_word_and_nothing_else(value):
+    assert validate.is_word("a", "a")
+    assert validate.is_word(value, "a") is False
+
+
 @pytest.mark.parametrize("value", [0, 1, None, "True", np.array(True)])
 def test_only_truth_values_are_truth_values(value):
     assert validate.boolean("Owner.name", True) is True
     with pytest.raises(ParameterError, match=r"Owner\.name: expected True or False, got"):
         validate.boolean("Owner.name", value)
+
+
+def test_a_value_that_cannot_be_written_is_named_by_its_type():
+    with pytest.raises(ParameterError, match=r"expected an integer from 1 to 10, got a value of type int\. Pass"):
+        validate.integer("Owner.name", 10**5000, low=1, high=10)  # more digits than Python writes
 
 
 def test_a_long_value_is_shortened_in_the_message():

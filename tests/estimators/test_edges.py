@@ -5,7 +5,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cloister import GDP, ZCDP, ApproxDP, Ball, Box, Ledger, PureDP
+from cloister import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Ball,
+    Box,
+    CoresetKMeans,
+    FastLloyd,
+    GridKMeans,
+    GridSynopsis,
+    KMeans,
+    Ledger,
+    LloydKMeans,
+    PEMeans,
+    PureDP,
+    TreeKMeans,
+)
+from cloister.exceptions import ParameterError
 
 HOSTILE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "1e300": 1e300, "-1e300": -1e300}
 
@@ -143,3 +160,16 @@ def test_noise_vanishes_as_epsilon_grows(make, rows):
     centers = make(epsilon=1e9, n_rounds=8, n_variations=30, random_state=0).fit(rows).cluster_centers_
     middles = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
     assert np.linalg.norm(centers[:, None] - middles, axis=2).min(axis=0).max() < 0.1
+
+
+@pytest.mark.parametrize(
+    "estimator", [CoresetKMeans, FastLloyd, GridKMeans, GridSynopsis, KMeans, LloydKMeans, PEMeans, TreeKMeans]
+)
+@pytest.mark.parametrize("epsilon", [1e-98, 1e-17])
+def test_a_budget_whose_noise_cannot_be_drawn_is_refused_before_anything_is_spent(estimator, epsilon):
+    ledger = Ledger(epsilon=1.0)
+    model = estimator(2, epsilon=epsilon, delta=0.0, bounds=(0, 1), ledger=ledger)
+    with pytest.raises(ParameterError, match=r"\.epsilon: expected a budget whose noise can be drawn, got .*\. Spend more\."):
+        model.fit(np.zeros((5, 2)))
+    assert len(ledger.lines) == 1
+    assert not hasattr(model, "n_features_in_")

@@ -152,3 +152,8 @@ def test_the_bounds_are_attained():
 def test_refusals(cells, match):
     with pytest.raises(ParameterError, match=match):
         GridCounts(half_widths=np.ones(2) / 2, cells=cells)
+
+
+def test_rows_on_an_axis_too_thin_for_integers_are_counted_without_a_warning():
+    grid = GridCounts(half_widths=[1.0, 1e-90], cells=(2, 3))
+    assert grid.exact(np.array([[-0.5, 0.0], [0.5, 0.0], [0.5, 0.0]])).sum(axis=1).tolist() == [1, 2]

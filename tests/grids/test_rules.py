@@ -147,7 +147,7 @@ def test_a_box_that_is_no_cube_is_cut_in_proportion():
         ({"rule": 3}, r"cells_per_axis\.rule: expected one of"),
         ({"n_rows": -1}, r"cells_per_axis\.n_rows: expected a finite number of at least 0"),
         ({"n_rows": math.nan}, r"cells_per_axis\.n_rows"),
-        ({"n_features": 0}, r"cells_per_axis\.n_features: expected an integer of at least 1"),
+        ({"n_features": 0}, r"cells_per_axis\.n_features: expected an integer from 1"),
         ({"n_clusters": 0}, r"cells_per_axis\.n_clusters"),
         ({"epsilon": 0}, r"cells_per_axis\.epsilon: expected a finite number above 0"),
     ],
@@ -164,3 +164,10 @@ def test_the_helpers_refuse_too(helper):
     for name in sizes:
         with pytest.raises(ParameterError, match=rf"{helper.__name__}\.{name}: expected"):
             helper(**{**sizes, name: 0})
+        with pytest.raises(ParameterError, match=rf"{helper.__name__}\.{name}: expected"):
+            helper(**{**sizes, name: 10**300})
+
+
+def test_many_columns_leave_the_epsilons_unbounded():
+    assert epsilon_range(n_rows=1000, n_features=2000, n_clusters=2).high == math.inf
+    assert cells_per_axis("rugnik", n_rows=1e18, n_features=1 << 20, n_clusters=1, epsilon=1.0) == 1

@@ -4,8 +4,10 @@
 import itertools
 import math
 from functools import partial
+from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 from dp_accounting.pld import common, privacy_loss_distribution
 from hypothesis import given
@@ -242,7 +244,7 @@ def test_no_epsilon_without_delta(guarantee: Guarantee, delta: float | None) -> 
 
 @pytest.mark.parametrize("delta", [1.0, -0.1, math.nan, 2.0])
 def test_a_delta_out_of_range_is_refused(delta: float) -> None:
-    with pytest.raises(ParameterError, match=r"convert.delta: expected a finite number above 0 and below 1"):
+    with pytest.raises(ParameterError, match=r"convert.delta: expected a finite number of at least 0 and below 1"):
         convert(GDP(1.0), ApproxDP, delta=delta)
 
 
@@ -305,3 +307,17 @@ def test_a_guarantee_survives_plain_data(guarantee: Guarantee) -> None:
 def test_an_unknown_guarantee_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"expected kind to be one of .* got 'renyi'"):
         guarantee_from_dict({"kind": "renyi", "alpha": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"guarantee": None}, r"convert\.guarantee: expected PureDP, ApproxDP, ZCDP or GDP, got None\. Pass"),
+        ({"target": None}, r"convert\.target: expected PureDP, ApproxDP, ZCDP or GDP, got None\. Pass"),
+        ({"target": (GDP, PureDP)}, r"convert\.target: expected"),
+        ({"delta": np.array([])}, r"convert\.delta: expected a finite number"),
+    ],
+)
+def test_what_is_no_guarantee_is_not_converted(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        convert(**{"guarantee": PureDP(1.0), "target": ApproxDP, **given})

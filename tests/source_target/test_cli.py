@@ -132,7 +132,7 @@ def test_a_seed_repeats_a_run(run, start):
         ({"--columns": "east,"}, "expected names joined by commas"),
         ({"--bounds": "up=0:1"}, "column 'up' is not in the table"),
         ({"--bounds": "east=1:0"}, "expected low < high"),
-        ({"--n-rows": -1}, "n_rows: expected an integer of at least 0"),
+        ({"--n-rows": -1}, "n_rows: expected an integer from 0"),
         ({"--jobs": 0}, "n_jobs: expected a number of threads other than 0"),
     ],
 )

@@ -248,7 +248,7 @@ WRONG = [
     ({"solver": "best"}, r"solver: expected one of 'auto', 'exact', 'representatives'"),
     ({"n_init": 0}, r"n_init: expected an integer of at least 1"),
     ({"neighbours": "near"}, r"neighbours: expected one of"),
-    ({"n_rows": -1}, r"n_rows: expected an integer of at least 0"),
+    ({"n_rows": -1}, r"n_rows: expected an integer from 0"),
     ({"ledger": 3}, r"ledger: expected a Ledger or None"),
     ({"random_state": "x"}, r"random_state: expected an integer"),
     ({"n_jobs": 0}, r"n_jobs: expected a number of threads other than 0"),

@@ -33,6 +33,7 @@ GRID_RULES = ("eugkm", "rugnik")
 COUNT_RULES = ("clip", "none", "nonnegative-total")
 ROWS_PER_CELL = 10.0  # EUGkM's constant
 LARGEST_CELLS = 1 << 24  # per axis: beyond it the counts could not be held
+MOST_ROWS, MOST_FEATURES, MOST_CLUSTERS, LARGEST_EPSILON = 1e18, 1 << 20, 1 << 20, 1e100  # products of their powers stay finite
 
 
 def cells_per_axis(rule: str, *, n_rows: float, n_features: int, n_clusters: int, epsilon: float) -> int:
@@ -72,10 +73,10 @@ def cells_per_axis(rule: str, *, n_rows: float, n_features: int, n_clusters: int
     """
     owner = "cells_per_axis"
     validate.one_of(f"{owner}.rule", rule, GRID_RULES)
-    rows = validate.number(f"{owner}.n_rows", n_rows, low=0.0)
-    dimension = validate.integer(f"{owner}.n_features", n_features, low=1)
-    clusters = validate.integer(f"{owner}.n_clusters", n_clusters, low=1)
-    budget = validate.number(f"{owner}.epsilon", epsilon, low=0.0, open_low=True)
+    rows = validate.number(f"{owner}.n_rows", n_rows, low=0.0, high=MOST_ROWS)
+    dimension = validate.integer(f"{owner}.n_features", n_features, low=1, high=MOST_FEATURES)
+    clusters = validate.integer(f"{owner}.n_clusters", n_clusters, low=1, high=MOST_CLUSTERS)
+    budget = validate.number(f"{owner}.epsilon", epsilon, low=0.0, high=LARGEST_EPSILON, open_low=True)
     if rule == "eugkm":
         return max(1, min(LARGEST_CELLS, round(math.pow(rows * budget / ROWS_PER_CELL, 2 / (2 + dimension)))))
     return _rugnik(rows, dimension, clusters, budget)
@@ -127,10 +128,9 @@ def epsilon_range(*, n_rows: float, n_features: int, n_clusters: int) -> Epsilon
     >>> round(found.low, 3), round(found.high, 3)
     (0.026, 15.396)
     """
-    _check_sizes("epsilon_range", n_rows, n_features, n_clusters)
-    low = n_features * math.sqrt(3 * n_clusters / (8 * n_rows)) / (1 + math.sqrt(n_rows / 3))
-    high = n_features * math.sqrt(2 * n_clusters) / 3 * (4 * n_rows / 3) ** (n_features / 4)
-    return EpsilonRange(low, high)
+    rows, dimension, clusters = _check_sizes("epsilon_range", n_rows, n_features, n_clusters)
+    low = dimension * math.sqrt(3 * clusters / (8 * rows)) / (1 + math.sqrt(rows / 3))
+    return EpsilonRange(low, dimension * math.sqrt(2 * clusters) / 3 * _power(4 * rows / 3, dimension / 4))
 
 
 def cell_bounds(*, n_rows: float, n_features: int, n_clusters: int, epsilon: float) -> CellBounds:
@@ -164,13 +164,13 @@ def cell_bounds(*, n_rows: float, n_features: int, n_clusters: int, epsilon: flo
     >>> cell_bounds(n_rows=400, n_features=2, n_clusters=4, epsilon=1.0)
     CellBounds(low=87, high=173)
     """
-    _check_sizes("cell_bounds", n_rows, n_features, n_clusters)
-    validate.number("cell_bounds.epsilon", epsilon, low=0.0, open_low=True)
-    spread = 1 + math.sqrt(n_rows / 3)
-    eta = epsilon / n_features * math.sqrt(8 * n_rows / 3) * spread
-    scale = eta * n_clusters ** (2 / n_features)
-    power = 2 * n_features / (4 + n_features)
-    return CellBounds(math.floor(scale**power), math.ceil((math.sqrt(3 * n_rows) / spread * scale) ** power))
+    rows, dimension, clusters = _check_sizes("cell_bounds", n_rows, n_features, n_clusters)
+    budget = validate.number("cell_bounds.epsilon", epsilon, low=0.0, high=LARGEST_EPSILON, open_low=True)
+    spread = 1 + math.sqrt(rows / 3)
+    eta = budget / dimension * math.sqrt(8 * rows / 3) * spread
+    scale = eta * clusters ** (2 / dimension)
+    power = 2 * dimension / (4 + dimension)
+    return CellBounds(math.floor(scale**power), math.ceil((math.sqrt(3 * rows) / spread * scale) ** power))
 
 
 def grid_shape(per_axis: int, half_widths: FloatArray) -> tuple[int, ...]:
@@ -206,17 +206,26 @@ def project_to_total(values: FloatArray, total: float) -> FloatArray:
     return np.asarray(np.maximum(values - cut, 0.0))
 
 
-def _check_sizes(owner: str, n_rows: float, n_features: int, n_clusters: int) -> None:
-    validate.number(f"{owner}.n_rows", n_rows, low=0.0, open_low=True)
-    validate.integer(f"{owner}.n_features", n_features, low=1)
-    validate.integer(f"{owner}.n_clusters", n_clusters, low=1)
+def _check_sizes(owner: str, n_rows: float, n_features: int, n_clusters: int) -> tuple[float, int, int]:
+    return (
+        validate.number(f"{owner}.n_rows", n_rows, low=0.0, high=MOST_ROWS, open_low=True),
+        validate.integer(f"{owner}.n_features", n_features, low=1, high=MOST_FEATURES),
+        validate.integer(f"{owner}.n_clusters", n_clusters, low=1, high=MOST_CLUSTERS),
+    )
+
+
+def _power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:  # many columns: the upper bound holds for every epsilon
+        return math.inf
 
 
 def _rugnik(n_rows: float, dimension: int, n_clusters: int, epsilon: float) -> int:
     """Minimise h over the integers: h falls until the only root of its derivative and rises after it."""
 
     def bound(cells: int) -> float:
-        noise = math.sqrt(2) * math.pow(cells, dimension / 2) / (epsilon * math.pow(n_clusters, 2 / dimension))
+        noise = math.sqrt(2) * _power(cells, dimension / 2) / (epsilon * math.pow(n_clusters, 2 / dimension))
         cross = 2 / (cells * math.pow(n_clusters, 1 / dimension)) * math.sqrt(n_rows / 3)
         return noise + cross + n_rows / (3 * cells**2)
 

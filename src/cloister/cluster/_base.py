@@ -4,6 +4,7 @@
 import numbers
 from abc import abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from cloister.cluster._progress import Progress
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.data import LocalRows, Rows, open_rows, watched
 from cloister.domain import Domain, FloatArray, Frame, IntArray, Relation, as_domain, snap
-from cloister.exceptions import DataError
+from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import (
     ApproxDP,
     Cost,
@@ -41,6 +42,8 @@ SCALINGS = ("bounds", "none")
 SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
 REFERENCE_DELTA = 1e-6  # at which rho or mu is read as an epsilon, for heuristics only
 LARGEST_N_CLUSTERS = 1 << 20
+LARGEST_N_ROWS = 10**15
+RARELY_TOO_LOUD = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +117,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         request = self._request()
         frame = self._domain(rows.n_features).frame(scaling=self._scaling())
         plan = self._plan(request, frame)
+        self._refuse_noise_that_cannot_be_drawn(request, plan, frame)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
         account = ledger.reserve(request.cost, purpose=type(self).__name__, relation=request.relation)
         vault = Vault(rows, frame=frame, relation=request.relation, account=account, entropy=request.entropy)
@@ -125,8 +129,23 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             receipt = vault.close(request.guarantee)
         return PrivateFit(outcome, frame, rows.feature_names, receipt)
 
+    def _refuse_noise_that_cannot_be_drawn(self, request: Request, plan: Any, frame: Frame) -> None:
+        """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
+        if (request.cost.epsilon if isinstance(request.cost, PureDP) else request.cost.mu) >= RARELY_TOO_LOUD:
+            return
+        empty, possible = open_rows(np.empty((0, frame.n_features)), n_jobs=1), True
+        try:
+            account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
+            vault = Vault(empty, frame=frame, relation=request.relation, account=account, entropy=Entropy(0))
+            copy(self)._run(vault.ask, request, plan, frame, Progress("rehearsal", enabled=False))
+        except ParameterError:  # of a scale, which is no parameter of this estimator
+            possible = False
+        if not possible:
+            rule = "a budget whose noise can be drawn"
+            validate.refuse(self._where("epsilon"), rule, str(request.guarantee), remedy="Spend more.")
+
     def _new_progress(self) -> Progress:
-        return Progress(type(self).__name__, enabled=bool(self.progress))
+        return Progress(type(self).__name__, enabled=self.progress)
 
     def _domain(self, n_features: int) -> Domain:
         return as_domain(self._where("bounds"), self.bounds, n_features)
@@ -141,10 +160,15 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         n_rows = self.n_rows
         if n_rows is not None:
             n_rows = validate.integer(
-                self._where("n_rows"), n_rows, low=0, remedy="Pass the number of rows if it is public, or None."
+                self._where("n_rows"),
+                n_rows,
+                low=0,
+                high=LARGEST_N_ROWS,
+                remedy="Pass the number of rows if it is public, or None.",
             )
         if self.ledger is not None and not isinstance(self.ledger, Ledger):
             validate.refuse(self._where("ledger"), "a Ledger or None", self.ledger, remedy="Use Ledger.open(path).")
+        validate.boolean(self._where("progress"), self.progress)
         pure = isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and guarantee.delta == 0)
         return Request(
             n_clusters=n_clusters,

@@ -182,14 +182,16 @@ def compare(
     >>> sorted(one.method for one in found.contenders)
     ['FastLloyd', 'KMeans']
     """
+    validate.boolean("compare.progress", progress)
     k = validate.integer("compare.n_clusters", n_clusters, low=1)
     times = validate.integer("compare.repeats", repeats, low=1)
     seed = validate.integer("compare.random_state", random_state, low=0)
     promised = as_guarantee("compare", epsilon, delta, guarantee)
     relation = Relation.parse("compare.neighbours", neighbours).value
-    names = [validate.one_of("compare.methods", name, METHODS) for name in dict.fromkeys(methods)]
+    given = validate.items("compare.methods", methods, rule="a list of methods", remedy=f"Pass some of {', '.join(METHODS)}.")
+    names = [validate.one_of("compare.methods", name, METHODS) for name in dict.fromkeys(given)]
     if not names:
-        validate.refuse("compare.methods", "at least one method", list(methods), remedy=f"Pass some of {', '.join(METHODS)}.")
+        validate.refuse("compare.methods", "at least one method", given, remedy=f"Pass some of {', '.join(METHODS)}.")
     relative = validate.one_of("compare.scaling", scaling, ("none", "bounds")) == "bounds"
     if rows is None:
         table, domain = _made(seed, k, bounds, n_rows, n_features)

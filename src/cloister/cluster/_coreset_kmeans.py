@@ -160,7 +160,11 @@ class CoresetKMeans(PrivateClusterer):
 
     def _whole(self, name: str, value: int | str, high: int | None = None) -> int | None:
         remedy = 'Pass "auto" or a whole number.'
-        return None if value == "auto" else validate.integer(self._where(name), value, low=1, high=high, remedy=remedy)
+        return (
+            None
+            if validate.is_word(value, "auto")
+            else validate.integer(self._where(name), value, low=1, high=high, remedy=remedy)
+        )
 
     def _run(self, ask: Ask, request: Request, plan: CoresetPlan, frame: Frame, progress: Progress) -> Outcome:
         generator = request.entropy.public_generator()

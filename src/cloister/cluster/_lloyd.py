@@ -43,10 +43,10 @@ class LloydEstimator(PrivateClusterer):
 
     def _plan(self, request: Request, frame: Frame) -> LloydPlan:
         n_rounds, share = None, None
-        if self.n_rounds != "auto":
+        if not validate.is_word(self.n_rounds, "auto"):
             where, remedy = self._where("n_rounds"), 'Pass "auto" or a whole number.'
             n_rounds = validate.integer(where, self.n_rounds, low=1, remedy=remedy)
-        if self.count_share != "auto":
+        if not validate.is_word(self.count_share, "auto"):
             where, remedy = self._where("count_share"), 'Pass "auto" or a part of the budget.'
             share = validate.number(where, self.count_share, low=SMALLEST_SHARE, high=1 - SMALLEST_SHARE, remedy=remedy)
         split = split_round(request.cost, frame.n_features, request.relation, counts=share)

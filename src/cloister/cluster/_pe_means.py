@@ -187,7 +187,7 @@ class PEMeans(PrivateClusterer):
             dimension=dimension,
             projected=projected,
             n_variations=None
-            if self.n_variations == "auto"
+            if validate.is_word(self.n_variations, "auto")
             else validate.integer(where("n_variations"), self.n_variations, low=1, remedy='Pass "auto" or a whole number.'),
             max_candidates=validate.integer(where("max_candidates"), self.max_candidates, low=1),
             selection=validate.one_of(where("selection"), self.selection, ("kmeans", "top-k")),
@@ -200,13 +200,13 @@ class PEMeans(PrivateClusterer):
     def _dimension(self, n_features: int) -> int:
         if self.projection is None:
             return n_features
-        if self.projection == "auto":
+        if validate.is_word(self.projection, "auto"):
             return PROJECT_TO if n_features > PROJECT_ABOVE else n_features
         remedy = 'Pass "auto", None, or the number of dimensions to project to.'
         return min(n_features, validate.integer(self._where("projection"), self.projection, low=1, remedy=remedy))
 
     def _rounds(self, epsilon: float, dimension: int, *, projected: bool) -> int:
-        if self.n_rounds != "auto":
+        if not validate.is_word(self.n_rounds, "auto"):
             return validate.integer(self._where("n_rounds"), self.n_rounds, low=1, remedy='Pass "auto" or a whole number.')
         if projected:
             return PROJECTED_ROUNDS

@@ -220,12 +220,12 @@ class TreeKMeans(PrivateClusterer):
         )
 
     def _swaps(self, n_clusters: int, start: str) -> int:
-        if self.n_swaps == "auto":
+        if validate.is_word(self.n_swaps, "auto"):
             return min(max(n_clusters, FEWEST_SWAPS), MOST_SWAPS) if start == "random" else 0
         return validate.integer(self._where("n_swaps"), self.n_swaps, low=0, high=10_000, remedy='Pass "auto" or a number.')
 
     def _dimension(self, n_features: int) -> int | None:
-        if self.projection == "auto":
+        if validate.is_word(self.projection, "auto"):
             return None
         remedy = f'Pass "auto", or a number of dimensions up to {LARGEST_DIMENSION}: a cube has two to that power parts.'
         if self.projection is None:

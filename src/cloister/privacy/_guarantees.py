@@ -202,6 +202,8 @@ def convert(guarantee: Guarantee, target: type[Target], *, delta: float | None =
     ------
     ConversionError
         Where the implication is false.
+    ParameterError
+        Where `guarantee` or `target` is none of the four.
 
     Notes
     -----
@@ -216,6 +218,13 @@ def convert(guarantee: Guarantee, target: type[Target], *, delta: float | None =
     ...
     cloister.exceptions.ConversionError: convert: ZCDP does not imply GDP. Keep the budget as ZCDP, or start from GDP.
     """
+    kinds = tuple(KINDS.values())
+    if not isinstance(guarantee, kinds):
+        validate.refuse("convert.guarantee", "PureDP, ApproxDP, ZCDP or GDP", guarantee, remedy="Pass one of these.")
+    if not any(target is kind for kind in kinds):
+        validate.refuse("convert.target", "PureDP, ApproxDP, ZCDP or GDP", target, remedy="Pass one of these types.")
+    if delta is not None:
+        delta = validate.number("convert.delta", delta, low=0.0, high=1.0, open_high=True)
     if target is ApproxDP:
         return _to_approx(guarantee, delta)  # type: ignore[return-value]
     if isinstance(guarantee, ApproxDP) and guarantee.delta == 0.0:
@@ -308,7 +317,6 @@ def _to_approx(guarantee: Guarantee, delta: float | None) -> ApproxDP:
         return ApproxDP(guarantee.epsilon, guarantee.delta if delta is None else delta)
     if not delta:
         raise ConversionError(f"convert: {type(guarantee).__name__} implies no epsilon at delta 0. Pass delta > 0.")
-    validate.number("convert.delta", delta, low=0.0, high=1.0, open_low=True, open_high=True)
     epsilon = gdp_epsilon(guarantee.mu, delta) if isinstance(guarantee, GDP) else zcdp_epsilon(guarantee.rho, delta)
     return ApproxDP(max(epsilon, TINIEST), delta)
 
