@@ -20,12 +20,24 @@ from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dic
 from cloister.exceptions import CloisterError, DataError, ReleaseError
 from cloister.privacy import Receipt, coarsened
 
-__all__ = ["NearestPoint", "Release", "library_versions", "load_release", "nearest_center", "nearest_point", "write_whole"]
+__all__ = [
+    "NearestPoint",
+    "Release",
+    "library_versions",
+    "load_release",
+    "nearest_center",
+    "nearest_point",
+    "refuse_odd_values",
+    "write_whole",
+]
 
 FORMAT = "cloister.release"
 VERSION = 1
 BLOCK_NUMBERS = 1 << 21  # distances in work at a time
 LARGEST_NUMBER = 1e150  # its square is finite
+LARGEST_JSON = 1e300  # that a file may hold
+ROUNDING = 1e-9  # of centres on the border of the domain
+DEEPEST = 50  # lists within lists of a file
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -177,6 +189,7 @@ class Release:
                 f"load_release: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
             )
         try:
+            refuse_odd_values(data)
             names = data["feature_names"]
             release = cls(
                 method=str(data["method"]),
@@ -201,6 +214,20 @@ class Release:
         raise ReleaseError(f"load_release: the file is damaged ({problem}). Write it again from the fit.")
 
 
+def refuse_odd_values(data: Any) -> None:
+    """Refuse what JSON cannot hold, or no float: such a file could be read, but neither written again nor shown."""
+    level, depth = [data], 0
+    while level and depth <= DEEPEST:
+        below = [
+            part for one in level if isinstance(one, dict | list) for part in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not all(abs(one) <= LARGEST_JSON for one in below if isinstance(one, int | float)):
+            raise ValueError("a number that is none")
+        level, depth = below, depth + 1
+    if level:
+        raise ValueError("lists within lists")
+
+
 def _refuse_misfit(release: Release) -> None:
     """Refuse numbers that do not belong together, and numbers that are none."""
     shape = release.cluster_centers.shape
@@ -213,7 +240,11 @@ def _refuse_misfit(release: Release) -> None:
         array = getattr(release, name)
         if array.shape != expected or not np.isfinite(array).all():
             raise ValueError(name)
-    if release.free_centers is not None and not np.isfinite(release.free_centers).all():
+    if release.free_centers is None:
+        moved = np.abs(release.domain.clip(release.cluster_centers) - release.cluster_centers)
+        if (moved > ROUNDING * np.maximum(release.frame.scale, np.abs(release.cluster_centers))).any():
+            raise ValueError("centres outside the domain")
+    elif not np.isfinite(release.free_centers).all():
         raise ValueError("sanitized_source")
 
 
@@ -251,7 +282,9 @@ def load_release(path: str | os.PathLike[str]) -> Release:
         return Release.from_dict(json.loads(source.read_text(encoding="utf-8")))
     except OSError as error:
         problem = f"cannot read {source.name!r} ({error.strerror}). Check the path."
-    except (json.JSONDecodeError, UnicodeDecodeError):
+    except ReleaseError:
+        raise
+    except (RecursionError, ValueError):
         problem = f"{source.name!r} is not JSON. Pass the file that 'fit' wrote."
     raise ReleaseError(f"load_release: {problem}")
 

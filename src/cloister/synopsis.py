@@ -20,7 +20,7 @@ from cloister.algorithms import COUNT_RULES, RESTARTS, KChoice, cluster_cells, c
 from cloister.domain import Box, FloatArray, Frame
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.privacy import GDP, Entropy, PureDP, Receipt
-from cloister.release import Release, library_versions, write_whole
+from cloister.release import Release, library_versions, refuse_odd_values, write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -164,10 +164,10 @@ class Synopsis:
             Centres with their errors; predicts, saves, and can be reported.
         """
         count = validate.integer("Synopsis.kmeans.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
-        validate.integer("Synopsis.kmeans.n_init", n_init, low=1)
+        restarts = validate.integer("Synopsis.kmeans.n_init", n_init, low=1)
         generator = Entropy(random_state, where="Synopsis.kmeans.random_state").public_generator()
         points, weights = self._points(representatives), np.maximum(self.weights.ravel(), 0.0)
-        centers = cluster_cells(points, weights, count, generator, restarts=n_init, half_widths=self._half_widths)
+        centers = cluster_cells(points, weights, count, generator, restarts=restarts, half_widths=self._half_widths)
         owner = nearest_cell(points, centers)
         sizes = np.bincount(owner, weights=weights, minlength=count).astype(np.float64)
         spread = np.stack(
@@ -378,6 +378,7 @@ class Synopsis:
         if data.get("version") != VERSION:
             raise ReleaseError(f"load_synopsis: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister.")
         try:
+            refuse_odd_values({name: value for name, value in data.items() if name != "noisy_counts"})
             names, domain = data["feature_names"], data["domain"]
             synopsis = cls(
                 noisy_counts=np.array(data["noisy_counts"], dtype=np.float64).reshape(data["cells"]),

@@ -143,6 +143,14 @@ def test_other_files_are_refused(content, message, tmp_path):
         load_release(path)
 
 
+@pytest.mark.parametrize("content", [b"[" * 100_000, b"1" * 5000, b'{"format": ' + b"1" * 5000 + b"}"])
+def test_what_cannot_be_parsed_is_not_json(content, tmp_path):
+    path = tmp_path / "broken.json"
+    path.write_bytes(content)
+    with pytest.raises(ReleaseError, match=r"load_release: 'broken\.json' is not JSON\. Pass the file that 'fit' wrote"):
+        load_release(path)
+
+
 def test_a_missing_file_is_refused_by_name(tmp_path):
     with pytest.raises(ReleaseError, match=r"cannot read 'no\.json' \(No such file or directory\)\. Check the path"):
         load_release(tmp_path / "no.json")
@@ -181,10 +189,21 @@ DAMAGE = [
     (("receipt", "events", 0, "scale"), "wide"),
     (("receipt", "events", 0, "scale"), 0.0),
     (("receipt", "events", 0, "scale"), 1e-9),  # more was spent than the guarantee allows
+    (("receipt", "events", 0, "unit"), None),
+    (("receipt", "events", 0, "size"), "many"),
+    (("receipt", "events", 0, "seeded"), None),
+    (("receipt", "events", 0, "asked"), None),
+    (("receipt", "events", 0, "relation"), "other"),
+    (("receipt", "neighbours"), "replace"),  # of the events: add-remove
+    (("receipt", "neighbours"), "other"),
     (("receipt", "guarantee"), {"kind": "none"}),
     (("receipt", "guarantee", "epsilon"), -1),
     (("history",), 7),
     (("versions",), "new"),
+    (("versions", "numpy"), math.inf),
+    (("details", "loss"), 10**400),
+    (("history",), json.loads("[" * 60 + "]" * 60)),
+    (("cluster_centers", 0, 0), 1e19),  # not in the domain
 ]
 
 

@@ -45,6 +45,9 @@ def read_release(path: str) -> "Release":
 
     if path != STANDARD_OUTPUT:
         return load_release(path)
-    with suppress(json.JSONDecodeError, UnicodeDecodeError):
-        return Release.from_dict(json.loads(sys.stdin.buffer.read()))
+    data = None
+    with suppress(RecursionError, ValueError):
+        data = json.loads(sys.stdin.buffer.read())
+    if data is not None:
+        return Release.from_dict(data)
     raise ReleaseError("RELEASE: standard input is not JSON. Pass what 'cloister fit --output -' writes.")

@@ -33,6 +33,7 @@ LINE_VERSION = 1
 SMALLEST_DEVIATION = 1e-9  # in steps: never quite zero, so that one may divide by it
 EVENTS = ("rounded_gaussian", "discrete_laplace", "exponential")
 DAY = len("2026-01-01")
+SMALLEST_FIELD, LARGEST_FIELD = 1e-100, 1e100  # scale, sensitivity and unit of an event in a file
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
 
 
@@ -136,6 +137,9 @@ def event_from_line(line: dict[str, Any]) -> Event:
         )
     known = {one.name: line[one.name] for one in fields(Event) if one.name in line}
     known["when"] = coarsened(line.get("when", ""))
+    wrong = [name for name, value in known.items() if not _fits(name, value)]
+    if wrong:
+        raise LedgerError(f"ledger: an event holds no usable {wrong[0]!r}. Restore the file from a backup.")
     with suppress(TypeError):
         return Event(**known)
     raise LedgerError("ledger: an event lacks some of its fields. Restore the file from a backup.")
@@ -149,3 +153,16 @@ def today() -> str:
 def coarsened(when: object) -> str:
     """Return the day of a time; ledgers and releases written by earlier versions say the time of day."""
     return str(when)[:DAY]
+
+
+def _fits(name: str, value: object) -> bool:
+    """Whether a field of an event holds what its meaning allows."""
+    if name == "seeded":
+        return isinstance(value, bool)
+    if name == "size":
+        return type(value) is int and value >= 0
+    if name in ("scale", "sensitivity", "unit"):
+        return type(value) in (int, float) and SMALLEST_FIELD <= float(value) <= LARGEST_FIELD  # type: ignore[arg-type]
+    if name == "relation":
+        return value in [relation.value for relation in Relation]
+    return isinstance(value, str)

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from cloister.domain import Relation
 from cloister.exceptions import LedgerError
 from cloister.privacy._accounting import Tally
 from cloister.privacy._events import Event, event_from_line
@@ -95,9 +96,13 @@ class Receipt:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Receipt":
         """Read what ``to_dict`` wrote."""
+        neighbours = Relation.parse("Receipt.neighbours", data["neighbours"]).value
+        events = tuple(event_from_line(line) for line in data["events"])
+        if any(event.relation != neighbours for event in events):
+            raise LedgerError("Receipt: an event is about other neighbours than the receipt. Was this file edited?")
         return cls(
             guarantee=guarantee_from_dict(data["guarantee"]),
-            neighbours=str(data["neighbours"]),
+            neighbours=neighbours,
             account=str(data.get("account", "")),
-            events=tuple(event_from_line(line) for line in data["events"]),
+            events=events,
         )
