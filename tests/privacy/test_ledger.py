@@ -9,7 +9,7 @@ import pickle
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date
@@ -666,7 +666,7 @@ def test_all_lines_of_a_fit_carry_the_day_it_began(make: MakeLedger, monkeypatch
     assert {line["when"] for line in ledger.lines[1:]} == {"2026-02-28"}
 
 
-def rewrite_as_before(path: Path, lines: list[dict[str, object]]) -> None:
+def rewrite_as_before(path: Path, lines: Sequence[object]) -> None:
     """Write a ledger as an earlier version did, with the chain of digests that belongs to it."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("DROP TRIGGER no_update")
@@ -775,3 +775,31 @@ class AnySequence(RuleBasedStateMachine):
 
 TestAnySequence = AnySequence.TestCase
 TestAnySequence.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+
+
+@pytest.mark.parametrize("again", [[1, 3], [0], [2], [3, 2]])
+def test_lines_written_again_do_not_give_a_budget_back(path: Path, again: list[int]) -> None:
+    # A second reservation of an account would forget its debits, and a checkpoint would not find it: nothing is cut.
+    with Ledger.create(path, GDP(1.0)) as ledger:
+        spend(ledger, GDP(0.5))
+        lines, checkpoint = ledger.lines, ledger.checkpoint
+    rewrite_as_before(path, [*lines, *(lines[number] for number in again)])
+    with pytest.raises(LedgerError, match=r"line \d+ was altered or removed"):
+        Ledger.open(path, checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize("line", [None, [], "text", {"v": 1, "kind": "reserve", "account": "x", "purpose": "", "when": ""}])
+def test_a_line_of_another_kind_of_data_is_refused(path: Path, line: object) -> None:
+    Ledger.create(path, GDP(1.0)).close()
+    rewrite_as_before(path, [line])
+    with pytest.raises(LedgerError, match=r"line 1 was altered or removed"):
+        Ledger.open(path)
+
+
+def test_a_byte_that_is_no_text_is_a_damaged_ledger(spent_file: Path) -> None:
+    content = spent_file.read_bytes()
+    damaged = content.replace(b"rounded_gaussian", b"rounded_\x80aussian")
+    assert damaged != content
+    spent_file.write_bytes(damaged)
+    refused(spent_file, r"cannot be used|was altered")
+    assert spent_file.read_bytes() == damaged

@@ -476,7 +476,7 @@ class Ledger:
             if number != self._state.last + 1 or digest != _digest(self._state.digest, text):
                 raise _altered(number)
             applied = False
-            with suppress(KeyError, TypeError, ValueError, ZeroDivisionError):
+            with suppress(ArithmeticError, LookupError, TypeError, ValueError):
                 self._state.apply(json.loads(text))
                 applied = True
             if not applied:

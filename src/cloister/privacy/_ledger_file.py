@@ -65,7 +65,7 @@ def as_ledger_errors(path: Path | None) -> Iterator[None]:
     reason = ""
     try:
         yield
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, UnicodeError) as error:  # a damaged page may hold no text
         reason = str((error.strerror if isinstance(error, OSError) else error) or type(error).__name__)
     if reason:
         name = "the ledger in memory" if path is None else repr(path.name)

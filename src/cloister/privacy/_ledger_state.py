@@ -63,9 +63,13 @@ class LedgerState:
 
     def apply(self, line: dict[str, Any]) -> None:
         """Take one more line into account; a line of an unknown kind is refused, never guessed."""
+        if not isinstance(line, dict):
+            raise TypeError("a line is an object")
         kind, identity = line.get("kind"), line.get("account", "")
         if line.get("v") != LINE_VERSION or kind not in ("budget", "reserve", "debit", "close"):
             raise LedgerError(f"Ledger: cannot read a line of kind {kind!r}. Upgrade cloister to read this ledger.")
+        if (kind == "budget") != (self.last == 0):
+            raise ValueError("a budget is granted once, in the first line")
         if kind == "budget":
             self.first = line
             self.budget = guarantee_from_dict(line["budget"])
@@ -78,9 +82,13 @@ class LedgerState:
             cost = guarantee_from_dict(line["cost"])
             if not isinstance(cost, GDP | PureDP):
                 raise TypeError("a reservation is GDP or PureDP")
+            if identity in self.accounts:
+                raise ValueError("an account opened again would forget its debits")
             self.accounts[identity] = AccountState(identity, line["purpose"], cost, coarsened(line["when"]))
         elif kind == "debit":
             account = self.accounts[identity]
+            if account.closed:
+                raise ValueError("a closed account takes no debits")
             account.debits.add(event_from_line(line).cost)
             account.events += 1
         else:
