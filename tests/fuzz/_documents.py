@@ -4,7 +4,6 @@
 import contextlib
 import io
 import json
-import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from tests.fuzz._law import attempt
-from tests.fuzz._run import Target
+from tests.fuzz._run import Target, scratch
 
 from cloister import GridKMeans, GridSynopsis, KMeans, PEMeans, Release, SourceTargetKMedoids, load_release, load_synopsis
 from cloister.exceptions import ReleaseError
@@ -178,13 +177,8 @@ def _console() -> Any:
     return console
 
 
-@cache
-def _folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="cloister-fuzz-"))
-
-
 def _written(content: bytes, name: str) -> Path:
-    path = _folder() / name
+    path = scratch("documents") / name
     path.write_bytes(content)
     return path
 

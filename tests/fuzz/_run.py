@@ -5,13 +5,18 @@ A target draws cases, which are plain data, and holds each of them to a law. The
 a case for every outcome that was seen, and the smallest case of every finding. It is played before new cases are drawn.
 """
 
+import atexit
 import json
+import os
+import shutil
 import signal
+import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +127,15 @@ def _search(target: Target, tally: Tally, known: set[str], last: list[Any], *, c
         print_blob=False,
     )(seeded(seed)(given(target.cases())(fuzz)))
     run()
+
+
+@cache
+def scratch(name: str) -> Path:
+    """Return a folder for the files of a target, in memory if there is such a place; it is removed at the end."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix=f"cloister-fuzz-{name}-", dir=memory if os.access(memory, os.W_OK) else None))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @contextmanager

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """All targets, by name, and a piece of work on one of them."""
 
-from tests.fuzz import _documents, _parameters
+from tests.fuzz import _documents, _ledgers, _parameters
 from tests.fuzz._run import Tally, Target, draw, replay
 
-TARGETS: dict[str, Target] = {target.name: target for target in (_parameters.TARGET, _documents.RELEASES, _documents.SYNOPSES)}
+TARGETS: dict[str, Target] = {
+    target.name: target for target in (_parameters.TARGET, _documents.RELEASES, _documents.SYNOPSES, _ledgers.TARGET)
+}
 
 
 def work(name: str, cases: int, seed: int) -> tuple[str, Tally]:
