@@ -8,7 +8,7 @@ JOBS ?= 2
 export PYTHONWARNINGS ?= default
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow mutants bench bench-grids bench-small bench-source-target clean
+.PHONY: help setup demo test check format lint types slow mutants fuzz bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -65,6 +65,9 @@ bench-source-target: $(DEV)  ## Source-target clustering as in the paper's Figur
 
 bench-small: $(DEV)  ## Noise, nearest search, grid counting and k-medoids beside other libraries.
 	@for one in noise nearest counting solver; do $(BIN)/python -m benchmarks.$$one || exit 1; done
+
+fuzz: $(DEV)  ## A hundred thousand hostile cases: parameters, tables, files, releases, ledgers, commands (some 20 minutes).
+	@$(BIN)/python -m tests.fuzz --jobs $(JOBS) $(FUZZ)
 
 clean:  ## Remove the virtual environment and what the demo wrote.
 	@rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """All targets, by name, and a piece of work on one of them."""
 
-from tests.fuzz import _documents, _ledgers, _parameters
+from tests.fuzz import _commands, _csv, _documents, _ledgers, _parameters, _parquet, _tables
 from tests.fuzz._run import Tally, Target, draw, replay
 
-TARGETS: dict[str, Target] = {
-    target.name: target for target in (_parameters.TARGET, _documents.RELEASES, _documents.SYNOPSES, _ledgers.TARGET)
-}
+ALL = (
+    _parameters.TARGET,
+    _tables.TARGET,
+    _csv.TARGET,
+    _parquet.TARGET,
+    _documents.RELEASES,
+    _documents.SYNOPSES,
+    _ledgers.TARGET,
+    _commands.TARGET,
+)
+TARGETS: dict[str, Target] = {target.name: target for target in ALL}
 
 
 def work(name: str, cases: int, seed: int) -> tuple[str, Tally]:

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parquet files and Arrow tables of every type: read or refused by the schema alone, and both in the same way."""
+
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from hypothesis import strategies as st
+from tests.fuzz._documents import damage
+from tests.fuzz._law import Outcome, attempt, refuse_quotes_in
+from tests.fuzz._run import Target, scratch
+from tests.fuzz._tables import bits
+
+from cloister.data import open_rows
+from cloister.exceptions import DataError
+
+NUMBERS = (pa.int8(), pa.uint8(), pa.int32(), pa.int64(), pa.uint64(), pa.float16(), pa.float32(), pa.float64(), pa.bool_())
+TEXTS = (pa.null(), pa.string(), pa.large_string(), pa.binary(), pa.binary(3))
+TIMES = (pa.date32(), pa.timestamp("ns"), pa.timestamp("s", "UTC"), pa.time64("us"), pa.duration("ms"))
+DECIMALS = (pa.decimal128(5, 2), pa.decimal128(38, 10), pa.decimal256(70, 5))
+NESTED = (pa.list_(pa.float64()), pa.struct([("x", pa.float64())]), pa.map_(pa.string(), pa.int8()))
+CODED = (pa.dictionary(pa.int8(), pa.float64()), pa.dictionary(pa.int8(), pa.string()))
+TYPES: dict[str, pa.DataType] = {str(kind): kind for kind in (*NUMBERS, *TEXTS, *TIMES, *DECIMALS, *NESTED, *CODED)}
+NAMES = ["a", "b", "", "a", "é", "x" * 200]
+
+
+def cases() -> st.SearchStrategy[Any]:
+    """Draw types, rows of small numbers (None: a null), one more row, and damage to the file."""
+    value = st.one_of(st.none(), st.integers(-3, 100))
+    raw = st.tuples(st.sampled_from(["byte", "cut", "remove"]), st.floats(0, 1), st.integers(0, 255)).map(list)
+
+    def of_width(width: int) -> st.SearchStrategy[Any]:
+        row = st.lists(value, min_size=width, max_size=width)
+        types = st.lists(st.sampled_from(sorted(TYPES)), min_size=width, max_size=width)
+        names = st.lists(st.sampled_from(NAMES), min_size=width, max_size=width)
+        broken = st.one_of(*3 * [st.none()], st.lists(raw, min_size=1, max_size=2))
+        shape = {"types": types, "names": st.one_of(st.none(), st.none(), names), "rows": st.lists(row, max_size=4)}
+        return st.fixed_dictionaries({**shape, "extra": row, "damage": broken})
+
+    return st.integers(1, 3).flatmap(of_width)
+
+
+def law(case: dict[str, Any]) -> str:
+    """Return how opening the file ended."""
+    tables = [_table(case, rows) for rows in ([], case["rows"], [*case["rows"], case["extra"]])]
+    if case["damage"]:
+        return _damaged(case, tables[-1])
+    empty, before, after = (_read_file(_encode(table)) for table in tables)
+    assert str(empty.error) == str(before.error) == str(after.error), "values decide between a table and an error"
+    memory = [attempt(lambda table=table: bits(open_rows(table, n_jobs=1))) for table in tables]
+    refuse_quotes_in(memory[-1].error)
+    if not any(kind.startswith("dictionary") for kind in case["types"]):  # a way to store values in a file, a type in memory
+        assert (memory[-1].error is None) == (after.error is None), "a file is read and a table is not, or the other way round"
+    assert len({str(one.error) for one in memory}) == 1, "values decide between a table and an error"
+    if after.error is None:
+        assert np.array_equal(after.value[:-1], before.value), "one more row changes another one"
+        assert memory[-1].error or np.array_equal(after.value, memory[-1].value), (
+            "a file and a table in memory are read in different ways"
+        )
+    return after.label
+
+
+def _damaged(case: dict[str, Any], table: pa.Table) -> str:
+    """A damaged file is refused, or read without a traceback: of its values nothing is promised."""
+    found = _read_file(damage(_encode(table), case["damage"]))
+    return f"damaged: {found.label}"
+
+
+def _read_file(content: bytes) -> Outcome:
+    _path().write_bytes(content)
+    found = attempt(lambda: bits(open_rows(_path(), n_jobs=1)))
+    assert found.error is None or isinstance(found.error, DataError)
+    refuse_quotes_in(found.error)
+    return found
+
+
+@cache
+def _path() -> Any:
+    return scratch("parquet") / "table.parquet"
+
+
+def _encode(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pyarrow.parquet.write_table(table, sink)
+    return bytes(sink.getvalue())
+
+
+def _table(case: dict[str, Any], rows: list[list[Any]]) -> pa.Table:
+    names = case["names"] or [f"x{index}" for index in range(len(case["types"]))]
+    columns = [_column(TYPES[kind], [row[index] for row in rows]) for index, kind in enumerate(case["types"])]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+def _column(kind: pa.DataType, values: list[Any]) -> pa.Array:
+    return pa.array([None if value is None else _value(kind, value) for value in values], type=kind)
+
+
+def _value(kind: pa.DataType, value: int) -> Any:
+    """Return a value of the type: a planted one where it can hold it."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _value(kind.value_type, value)
+    if types.is_decimal(kind):
+        return Decimal(value).scaleb(-2)
+    if types.is_floating(kind):
+        return np.float16(value) if kind == pa.float16() else float(value) if value else 77.123456789
+    if types.is_boolean(kind):
+        return value > 0
+    if types.is_null(kind):
+        return None
+    if types.is_string(kind) or types.is_large_string(kind):
+        return f"Zanthoxylum {value}"
+    if types.is_binary(kind) or types.is_fixed_size_binary(kind):
+        return b"abc"
+    if types.is_list(kind):
+        return [77.123456789]
+    if types.is_struct(kind):
+        return {"x": 77.123456789}
+    if types.is_map(kind):
+        return [("Zanthoxylum", 1)]
+    return abs(value)
+
+
+TARGET = Target("parquet", cases, law, share=0.08)
