@@ -21,6 +21,7 @@ def test_a_clean_audit_ends_well(run: Run, tmp_path: Path, seed: int) -> None:
     html = page.read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
     assert "No violation found" in html
+    assert "GridSynopsis, pure" in html
     assert "<script" not in html
     assert "http" not in html.replace("http-equiv", "")
 
@@ -39,7 +40,9 @@ def test_a_planted_fault_is_caught_with_its_check_named(run: Run, tmp_path: Path
     assert "Planted: answers are not debited" in result.stdout
     assert "VIOLATED" in result.stdout
     assert "Caught by spending." in result.stdout
-    assert "A fault was planted" in page.read_text(encoding="utf-8")
+    html = page.read_text(encoding="utf-8")
+    assert "A fault was planted" in html
+    assert "The planted fault was caught" in html
 
 
 def test_a_fault_that_is_missed_is_said_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

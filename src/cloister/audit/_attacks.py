@@ -129,7 +129,7 @@ def check_attacks(settings: Settings, step: Step) -> CheckResult:
     level = FALSE_ALARM * SHARE / (len(ATTACKS) + len(CHOICES)) / (2 * SIDES * len(THRESHOLDS))
     best = 0.0
     for index, attack in enumerate((*ATTACKS, *CHOICES)):
-        found.begin(attack.name)
+        found.begin(attack.name, part=attack.name)
         asks = settings.amount(20, 100) if attack in ATTACKS else settings.amount(700, 10_000)
         left, right = (
             attack.answers(rows, Entropy(settings.seed + 2 * index + side), asks)

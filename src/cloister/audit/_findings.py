@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
-__all__ = ["CheckResult", "EnoughError", "Findings", "Settings", "Step"]
+__all__ = ["CheckPart", "CheckResult", "EnoughError", "Findings", "Settings", "Step"]
 
 Step: TypeAlias = Callable[[str], None]  # receives what a check is about to do; for progress
 
@@ -50,6 +50,15 @@ class Settings:
         return max(1, round((quick if self.quick else full) * self.scale))
 
 
+@dataclass(frozen=True)
+class CheckPart:
+    """A part of a check, such as one method: its cases and the worst ratio among them."""
+
+    name: str
+    cases: int
+    worst: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class CheckResult:
     """What one check says; public numbers only."""
@@ -62,6 +71,7 @@ class CheckResult:
     violations: tuple[str, ...]  # the first few
     notes: tuple[str, ...]
     seconds: float
+    parts: tuple[CheckPart, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -95,24 +105,37 @@ class Findings:
     listed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
+    parts: dict[str, CheckPart] = field(default_factory=dict)
+    part: str = ""  # the present one
 
-    def begin(self, words: str) -> None:
-        """Begin one more case."""
+    def begin(self, words: str, *, part: str = "") -> None:
+        """Begin one more case, of the part that is named."""
         self.cases += 1
+        self.part = part
+        if part:
+            before = self.parts.get(part, CheckPart(part, 0, 0.0))
+            self.parts[part] = CheckPart(part, before.cases + 1, before.worst)
         self.step(words)
+
+    def ratio(self, value: float) -> None:
+        """Note a ratio of found to allowed."""
+        self.worst = max(self.worst, value)
+        if self.part:
+            before = self.parts[self.part]
+            self.parts[self.part] = CheckPart(self.part, before.cases, max(before.worst, value))
 
     def compare(self, found: float, allowed: float, words: str, *, slack: float = 0.0) -> None:
         """Note that `found` must not exceed `allowed`, but for a relative slack for rounding."""
         ratio = found / allowed if allowed > 0 else (0.0 if found <= 0 else LARGEST_RATIO)
         ratio = min(ratio, LARGEST_RATIO) if not math.isnan(ratio) else LARGEST_RATIO
-        self.worst = max(self.worst, ratio)
+        self.ratio(ratio)
         if ratio > 1 + slack:
             self.violation(f"{words}: {found:.6g} found, {allowed:.6g} allowed")
 
     def probable(self, p_value: float, level: float, words: str) -> None:
         """Note that what was seen has probability `p_value` on honest code; below `level` it is a violation."""
         ratio = math.log(max(p_value, 1e-300)) / math.log(level)
-        self.worst = max(self.worst, ratio)
+        self.ratio(ratio)
         if ratio > 1:
             self.violation(f"{words}: probability {p_value:.2g} on honest code, alarm below {level:.2g}")
 
@@ -135,4 +158,5 @@ class Findings:
             violations=tuple(self.listed),
             notes=tuple(self.notes),
             seconds=time.monotonic() - self.began,
+            parts=tuple(self.parts.values()),
         )

@@ -30,6 +30,12 @@ TITLE = "The ledger under kills and races"
 LONGEST = 0.25  # seconds after the first answer within which a process is killed
 FULL_SYNC = 2  # of SQLite: a commit is on the disk when it returns
 SLACK = 1e-12
+WORDS = {
+    "paid": "killed at a debit",
+    "answer": "killed at an answer",
+    "random": "killed at a random moment",
+    "race": "race of two processes",
+}
 PATIENCE = 300.0  # seconds
 
 
@@ -43,7 +49,7 @@ def check_kills(settings: Settings, step: Step) -> CheckResult:
         for part in [trials] if hasattr(os, "fork") else [[trial] for trial in trials if trial["kind"] in ("paid", "answer")]:
             _start(found, part, settings.plant, Path(folder))
         for trial in trials:
-            found.begin(f"after a kill: {trial['kind']}")
+            found.begin(f"after: {WORDS[trial['kind']]}", part=WORDS[trial["kind"]])
             _look(found, trial)
     return found.result()
 
@@ -98,7 +104,7 @@ def _look(found: Findings, trial: dict[str, Any]) -> None:
     debits = [line for line in lines if line["kind"] == "debit"]
     paid, given = Counter(map(_key, debits)), Counter(map(_key, answers))
     missing = sum((given - paid).values())
-    words = f"killed at {trial['kind']}" if trial["kind"] != "race" else "race"
+    words = WORDS[trial["kind"]]
     if missing:
         found.violation(f"{words}: {missing} of {len(answers)} answers without a debit on disk")
     if (not answers and trial["kind"] != "paid") or (trial["kind"] == "answer" and len(answers) != trial["at"]):

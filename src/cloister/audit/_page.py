@@ -30,6 +30,8 @@ def audit_html(result: AuditResult) -> str:
     """Return the page of an audit."""
     data = result.to_dict()
     title = "No violation found" if result.passed else "The guarantee is broken"
+    if data["plant"]:
+        title = "The planted fault was missed" if result.passed else "The planted fault was caught"
     return html_page(
         title, [_header(data, title), _table(result), *map(_section, result.checks), _about(data)], kind="an audit"
     )
@@ -82,8 +84,16 @@ def _section(check: Any) -> str:
     return (
         f'<section id="{html_text(check.name)}"><h2>{html_text(check.title)}</h2><p>{html_text(MEANING[check.name])}</p>'
         f"{_list('Violations', check.violations, more=check.n_violations - len(check.violations))}"
-        f"{_list('Notes', check.notes)}</section>"
+        f"{_list('Notes', check.notes)}{_parts(check)}</section>"
     )
+
+
+def _parts(check: Any) -> str:
+    if not check.parts:
+        return ""
+    rows = [[part.name, f"{part.cases:,}", f"{part.worst:.6g}"] for part in check.parts]
+    listed = html_table(["Part", "Cases", "Worst, found over allowed"], rows, numeric=(1, 2))
+    return f"<details><summary>{len(rows)} parts</summary>{listed}</details>"
 
 
 def _list(title: str, lines: Sequence[str], *, more: int = 0) -> str:

@@ -51,7 +51,8 @@ def check_replay(settings: Settings, step: Step) -> CheckResult:
     found.notes.extend(f"{engine}: {reason}" for engine, reason in _left_out(settings).items())
     with tempfile.TemporaryDirectory() as folder:
         for number, case in enumerate(all_cases(settings)):
-            found.begin(str(case))
+            part = f"{case.method}, {case.relation.value}" if case.engine == "numpy" else f"read by {case.engine}"
+            found.begin(str(case), part=part)
             _judge(found, case, run_case(case, seed=settings.seed + number, folder=Path(folder)))
     return found.result()
 
@@ -161,6 +162,6 @@ def _wanted(settings: Settings, name: str) -> bool:
 
 
 def _judge(found: Findings, case: ReplayCase, seen: Replay) -> None:
-    found.worst = max(found.worst, seen.worst)
+    found.ratio(seen.worst)
     for words in dict.fromkeys(seen.violations):
         found.violation(f"{case}: {words}")

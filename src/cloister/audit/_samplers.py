@@ -68,16 +68,16 @@ def check_samplers(settings: Settings, step: Step) -> CheckResult:
     for number, law in enumerate(LAWS):
         seed = settings.seed + 1000 * number
         for index, scale in enumerate(SCALES):
-            found.begin(f"{law.name} of scale {scale:g}")
+            found.begin(f"{law.name} of scale {scale:g}", part=f"{law.name} of scale {scale:g}")
             _bulk(tests, law, _draws(law, scale, settings.amount(2, 12), seed + index), scale)
         for level in LEVELS[law.name]:
-            found.begin(f"{law.name} beyond {level} scales")
+            found.begin(f"{law.name} beyond {level} scales", part=f"{law.name} beyond {level} scales")
             _forced(tests, law, level, settings.amount(1, 4), seed + 100 + level)
-        found.begin(f"{law.name}: independence")
+        found.begin(f"{law.name}: independence", part=f"{law.name}: independence")
         _independence(tests, law, settings.amount(2, 8), seed + 200)
-    found.begin("gaussian tails")
+    found.begin("gaussian tails", part="gaussian tails")
     _tails(tests, settings.amount(128, 640), settings.seed + 2000)
-    found.begin("exponential choice")
+    found.begin("exponential choice", part="exponential choice")
     _choice(tests, settings.amount(2000, 10_000), settings.seed + 3000)
     assert tests.number <= N_TESTS
     found.notes.append(f"{tests.number} exact binomial tests; false alarms: {FALSE_ALARM * SHARE:.1g}")

@@ -27,7 +27,7 @@ def check_spending(settings: Settings, step: Step) -> CheckResult:
     """Fit every method under every guarantee and relation, each with a ledger that holds just its budget."""
     found = Findings("spending", TITLE, step, settings.first)
     for number, (name, kind, relation, n_features) in enumerate(spending_cases(settings)):
-        found.begin(f"{name}, {kind}, {relation.value}, d = {n_features}")
+        found.begin(f"{name}, {kind}, {relation.value}, d = {n_features}", part=f"{name}, {kind}")
         _check_fit(found, name, GUARANTEES[kind], relation, n_features=n_features, seed=settings.seed + number)
     return found.result()
 
