@@ -244,8 +244,10 @@ def _refuse_misfit(release: Release) -> None:
         moved = np.abs(release.domain.clip(release.cluster_centers) - release.cluster_centers)
         if (moved > ROUNDING * np.maximum(release.frame.scale, np.abs(release.cluster_centers))).any():
             raise ValueError("centres outside the domain")
-    elif not np.isfinite(release.free_centers).all():
+        return
+    if not np.isfinite(release.free_centers).all():
         raise ValueError("sanitized_source")
+    nearest_point(release.cluster_centers[:1], release.cluster_centers, str(release.parameters.get("metric", "euclidean")))
 
 
 def load_release(path: str | os.PathLike[str]) -> Release:

@@ -4,6 +4,7 @@
 import csv
 import io
 import shutil
+from contextlib import chdir
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,7 @@ WORDS = [
         "kmeans",
     ),
 ]
+PLACES = ("/dev/null", "/dev/full", "/")
 OPTIONS = [
     *(
         "--json",
@@ -162,12 +164,12 @@ def law(case: dict[str, Any]) -> str:
     words = words[:head] + _damage(words[head:], case["edits"])
     files = _files()
     arguments = [_expand(word, files) for word in words]
-    if _is_too_much(arguments):
+    if _is_too_much(arguments) or any(_is_elsewhere(word, files["out"].parent) for word in arguments):
         return "not run"
     shutil.rmtree(files["out"])
     files["out"].mkdir()
     before = {name: path.read_bytes() for name, path in files.items() if path.is_file()}
-    with no_warnings():
+    with no_warnings(), chdir(files["out"]):  # where a file of any name may be written
         result = CliRunner(catch_exceptions=True).invoke(main, arguments, input=b"")
     assert result.exception is None or isinstance(result.exception, SystemExit), f"{result.exception!r}"
     assert result.exit_code in (0, 2), f"exit code {result.exit_code}: {result.output[:300]}"
@@ -210,6 +212,12 @@ def _is_too_much(arguments: list[str]) -> bool:
     """Whether a command would work for a long time, read standard input for ever, or start another program."""
     large = [word for word in arguments if word.isascii() and word.isdecimal() and 100 < int(word) < 10**9]
     return bool(arguments and arguments[0] in ("bench", "audit", "compare")) or len(large) > arguments.count("1000")
+
+
+def _is_elsewhere(word: str, folder: Path) -> bool:
+    """Whether a word might be a place outside the folder of these tests."""
+    rest = word.replace(str(folder), "", 1)
+    return ".." in rest or (rest == word and "/" in word and word not in PLACES)
 
 
 def _forced(arguments: list[str], files: dict[str, Path]) -> set[str]:

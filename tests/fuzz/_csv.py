@@ -62,7 +62,7 @@ def law(case: dict[str, Any]) -> str:
 
 def _row(case: dict[str, Any], line: str) -> Any:
     """Return what one line alone is read as: a row, or nothing for an empty line."""
-    content = line.encode("latin-1").removesuffix(b"\r")
+    content = (line + case["end"].removesuffix("\n")).encode("latin-1").removesuffix(b"\r")
     found = _read(case, [line]).value
     assert len(found) == (1 if content else 0), "a line is not one row"
     return found

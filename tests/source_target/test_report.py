@@ -88,3 +88,10 @@ def test_a_damaged_source_is_found_when_it_is_read(fit):
     data["details"] = {**data["details"], "sanitized_source": [[0.0]]}
     with pytest.raises(ReleaseError, match="damaged"):
         Release.from_dict(data)
+
+
+def test_a_distance_that_is_none_is_found_when_it_is_read(fit):
+    data = fit(2).to_dict()
+    data["parameters"] = {**data["parameters"], "metric": "far"}
+    with pytest.raises(ReleaseError, match="damaged"):
+        Release.from_dict(data)
