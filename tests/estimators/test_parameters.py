@@ -107,7 +107,7 @@ def test_a_wrong_parameter_is_refused_in_fit_and_not_before():
     ("data", "message"),
     [
         (pd.DataFrame({"a": [1.0], "name": ["x"]}), r"PEMeans: expected numbers in column 'name', got"),
-        ([["a"]], r"PEMeans: expected numbers, got text"),
+        (np.array([["a"]]), r"PEMeans: expected numbers, got text"),
         ([1.0, 2.0], r"PEMeans: expected a 2-d table"),
         ("missing.parquet", r"PEMeans: there is no file or folder 'missing\.parquet'"),
         ("missing.csv", r"PEMeans: there is no file or folder 'missing\.csv'"),

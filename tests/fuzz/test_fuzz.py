@@ -9,7 +9,7 @@ from tests.fuzz._run import Tally, Target, draw, replay
 from tests.fuzz._targets import TARGETS
 
 NEW = 12  # cases of each target
-MANY = 250
+MANY = 500
 
 
 def told(tally: Tally) -> str:
