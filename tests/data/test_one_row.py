@@ -21,6 +21,17 @@ from hypothesis import strategies as st
 from cloister import KMeans, PEMeans, open_rows
 from cloister.data import _csv, _files
 
+
+class Stubborn(float):
+    """A number that cannot be read."""
+
+    def __float__(self):
+        raise OverflowError("77.123456789")
+
+    def __gt__(self, other):
+        raise ValueError("77.123456789")
+
+
 LONG = np.longdouble("1e4000")  # beyond a double, where the platform has longer ones
 ODD = [
     None,
@@ -58,6 +69,7 @@ ODD = [
     date(2020, 1, 31),
     datetime(2020, 1, 31, 12),
     object(),
+    Stubborn(7.0),
     math.nan,
     math.inf,
     -0.0,
@@ -211,6 +223,7 @@ def test_a_long_double_beside_integers_changes_none():
         ([1.0], math.nan),
         ({}, math.nan),
         (date(2020, 1, 1), math.nan),
+        (Stubborn(7.0), math.nan),
         (np.timedelta64(1, "ns"), math.nan),
     ],
 )

@@ -9,6 +9,7 @@ raises an error or a warning. Imported by the backends.
 import math
 import numbers
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -18,20 +19,29 @@ import numpy.typing as npt
 __all__ = ["as_numbers", "doubles_of", "to_number"]
 
 DOUBLE = 8  # bytes
+READABLE = (float, int, Decimal, str, bytes, np.bool_, numbers.Real)
 
 
 def to_number(value: Any) -> float:
     """Return one value as a double, NaN where it is no number."""
+    if type(value) is float:  # most are
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0 and not isinstance(value, np.ma.MaskedArray):
         value = value.item()
-    if not isinstance(value, float | numbers.Real | Decimal | str | bytes | np.bool_) or isinstance(value, np.timedelta64):
+    if not isinstance(value, READABLE) or isinstance(value, np.timedelta64):
         return math.nan
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+        return _infinite(value)
     except Exception:  # text that is no number, or a number of another library that has no double
         return math.nan
+
+
+def _infinite(value: Any) -> float:
+    with suppress(Exception):  # a number of another library may not compare
+        return math.inf if value > 0 else -math.inf
+    return math.nan
 
 
 def doubles_of(values: Iterable[Any], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
