@@ -32,6 +32,7 @@ COPIED = ("src", "tests", "benchmarks", "pyproject.toml", "README.md", "docs", "
 SLIPS = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "SyntaxError", "TypeError", "UnboundLocalError")
 PASSED, FAILED = 0, 1  # exit codes of pytest; all others mean that it could not do its work
 LONGEST_SECONDS = 600  # a mutant that hangs is no fair catch
+WIDEST = 110  # characters of a test's name in the table
 GUARD = """
 import json, os, pathlib
 
@@ -216,7 +217,8 @@ def judge(done: subprocess.CompletedProcess[str], copy: Path) -> tuple[str, str]
     first = json.loads(record.read_text(encoding="utf-8").splitlines()[0])
     if first["error"] in SLIPS:
         return "BROKEN", f"{first['error']} in {first['test']}"
-    return "caught", f"{first['test'].split('/', 1)[-1]} ({first['error']})"
+    test = first["test"].split("/", 1)[-1]
+    return "caught", f"{test if len(test) <= WIDEST else test[:WIDEST] + '...'} ({first['error']})"
 
 
 def show(lines: Iterable[str]) -> None:
