@@ -53,7 +53,7 @@ USUAL: dict[str, list[Any]] = {  # so that enough calls end well
     "counts": ["clip", "none"],
     "representatives": ["slope"],
     "method": ["nas"],
-    "metric": ["manhattan", "cosine"],
+    "metric": ["manhattan", "cosine", "jaccard"],
     "solver": ["exact"],
 }
 ESTIMATORS: dict[str, dict[str, Any]] = {

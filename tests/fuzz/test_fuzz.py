@@ -47,7 +47,7 @@ def test_every_case_is_counted_and_every_finding_reported_once() -> None:
 
     from hypothesis import strategies as st
 
-    tally = draw(Target("numbers", lambda: st.integers(0, 100), law, 1.0), cases=300, seed=0)
-    assert tally.cases >= 300
+    tally = draw(Target("numbers", lambda: st.integers(0, 100), law, 1.0), cases=120, seed=0)
+    assert tally.cases >= 120
     assert {"small", "large"} <= set(tally.outcomes)
     assert sorted(case for case, _ in tally.findings) == [81, 90]

@@ -242,6 +242,7 @@ WRONG = [
     ({"coreset_radius": -0.1}, r"coreset_radius: expected a finite number of at least 0 and of at most 1"),
     ({"max_representatives": 0}, r"max_representatives: expected an integer of at least 1"),
     ({"metric": "near"}, r"metric: expected a distance that scikit-learn knows, got 'near'"),
+    ({"metric": "jaccard"}, r"metric: expected a distance that scikit-learn knows, got 'jaccard'"),
     ({"metric": "precomputed"}, r"metric: expected a distance .* function of two points, got 'precomputed'"),
     ({"metric": "seuclidean"}, r"metric: expected a distance .* function of two points"),
     ({"metric": lambda a, b: 0.0}, r"metric: expected a distance .* function of two points"),

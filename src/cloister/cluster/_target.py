@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The public side of source-target clustering: reading the target, its distances, and what a report draws of it."""
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import pairwise_distances
 
 from cloister import validate
@@ -72,7 +74,8 @@ def check_metric(where: str, metric: object, probe: FloatArray) -> None:
     rule, remedy = "a distance that scikit-learn knows", 'Pass "euclidean", "manhattan", ...'
     if not isinstance(metric, str) or metric in FITTED_METRICS:
         validate.refuse(where, f"{rule} and that is a function of two points", metric, remedy=remedy)
-    with suppress(TypeError, ValueError, KeyError):
+    with suppress(TypeError, ValueError, KeyError, DataConversionWarning), warnings.catch_warnings():
+        warnings.simplefilter("error", DataConversionWarning)  # a distance between truth values, such as Jaccard's
         pairwise_distances(probe, metric=metric)
         return
     validate.refuse(where, rule, metric, remedy=remedy)
