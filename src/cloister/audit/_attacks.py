@@ -130,7 +130,7 @@ def check_attacks(settings: Settings, step: Step) -> CheckResult:
     best = 0.0
     for index, attack in enumerate((*ATTACKS, *CHOICES)):
         found.begin(attack.name, part=attack.name)
-        asks = settings.amount(20, 100) if attack in ATTACKS else settings.amount(700, 10_000)
+        asks = settings.amount(20, 60) if attack in ATTACKS else settings.amount(700, 4000)
         left, right = (
             attack.answers(rows, Entropy(settings.seed + 2 * index + side), asks)
             for side, rows in enumerate((attack.left, attack.right))

@@ -66,7 +66,7 @@ def check_samplers(settings: Settings, step: Step) -> CheckResult:
     found = Findings("samplers", TITLE, step, settings.first)
     tests = _Tests(found, FALSE_ALARM * SHARE / N_TESTS)
     found.begin("exponential choice", part="exponential choice")
-    _choice(tests, settings.amount(2000, 10_000), settings.seed + 3000)
+    _choice(tests, settings.amount(2000, 5000), settings.seed + 3000)
     for number, law in enumerate(LAWS):
         seed = settings.seed + 1000 * number
         for index, scale in enumerate(SCALES):
@@ -78,7 +78,7 @@ def check_samplers(settings: Settings, step: Step) -> CheckResult:
         found.begin(f"{law.name}: independence", part=f"{law.name}: independence")
         _independence(tests, law, settings.amount(2, 8), seed + 200)
     found.begin("gaussian tails", part="gaussian tails")
-    _tails(tests, settings.amount(128, 640), settings.seed + 2000)
+    _tails(tests, settings.amount(128, 384), settings.seed + 2000)
     assert tests.number <= N_TESTS
     found.notes.append(f"{tests.number} exact binomial tests; false alarms: {FALSE_ALARM * SHARE:.1g}")
     return found.result()
