@@ -12,7 +12,7 @@ import polars as pl
 from hypothesis import strategies as st
 from tests.fuzz._law import Outcome, attempt, refuse_quotes_in
 from tests.fuzz._run import Target
-from tests.fuzz._values import build, numbers, scalars
+from tests.fuzz._values import build, decimals, numbers, scalars
 
 from cloister import GridSynopsis, Ledger
 from cloister.data import open_rows
@@ -35,6 +35,7 @@ POLARS = {
     "List": pl.List(pl.Float64),
 }
 OBJECTS = ("lists", "tuples", "objects", "fortran", "masked", "list of arrays", "pandas objects")
+PRECISE = ("decimal", "fine decimal", "fraction", "long double", "large integer")  # numbers that a type for all would round
 OTHERS: dict[str, Callable[[], Any]] = {
     "none": lambda: None,
     "number": lambda: 77.123456789,
@@ -64,7 +65,9 @@ OTHERS: dict[str, Callable[[], Any]] = {
 
 def cases() -> st.SearchStrategy[Any]:
     """Draw a table, one more row, and where it stands."""
-    return st.one_of(_tables(OBJECTS, scalars()), _tables(OBJECTS, scalars()), _typed(), _typed(), _others())
+    mixed = st.one_of(st.sampled_from([{"is": name} for name in PRECISE]), st.floats(0, 1), scalars())
+    objects = [_tables(OBJECTS, values) for values in (scalars(), mixed, decimals())]
+    return st.one_of(*objects, _typed(), _typed(), _others())
 
 
 def law(case: dict[str, Any]) -> str:

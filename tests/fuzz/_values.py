@@ -2,8 +2,8 @@
 """Hostile values as plain data, so that a case can be written down as one line of JSON and played again.
 
 A value is written as itself where JSON has it (``NaN`` and infinities included). ``{"is": NAME}`` is one of `OBJECTS`;
-``{"tuple": [...]}``, ``{"array": [...], "dtype": ...}``, ``{"scalar": ..., "dtype": ...}`` and ``{"call": NAME, "with": ...}``
-are made of other values.
+``{"decimal": TEXT}``, ``{"tuple": [...]}``, ``{"array": [...], "dtype": ...}``, ``{"scalar": ..., "dtype": ...}`` and
+``{"call": NAME, "with": ...}`` are made of other values.
 """
 
 import inspect
@@ -59,6 +59,12 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "span": lambda: np.timedelta64(3, "s"),
     "structured": lambda: np.zeros(2, dtype=[("a", float)]),
     "empty": lambda: np.empty((0, 2)),
+    "fine decimal": lambda: Decimal("0.123456789"),
+    "huge decimal": lambda: Decimal("1e999999"),
+    "long double": lambda: np.longdouble("0.1"),
+    "huge long double": lambda: np.longdouble("1e4000"),
+    "no time": lambda: np.datetime64("NaT"),
+    "large integer": lambda: 2**70,
     "canary": lambda: NUMBER_CANARY,
     "canary text": lambda: TEXT_CANARY,
 }
@@ -89,6 +95,8 @@ def build(case: Any) -> Any:
         return OBJECTS[case["is"]]()
     if "tuple" in case:
         return tuple(build(one) for one in case["tuple"])
+    if "decimal" in case:
+        return Decimal(case["decimal"])
     if "call" in case:
         return MAKERS[case["call"]](*build(case["with"]))
     with np.errstate(all="ignore"):
@@ -108,6 +116,13 @@ def numbers() -> st.SearchStrategy[Any]:
         st.floats(),
         st.integers(),
     )
+
+
+@cache
+def decimals() -> st.SearchStrategy[Any]:
+    """Return decimal numbers with a few digits, and some with many: one scale for all of them would round some."""
+    few = st.integers(0, 99).map(lambda number: {"decimal": f"0.{number:02d}"})
+    return st.one_of(few, few, few, st.integers(0, 10**9).map(lambda number: {"decimal": f"0.{number:09d}"}))
 
 
 @cache
