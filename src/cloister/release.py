@@ -238,7 +238,7 @@ def _refuse_misfit(release: Release) -> None:
     wanted = {"center_errors": shape, "cluster_counts": shape[:1], "count_errors": shape[:1], "cluster_centers": shape}
     for name, expected in wanted.items():
         array = getattr(release, name)
-        if array.shape != expected or not np.isfinite(array).all():
+        if array.shape != expected or not (np.abs(array) <= LARGEST_NUMBER).all():
             raise ValueError(name)
     if release.free_centers is None:
         moved = np.abs(release.domain.clip(release.cluster_centers) - release.cluster_centers)
@@ -294,7 +294,7 @@ def load_release(path: str | os.PathLike[str]) -> Release:
 def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file in one go: one that exists is replaced once the new one is complete, a device is written to."""
     target = Path(path)
-    draft = target.with_name(f".{target.name}.draft")
+    draft = target.parent / f".{target.name}.draft"
     written = content.encode() if isinstance(content, str) else content
     try:
         if target.exists() and not target.is_file():
@@ -305,7 +305,9 @@ def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes) 
         return
     except OSError as error:
         reason = error.strerror
-    with suppress(OSError):
+    except ValueError:  # a character that no name can hold
+        reason = "not a file name"
+    with suppress(OSError, ValueError):
         draft.unlink()
     raise ReleaseError(f"{where}: cannot write {target.name!r} ({reason}). Choose another place.")
 

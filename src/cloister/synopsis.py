@@ -33,6 +33,7 @@ FILES = ("json", "parquet")
 PARQUET = b"PAR1"
 REPRESENTATIVES = ("center", "slope")
 LARGEST_N_CLUSTERS = 1 << 20
+LARGEST_COUNT = 1e100  # its square is finite
 
 
 @dataclass(frozen=True)
@@ -482,6 +483,8 @@ def _read_bytes(source: Path) -> bytes:
         return source.read_bytes()
     except OSError as error:
         reason = error.strerror
+    except ValueError:  # a character that no name can hold
+        reason = "not a file name"
     raise ReleaseError(f"load_synopsis: cannot read {source.name!r} ({reason}). Check the path.")
 
 
@@ -505,18 +508,21 @@ def _read_parquet(content: bytes) -> dict[str, Any]:
 def _refuse_misfit(synopsis: Synopsis) -> None:
     """Refuse numbers that do not belong together, and numbers that are none."""
     counts, n_features = synopsis.noisy_counts, synopsis.n_features
-    if not counts.size or not n_features or not np.isfinite(counts).all():
+    if not counts.size or not n_features or not (np.abs(counts) <= LARGEST_COUNT).all():
         raise ValueError("noisy_counts")
     if synopsis.scaling not in ("bounds", "none") or synopsis.frame.n_features != n_features:
         raise ValueError("domain")
     if len(synopsis.columns) != n_features or len(set(synopsis.columns)) != n_features:
         raise ValueError("feature_names")
-    if not (0 < synopsis.sigma < math.inf) or not (synopsis.total is None or 0 <= synopsis.total < math.inf):
+    if not (1 / LARGEST_COUNT <= synopsis.sigma <= LARGEST_COUNT):
         raise ValueError("sigma")
+    if not (synopsis.total is None or 0 <= synopsis.total <= LARGEST_COUNT):
+        raise ValueError("total")
 
 
 def _query_box(box: Any, n_features: int) -> Box:
-    if not isinstance(box, tuple | list | np.ndarray) or np.ndim(box) == 0 or len(box) != 2:
+    pair = isinstance(box, tuple | list) or (isinstance(box, np.ndarray) and box.ndim > 0)
+    if not pair or len(box) != 2:
         validate.refuse("Synopsis.count.box", "a pair (low, high) or a Box", box, remedy="Pass (low, high).")
     return Box(box[0], box[1]).spread(n_features)
 

@@ -203,6 +203,7 @@ def _damage(words: list[str], edits: list[list[Any]]) -> list[str]:
 
 
 def _expand(word: str, files: dict[str, Path]) -> str:
+    word = word.replace("\x00", "")  # which no shell can pass
     for name, path in files.items():
         word = word.replace(f"{{{name}}}", str(path))
     return word

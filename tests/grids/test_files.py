@@ -109,6 +109,7 @@ DAMAGE = [
     (("domain",), 3),
     (("scaling",), "log"),
     (("sigma",), 0.0),
+    (("noisy_counts", 0), -8e307),  # the sum of two would be infinite
     (("sigma",), -1.0),
     (("sigma",), math.inf),
     (("sigma",), "wide"),

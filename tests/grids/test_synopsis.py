@@ -59,7 +59,7 @@ def test_pure_noise_has_the_stated_error(generator):
     assert values.std() == pytest.approx(stated, rel=0.25)  # six standard errors
 
 
-@pytest.mark.parametrize("box", [0.5, (0, 1, 2), None, "ab", ((0, 0, 0), (1, 1, 1)), (1, 0)])
+@pytest.mark.parametrize("box", [0.5, (0, 1, 2), None, "ab", [[1, [2, [3]]]], np.ma.masked, ((0, 0, 0), (1, 1, 1)), (1, 0)])
 def test_other_boxes_are_refused(box, by_hand):
     with pytest.raises(ParameterError, match=r"Synopsis\.count\.box: expected a pair|Box"):
         by_hand(np.ones((2, 2))).count(box)

@@ -223,3 +223,9 @@ def test_a_release_without_a_part_is_refused(name, release):
     del data[name]
     with pytest.raises(ReleaseError, match=rf"the file is damaged \(KeyError\('{name}'\)\)"):
         Release.from_dict(data)
+
+
+@pytest.mark.parametrize("name", ["", "a\x00b"])
+def test_what_is_no_file_name_is_refused(name, release):
+    with pytest.raises(ReleaseError, match=r"Release\.save: cannot write .* \(.+\)\. Choose another place"):
+        release.save(name)
