@@ -320,7 +320,7 @@ def _pull_in(points: FloatArray) -> FloatArray:
 
 def _public_vector(where: str, value: object) -> FloatArray:
     array = None
-    with suppress(TypeError, ValueError, OverflowError):
+    with suppress(TypeError, ValueError, OverflowError), np.errstate(over="ignore"):  # what is too large is refused below
         if np.asarray(value).dtype.kind in "iufbO" and not isinstance(value, set | dict):
             array = np.array(value, dtype=np.float64)
     if array is None:

@@ -113,8 +113,10 @@ def _describe(where: str, kind: str, file: Path, *, declared: bool) -> _Descript
         if kind == "csv":
             return _Description(csv_schema(where, file, declared=declared), 0, file.stat().st_size)
         metadata = pyarrow.parquet.read_metadata(file)
-        return _Description(metadata.schema.to_arrow_schema(), metadata.num_row_groups, metadata.num_rows)
-    except (OSError, pa.ArrowException) as error:
+        schema = metadata.schema.to_arrow_schema()
+        columns_of(schema)  # a damaged file may name a column in bytes that are no text
+        return _Description(schema, metadata.num_row_groups, metadata.num_rows)
+    except (OSError, UnicodeError, pa.ArrowException) as error:
         problem = type(error).__name__
     raise _unreadable(where, file, problem)
 
