@@ -8,7 +8,7 @@ JOBS ?= 2
 export PYTHONWARNINGS ?= default
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow mutants fuzz bench bench-grids bench-small bench-source-target clean
+.PHONY: help setup demo test check format lint types slow mutants fuzz audit bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -43,6 +43,9 @@ slow: $(DEV)  ## Statistical tests, a real browser (needs chromium), real cluste
 mutants: $(DEV)  ## Plant known faults, one at a time, in a copy of the code: each must be caught by a test (a few minutes).
 	@$(BIN)/python tests/mutants/run.py --jobs $(JOBS)
 
+audit: $(CORE)  ## Attack this version on this machine: replay, samplers, spending, ledger under kills (about a minute).
+	@$(BIN)/cloister audit --quick
+
 check: $(DEV) format lint types test  ## Format, lint, types, import rules and fast tests.
 
 format: $(DEV)
@@ -70,4 +73,4 @@ fuzz: $(DEV)  ## A hundred thousand hostile cases: parameters, tables, files, re
 	@$(BIN)/python -m tests.fuzz --jobs $(JOBS) $(FUZZ)
 
 clean:  ## Remove the virtual environment and what the demo wrote.
-	@rm -rf $(VENV) demo-output build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) demo-output cloister-audit.html build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -84,7 +84,7 @@ def test_bad_rows_are_public_and_may_be_named(generator):
     with pytest.raises(ParameterError, match=r"compare\.bounds"):
         compare(rows)
     with pytest.raises(DataError, match="text"):
-        compare([["a"]], bounds=Ball(1.0))
+        compare(np.array([["a"]]), bounds=Ball(1.0))
     rows[3, 1] = np.nan
     with pytest.raises(ParameterError, match=r"compare\.rows: expected finite numbers"):
         compare(rows, bounds=(0, 1))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -424,6 +425,12 @@ def test_a_file_is_never_replaced(path: Path) -> None:
         Ledger.create(path, GDP(1.0))
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_name_no_file_can_have_is_refused() -> None:
+    for open_it in (Ledger.open, partial(Ledger.create, epsilon=1.0)):
+        with pytest.raises(LedgerError, match="expected a name that a file can have"):
+            open_it("a\0b")
 
 
 def test_a_name_that_leads_elsewhere_is_taken(path: Path) -> None:

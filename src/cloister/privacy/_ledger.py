@@ -32,7 +32,7 @@ from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Tally, left_of
 from cloister.privacy._events import LINE_VERSION, Cost, Event, event_from_line, today
 from cloister.privacy._guarantees import GDP, Guarantee, PureDP, to_dict
-from cloister.privacy._ledger_file import as_ledger_errors, create_table, file_exists, publish_file, refuse_missing
+from cloister.privacy._ledger_file import as_ledger_errors, create_table, file_exists, place_of, publish_file, refuse_missing
 from cloister.privacy._ledger_state import LedgerState, refuse_unless_it_fits
 from cloister.privacy._ledger_terms import first_line, total_of
 
@@ -142,7 +142,7 @@ class Ledger:
         epsilon = 2, delta = 1e-06
         """
         first = first_line(total_of(budget, epsilon, delta), neighbours, name, planned=planned, pure_epsilon=pure_epsilon)
-        place = Path(path).absolute()
+        place = place_of(path)
         with as_ledger_errors(place):
             if place.exists() or place.is_symlink():
                 raise file_exists(place)
@@ -203,7 +203,7 @@ class Ledger:
         ...         print(round(ledger.left, 6))
         2.0
         """
-        place = Path(path).absolute()  # a pickled copy, or a later change of folder, must find the same file
+        place = place_of(path)
         wanted = {
             "budget": None if budget is None and epsilon is None else total_of(budget, epsilon, delta),
             "neighbours": None if neighbours is None else Relation.parse("Ledger.neighbours", neighbours).value,

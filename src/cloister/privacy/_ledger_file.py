@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cloister.exceptions import LedgerError
 
-__all__ = ["as_ledger_errors", "create_table", "file_exists", "publish_file", "refuse_missing"]
+__all__ = ["as_ledger_errors", "create_table", "file_exists", "place_of", "publish_file", "refuse_missing"]
 
 APPLICATION_ID = 0x434C5354  # "CLST", written into the SQLite header
 SCHEMA = """
@@ -28,6 +28,13 @@ def create_table(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
+def place_of(path: str | os.PathLike[str]) -> Path:
+    """Return where a ledger lies, so that a pickled copy, or a later change of folder, finds the same file."""
+    if "\0" in str(path):
+        raise LedgerError("Ledger: expected a name that a file can have, got one with a null character. Pass another path.")
+    return Path(path).absolute()
+
+
 def publish_file(draft: Path, place: Path) -> None:
     """Give a finished file its name, unless there is a file of that name by now."""
     try:
@@ -43,6 +50,7 @@ def publish_file(draft: Path, place: Path) -> None:
 
 
 def refuse_missing(place: Path) -> None:
+    """Refuse to open what is not there, or what was cut to nothing."""
     if not place.exists():
         raise LedgerError(
             f"Ledger.open: there is no file {place.name!r}. Create a budget with Ledger.create(path, epsilon=...)."
