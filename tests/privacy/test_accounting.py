@@ -239,6 +239,7 @@ def test_the_composition_is_never_below_the_exact_gaussian(mu: float) -> None:
         exact = Tally.of([GDP(mu)]).delta_at(epsilon)
         assert exact <= direct.get_delta_for_epsilon(epsilon) * (1 + 1e-9) + 1e-14
         assert exact <= with_crumb.delta_at(epsilon) * (1 + 1e-9) + 1e-14
+        assert exact <= with_crumb.delta_at(epsilon, composition=PLANNED) * (1 + 1e-9) + 1e-14
 
 
 def test_many_pure_events_cost_less_than_their_sum_where_delta_allows() -> None:
