@@ -43,6 +43,7 @@ def test_a_method_that_fails_is_told_with_its_reason_and_the_rest_goes_on(run, r
     assert all(words in page for words in ("no idea for 3 clusters", "ended by SIGKILL", "the loss is"))
 
 
+@pytest.mark.slow
 def test_what_is_done_is_kept_and_only_the_rest_is_measured(go, tmp_path):
     first = go("good", repeats=1, seed=5)
     before = lines(tmp_path / "out")
@@ -61,6 +62,7 @@ def test_what_is_done_is_kept_and_only_the_rest_is_measured(go, tmp_path):
     assert [one["jobs"] for one in read_runs(tmp_path / "out")] == [4, 10, 10]
 
 
+@pytest.mark.slow
 def test_failed_jobs_are_tried_again_on_demand_only(go, tmp_path):
     go("good", epsilons=(1.0,))
     path = tmp_path / "out" / RESULTS
@@ -73,6 +75,7 @@ def test_failed_jobs_are_tried_again_on_demand_only(go, tmp_path):
     assert (again.measured, again.failed) == (1, 0)
 
 
+@pytest.mark.slow
 def test_a_fit_that_takes_too_long_is_given_up(go, rivals, tmp_path):
     go("endless", "good", epsilons=(1.0,), timeout=2.0)
     ended = {one["method"]: one for one in read_results(tmp_path / "out")}
