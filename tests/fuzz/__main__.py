@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from tests.fuzz._run import Tally
 from tests.fuzz._targets import TARGETS, work
@@ -29,9 +28,9 @@ def main() -> int:
     tasks[len(chosen) :] = sorted(tasks[len(chosen) :], key=lambda task: task[2])  # all targets advance together
     began = last = time.monotonic()
     os.environ.update(ONE_THREAD)  # of the processes that are started now
-    with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=20) as pool:
-        for future in as_completed([pool.submit(work, *task) for task in tasks]):
-            name, tally = future.result()
+    # Not an executor of concurrent.futures: with a limit of tasks for each process it can wait for ever for the next one.
+    with multiprocessing.get_context("spawn").Pool(options.jobs, maxtasksperchild=20) as pool:
+        for name, tally in pool.imap_unordered(work, tasks):
             for case, text in tally.findings:
                 if text not in [known for _, known in tallies[name].findings]:
                     print(f"FINDING in {name}: {text}\n  {json.dumps(case)}", flush=True)

@@ -17,6 +17,7 @@ ALL = (
 TARGETS: dict[str, Target] = {target.name: target for target in ALL}
 
 
-def work(name: str, cases: int, seed: int) -> tuple[str, Tally]:
-    """Play the corpus of a target, or draw cases of it; in a process of its own."""
+def work(task: tuple[str, int, int]) -> tuple[str, Tally]:
+    """Play the corpus of a target, or draw so many cases of it from a seed; in a process of its own."""
+    name, cases, seed = task
     return name, draw(TARGETS[name], cases=cases, seed=seed) if cases else replay(TARGETS[name])
