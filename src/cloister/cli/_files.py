@@ -5,6 +5,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -68,10 +69,16 @@ def refuse_same(named: Sequence[tuple[str, str | None]]) -> None:
     for option, path in named:
         if path is None:
             continue
-        key = path if path == STANDARD_OUTPUT else os.path.realpath(path)
+        key = path if path == STANDARD_OUTPUT else _real_path(option, path)
         if key in seen:
             raise ParameterError(f"{option}: {path!r} is also given as {seen[key]}. Choose another file.")
         seen[key] = option
+
+
+def _real_path(option: str, path: str) -> str:
+    with suppress(ValueError):  # a null, or half a letter
+        return os.path.realpath(path)
+    raise ParameterError(f"{option}: expected a name that a file can have, got {path!r}. Choose another name.")
 
 
 def _check(option: str, place: Path, *, force: bool) -> None:
