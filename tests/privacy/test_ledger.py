@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import re
+import resource
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -632,20 +634,44 @@ def test_a_checkpoint_is_what_was_printed(spent_file: Path, checkpoint: str) -> 
         Ledger.open(spent_file, checkpoint=checkpoint)
 
 
-def test_a_full_disk_is_told_as_such_and_loses_nothing(path: Path) -> None:
+@contextmanager
+def pages_run_out(ledger: Ledger) -> Iterator[None]:
+    """Have the database refuse another page, as on a full disk."""
+    connection = ledger._connect()
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA max_page_count = 100000")
+
+
+@contextmanager
+def files_stop_growing(ledger: Ledger) -> Iterator[None]:
+    """Have the operating system refuse to let a file grow: SQLite then ends the transaction by itself."""
+    assert ledger.path is not None
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (ledger.path.stat().st_size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    ("no_room", "reason"), [(pages_run_out, "database or disk is full"), (files_stop_growing, "disk I/O error")]
+)
+def test_a_full_disk_is_told_as_such_and_loses_nothing(path: Path, no_room: Callable[..., Any], reason: str) -> None:
     with Ledger.create(path, GDP(10.0)) as ledger:
         account = reserve(ledger, GDP(9.0))
-        pages = ledger._connect().execute("PRAGMA page_count").fetchone()[0]
-        ledger._connect().execute(f"PRAGMA max_page_count = {pages}")  # as a disk without another page
 
         def pay_on() -> None:
             for _ in range(200):
                 account.debit(event(GDP(0.01)))
 
-        with pytest.raises(LedgerError, match=r"'budget.sqlite' cannot be used .*disk is full"):
+        with no_room(ledger), pytest.raises(LedgerError, match=rf"'budget.sqlite' cannot be used \({reason}\)"):
             pay_on()
         paid = len(ledger.events)
-        ledger._connect().execute("PRAGMA max_page_count = 100000")
         account.debit(event(GDP(0.01)))
     with Ledger.open(path) as again:
         assert len(again.events) == paid + 1
