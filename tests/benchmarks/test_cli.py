@@ -87,6 +87,7 @@ def test_two_runs_in_one_folder_are_refused(refused, tmp_path):
         refused("table1", "--datasets", "iris", "--repeats", 1, "-q", "--output", tmp_path / "out", match="another run")
 
 
+@pytest.mark.slow
 def test_the_command_works_from_anywhere(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "cloister", "bench", "list"], cwd=tmp_path, capture_output=True, text=True, timeout=120

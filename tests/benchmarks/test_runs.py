@@ -28,6 +28,7 @@ def lines(folder):
     return [json.loads(line) for line in (folder / RESULTS).read_bytes().splitlines()]
 
 
+@pytest.mark.slow
 def test_a_method_that_fails_is_told_with_its_reason_and_the_rest_goes_on(run, rivals, tmp_path):
     names, folder = ("broken", "dies", "not_a_number", "good"), tmp_path / "out"
     methods = ",".join(f"{rivals}:{name}" for name in names)

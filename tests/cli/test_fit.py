@@ -121,6 +121,7 @@ def test_lloyds_iterations_by_name(run: Run, table: Path, method: str, name: str
     assert json.loads(run(*arguments, "--delta", 0).stdout)["receipt"]["guarantee"] == {"kind": "pure", "epsilon": 1.0}
 
 
+@pytest.mark.slow
 def test_progress_is_for_terminals(table: Path) -> None:
     arguments = ["fit", str(table), "-k", "2", "--epsilon", "1", "--bounds", BOUNDS, "--json"]
     assert "KMeans" in _stderr_of_terminal(arguments)

@@ -176,6 +176,7 @@ def test_every_type_of_number_gives_the_same_integers(dtype, wrap, generator):
 
 @pytest.mark.parametrize("piece_bytes", [60, 400, 1 << 26])
 @pytest.mark.parametrize("kind", FILES)
+@pytest.mark.slow
 def test_files_read_by_dask_in_pieces_give_the_same_integers(kind, piece_bytes, table, tmp_path, monkeypatch):
     monkeypatch.setattr("cloister.data._files.PIECE_BYTES", piece_bytes * len(NAMES) * 8 if "parquet" in kind else piece_bytes)
     rows = open_rows(FILES[kind](tmp_path, table), engine="dask")

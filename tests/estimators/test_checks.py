@@ -12,19 +12,33 @@ EXPECTED_FAILURES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:SCIPY_ARRAY_API is not set")
+silent = pytest.mark.filterwarnings("ignore:SCIPY_ARRAY_API is not set")
+
+
+@silent
 @parametrize_with_checks(
     [
         PEMeans(n_clusters=3, epsilon=1e4, bounds=(-20, 20), n_rounds=3, n_init=1, n_variations=20, random_state=0),
-        CoresetKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), min_rows_per_leaf=2, n_init=1, random_state=0),
         GridKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), rule=3, n_init=1, random_state=0),
         GridSynopsis(n_clusters=3, epsilon=1e4, bounds=(-3, 3), rule=3, random_state=0),
         KMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), n_init=2, random_state=0),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_has_no_objection(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@silent
+@parametrize_with_checks(
+    [
+        CoresetKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), min_rows_per_leaf=2, n_init=1, random_state=0),
         LloydKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), random_state=0),
         FastLloyd(n_clusters=3, epsilon=1e4, bounds=(-3, 3), random_state=0),
         TreeKMeans(n_clusters=3, epsilon=1e4, bounds=(-3, 3), n_swaps=6, random_state=0),
     ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
-def test_scikit_learn_has_no_objection(estimator, check):
+def test_scikit_learn_has_no_objection_to_the_rivals(estimator, check):
     check(estimator)

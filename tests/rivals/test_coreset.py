@@ -251,6 +251,7 @@ GUARANTEES = {
 
 @pytest.mark.parametrize("guarantee", GUARANTEES)
 @pytest.mark.parametrize("table", TABLES)
+@pytest.mark.slow
 def test_k_finite_centres_inside_the_domain(table, guarantee, generator):
     rows = TABLES[table](generator)
     model = make(5, **GUARANTEES[guarantee]).fit(rows)
@@ -366,6 +367,7 @@ def share_spent(events, guarantee, n_features):
 @pytest.mark.parametrize("n_features", [1, 2, 20, 200])
 @pytest.mark.parametrize("guarantee", [ApproxDP(1.0, 1e-6), ZCDP(0.2), GDP(0.4), PureDP(2.0)], ids=lambda one: one.kind)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.slow
 def test_a_fit_spends_its_budget(n_features, guarantee, neighbours, generator):
     # Fault 1: all that a fit spends, added up by an independent sum, is its budget, whether the tree grew or not.
     table = generator.uniform(-1, 1, size=(300, n_features)) / n_features**0.5

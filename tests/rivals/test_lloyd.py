@@ -95,6 +95,7 @@ def fit_small(kind, n_features, guarantee, *, n_clusters=3, **options):
 @pytest.mark.parametrize("n_features", [1, 20, 784])
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda one: one.kind)
 @relations
+@pytest.mark.slow
 def test_a_fit_spends_its_budget(kind, n_features, guarantee, neighbours):
     # Fault 1: a split whose shares were swapped when unpacked spent 1.5 times epsilon at d = 20 and 5.4 times at 784.
     fit_small(kind, n_features, guarantee, neighbours=neighbours, n_rounds=3)
@@ -107,6 +108,7 @@ def test_a_fit_spends_its_budget(kind, n_features, guarantee, neighbours):
 @pytest.mark.parametrize("n_clusters", [1, 7])
 @pytest.mark.parametrize("n_rounds", [1, 20])
 @pytest.mark.parametrize("count_share", ["auto", 0.01, 0.9])
+@pytest.mark.slow
 def test_clusters_rounds_and_shares_do_not_change_the_sum(kind, n_clusters, n_rounds, count_share):
     model = fit_small(
         kind, 5, ApproxDP(0.5, 1e-9), n_clusters=n_clusters, n_rounds=n_rounds, count_share=count_share, neighbours="replace"
@@ -329,6 +331,7 @@ def check_centers(model, n_clusters, n_features, *, inside):
 @both
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("table", TABLES)
+@pytest.mark.slow
 def test_k_finite_centres_inside_the_domain(kind, table, options, generator):
     data = TABLES[table](generator)
     model = kind(5, bounds=(-1, 1), **KINDS[options]).fit(data)
