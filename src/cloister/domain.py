@@ -12,6 +12,7 @@ an answer. Anyone may import this module.
 
 import enum
 import math
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -320,7 +321,9 @@ def _pull_in(points: FloatArray) -> FloatArray:
 
 def _public_vector(where: str, value: object) -> FloatArray:
     array = None
-    with suppress(TypeError, ValueError, OverflowError), np.errstate(over="ignore"):  # what is too large is refused below
+    # What is too large is refused below. A masked entry is a warning of NumPy's, and no number.
+    with suppress(TypeError, ValueError, OverflowError, Warning), np.errstate(over="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error")
         if np.asarray(value).dtype.kind in "iufbO" and not isinstance(value, set | dict):
             array = np.array(value, dtype=np.float64)
     if array is None:
