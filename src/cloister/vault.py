@@ -10,14 +10,14 @@ mechanism.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
 from cloister.data import Block, Rows
 from cloister.domain import FloatArray, Frame, IntArray, Relation
-from cloister.privacy import Account, Cost, Entropy, Event, Guarantee, Receipt, price, price_choice
-from cloister.questions import Answer, NearestQuestion, Question, Together
+from cloister.privacy import Account, Entropy, Event, Guarantee, Query, Receipt
+from cloister.questions import Answer, NearestQuestion, Question, Spend, Together, price_question
 
 __all__ = ["Vault"]
 
@@ -56,12 +56,12 @@ class Vault:
         self._events: list[Event] = []
 
     @overload
-    def ask(self, question: Question, cost: Cost) -> Answer: ...
+    def ask(self, question: Question, cost: Spend) -> Answer: ...
 
     @overload
-    def ask(self, question: Sequence[Question], cost: Sequence[Cost]) -> tuple[Answer, ...]: ...
+    def ask(self, question: Sequence[Question], cost: Sequence[Spend]) -> tuple[Answer, ...]: ...
 
-    def ask(self, question: Question | Sequence[Question], cost: Cost | Sequence[Cost]) -> Answer | tuple[Answer, ...]:
+    def ask(self, question: Question | Sequence[Question], cost: Spend | Sequence[Spend]) -> Answer | tuple[Answer, ...]:
         """Answer `question` at no more than `cost`; the ledger pays first. Several are answered in one pass over the rows."""
         if isinstance(question, Sequence):
             assert isinstance(cost, Sequence)
@@ -71,29 +71,20 @@ class Vault:
         exact = question.finish(self._rows.fold(_Kernel(question, self._frame, self._memory)))
         return self._noisy(question, exact, event)
 
-    def _ask_together(self, questions: Sequence[Question], costs: Sequence[Cost]) -> tuple[Answer, ...]:
+    def _ask_together(self, questions: Sequence[Question], costs: Sequence[Spend]) -> tuple[Answer, ...]:
         together = Together(tuple(questions))
         events = [self._pay(one, part) for one, part in zip(questions, costs, strict=True)]
         parts = together.split(self._rows.fold(_Kernel(together, self._frame, self._memory)))
         return tuple(self._noisy(*each) for each in zip(questions, parts, events, strict=True))
 
-    def _pay(self, question: Question, cost: Cost) -> Event:
+    def _pay(self, question: Question, cost: Spend) -> Event:
         event = self._account.debit(self._price(question, cost))
         self._events.append(event)
         return event
 
-    def _price(self, question: Question, cost: Cost) -> Event:
-        relation = self._relation
-        common: dict[str, Any] = {
-            "asked": question.asked,
-            "size": int(np.prod(question.shape)),
-            "unit": question.unit,
-            "relation": relation,
-            "seeded": self._entropy.seeded,
-        }
-        if question.mechanism == "selection":
-            return price_choice(cost, span=question.span_sensitivity(relation), **common)
-        return price(cost, l1=question.l1_sensitivity(relation), l2=question.l2_sensitivity(relation), **common)
+    def _price(self, question: Question, cost: Spend) -> Event:
+        price, step = (cost.cost, cost.step) if isinstance(cost, Query) else (cost, "")
+        return price_question(question, price, self._relation, seeded=self._entropy.seeded, step=step)
 
     def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
         if question.mechanism == "selection":  # nothing of the costs gets out but where a low one stands

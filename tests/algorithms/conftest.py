@@ -25,7 +25,7 @@ class OpenVault:
         relation = Relation.ADD_REMOVE
         event = price(
             cost,
-            asked=question.asked,
+            question_name=question.name,
             size=int(np.prod(question.shape)),
             l1=question.l1_sensitivity(relation),
             l2=question.l2_sensitivity(relation),

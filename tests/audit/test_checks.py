@@ -136,7 +136,9 @@ def test_thresholds_of_whole_parts_agree_with_the_sampler(power: int) -> None:
 
 
 def event(kind: str, ratio: float) -> Event:
-    return Event(event=kind, asked="a", size=1, scale=1 / ratio, sensitivity=1.0, unit=1.0, relation="replace", seeded=True)
+    return Event(
+        mechanism=kind, question_name="a", size=1, scale=1 / ratio, sensitivity=1.0, unit=1.0, relation="replace", seeded=True
+    )
 
 
 def test_spending_is_added_up_from_first_principles() -> None:

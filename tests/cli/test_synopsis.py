@@ -49,7 +49,7 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
     assert not found.receipt.seeded
     assert "<svg" in (tmp_path / "s.html").read_text(encoding="utf-8")
     with Ledger.open(ledger) as opened:
-        assert [event.asked for event in opened.events] == ["grid_counts"]
+        assert [event.question_name for event in opened.events] == ["grid_counts"]
 
 
 def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import cloister
 from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
-from cloister.data import asked_once
+from cloister.data import single_pass
 from cloister.data._spark import SparkRows
 from cloister.exceptions import DataError
 
@@ -182,7 +182,7 @@ def test_rows_are_kept_unless_they_are_asked_once(frame, spark):
     rows = open_rows(frame.mapInArrow(watched, frame.schema))
     assert [rows.fold(count).tolist() for _ in range(4)] == [[600]] * 4
     assert seen.value == 1 * 2
-    once = asked_once(open_rows(frame.mapInArrow(watched, frame.schema)))
+    once = single_pass(open_rows(frame.mapInArrow(watched, frame.schema)))
     assert [once.fold(count).tolist() for _ in range(4)] == [[600]] * 4
     assert seen.value == 3 * 2, "read for the first question, and kept by the second"
     kept = open_rows(frame.mapInArrow(watched, frame.schema).cache())
@@ -217,7 +217,7 @@ def test_a_file_that_disappears_between_rounds_is_told(folder, spark, monkeypatc
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
     with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read \(FileNotFoundError\)"):
-        PEMeans(3, **QUICK, ledger=ledger).fit(asked_once(open_rows(folder, engine="spark")))  # so it is read again
+        PEMeans(3, **QUICK, ledger=ledger).fit(single_pass(open_rows(folder, engine="spark")))  # so it is read again
     assert len(ledger.events) == 2
 
 
@@ -232,7 +232,7 @@ def test_a_file_of_sparks_own_that_disappears_is_told(folder, spark, monkeypatch
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
     with pytest.raises(DataError, match=r"a file of the Spark table can no longer be read"):
-        PEMeans(3, **QUICK, ledger=ledger).fit(asked_once(open_rows(spark.read.parquet(str(folder)))))
+        PEMeans(3, **QUICK, ledger=ledger).fit(single_pass(open_rows(spark.read.parquet(str(folder)))))
     assert len(ledger.events) == 2
 
 

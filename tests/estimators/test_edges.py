@@ -88,7 +88,7 @@ def test_many_dimensions_with_and_without_projection(projection, guarantee, make
     rows = generator.normal(size=(100, 40)) / 10
     model = make(3, projection=projection, **GUARANTEES[guarantee]).fit(rows)
     check_centers(model, 3, 40, inside=Box(-1, 1))
-    asked = [event.asked for event in model.privacy_receipt_.events]
+    asked = [event.question_name for event in model.privacy_receipt_.events]
     projected = projection in ("auto", 1, 5)
     assert asked == ["row_count", *["nearest_counts"] * 3, *(["nearest_counts", "nearest_sums"] if projected else [])]
 

@@ -33,14 +33,14 @@ def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_features, gene
     events, questions = model.privacy_receipt_.events, [(step, one) for step in forecast.steps for one in step.noise]
     assert model.plan_ == forecast.plan
     for event, (step, noise) in zip(events, questions, strict=True):
-        assert event.asked == ASKED[noise.of]
+        assert event.question_name == ASKED[noise.of]
         spent = event.cost.mu**2 / forecast.plan.budget.mu**2 if isinstance(event.cost, GDP) else event.cost.epsilon
         assert math.isclose(spent, noise.share, rel_tol=1e-3)
         if noise.of == "counts":
             assert event.size <= step.n_points
         if noise.of != "sums":  # the radius of a sum is chosen on the way
             assert math.isclose(event.standard_deviation, noise.sigma, rel_tol=1e-2)
-    mean = next(event for event in events if event.asked == "nearest_sums")
+    mean = next(event for event in events if event.question_name == "nearest_sums")
     assert math.isclose(mean.standard_deviation, forecast.steps[0].sigma("sums"), rel_tol=1e-2)
 
 

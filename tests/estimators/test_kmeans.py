@@ -61,8 +61,8 @@ def test_the_plan_divides_the_whole_budget(n_rows, n_features, n_clusters, budge
 @pytest.mark.parametrize("cost", [GDP(0.3), PureDP(0.7)], ids=str)
 def test_the_plan_knows_the_noise_before_it_is_drawn(cost, relation, rows):
     model = KMeans(3, guarantee=cost, bounds=(-1, 1), neighbours=relation.value, n_rows=600).fit(rows)
-    counts = [event for event in model.privacy_receipt_.events if event.asked == "nearest_counts"]
-    sums = [event for event in model.privacy_receipt_.events if event.asked == "nearest_sums"]
+    counts = [event for event in model.privacy_receipt_.events if event.question_name == "nearest_counts"]
+    sums = [event for event in model.privacy_receipt_.events if event.question_name == "nearest_sums"]
     last = model.plan_.shares_of(len(model.plan_.rounds) - 1)
     assert counts[-1].standard_deviation == pytest.approx(model.plan_.count_noise(last[1]), rel=0.01)
     radius = sums[-1].sensitivity * sums[-1].unit / (1 if relation is Relation.ADD_REMOVE else 2)

@@ -45,12 +45,12 @@ def test_one_synopsis_is_used_again_and_again_for_one_debit(rows, tmp_path, gene
 def test_pure_by_default_gaussian_on_request(kind, rows):
     pure = kind(bounds=(0, 1), n_rows=len(rows)).fit(rows).privacy_receipt_
     assert pure.guarantee == PureDP(1.0)
-    assert [(event.event, event.asked) for event in pure.events] == [("discrete_laplace", "grid_counts")]
+    assert [(event.mechanism, event.question_name) for event in pure.events] == [("discrete_laplace", "grid_counts")]
     assert pure.spent.fits(PureDP(1.0))
     assert "pure" in pure.explain()[0]
     gaussian = kind(delta=1e-6, bounds=(0, 1), n_rows=len(rows)).fit(rows).privacy_receipt_
     assert gaussian.guarantee == ApproxDP(1.0, 1e-6)
-    assert [event.event for event in gaussian.events] == ["rounded_gaussian"]
+    assert [event.mechanism for event in gaussian.events] == ["rounded_gaussian"]
     assert not gaussian.spent.fits(PureDP(1.0))
 
 
@@ -65,12 +65,12 @@ def test_the_noise_is_that_of_the_mechanism(neighbours, scale, rows):
 def test_the_number_of_rows_costs_a_stated_share(rows):
     synopsis = GridSynopsis(bounds=(0, 1), epsilon=2.0).fit(rows).synopsis_
     first, second = synopsis.receipt.events
-    assert (first.asked, second.asked) == ("row_count", "grid_counts")
+    assert (first.question_name, second.question_name) == ("row_count", "grid_counts")
     assert first.cost.epsilon == pytest.approx(0.04)
     assert second.cost.epsilon == pytest.approx(1.96)
     assert synopsis.n_rows == pytest.approx(1200, abs=40 * 25)
     given = GridSynopsis(bounds=(0, 1), rule=6).fit(rows).synopsis_
-    assert [event.asked for event in given.receipt.events] == ["grid_counts"]
+    assert [event.question_name for event in given.receipt.events] == ["grid_counts"]
     assert given.total is None
     assert given.n_rows == given.noisy_counts.sum()
 

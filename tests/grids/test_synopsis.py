@@ -275,7 +275,7 @@ def test_the_held_out_error_is_about_right(by_hand):
 def test_guarantees_of_both_kinds(fit):
     pure, gaussian = fit(), fit(delta=1e-6)
     assert pure.receipt.guarantee == PureDP(2.0)
-    assert {event.event for event in pure.receipt.events} == {"discrete_laplace"}
+    assert {event.mechanism for event in pure.receipt.events} == {"discrete_laplace"}
     assert gaussian.receipt.guarantee == ApproxDP(2.0, 1e-6)
-    assert {event.event for event in gaussian.receipt.events} == {"rounded_gaussian"}
+    assert {event.mechanism for event in gaussian.receipt.events} == {"rounded_gaussian"}
     assert gaussian.sigma > pure.sigma

@@ -41,7 +41,7 @@ costs = gaussians | pures
 
 
 def ask_for(cost: Cost, *, l1: float = 2.0, l2: float = math.sqrt(2), size: int = 3, seeded: bool = True) -> Event:
-    return price(cost, asked="votes", size=size, l1=l1, l2=l2, unit=1.0, relation=Relation.REPLACE, seeded=seeded)
+    return price(cost, question_name="votes", size=size, l1=l1, l2=l2, unit=1.0, relation=Relation.REPLACE, seeded=seeded)
 
 
 # -- events --
@@ -86,7 +86,7 @@ def test_two_events_of_one_fit_never_share_their_noise(seed: int) -> None:
 
 
 def test_the_deviation_is_in_the_questions_own_unit() -> None:
-    event = price(PureDP(1.0), asked="a", size=1, l1=3.0, l2=1.0, unit=0.25, relation=Relation.ADD_REMOVE, seeded=False)
+    event = price(PureDP(1.0), question_name="a", size=1, l1=3.0, l2=1.0, unit=0.25, relation=Relation.ADD_REMOVE, seeded=False)
     places = np.arange(-400, 401)
     chances = np.exp(-np.abs(places) / 3)
     assert event.standard_deviation == pytest.approx(0.25 * math.sqrt(np.sum(places**2 * chances) / np.sum(chances)))
@@ -118,7 +118,16 @@ def test_an_event_that_lacks_a_field_is_refused() -> None:
 
 def test_an_event_nobody_can_price_is_not_made() -> None:
     with pytest.raises(LedgerError, match="expected one of rounded_gaussian, discrete_laplace, exponential, got 'uniform'"):
-        Event(event="uniform", asked="a", size=1, scale=1.0, sensitivity=1.0, unit=1.0, relation="replace", seeded=False)
+        Event(
+            mechanism="uniform",
+            question_name="a",
+            size=1,
+            scale=1.0,
+            sensitivity=1.0,
+            unit=1.0,
+            relation="replace",
+            seeded=False,
+        )
 
 
 def test_the_day_changes_nothing_else() -> None:

@@ -78,7 +78,7 @@ def test_every_word_of_entropy_serves_one_answer(kind: str, n_features: int, tog
     added = noise_of(vault, questions, costs, together=together)
     replayed = Remembered(again=list(entropy.given))
     for event, question, noise in zip(ledger.events, questions, added, strict=True):
-        assert event.asked == question.asked
+        assert event.question_name == question.name
         assert np.array_equal(event.draw(replayed), noise)
     assert len(replayed.given) == len(entropy.given)
 
@@ -100,7 +100,7 @@ def test_gaussian_answers_have_the_scale_that_was_paid(order: int, together: boo
     vault, ledger = open_vault(1, GDP(10.0), Entropy())
     questions, costs = questions_about(1, 2_000)[:2], [GDP(0.5), GDP(0.05)][::order]
     for noise, event in zip(noise_of(vault, questions, costs, together=together), ledger.events, strict=True):
-        assert event.scale == pytest.approx(event.sensitivity / costs[event.asked == "nearest_sums"].mu, rel=1e-6)
+        assert event.scale == pytest.approx(event.sensitivity / costs[event.question_name == "nearest_sums"].mu, rel=1e-6)
         assert fits(noise, event, gaussian_law, fit_of)
 
 
@@ -110,7 +110,7 @@ def test_laplace_answers_have_the_scale_that_was_paid(order: int, together: bool
     vault, ledger = open_vault(1, PureDP(10.0), Entropy())
     questions, costs = questions_about(1, 2_000)[:2], [PureDP(0.5), PureDP(0.05)][::order]
     for noise, event in zip(noise_of(vault, questions, costs, together=together), ledger.events, strict=True):
-        assert event.scale == pytest.approx(event.sensitivity / costs[event.asked == "nearest_sums"].epsilon, rel=1e-6)
+        assert event.scale == pytest.approx(event.sensitivity / costs[event.question_name == "nearest_sums"].epsilon, rel=1e-6)
         assert fits(noise, event, laplace_law, fit_of)
 
 

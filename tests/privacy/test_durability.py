@@ -61,7 +61,9 @@ def spend(ledger: Ledger) -> None:
     account = ledger.reserve(GDP(0.1), purpose="test", relation=Relation.ADD_REMOVE)
     for _ in range(2):
         account.debit(
-            price(GDP(0.05), asked="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False)
+            price(
+                GDP(0.05), question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False
+            )
         )
     account.close()
 
@@ -96,7 +98,9 @@ def test_every_line_is_flushed_to_the_disk(way: str, tmp_path: Path, connections
 def test_a_debit_is_committed_when_it_returns(tmp_path: Path) -> None:
     with create(tmp_path / "budget.sqlite") as ledger:
         account = ledger.reserve(GDP(0.1), purpose="test", relation=Relation.ADD_REMOVE)
-        event = price(GDP(0.05), asked="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False)
+        event = price(
+            GDP(0.05), question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False
+        )
         for number in (1, 2):
             account.debit(event)
             with sqlite3.connect(f"file:{tmp_path / 'budget.sqlite'}?mode=ro", uri=True) as other:

@@ -154,7 +154,7 @@ def neighbouring_costs(draw):
 
 
 def choice(cost: Cost, span: float = 1.0, *, relation: Relation = Relation.ADD_REMOVE, size: int = 4) -> Event:
-    return price_choice(cost, asked="swaps", size=size, span=span, unit=0.5, relation=relation, seeded=False)
+    return price_choice(cost, question_name="swaps", size=size, span=span, unit=0.5, relation=relation, seeded=False)
 
 
 @given(pair=neighbouring_costs(), epsilon=st.floats(0.01, 10.0))
@@ -215,7 +215,7 @@ def test_the_deviation_is_that_of_the_gumbel_noise_behind_a_choice() -> None:
 
 
 def noise(cost: Cost) -> Event:
-    return price(cost, asked="votes", size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False)
+    return price(cost, question_name="votes", size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False)
 
 
 def test_noise_and_choices_are_not_mistaken_for_each_other(entropy) -> None:
@@ -286,7 +286,7 @@ def test_the_vault_tells_where_a_low_cost_stands_and_nothing_else(generator) -> 
     assert answer.index == (1,)
     swaps = SwapCosts(centers=np.vstack([NEAR[:1], FAR[:1]]), candidates=np.vstack([NEAR, FAR]), cap=0.5)
     assert vault.ask(swaps, PureDP(100.0)).index == (1, 1)
-    assert [(event.event, event.asked, event.size) for event in ledger.events] == [
+    assert [(event.mechanism, event.question_name, event.size) for event in ledger.events] == [
         ("exponential", "set_costs", 2),
         ("exponential", "swap_costs", 8),
     ]
@@ -299,7 +299,7 @@ def test_choices_and_counts_may_be_asked_in_one_pass(generator) -> None:
     chosen, counts = vault.ask(questions, [PureDP(100.0), PureDP(50.0)])
     assert chosen.index == (1,)
     assert counts.value.sum() == pytest.approx(400, abs=5)
-    assert [event.event for event in ledger.events] == ["exponential", "discrete_laplace"]
+    assert [event.mechanism for event in ledger.events] == ["exponential", "discrete_laplace"]
 
 
 @pytest.mark.parametrize(("relation", "factor"), [(Relation.ADD_REMOVE, 1.0), (Relation.REPLACE, 2.0)])
@@ -314,7 +314,7 @@ def test_the_relation_decides_the_span(relation, factor) -> None:
 class Awry(SetCosts):
     """A question with a span that is stated too small by half: what an audit must find."""
 
-    asked: ClassVar[str] = "awry"
+    name: ClassVar[str] = "awry"
 
     def span_sensitivity(self, relation: Relation) -> float:
         return super().span_sensitivity(relation) / 2

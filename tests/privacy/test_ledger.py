@@ -75,7 +75,7 @@ def reserve(ledger: Ledger, cost: Cost, *, relation: Relation = ADD) -> Account:
 
 
 def event(cost: Cost, *, relation: Relation = ADD) -> Event:
-    return price(cost, asked="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=relation, seeded=True)
+    return price(cost, question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=relation, seeded=True)
 
 
 def spend(ledger: Ledger, cost: Cost) -> None:

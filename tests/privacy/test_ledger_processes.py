@@ -35,7 +35,7 @@ def reserve(ledger: Ledger, cost: GDP | PureDP) -> Account:
 
 
 def event(cost: GDP | PureDP) -> Event:
-    return price(cost, asked="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=ADD, seeded=True)
+    return price(cost, question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=ADD, seeded=True)
 
 
 class Children:
@@ -273,7 +273,7 @@ def vault_of(path: Path) -> Callable[[], Vault]:
 @pytest.mark.parametrize(
     ("victim", "debits"),
     [
-        ("cloister.vault.price", 0),
+        ("cloister.questions._price.price", 0),
         ("cloister.privacy._ledger.Ledger._append", 0),
         ("cloister.data._backend.LocalRows.fold", 1),
         ("cloister.privacy._events.Event.draw", 1),

@@ -10,10 +10,10 @@ from cloister.exceptions import LedgerError, ParameterError
 from cloister.privacy import GDP, ZCDP, ApproxDP, Cost, Event, Guarantee, PureDP, Receipt, gaussian_budget, price
 
 
-def event(cost: Cost, *, asked: str = "votes", seeded: bool = False) -> Event:
-    return price(cost, asked=asked, size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=seeded).dated(
-        "2026-01-31"
-    )
+def event(cost: Cost, *, question_name: str = "votes", seeded: bool = False) -> Event:
+    return price(
+        cost, question_name=question_name, size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=seeded
+    ).dated("2026-01-31")
 
 
 def receipt(guarantee: Guarantee, *events: Event, neighbours: str = "add-remove") -> Receipt:
@@ -31,7 +31,9 @@ def test_events_that_exceed_the_guarantee_are_refused(guarantee: Guarantee) -> N
 def test_a_receipt_says_what_was_promised_and_asked() -> None:
     share = gaussian_budget(ApproxDP(1.0, 1e-6)).share(0.25)
     promised, spent = receipt(
-        ApproxDP(1.0, 1e-6), event(share, asked="row_count"), *[event(share, asked="nearest_counts") for _ in range(3)]
+        ApproxDP(1.0, 1e-6),
+        event(share, question_name="row_count"),
+        *[event(share, question_name="nearest_counts") for _ in range(3)],
     ).explain()
     assert promised.startswith("Guarantee: epsilon = 1, delta = 1e-06. Adding or removing any one row changes the chance")
     assert spent == "Spent: epsilon 1 at delta 1e-06, in 4 noisy answers (1 x row_count, 3 x nearest_counts)."

@@ -21,13 +21,13 @@ def true_sensitivity(event: Event, n_features: int) -> float:
     Counts: a row adds 1 to one cell; replacing it also takes 1 from another. Sums: a row of norm at most 1 is added to one
     cell; replacing it by its opposite moves that cell by 2. The number of rows is booked as one count under both relations.
     """
-    gaussian, replaced = event.event == "rounded_gaussian", event.relation == "replace"
-    if event.asked == "row_count":
+    gaussian, replaced = event.mechanism == "rounded_gaussian", event.relation == "replace"
+    if event.question_name == "row_count":
         return 1.0
-    if event.asked == "nearest_counts":
+    if event.question_name == "nearest_counts":
         l2, l1 = (math.sqrt(2), 2.0) if replaced else (1.0, 1.0)
         return l2 if gaussian else l1
-    assert event.asked == "nearest_sums"
+    assert event.question_name == "nearest_sums"
     reach = (2.0 if replaced else 1.0) / event.unit
     return reach if gaussian else reach * math.sqrt(n_features)
 
@@ -52,9 +52,9 @@ def share_spent(events: tuple[Event, ...], guarantee: Guarantee, n_features: int
     """What part of the guarantee the events use, as a ratio of epsilons, rhos or mus."""
     ratios = [true_sensitivity(one, n_features) / one.scale for one in events]
     if isinstance(guarantee, PureDP):
-        assert all(one.event == "discrete_laplace" for one in events)
+        assert all(one.mechanism == "discrete_laplace" for one in events)
         return math.fsum(ratios) / guarantee.epsilon
-    assert all(one.event == "rounded_gaussian" for one in events)
+    assert all(one.mechanism == "rounded_gaussian" for one in events)
     if isinstance(guarantee, ApproxDP):
         return spent_epsilon(ratios, guarantee.delta) / guarantee.epsilon
     squares = math.fsum(ratio**2 for ratio in ratios)
@@ -108,7 +108,7 @@ def test_small_and_large_budgets_are_spent_as_they_are(epsilon: float, delta: fl
 @pytest.mark.parametrize("n_features", [1, 20, 784])
 def test_the_automatic_plan_spends_its_budget(n_features: int) -> None:
     model = check(ApproxDP(1.0, 1e-6), n_features)
-    asked = [one.asked for one in model.privacy_receipt_.events]
+    asked = [one.question_name for one in model.privacy_receipt_.events]
     assert asked.count("row_count") == 1
     assert asked.count("nearest_sums") == (1 if n_features > 32 else 0)
 
@@ -118,8 +118,8 @@ def test_sums_and_counts_have_a_draw_for_every_number(neighbours: str) -> None:
     # Faults 4 and 5: one draw shared by all coordinates, and cells left out because they were empty.
     model = check(ApproxDP(1.0, 1e-6), 50, n_clusters=4, neighbours=neighbours, n_rounds=2)
     *_, counts, sums = model.privacy_receipt_.events
-    assert (counts.asked, counts.size) == ("nearest_counts", 4)
-    assert (sums.asked, sums.size) == ("nearest_sums", 4 * 50)
+    assert (counts.question_name, counts.size) == ("nearest_counts", 4)
+    assert (sums.question_name, sums.size) == ("nearest_sums", 4 * 50)
 
 
 def test_replacing_needs_more_noise_than_adding() -> None:

@@ -41,11 +41,11 @@ def true_ratio(question: Question, event: Event, n_features: int) -> float:
     Counts and histograms: a row adds 1 to one bin; replacing it also takes 1 from another. Sums: a row adds an offset of norm
     at most r to one sum; replacing it by one with the opposite offset moves that sum by 2 r. The number of rows is one count.
     """
-    gaussian, replaced = event.event == "rounded_gaussian", event.relation == "replace"
+    gaussian, replaced = event.mechanism == "rounded_gaussian", event.relation == "replace"
     if isinstance(question, NearestSums):
         reach = question.radius / question.unit * (2.0 if replaced else 1.0)
         return reach * (1.0 if gaussian else math.sqrt(n_features)) / event.scale
-    if event.asked == "row_count" or not replaced:
+    if event.question_name == "row_count" or not replaced:
         return 1.0 / event.scale
     return (math.sqrt(2) if gaussian else 2.0) / event.scale
 
@@ -64,10 +64,10 @@ def check(paid: Paid, guarantee: Guarantee, n_features: int, *, n_clusters: int 
     rows = np.random.default_rng(n_features).uniform(-1, 1, (size, n_features)) / math.sqrt(n_features)
     ledger = Ledger(guarantee, neighbours=options.get("neighbours", "add-remove"))
     model = KMeans(n_clusters, bounds=Ball(1.0), guarantee=guarantee, ledger=ledger, n_init=1, n_jobs=1, **options).fit(rows)
-    assert [event.asked for _, event in paid] == [event.asked for event in ledger.events]
+    assert [event.question_name for _, event in paid] == [event.question_name for event in ledger.events]
     assert tuple(ledger.events) == model.privacy_receipt_.events
     kind = "discrete_laplace" if isinstance(guarantee, PureDP) else "rounded_gaussian"
-    assert {(event.event, event.relation) for _, event in paid} == {(kind, ledger.neighbours)}
+    assert {(event.mechanism, event.relation) for _, event in paid} == {(kind, ledger.neighbours)}
     assert LEAST <= share_spent([true_ratio(*one, n_features) for one in paid], guarantee) <= 1 + 1e-12
     return model
 
@@ -80,7 +80,7 @@ def test_a_fit_spends_its_budget(
     n_features: int, guarantee: Guarantee, neighbours: str, n_rows: int | None, paid: Paid
 ) -> None:
     model = check(paid, guarantee, n_features, neighbours=neighbours, n_rows=n_rows)
-    asked = [event.asked for event in model.privacy_receipt_.events]
+    asked = [event.question_name for event in model.privacy_receipt_.events]
     assert asked.count("row_count") == (n_rows is None)
     assert asked.count("nearest_sums") == 1 + model.n_iter_
 

@@ -141,7 +141,7 @@ class Echo:
 
     def __call__(self, question, cost):
         self.asked.append(question)
-        event = price(cost, asked="", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=True)
+        event = price(cost, question_name="", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=True)
         return Answer(question.exact(self.rows).astype(float), event)
 
 
@@ -282,7 +282,7 @@ def test_a_missing_row_counts_as_one_at_the_centre(value, rows):
     spoilt[7, 1], centred[7] = value, 0.0
     models = [make(random_state=3).fit(table) for table in (spoilt, centred)]
     assert np.array_equal(models[0].cluster_centers_, models[1].cluster_centers_)
-    events = [[(one.asked, one.size, one.scale) for one in model.privacy_receipt_.events] for model in models]
+    events = [[(one.question_name, one.size, one.scale) for one in model.privacy_receipt_.events] for model in models]
     assert events[0] == events[1]
 
 
@@ -337,13 +337,13 @@ def test_what_is_kept_is_public_and_pickles_without_labels(rows):
 
 def true_sensitivity(event, n_features):
     """How far the answer can move, from first principles, in steps of the event's own unit."""
-    gaussian, replaced = event.event == "rounded_gaussian", event.relation == "replace"
-    if event.asked == "row_count":
+    gaussian, replaced = event.mechanism == "rounded_gaussian", event.relation == "replace"
+    if event.question_name == "row_count":
         return 1.0
-    if event.asked == "hash_counts":
+    if event.question_name == "hash_counts":
         l2, l1 = (math.sqrt(2), 2.0) if replaced else (1.0, 1.0)
         return l2 if gaussian else l1
-    assert event.asked == "hash_sums"
+    assert event.question_name == "hash_sums"
     reach = (2.0 if replaced else 1.0) / event.unit
     return reach if gaussian else reach * math.sqrt(n_features)
 
@@ -352,9 +352,9 @@ def share_spent(events, guarantee, n_features):
     """Return what part of the guarantee the events use: of its epsilon, rho or mu; or of its delta, at its epsilon."""
     ratios = [true_sensitivity(one, n_features) / one.scale for one in events]
     if isinstance(guarantee, PureDP):
-        assert {one.event for one in events} == {"discrete_laplace"}
+        assert {one.mechanism for one in events} == {"discrete_laplace"}
         return math.fsum(ratios) / guarantee.epsilon
-    assert {one.event for one in events} == {"rounded_gaussian"}
+    assert {one.mechanism for one in events} == {"rounded_gaussian"}
     mu = math.sqrt(math.fsum(ratio**2 for ratio in ratios))
     if isinstance(guarantee, ApproxDP):
         with mpmath.workdps(40):
@@ -377,7 +377,7 @@ def test_a_fit_spends_its_budget(n_features, guarantee, neighbours, generator):
         events = tuple(ledger.events)
         assert events == model.privacy_receipt_.events
         assert 1 - 1e-3 <= share_spent(events, guarantee, n_features) <= 1 + 1e-9
-        asked = [one.asked for one in events]
+        asked = [one.question_name for one in events]
         levels = ["hash_counts"] * model.n_iter_
         assert asked == [*([] if "n_rows" in options else ["row_count"]), *levels, "hash_counts", "hash_sums"]
 
@@ -407,7 +407,7 @@ def test_replacing_needs_more_noise_than_adding(rows):
 def test_levels_that_do_not_grow_leave_their_share_to_the_leaves(rows):
     options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 8}
     stump = make(min_rows_per_leaf=10**6, **options).fit(rows).privacy_receipt_.events
-    assert [one.asked for one in stump] == ["hash_counts", "hash_sums"]
+    assert [one.question_name for one in stump] == ["hash_counts", "hash_sums"]
     assert sum(one.cost.mu**2 for one in stump) == pytest.approx(0.25, rel=1e-6)
     bush = make(min_rows_per_leaf=1, **options).fit(rows).privacy_receipt_.events
     assert sum(one.cost.mu**2 for one in bush[:-2]) == pytest.approx(0.2 * 0.25 * (len(bush) - 2) / 8, rel=1e-6)

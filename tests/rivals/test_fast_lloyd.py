@@ -37,7 +37,7 @@ def test_noise_shrinks_to_the_radius_after_the_first_round(neighbours, guarantee
         assert one.radius == pytest.approx(0.6 / 3)
         assert one.sum_sigma == pytest.approx(0.2 * first.sum_sigma, rel=1e-5)
         assert one.count_sigma == pytest.approx(first.count_sigma, rel=1e-9)
-    asked = [event.asked for event in model.privacy_receipt_.events]
+    asked = [event.question_name for event in model.privacy_receipt_.events]
     assert asked == ["nearest_counts", "nearest_sums", *["bounded_counts", "bounded_sums"] * 5]
 
 
@@ -51,7 +51,7 @@ def test_the_number_of_rows_is_asked_for_by_the_rule_alone(generator):
     rows = generator.uniform(-1, 1, size=(50, 2))
     for n_rounds, times in ((6, 0), ("auto", 1)):
         events = FastLloyd(3, bounds=(-1, 1), n_rounds=n_rounds).fit(rows).privacy_receipt_.events
-        assert [event.asked for event in events].count("row_count") == times
+        assert [event.question_name for event in events].count("row_count") == times
 
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, 2.5, math.nan, "wide", None])

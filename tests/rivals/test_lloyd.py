@@ -45,13 +45,13 @@ def rows(generator):
 
 def moves(event, radius):
     """How far one row can move the answer, from first principles, in the l1 or l2 norm that the noise asks for."""
-    pure, replaced = event.event == "discrete_laplace", event.relation == "replace"
-    if event.asked == "row_count":
+    pure, replaced = event.mechanism == "discrete_laplace", event.relation == "replace"
+    if event.question_name == "row_count":
         return 1.0
-    if event.asked.endswith("_counts"):
+    if event.question_name.endswith("_counts"):
         return (2.0 if pure else math.sqrt(2)) if replaced else 1.0
-    assert event.asked in ("nearest_sums", "bounded_sums")
-    steps = math.floor((radius if event.asked == "bounded_sums" else 1.0) / event.unit)
+    assert event.question_name in ("nearest_sums", "bounded_sums")
+    steps = math.floor((radius if event.question_name == "bounded_sums" else 1.0) / event.unit)
     return steps * (2 if replaced else 1)
 
 
@@ -61,7 +61,9 @@ def share_spent(model, n_features):
     guarantee, radius = receipt.guarantee, getattr(model, "alpha", 1.0) * model.n_clusters ** (-1 / n_features)
     ratios = []
     for event in receipt.events:
-        spread = math.sqrt(n_features) if event.event == "discrete_laplace" and event.asked.endswith("_sums") else 1.0
+        spread = (
+            math.sqrt(n_features) if event.mechanism == "discrete_laplace" and event.question_name.endswith("_sums") else 1.0
+        )
         ratios.append(spread * moves(event, radius) / event.scale)
     if isinstance(guarantee, PureDP):
         return math.fsum(ratios) / guarantee.epsilon
@@ -101,7 +103,7 @@ def test_a_fit_spends_its_budget(kind, n_features, guarantee, neighbours):
     fit_small(kind, n_features, guarantee, neighbours=neighbours, n_rounds=3)
     fit_small(kind, n_features, guarantee, neighbours=neighbours, n_rounds="auto", n_rows=30)
     model = fit_small(kind, n_features, guarantee, neighbours=neighbours, n_rounds="auto", count_share=0.25)
-    assert [event.asked for event in model.privacy_receipt_.events].count("row_count") == 1
+    assert [event.question_name for event in model.privacy_receipt_.events].count("row_count") == 1
 
 
 @both
@@ -122,7 +124,7 @@ def test_clusters_rounds_and_shares_do_not_change_the_sum(kind, n_clusters, n_ro
 def test_counts_get_the_share_that_they_are_given(kind, guarantee):
     events = fit_small(kind, 6, guarantee, n_rounds=4, count_share=0.3).privacy_receipt_.events
     costs = [event.cost.mu**2 if guarantee.kind == "gdp" else event.cost.epsilon for event in events]
-    counts = math.fsum(cost for cost, event in zip(costs, events, strict=True) if event.asked.endswith("_counts"))
+    counts = math.fsum(cost for cost, event in zip(costs, events, strict=True) if event.question_name.endswith("_counts"))
     assert counts / math.fsum(costs) == pytest.approx(0.3, rel=1e-6)
 
 

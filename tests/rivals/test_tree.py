@@ -44,7 +44,13 @@ def exact_ask(rows, *, asked=None):
         if asked is not None:
             asked.append(question)
         told = question.exact(snap(rows))
-        common = {"asked": question.asked, "size": told.size, "relation": Relation.ADD_REMOVE, "seeded": False, "unit": 1.0}
+        common = {
+            "question_name": question.name,
+            "size": told.size,
+            "relation": Relation.ADD_REMOVE,
+            "seeded": False,
+            "unit": 1.0,
+        }
         if question.mechanism == "selection":
             place = np.unravel_index(int(np.argmin(told)), told.shape)
             return Answer(np.array(place, dtype=float), price_choice(cost, span=1.0, **common))
@@ -309,7 +315,7 @@ def test_a_deep_tree_stays_within_the_numbers_that_cubes_have(generator):
 
 def test_several_trees_share_their_part(rows):
     model = make(n_trees=3, depth=2, n_rows=300).fit(rows)
-    levels = [event for event in model.privacy_receipt_.events if event.asked == "cube_counts"]
+    levels = [event for event in model.privacy_receipt_.events if event.question_name == "cube_counts"]
     assert len(levels) == 6
     assert sum(event.cost.epsilon for event in levels) == pytest.approx(5.0 * 0.2, rel=1e-6)
 
@@ -328,17 +334,17 @@ def test_what_is_kept_is_public_and_pickles_without_labels(rows):
 def true_sensitivity(event, n_features, model):
     """How far answers can move, from first principles, in steps of the event's own unit."""
     twice = 2.0 if event.relation == "replace" else 1.0
-    if event.asked == "row_count":
+    if event.question_name == "row_count":
         return 1.0
-    if event.asked in ("cube_counts", "nearest_counts"):
+    if event.question_name in ("cube_counts", "nearest_counts"):
         return twice
     dimension = model.search_.centers.shape[1]
     radius = model.n_clusters ** (-1 / dimension)  # of a ball with 1/k of the unit ball's volume
-    if event.asked == "nearest_sums":
+    if event.question_name == "nearest_sums":
         reach = radius if dimension == n_features else 1.0
         return twice * reach / event.unit * math.sqrt(n_features)
-    assert event.asked in ("swap_costs", "set_costs")
-    assert event.event == "exponential"
+    assert event.question_name in ("swap_costs", "set_costs")
+    assert event.mechanism == "exponential"
     return twice * radius**2 / 2 / event.unit
 
 
@@ -357,17 +363,17 @@ def test_a_fit_spends_its_budget_as_pure_epsilon(n_features, guarantee, neighbou
         spent = math.fsum(true_sensitivity(one, n_features, model) / one.scale for one in events)
         assert spent == pytest.approx(epsilon, rel=1e-3)
         assert ledger.spent.fits(guarantee)
-        assert {one.event for one in events} <= {"discrete_laplace", "exponential"}
-        swaps = [one.asked for one in events].count("swap_costs")
-        assert [one.asked for one in events][-2:] == ["nearest_counts", "nearest_sums"]
-        assert (swaps, sum(one.asked == "set_costs" for one in events)) == (model.n_iter_, min(model.n_iter_, 1))
+        assert {one.mechanism for one in events} <= {"discrete_laplace", "exponential"}
+        swaps = [one.question_name for one in events].count("swap_costs")
+        assert [one.question_name for one in events][-2:] == ["nearest_counts", "nearest_sums"]
+        assert (swaps, sum(one.question_name == "set_costs" for one in events)) == (model.n_iter_, min(model.n_iter_, 1))
 
 
 def test_every_number_of_every_cube_and_centre_has_a_draw():
     # Faults 4 and 5: one draw shared by all coordinates, and cells left out because they were empty.
     model = make(5, n_rows=50, epsilon=0.1, bounds=Ball(1.0)).fit(np.full((50, 9), 0.2))
     first, second, *_, counts, sums = model.privacy_receipt_.events
-    assert (first.asked, first.size) == ("cube_counts", 2**4)
+    assert (first.question_name, first.size) == ("cube_counts", 2**4)
     assert second.size % 2**4 == 0
     assert (counts.size, sums.size) == (5, 45)
     assert len(np.unique(model.cluster_centers_)) == 45

@@ -122,7 +122,7 @@ def test_any_guarantee_and_any_source(make, target, source, method, guarantee, n
     model = make(guarantee=guarantee, method=method, neighbours=neighbours, ledger=ledger).fit(target, source=source[:size])
     assert model.cluster_centers_.shape == (3, 2)
     assert tuple(ledger.events) == model.privacy_receipt_.events
-    asked = [event.asked for event in ledger.events]
+    asked = [event.question_name for event in ledger.events]
     assert asked == (["nearest_counts", "nearest_sums"] if method == "nna" else ["row_count", "neighbour_means"])
 
 
@@ -130,7 +130,7 @@ def test_a_public_size_saves_a_question(make, target, source):
     for size in (0, 1, 600):
         ledger = Ledger(PureDP(5.0))
         make(method="nas", n_rows=size, ledger=ledger).fit(target, source=source)
-        assert [event.asked for event in ledger.events] == ["neighbour_means"]
+        assert [event.question_name for event in ledger.events] == ["neighbour_means"]
 
 
 @pytest.mark.parametrize("solver", ["auto", "exact", "representatives"])

@@ -13,17 +13,17 @@ LEAST = 1 - 1e-3
 
 def ratio(event, n_features, radius, n_neighbors):
     """How far the answer can move over the scale of its noise, from first principles."""
-    pure, replaced = event.event == "discrete_laplace", event.relation == "replace"
+    pure, replaced = event.mechanism == "discrete_laplace", event.relation == "replace"
     spread = math.sqrt(n_features) if pure else 1.0  # l1 over l2 norm of one vector, at most
-    if event.asked == "row_count":
+    if event.question_name == "row_count":
         return 1 / event.scale
-    if event.asked == "nearest_counts":
+    if event.question_name == "nearest_counts":
         return (2.0 if pure else math.sqrt(2)) / event.scale if replaced else 1 / event.scale
-    if event.asked == "nearest_sums":
+    if event.question_name == "nearest_sums":
         steps = math.floor(radius / event.unit)  # offsets are clipped to whole steps of the grid
         return spread * (2 if replaced else 1) * steps / event.scale
     n_points = event.size // n_features
-    assert event.asked == "neighbour_means"
+    assert event.question_name == "neighbour_means"
     # One row moves every one of n means by the diameter over t.
     return spread * (n_points if pure else math.sqrt(n_points)) * 2.0 / n_neighbors / event.unit / event.scale
 

@@ -175,7 +175,14 @@ def test_noise_cut_towards_zero_is_caught(seed: int, monkeypatch: pytest.MonkeyP
 def test_sums_and_counts_have_noise_of_their_own(seed: int) -> None:
     # Fault 3: with the same stream for both answers, their difference has no noise. With ours it has that of two draws.
     event = Event(
-        event="rounded_gaussian", asked="a", size=50_000, scale=64.0, sensitivity=1.0, unit=1.0, relation=ADD.value, seeded=True
+        mechanism="rounded_gaussian",
+        question_name="a",
+        size=50_000,
+        scale=64.0,
+        sensitivity=1.0,
+        unit=1.0,
+        relation=ADD.value,
+        seeded=True,
     )
     entropy = Entropy(seed)
     difference = event.draw(entropy) - event.draw(entropy)

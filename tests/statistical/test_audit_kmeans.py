@@ -131,7 +131,9 @@ def test_no_two_numbers_share_their_noise(kind: str, story: Story) -> None:
     left, _ = tables("add-remove", 12)
     for told in fits(story, left, GUARANTEES[kind], "add-remove"):
         fine = [
-            value - question.exact(left) * question.unit for question, event, value in told if event.asked == "nearest_sums"
+            value - question.exact(left) * question.unit
+            for question, event, value in told
+            if event.question_name == "nearest_sums"
         ]
         numbers = np.concatenate([noise.ravel() for noise in fine])
         assert len(np.unique(numbers)) >= numbers.size - 3  # by chance two may be equal, hardly ever four

@@ -64,7 +64,7 @@ def test_a_crash_wastes_budget_and_hides_nothing():
     spy.ledger = ledger
     with pytest.raises(OSError, match="the disk is gone"):
         vault.ask(RowCount(), GDP(1.0))
-    assert [event.asked for event in ledger.events] == ["row_count"]
+    assert [event.question_name for event in ledger.events] == ["row_count"]
     assert len(vault.close(GDP(10.0)).events) == 1
     assert ledger.spent.mu == pytest.approx(1.0, rel=1e-6)
 
@@ -92,7 +92,7 @@ def test_a_closed_vault_answers_no_more():
 def test_pricing_comes_before_everything():
     calls = []
     question = SimpleNamespace(
-        asked="row_count",
+        name="row_count",
         mechanism="additive",
         shape=(1,),
         unit=1.0,
@@ -137,8 +137,8 @@ def test_several_questions_are_all_paid_then_answered_in_one_pass(generator):
         alone = vault.ask(question, GDP(1e6))
         assert answer.value.shape == question.shape
         np.testing.assert_allclose(answer.value, alone.value, atol=1e-9 + 12 * alone.sigma)
-        assert answer.event.asked == question.asked
-    assert [event.asked for event in counted.ledger.events] == 2 * [question.asked for question in QUESTIONS]
+        assert answer.event.question_name == question.name
+    assert [event.question_name for event in counted.ledger.events] == 2 * [question.name for question in QUESTIONS]
 
 
 def test_one_search_serves_questions_about_the_same_points(monkeypatch, generator):
@@ -177,8 +177,8 @@ def test_the_event_says_what_was_asked_and_how_noisy_the_answer_is(question, cos
     (event,) = ledger.events
     assert event == answer.event
     gaussian = isinstance(cost, GDP)
-    assert event.event == ("rounded_gaussian" if gaussian else "discrete_laplace")
-    assert event.asked == question.asked
+    assert event.mechanism == ("rounded_gaussian" if gaussian else "discrete_laplace")
+    assert event.question_name == question.name
     assert event.size == answer.value.size == np.prod(question.shape)
     assert event.sensitivity == (question.l2_sensitivity if gaussian else question.l1_sensitivity)(relation)
     assert event.unit == question.unit
@@ -269,5 +269,5 @@ def test_the_receipt_adds_the_events_up_again():
     with pytest.raises(LedgerError, match=r"Receipt: the events add up to more than mu = 1\.9"):
         vault.close(GDP(1.9))
     receipt = vault.close(GDP(2.0))
-    assert [event.asked for event in receipt.events] == ["row_count"] * 4
+    assert [event.question_name for event in receipt.events] == ["row_count"] * 4
     assert receipt.neighbours == "add-remove"

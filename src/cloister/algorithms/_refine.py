@@ -178,7 +178,7 @@ def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: f
     sizes = phi * np.maximum(counts.value, max(FEWEST_ROWS * counts.sigma, 1.0))
     offsets = sums.value / sizes[:, None]
     variances = (sums.sigma / sizes) ** 2
-    step, left = _believe(offsets, variances, projection, longest=radius / phi)
+    step, left = _shrink(offsets, variances, projection, longest=radius / phi)
     mass = project_to_total(counts.value, n_rows)
     gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
     return _Moved(centers + step, np.sqrt(left), counts.value, counts.sigma, lengths, gained)
@@ -199,7 +199,7 @@ def gain(offsets: FloatArray, variances: FloatArray, *, longest: float = math.in
     return np.asarray(signal / (signal + variances))
 
 
-def _believe(
+def _shrink(
     offsets: FloatArray, variances: FloatArray, projection: FloatArray | None, *, longest: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return the step of each centre, and the variance that is left in a coordinate."""

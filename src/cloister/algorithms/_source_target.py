@@ -79,7 +79,7 @@ def neighbour_averages(ask: Ask, cost: Cost, points: FloatArray, *, n_neighbors:
 
 def noise_quantile(answer: Answer, confidence: float) -> float:
     """Return what the noise on one number stays below with probability `confidence`."""
-    if answer.event.event == "discrete_laplace":
+    if answer.event.mechanism == "discrete_laplace":
         scale = answer.event.scale
         return max(0.0, scale * math.log(1 / (2 * (1 - confidence))))
     return max(0.0, float(answer.sigma * ndtri(confidence)))

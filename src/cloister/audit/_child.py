@@ -21,8 +21,8 @@ from cloister.audit._swap import swapped
 from cloister.cluster import KMeans
 from cloister.domain import IntArray
 from cloister.exceptions import BudgetExceeded
-from cloister.privacy import GDP, Cost, Event, Ledger
-from cloister.questions import Answer, Question
+from cloister.privacy import GDP, Event, Ledger
+from cloister.questions import Answer, Question, Spend
 from cloister.vault import Vault
 
 __all__ = ["BUDGET", "EACH", "main"]
@@ -97,14 +97,14 @@ def _reporting(write: Callable[[bytes], Any], trial: dict[str, Any]) -> type[Vau
     class Reporting(Vault):
         """Writes every answer down at once, and dies where the trial says so."""
 
-        def _pay(self, question: Question, cost: Cost) -> Event:
+        def _pay(self, question: Question, cost: Spend) -> Event:
             event = super()._pay(question, cost)
             reach("paid")
             return event
 
         def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
             answer = super()._noisy(question, exact, event)
-            write(json.dumps({"asked": event.asked, "scale": event.scale, "size": event.size}).encode() + b"\n")
+            write(json.dumps({"asked": event.question_name, "scale": event.scale, "size": event.size}).encode() + b"\n")
             reach("answer")
             return answer
 

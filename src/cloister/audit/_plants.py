@@ -291,7 +291,7 @@ _ALL = (
         "questions cost twice what the plan says, and the account lets it pass",
         "spending",
         (
-            ("cloister.vault:price", _double_cost),
+            ("cloister.questions._price:price", _double_cost),
             ("cloister.privacy._accounting:Tally.fits", _always),
         ),
     ),

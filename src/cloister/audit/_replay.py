@@ -20,8 +20,8 @@ import numpy as np
 
 from cloister.audit._swap import swapped, wrapped
 from cloister.domain import FloatArray, IntArray
-from cloister.privacy import Cost, Event
-from cloister.questions import Answer, Question
+from cloister.privacy import Event
+from cloister.questions import Answer, Question, Spend
 from cloister.vault import Vault
 
 __all__ = ["Call", "Replay", "Tape", "record", "replay"]
@@ -34,7 +34,7 @@ SAMPLERS = {
     "discrete_laplace": "cloister.privacy._events:discrete_laplace",
     "exponential": "cloister.privacy._events:exponential_choice",
 }
-PUBLIC_OF_EVENT = ("event", "asked", "size", "scale", "sensitivity", "unit", "relation")
+PUBLIC_OF_EVENT = ("mechanism", "question_name", "step", "size", "scale", "sensitivity", "unit", "relation")
 OF_THE_RUN = {"created", "when", "account", "versions"}  # differ between any two fits
 SLACK = 1e-12  # of floating-point addition
 
@@ -141,7 +141,7 @@ def _recorder(tape: Tape) -> type[Vault]:
     class Recorder(Vault):
         """Answers as the vault does and writes everything down."""
 
-        def _pay(self, question: Question, cost: Cost) -> Event:
+        def _pay(self, question: Question, cost: Spend) -> Event:
             event = super()._pay(question, cost)
             tape.paid.append(event)
             return event
@@ -170,13 +170,13 @@ def _player(tape: Tape, other: Tape, worst: list[float]) -> type[Vault]:
             other.calls.append(call)
             differs = _difference(call, question, event)
             if differs:
-                other.faults.append(f"question {place + 1}, {call.event.asked}: {differs}")
+                other.faults.append(f"question {place + 1}, {call.event.question_name}: {differs}")
                 raise _DivergedError
             moved = distance(call.exact, np.asarray(exact), event)
             ratio = moved / event.sensitivity
             worst[0] = max(worst[0], ratio)
             if ratio > 1 + SLACK:
-                where = f"question {place + 1}, {event.asked} ({event.event})"
+                where = f"question {place + 1}, {event.question_name} ({event.mechanism})"
                 other.faults.append(f"{where}: neighbours lie {ratio:.9g} times the sensitivity apart")
             return Answer(call.value.copy(), event)
 
@@ -186,9 +186,9 @@ def _player(tape: Tape, other: Tape, worst: list[float]) -> type[Vault]:
 def distance(left: IntArray, right: IntArray, event: Event) -> float:
     """Return how far two exact answers lie apart, in the sense in which the event states its sensitivity."""
     moves = (left.astype(object) - right.astype(object)).ravel()  # Python integers do not overflow
-    if event.event == "exponential":
+    if event.mechanism == "exponential":
         return float(max(moves) - min(moves))
-    if event.event == "discrete_laplace":
+    if event.mechanism == "discrete_laplace":
         return float(sum(abs(one) for one in moves))
     return math.sqrt(sum(one * one for one in moves))
 
@@ -196,22 +196,24 @@ def distance(left: IntArray, right: IntArray, event: Event) -> float:
 def _unpaid(tape: Tape, question: Question, event: Event) -> Iterator[str]:
     place = len(tape.calls)
     if place >= len(tape.paid):
-        yield f"question {place + 1}, {question.asked}: answered before it was paid"
+        yield f"question {place + 1}, {question.name}: answered before it was paid"
     elif tape.paid[place] is not event:
-        yield f"question {place + 1}, {question.asked}: answered with the noise of another event"
+        yield f"question {place + 1}, {question.name}: answered with the noise of another event"
 
 
 def _misdrawn(draws: list[tuple[str, float, int]], question: Question, event: Event) -> Iterator[str]:
-    wanted = (event.event, event.scale, event.size)
+    wanted = (event.mechanism, event.scale, event.size)
     if draws != [wanted]:
         said = "; ".join(f"{kind} of scale {scale:.6g}, {size} numbers" for kind, scale, size in draws) or "nothing"
-        yield (f"{question.asked}: drawn was {said}; paid was {event.event} of scale {event.scale:.6g}, {event.size} numbers")
+        yield (
+            f"{question.name}: drawn was {said}; paid was {event.mechanism} of scale {event.scale:.6g}, {event.size} numbers"
+        )
 
 
 def _difference(call: Call, question: Question, event: Event) -> str:
     """Say how the neighbour's question or event differs from the recorded one; nothing where they agree."""
     if type(question) is not type(call.question):
-        return f"the neighbour is asked {event.asked}"
+        return f"the neighbour is asked {event.question_name}"
     for one in fields(question):
         if not _same(getattr(question, one.name), getattr(call.question, one.name)):
             return f"the neighbour's question differs in {one.name}"

@@ -49,8 +49,8 @@ def share_spent(events: Sequence[Event], guarantee: Guarantee) -> float:
 
     Where Gaussian and pure events occur together, the pure ones count as their Gaussian equivalents.
     """
-    gaussian = math.fsum((one.sensitivity / one.scale) ** 2 for one in events if one.event == "rounded_gaussian")
-    pure = [one.sensitivity / one.scale for one in events if one.event != "rounded_gaussian"]
+    gaussian = math.fsum((one.sensitivity / one.scale) ** 2 for one in events if one.mechanism == "rounded_gaussian")
+    pure = [one.sensitivity / one.scale for one in events if one.mechanism != "rounded_gaussian"]
     total = math.fsum(pure)
     if isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and guarantee.delta == 0):
         return math.inf if gaussian else total / guarantee.epsilon

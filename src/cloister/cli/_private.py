@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cloister.cli._bounds import Bounds, read_bounds
-from cloister.cli._product import Product, Shown, check_shown, open_outputs, publish
+from cloister.cli._product import OutputOptions, Product, check_shown, open_outputs, publish
 from cloister.exceptions import LedgerError, ParameterError
 
 if TYPE_CHECKING:
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 __all__ = [
     "EPSILON_HELP",
     "domain_of",
-    "door_of",
     "fit_privately",
     "guarantee_options",
     "open_table",
     "output_options",
+    "output_options_of",
     "shared_options",
     "shared_parameters",
-    "shown_by",
+    "source_options",
     "spend",
     "split_names",
 ]
@@ -95,16 +95,16 @@ def output_options(command: Command) -> Command:
 
 def fit_privately(product: Product, data: str, options: dict[str, Any], run: Callable[[dict[str, Any], "Rows"], Any]) -> None:
     """Check everything, fit, write and tell. `run` gets the parameters that all estimators share, and the rows."""
-    shown = shown_by(options)
+    shown = output_options_of(options)
     check_shown(shown, [("DATA", data), ("--ledger", options["ledger"])])
     bounds = read_bounds(options["bounds"])
-    rows = open_table(data, bounds, split_names(options["columns"]), **door_of(options))
+    rows = open_table(data, bounds, split_names(options["columns"]), **source_options(options))
     spend(product, shown, options, lambda ledger: run(_parameters(rows, bounds, ledger, options), rows))
 
 
-def shown_by(options: dict[str, Any]) -> Shown:
+def output_options_of(options: dict[str, Any]) -> OutputOptions:
     """Return how a command tells what it did, from its options."""
-    return Shown(
+    return OutputOptions(
         output=options["output"],
         report=options["report"],
         indices=options.get("indices"),
@@ -114,7 +114,7 @@ def shown_by(options: dict[str, Any]) -> Shown:
     )
 
 
-def spend(product: Product, shown: Shown, options: dict[str, Any], run: Callable[["Ledger | None"], Any]) -> None:
+def spend(product: Product, shown: OutputOptions, options: dict[str, Any], run: Callable[["Ledger | None"], Any]) -> None:
     """Try the outputs, open the ledger, run what spends from it, write and tell."""
     with ExitStack() as stack:
         outputs = stack.enter_context(open_outputs(shown))
@@ -174,7 +174,7 @@ def split_names(columns: str | None) -> list[str] | None:
     return names
 
 
-def door_of(options: dict[str, Any]) -> dict[str, Any]:
+def source_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return how the private table is opened, from the options of a command."""
     return {"engine": options["engine"], "scheduler": options["scheduler"], "n_jobs": options["jobs"]}
 

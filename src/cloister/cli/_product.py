@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from cloister.privacy import Ledger
 
-__all__ = ["CHOICE", "RELEASE", "SYNOPSIS", "Outputs", "Product", "Shown", "check_shown", "open_outputs", "publish"]
+__all__ = ["CHOICE", "RELEASE", "SYNOPSIS", "OutputOptions", "Outputs", "Product", "check_shown", "open_outputs", "publish"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class OutputOptions:
     """How a command tells what it did; none of it can change the guarantee."""
 
     output: str | None = None
@@ -35,7 +35,7 @@ class Shown:
 class Outputs:
     """The places a command writes to, tried and open."""
 
-    shown: Shown
+    shown: OutputOptions
     output: Target | None
     report: Target | None
     indices: Target | None
@@ -64,7 +64,7 @@ class Product:
     indices: Callable[[Any], str] | None = None  # of the rows that were chosen, if any were
 
 
-def check_shown(shown: Shown, inputs: Sequence[tuple[str, str | None]]) -> None:
+def check_shown(shown: OutputOptions, inputs: Sequence[tuple[str, str | None]]) -> None:
     """Refuse outputs that get in each other's way or would replace an input."""
     if shown.json and STANDARD_OUTPUT in (shown.output, shown.report, shown.indices):
         raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
@@ -73,7 +73,7 @@ def check_shown(shown: Shown, inputs: Sequence[tuple[str, str | None]]) -> None:
 
 
 @contextmanager
-def open_outputs(shown: Shown) -> Iterator[Outputs]:
+def open_outputs(shown: OutputOptions) -> Iterator[Outputs]:
     """Try and open what will be written, before anything is spent."""
     with ExitStack() as stack:
         output = stack.enter_context(open_target("--output", shown.output, force=shown.force))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cloister.cli._files import STANDARD_OUTPUT
-from cloister.cli._product import RELEASE, Shown, check_shown, open_outputs, publish
+from cloister.cli._product import RELEASE, OutputOptions, check_shown, open_outputs, publish
 from cloister.exceptions import ReleaseError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def show(release: str, report: str | None, *, as_json: bool, force: bool) -> Non
       cloister show release.json --report report.html
       cloister show release.json --json | jq .clusters
     """  # noqa: D301
-    shown = Shown(report=report, force=force, json=as_json)
+    shown = OutputOptions(report=report, force=force, json=as_json)
     check_shown(shown, [("RELEASE", release)])
     found = read_release(release)
     with open_outputs(shown) as outputs:

@@ -8,12 +8,12 @@ import click
 from cloister.cli._bounds import read_bounds
 from cloister.cli._private import (
     EPSILON_HELP,
-    door_of,
     open_table,
     output_options,
+    output_options_of,
     shared_options,
     shared_parameters,
-    shown_by,
+    source_options,
     spend,
     split_names,
 )
@@ -74,7 +74,7 @@ def source_target(target: str, source: str, **options: Any) -> None:
       cloister source-target streets.csv --source volunteers.parquet -k 10 --rho 1 --columns x,y \\
           --ledger budget.sqlite --output release.json --report report.html --indices medoids.csv
     """  # noqa: D301
-    shown = shown_by(options)
+    shown = output_options_of(options)
     check_shown(shown, [("TARGET", target), ("--source", source), ("--ledger", options["ledger"])])
     guarantee = _guarantee(options)
     public, rows, domain = _open(target, source, options)
@@ -122,4 +122,4 @@ def _open(target: str, source: str, options: dict[str, Any]) -> tuple["Rows", "R
         domain = Box([low for low, _ in pairs], [high for _, high in pairs])
     else:
         public, domain = open_rows(target, columns, n_jobs=jobs, where="TARGET"), None
-    return public, open_rows(source, public.feature_names, where="--source", **door_of(options)), domain
+    return public, open_rows(source, public.feature_names, where="--source", **source_options(options)), domain

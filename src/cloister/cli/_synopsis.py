@@ -13,7 +13,7 @@ import click
 from cloister.cli._bounds import Bounds, read_query
 from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
 from cloister.cli._private import fit_privately, guarantee_options, output_options
-from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, Shown, check_shown, open_outputs, publish
+from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, OutputOptions, check_shown, open_outputs, publish
 from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def kmeans(source: str, clusters: int, seed: int | None, *, as_json: bool, **opt
       cloister synopsis kmeans synopsis.json -k 5
       cloister synopsis kmeans synopsis.json -k 5 --output release.json --report report.html
     """  # noqa: D301
-    shown = Shown(json=as_json, **options)
+    shown = OutputOptions(json=as_json, **options)
     check_shown(shown, [("SYNOPSIS", source)])
     found = _read(source)
     release = found.kmeans(clusters, random_state=seed)
@@ -134,7 +134,7 @@ def choose_k(source: str, numbers: str, seed: int | None, *, as_json: bool, **op
       cloister synopsis choose-k synopsis.json
       cloister synopsis choose-k synopsis.json --range 2:20 --json | jq .best
     """  # noqa: D301
-    shown = Shown(json=as_json, **options)
+    shown = OutputOptions(json=as_json, **options)
     check_shown(shown, [("SYNOPSIS", source)])
     span = _read_range(numbers)
     found = _read(source)
@@ -223,7 +223,7 @@ def show(source: str, *, as_json: bool, **options: Any) -> None:
       cloister synopsis show synopsis.json
       cloister synopsis show synopsis.json --report report.html
     """  # noqa: D301
-    shown = Shown(json=as_json, **options)
+    shown = OutputOptions(json=as_json, **options)
     check_shown(shown, [("SYNOPSIS", source)])
     found = _read(source)
     with open_outputs(shown) as outputs:

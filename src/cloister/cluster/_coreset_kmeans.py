@@ -203,7 +203,7 @@ def _fewest_rows(plan: CoresetPlan, request: Request, budget: Cost, n_features: 
     probe = HashSums(normals=np.zeros((n_features, 0)), offsets=np.zeros(0), nodes=np.array([1]), radius=1.0)
     noise = price(
         budget.share(plan.shares.sums),
-        asked=probe.asked,
+        question_name=probe.name,
         size=1,
         l1=probe.l1_sensitivity(request.relation),
         l2=probe.l2_sensitivity(request.relation),

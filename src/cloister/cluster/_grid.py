@@ -12,7 +12,7 @@ from cloister import validate
 from cloister.algorithms import COUNT_RULES, GRID_RULES, cells_per_axis, grid_shape
 from cloister.cluster._base import PrivateClusterer, PrivateEstimator, PrivateFit, Request, count_rows
 from cloister.cluster._progress import Progress
-from cloister.data import asked_once
+from cloister.data import single_pass
 from cloister.domain import Box, FloatArray, Frame
 from cloister.privacy import Guarantee, Ledger, price
 from cloister.questions import Ask, Cost, GridCounts, check_grid
@@ -86,8 +86,8 @@ class _GridEstimator(PrivateEstimator):
         assert frame.half_widths is not None
         probe = GridCounts(half_widths=frame.half_widths, cells=(1,) * frame.n_features)
         l1, l2 = probe.l1_sensitivity(request.relation), probe.l2_sensitivity(request.relation)
-        noise = price(cost, asked="", size=1, l1=l1, l2=l2, unit=1.0, relation=request.relation, seeded=False)
-        laplace = noise.event == "discrete_laplace"
+        noise = price(cost, question_name="", size=1, l1=l1, l2=l2, unit=1.0, relation=request.relation, seeded=False)
+        laplace = noise.mechanism == "discrete_laplace"
         epsilon = 1 / noise.scale if laplace else 2.0**0.5 / noise.standard_deviation
         per_axis = cells_per_axis(
             rule, n_rows=n_rows, n_features=frame.n_features, n_clusters=request.n_clusters, epsilon=epsilon
@@ -190,7 +190,7 @@ class GridSynopsis(_GridEstimator):
 
     def fit(self, X: object, y: object = None) -> Self:
         """Count the rows in the cells, with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored."""
-        fit = self._fit_privately(X, asked_once(self._open(X)))
+        fit = self._fit_privately(X, single_pass(self._open(X)))
         self.synopsis_ = self._synopsis(fit)
         self.privacy_receipt_ = fit.receipt
         return self

@@ -28,7 +28,7 @@ from cloister.questions import Ask
 __all__ = ["KMeans"]
 
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
-LOUDEST = 2.0**46  # steps of the grid: the noise of a later sum is at most four times that of the mean, and 2**48 can be drawn
+MAX_NOISE = 2.0**46  # grid steps: a later sum is at most four times as noisy as the mean, and 2**48 can be drawn
 BIN_ERROR = 0.02  # part of the loss that the width of the bins leaves open
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
 
@@ -137,7 +137,7 @@ class KMeans(PrivateClusterer):
     def _plan(self, request: Request, frame: Frame) -> int:
         budget = request.cost.share(1 - SIZE_SHARE)
         least = make_plan(1.0, frame.n_features, request.n_clusters, budget=budget, relation=request.relation)
-        if least.sum_noise(least.mean) > LOUDEST * grid_step(frame.n_features):
+        if least.sum_noise(least.mean) > MAX_NOISE * grid_step(frame.n_features):
             rule = "a budget whose noise can be drawn"
             validate.refuse(self._where("epsilon"), rule, str(request.guarantee), remedy="Spend more.")
         return validate.integer(self._where("n_init"), self.n_init, low=1)

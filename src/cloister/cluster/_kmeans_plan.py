@@ -22,8 +22,8 @@ class Recipe:
     mean: float  # the mean of the rows
     scale_low: float  # how far rows lie from it: least and most
     scale_high: float
-    clearness: float  # standard deviations that all rows together should stand out by there
-    sharpness: float  # standard deviations that a cluster of average size should stand out by in a vote
+    distance_snr: float  # standard deviations that all rows together should stand out by there
+    vote_snr: float  # standard deviations that a cluster of average size should stand out by in a vote
     vote_low: float  # least and most that a vote may take
     vote_high: float
     n_votes: int  # rounds of votes
@@ -35,8 +35,8 @@ class Recipe:
     max_candidates_flat: int  # of all votes in few dimensions, where a search among many is quick
     surplus: float  # centres at the start, times k
     n_rounds: int  # rounds of counts and sums; surplus centres are joined after all but the last
-    n_rounds_faint: int  # the same where clusters are faint
-    faint: float  # standard deviations of a count, at the whole budget, below which a cluster of average size is faint
+    n_rounds_low_snr: int  # the same where clusters are faint
+    low_snr: float  # standard deviations of a count, at the whole budget, below which a cluster of average size is faint
     growth: float  # of their shares, from round to round
     projected: int  # rounds in which rows belong to centres of the projection
     distances: float  # part of a round for the histogram of distances
@@ -49,8 +49,8 @@ GAUSSIAN = Recipe(
     mean=0.01,
     scale_low=0.02,
     scale_high=0.08,
-    clearness=8.0,
-    sharpness=6.0,
+    distance_snr=8.0,
+    vote_snr=6.0,
     vote_low=0.04,
     vote_high=0.15,
     n_votes=2,
@@ -62,8 +62,8 @@ GAUSSIAN = Recipe(
     max_candidates_flat=4096,
     surplus=3.0,
     n_rounds=6,
-    n_rounds_faint=4,
-    faint=20.0,
+    n_rounds_low_snr=4,
+    low_snr=20.0,
     growth=1.3,
     projected=2,
     distances=0.06,
@@ -76,8 +76,8 @@ PURE = Recipe(
     mean=0.02,
     scale_low=0.02,
     scale_high=0.2,
-    clearness=8.0,
-    sharpness=6.0,
+    distance_snr=8.0,
+    vote_snr=6.0,
     vote_low=0.08,
     vote_high=0.25,
     n_votes=2,
@@ -89,8 +89,8 @@ PURE = Recipe(
     max_candidates_flat=4096,
     surplus=2.0,
     n_rounds=2,
-    n_rounds_faint=2,
-    faint=20.0,
+    n_rounds_low_snr=2,
+    low_snr=20.0,
     growth=1.3,
     projected=1,
     distances=0.08,
@@ -197,13 +197,13 @@ def make_plan(
     flat = dimension <= recipe.flat
     n_votes = recipe.n_votes_flat if flat else recipe.n_votes
     most = recipe.max_candidates_flat if flat else recipe.max_candidates
-    scale = _share(recipe.clearness, n_rows, budget=budget, relation=relation, low=recipe.scale_low, high=recipe.scale_high)
+    scale = _share(recipe.distance_snr, n_rows, budget=budget, relation=relation, low=recipe.scale_low, high=recipe.scale_high)
     vote = _share(
-        recipe.sharpness, n_rows / n_clusters, budget=budget, relation=relation, low=recipe.vote_low, high=recipe.vote_high
+        recipe.vote_snr, n_rows / n_clusters, budget=budget, relation=relation, low=recipe.vote_low, high=recipe.vote_high
     )
     start = max(n_clusters, min(LARGEST_START, int(recipe.surplus * n_clusters)))
-    faint = n_rows / n_clusters < recipe.faint * _count_noise(budget, relation)
-    n_rounds = recipe.n_rounds_faint if faint else recipe.n_rounds
+    faint = n_rows / n_clusters < recipe.low_snr * _count_noise(budget, relation)
+    n_rounds = recipe.n_rounds_low_snr if faint else recipe.n_rounds
     rounds = _refine_shares(1 - recipe.mean - scale - n_votes * vote, n_rounds, growth=recipe.growth)
     noise = _count_noise(budget.share(vote), relation)
     n_candidates = max(16, 2 * n_clusters, min(most, int(n_rows / (recipe.density * noise))))

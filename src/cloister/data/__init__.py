@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The door: opens tables, cuts them into blocks, and adds integers up. Imported by the vault and the estimators."""
 
-from cloister.data._backend import Block, Kernel, LocalRows, Rows, Tally, asked_once, watched
+from cloister.data._backend import Block, Kernel, LocalRows, Rows, Tally, single_pass, watched
 from cloister.data._numpy import ArrayRows, as_matrix
 from cloister.data._open import ENGINES, open_rows
 
@@ -14,7 +14,7 @@ __all__ = [
     "Rows",
     "Tally",
     "as_matrix",
-    "asked_once",
     "open_rows",
+    "single_pass",
     "watched",
 ]

@@ -29,12 +29,12 @@ __all__ = [
     "Rows",
     "Source",
     "Tally",
-    "asked_once",
     "block_rows",
     "count_jobs",
     "empty_block",
     "merge_of",
     "one_blas_thread",
+    "single_pass",
     "slices",
     "watched",
 ]
@@ -74,7 +74,7 @@ class Source:
         self._n_features = n_features
         self._feature_names = feature_names
         self.watch: Watch | None = None  # told, during a fold, which part of the rows is done
-        self.asked_once = False  # whether one question is all that is to be expected, so that keeping rows does not pay
+        self.single_pass = False  # whether one question is all that is to be expected, so that keeping rows does not pay
 
     @property
     def n_features(self) -> int:
@@ -145,10 +145,10 @@ def _tallies(kernel: Kernel, blocks: Iterator[Block], n_jobs: int) -> Iterator[T
             yield future.result()
 
 
-def asked_once(rows: Rows) -> Rows:
+def single_pass(rows: Rows) -> Rows:
     """Return `rows`, told that one question is all that is to be expected: keeping them in memory would not pay."""
     if isinstance(rows, Source):
-        rows.asked_once = True
+        rows.single_pass = True
     return rows
 
 

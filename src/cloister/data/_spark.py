@@ -70,7 +70,7 @@ class SparkRows(Source):
 
     def _ask(self, question: Any, size: int) -> Tally | None:
         self._asked += 1
-        if self._blocks is None and not self._partitions.kept and (self._asked > 1 or not self.asked_once):
+        if self._blocks is None and not self._partitions.kept and (self._asked > 1 or not self.single_pass):
             self._blocks = self._partitions.blocks(self._n_features).persist(_memory_only())
             weakref.finalize(self, _forget, self._blocks)
         if self._blocks is None:

@@ -21,8 +21,10 @@ from cloister.privacy._ledger import Account, Ledger
 from cloister.privacy._receipt import Receipt
 from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
 from cloister.privacy._selection import exponential_choice
+from cloister.privacy._steps import FIGURES, Query, Step, StepRecord
 
 __all__ = [
+    "FIGURES",
     "GDP",
     "ZCDP",
     "Account",
@@ -34,8 +36,11 @@ __all__ = [
     "Guarantee",
     "Ledger",
     "PureDP",
+    "Query",
     "Receipt",
     "Scale",
+    "Step",
+    "StepRecord",
     "Tally",
     "as_guarantee",
     "coarsened",

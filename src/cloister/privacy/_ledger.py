@@ -519,7 +519,7 @@ class Account:
                 )
             if account.closed or not account.takes(stamped.cost):
                 raise BudgetExceeded(
-                    f"Ledger.debit: {stamped.asked!r} does not fit into what this fit reserved "
+                    f"Ledger.debit: {stamped.question_name!r} does not fit into what this fit reserved "
                     f"({'closed' if account.closed else account.cost}). This is a fault of the method; please report it."
                 )
             written.append(stamped)

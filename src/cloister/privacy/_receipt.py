@@ -73,7 +73,7 @@ class Receipt:
             "add-remove": "adding or removing any one row",
             "replace": "replacing any one row by another",
         }[self.neighbours]
-        asked = Counter(event.asked for event in self.events)
+        asked = Counter(event.question_name for event in self.events)
         questions = ", ".join(f"{times} x {name}" for name, times in asked.items())
         lines = [
             f"Guarantee: {self.guarantee}. {who.capitalize()} changes the chance of any published result by no more than this.",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may be asked of rows: frozen public data, a kernel for one block, and its sensitivity. Imports domain and privacy."""
 
-from cloister.privacy import Cost
-from cloister.questions._ask import Answer, Ask
+from cloister.privacy import Cost, Query, Step
+from cloister.questions._ask import Answer, Ask, Spend
 from cloister.questions._base import NearestQuestion, Question
 from cloister.questions._bounded import BoundedCounts, BoundedSums
 from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
@@ -10,6 +10,7 @@ from cloister.questions._cubes import LARGEST_CUBE_GRID, CubeCounts
 from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
 from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
 from cloister.questions._neighbours import NeighbourMeans
+from cloister.questions._price import deviation, plan_query, price_question
 from cloister.questions._search import ENGINES, Nearest, choose_engine
 from cloister.questions._sums import NearestSums
 from cloister.questions._swaps import LARGEST_CHOICE, SetCosts, SwapCosts
@@ -36,11 +37,17 @@ __all__ = [
     "NearestQuestion",
     "NearestSums",
     "NeighbourMeans",
+    "Query",
     "Question",
     "RowCount",
     "SetCosts",
+    "Spend",
+    "Step",
     "SwapCosts",
     "Together",
     "check_grid",
     "choose_engine",
+    "deviation",
+    "plan_query",
+    "price_question",
 ]

@@ -3,13 +3,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, overload
+from typing import Protocol, TypeAlias, overload
 
 from cloister.domain import FloatArray
-from cloister.privacy import Cost, Event
+from cloister.privacy import Cost, Event, Query
 from cloister.questions._base import Question
 
-__all__ = ["Answer", "Ask"]
+__all__ = ["Answer", "Ask", "Spend"]
+
+Spend: TypeAlias = Cost | Query  # what a question may cost; a query also says which step of the plan it belongs to
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +36,10 @@ class Ask(Protocol):
     """What an algorithm is given instead of rows."""
 
     @overload
-    def __call__(self, question: Question, cost: Cost) -> Answer: ...
+    def __call__(self, question: Question, cost: Spend) -> Answer: ...
 
     @overload
-    def __call__(self, question: Sequence[Question], cost: Sequence[Cost]) -> tuple[Answer, ...]: ...
+    def __call__(self, question: Sequence[Question], cost: Sequence[Spend]) -> tuple[Answer, ...]: ...
 
-    def __call__(self, question: Question | Sequence[Question], cost: Cost | Sequence[Cost]) -> Answer | tuple[Answer, ...]:
+    def __call__(self, question: Question | Sequence[Question], cost: Spend | Sequence[Spend]) -> Answer | tuple[Answer, ...]:
         """Answer `question` at no more than `cost`; or several, each at its own cost, in one pass over the rows."""

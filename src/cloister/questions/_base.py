@@ -38,7 +38,7 @@ class Question(ABC):
 
     projection: FloatArray | None = None
 
-    asked: ClassVar[str]
+    name: ClassVar[str]
     mechanism: ClassVar[str] = "additive"  # "selection": the answers are costs, and the index of a low one is released
 
     def __post_init__(self) -> None:

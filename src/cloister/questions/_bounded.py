@@ -31,7 +31,7 @@ class BoundedCounts(NearestCounts):
     """
 
     radius: float
-    asked: ClassVar[str] = "bounded_counts"
+    name: ClassVar[str] = "bounded_counts"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,7 +61,7 @@ class BoundedSums(NearestSums):
         Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
     """
 
-    asked: ClassVar[str] = "bounded_sums"
+    name: ClassVar[str] = "bounded_sums"
 
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Add up the offsets of the near rows of one block, in whole steps of the grid."""

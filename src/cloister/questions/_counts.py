@@ -36,7 +36,7 @@ class NearestCounts(NearestQuestion, Counts):
         Public, in the unit ball (of the projection, if there is one).
     """
 
-    asked: ClassVar[str] = "nearest_counts"
+    name: ClassVar[str] = "nearest_counts"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -70,7 +70,7 @@ class DistanceHistogram(NearestQuestion, Counts):
     edges: FloatArray
     points: FloatArray | None = None  # type: ignore[assignment]
     anchors: FloatArray | None = None
-    asked: ClassVar[str] = "distance_histogram"
+    name: ClassVar[str] = "distance_histogram"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,7 +117,7 @@ class DistanceHistogram(NearestQuestion, Counts):
 class RowCount(Question):
     """How many rows there are."""
 
-    asked: ClassVar[str] = "row_count"
+    name: ClassVar[str] = "row_count"
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ class CubeCounts(Counts):
     side: float
     per_axis: int
     cubes: IntArray
-    asked: ClassVar[str] = "cube_counts"
+    name: ClassVar[str] = "cube_counts"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -32,7 +32,7 @@ class GridCounts(Counts):
 
     half_widths: FloatArray
     cells: tuple[int, ...]
-    asked: ClassVar[str] = "grid_counts"
+    name: ClassVar[str] = "grid_counts"
 
     def __post_init__(self) -> None:
         super().__post_init__()

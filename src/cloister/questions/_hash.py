@@ -106,7 +106,7 @@ class HashCounts(HashQuestion, Counts):
         The hyperplanes and the nodes.
     """
 
-    asked: ClassVar[str] = "hash_counts"
+    name: ClassVar[str] = "hash_counts"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -132,7 +132,7 @@ class HashSums(HashQuestion):
     """
 
     radius: float
-    asked: ClassVar[str] = "hash_sums"
+    name: ClassVar[str] = "hash_sums"
 
     def __post_init__(self) -> None:
         super().__post_init__()

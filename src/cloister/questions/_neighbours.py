@@ -36,7 +36,7 @@ class NeighbourMeans(Question):
 
     points: FloatArray
     n_neighbors: int
-    asked: ClassVar[str] = "neighbour_means"
+    name: ClassVar[str] = "neighbour_means"
 
     def __post_init__(self) -> None:
         super().__post_init__()

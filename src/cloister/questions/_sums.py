@@ -33,7 +33,7 @@ class NearestSums(NearestQuestion):
 
     radius: float
     anchors: FloatArray | None = None
-    asked: ClassVar[str] = "nearest_sums"
+    name: ClassVar[str] = "nearest_sums"
 
     def __post_init__(self) -> None:
         super().__post_init__()

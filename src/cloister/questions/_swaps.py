@@ -112,7 +112,7 @@ class SwapCosts(CappedCosts):
 
     centers: FloatArray
     candidates: FloatArray
-    asked: ClassVar[str] = "swap_costs"
+    name: ClassVar[str] = "swap_costs"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,7 +162,7 @@ class SetCosts(CappedCosts):
     """
 
     sets: FloatArray
-    asked: ClassVar[str] = "set_costs"
+    name: ClassVar[str] = "set_costs"
 
     def __post_init__(self) -> None:
         super().__post_init__()

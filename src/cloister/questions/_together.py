@@ -29,7 +29,7 @@ class Together:
         for question in self.questions:
             if type(question).merge is not Question.merge:
                 remedy = "Ask the others one at a time."
-                validate.refuse("ask", "questions whose answers add up", question.asked, remedy=remedy)
+                validate.refuse("ask", "questions whose answers add up", question.name, remedy=remedy)
 
     @cached_property
     def _leaders(self) -> tuple[int, ...]:

@@ -93,9 +93,9 @@ class _Stages:
 
 def _split(paid: list[Paid]) -> _Stages | None:
     """Cut the events where the stages begin; None if they are not those of KMeans."""
-    size = [one for one in paid if one[0].asked == "row_count"]
-    rest = [one for one in paid if one[0].asked != "row_count"]
-    asked = [event.asked for event, _ in rest]
+    size = [one for one in paid if one[0].question_name == "row_count"]
+    rest = [one for one in paid if one[0].question_name != "row_count"]
+    asked = [event.question_name for event, _ in rest]
     n_rounds = asked.count("nearest_sums") - 1
     start = len(rest) - len(ROUND) * n_rounds
     votes = asked[2:start]
@@ -124,7 +124,7 @@ def _radius(sums: Event, release: Release) -> float:
     """Return what offsets were clipped at, as `transform` measures distances: the sensitivity, undone."""
     reach = float(release.frame.scale[0]) if release.scaling == "none" else release.n_features**0.5
     norm = sums.sensitivity * sums.unit / (2.0 if sums.relation == "replace" else 1.0)
-    return reach * norm / (1.0 if sums.event == "rounded_gaussian" else release.n_features**0.5)
+    return reach * norm / (1.0 if sums.mechanism == "rounded_gaussian" else release.n_features**0.5)
 
 
 def placing_panels(release: Release) -> list[dict[str, Any]]:

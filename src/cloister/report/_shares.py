@@ -23,10 +23,10 @@ def group_events(events: Sequence[Event]) -> list[dict[str, Any]]:
     for event, share in zip(events, shares_of(events), strict=True):
         sensitivity = event.sensitivity * event.unit
         group = groups.setdefault(
-            (event.asked, event.event, event.relation),
+            (event.question_name, event.mechanism, event.relation),
             {
-                "asked": event.asked,
-                "mechanism": event.event,
+                "asked": event.question_name,
+                "mechanism": event.mechanism,
                 "times": 0,
                 "smallest_size": event.size,
                 "largest_size": event.size,
@@ -53,4 +53,4 @@ def _widen(group: dict[str, Any], low: str, high: str, value: float) -> None:
 def _weight(event: Event) -> float:
     """Return what adds up when events compose: the square of mu, or epsilon."""
     ratio = event.sensitivity / event.scale
-    return ratio**2 if event.event == "rounded_gaussian" else ratio
+    return ratio**2 if event.mechanism == "rounded_gaussian" else ratio

@@ -128,7 +128,7 @@ def _rows_error(synopsis: Synopsis) -> float:
     """Return the error of the number of rows: of the sum of all cells, of the answer it was asked for, or none if public."""
     if synopsis.total is None:
         return float(synopsis.sigma * math.sqrt(synopsis.noisy_counts.size))
-    asked = [event.standard_deviation for event in synopsis.receipt.events if event.asked == "row_count"]
+    asked = [event.standard_deviation for event in synopsis.receipt.events if event.question_name == "row_count"]
     return math.hypot(*asked)
 
 
@@ -187,7 +187,7 @@ def _is_projected(release: Release) -> bool:
     """Say whether candidates were compared in a random projection."""
     if release.method == "KMeans":
         return any(isinstance(entry, dict) and "dimension" in entry for entry in release.history)
-    return release.method == "PEMeans" and any(event.asked == "nearest_sums" for event in release.receipt.events)
+    return release.method == "PEMeans" and any(event.question_name == "nearest_sums" for event in release.receipt.events)
 
 
 def _rounds(history: Sequence[Any]) -> list[dict[str, Any]]:

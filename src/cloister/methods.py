@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one table of methods. Package, command line, ``compare``, audit, benchmark, documentation and tests read it.
+
+Imports nothing of the package, so that the command line starts at once; an estimator is imported when it is first used.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+__all__ = ["METHODS", "Method", "commands", "comparable", "find_method"]
+
+GUARANTEES = ("pure", "approx", "zcdp", "gdp")
+DOMAINS = ("box", "ball")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One public estimator: what it is called, what it supports, and how to make a fit of it short."""
+
+    name: str  # of the class, which is importable from `cloister`
+    summary: str  # in one line
+    origin: str  # the paper it is from, or that it is our own
+    command: str | None = None  # `cloister fit --method`; None where it has a command of its own
+    kind: str = "centers"  # "centers": fit(rows) finds centres; "synopsis"; "source-target": fit(target, source=rows)
+    domains: tuple[str, ...] = DOMAINS
+    guarantees: tuple[str, ...] = GUARANTEES
+    delta: float = 1e-6  # by default
+    max_features: int | None = None  # beyond which it makes no sense
+    short: Mapping[str, Any] = field(default_factory=dict)  # options that make a fit short
+    wide: Mapping[str, Any] = field(default_factory=dict)  # further ones from three columns on
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that change what is asked, by name
+
+    @property
+    def estimator(self) -> type[Any]:
+        """The class."""
+        found: type[Any] = getattr(import_module("cloister.cluster"), self.name)
+        return found
+
+
+_ALL = (
+    Method(
+        name="KMeans",
+        command="kmeans",
+        summary="votes find where rows are many, sums of clipped offsets place the centres",
+        origin="our own",
+        short={"n_init": 1},
+    ),
+    Method(
+        name="PEMeans",
+        command="pe-means",
+        summary="private evolution: candidates evolve, rows vote for the nearest one",
+        origin="Humphries, Lin and Yekhanin, PE-means",
+        short={"n_init": 1, "n_rounds": 2, "n_variations": 3},
+        variants={"projected": {"projection": 2}, "top-k": {"selection": "top-k"}},
+    ),
+    Method(
+        name="GridKMeans",
+        command="grid",
+        summary="one noisy grid, then k-means of its cells; up to about 6 columns",
+        origin="Muthukrishnan and Tandon, RUGNIK; Su et al., EUGkM",
+        domains=("box",),
+        delta=0.0,
+        max_features=6,
+        short={"n_init": 1},
+        wide={"rule": 2},
+        variants={"eugkm": {"rule": "eugkm"}},
+    ),
+    Method(
+        name="LloydKMeans",
+        command="lloyd",
+        summary="Lloyd's iterations on noisy counts and sums",
+        origin="Su et al., DPLloyd",
+        short={"n_rounds": 2},
+    ),
+    Method(
+        name="FastLloyd",
+        command="fast-lloyd",
+        summary="Lloyd's iterations on noisy offsets of the rows within a radius",
+        origin="Diaa, Humphries and Kerschbaum, FastLloyd",
+        short={"n_rounds": 2},
+    ),
+    Method(
+        name="CoresetKMeans",
+        command="coreset",
+        summary="noisy averages of the leaves of a hash tree, then k-means of them",
+        origin="Chang and Kamath, LSH coreset",
+        short={"n_init": 1, "max_depth": 4},
+    ),
+    Method(
+        name="TreeKMeans",
+        command="tree",
+        summary="candidates from a tree of cubes, centres by private local search; always pure",
+        origin="Balcan, Dick, Liang, Mou and Zhang",
+        delta=0.0,
+        short={"n_init": 1, "n_swaps": 2, "max_candidates": 16},
+        variants={"start by counts": {"start": "counts", "n_swaps": 0}},
+    ),
+    Method(
+        name="GridSynopsis",
+        kind="synopsis",
+        summary="one noisy grid that is kept and answers for any number of clusters",
+        origin="Muthukrishnan and Tandon, RUGNIK; Su et al., EUGkM",
+        domains=("box",),
+        delta=0.0,
+        max_features=6,
+        wide={"rule": 2},
+    ),
+    Method(
+        name="SourceTargetKMedoids",
+        kind="source-target",
+        summary="k points of a public target, beside a private source that covers part of it",
+        origin="Schnapp and Sabato, NNA and NAS",
+        delta=0.0,
+        short={"n_init": 1},
+        variants={"paper": {"calibration": "paper"}, "nas": {"method": "nas", "n_neighbors": 5}},
+    ),
+)
+METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+
+
+def commands() -> dict[str, Method]:
+    """Return the methods of ``cloister fit``, by what ``--method`` calls them."""
+    return {method.command: method for method in _ALL if method.command is not None}
+
+
+def comparable() -> tuple[str, ...]:
+    """Return the names of the methods that find centres of one table, and so can be compared."""
+    return tuple(method.name for method in _ALL if method.kind == "centers")
+
+
+def find_method(name: str) -> Method | None:
+    """Return a method by its name or by what the command line calls it, whatever the case; None if there is none."""
+    return next((one for one in _ALL if name.lower() in (one.name.lower(), one.command)), None)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of a fit as data: what will be asked and at what cost, and afterwards what was decided. Public numbers only.
+
+A plan yields steps before the first question. Each question is asked with its query, so that the vault stamps the event with
+the name of the step, and a release keeps one record per step. Forecast, progress bar, receipt and report read these; nobody
+else writes down what a method asks in which order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from cloister.privacy._events import Cost
+
+__all__ = ["FIGURES", "Query", "Step", "StepRecord"]
+
+# What a record may say of a step, and how a report calls it; distances are in the units that `transform` returns.
+FIGURES = {
+    "n_points": "Points",
+    "n_kept": "Points kept",
+    "radius": "Clipping radius",
+    "count_error": "Error of a count",
+    "n_levels": "Levels",
+}
+
+
+@dataclass(frozen=True)
+class Query:
+    """One question of a step: what it may cost, and how noisy its answer will be."""
+
+    step: str  # name of the step
+    name: str  # within the step: "counts", "sums", "distances", ...
+    cost: Cost
+    share: float  # of the budget of the fit
+    sigma: float  # standard deviation of the noise in each number; of sums, per unit of the radius they are clipped at
+
+    def times(self, factor: float) -> "Query":
+        """Return the query with so many times its share, where another step left something over."""
+        return replace(self, cost=self.cost.share(factor), share=self.share * factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A few questions about the same points, decided by public numbers before the first of them is asked."""
+
+    name: str  # unique within a fit: "mean", "vote 2", "round 1"
+    purpose: str  # in plain words, for progress bar, forecast and report
+    n_points: int  # that it asks about
+    queries: tuple[Query, ...]
+
+    @property
+    def share(self) -> float:
+        """Its part of the budget."""
+        return sum(query.share for query in self.queries)
+
+    def __getitem__(self, name: str) -> Query:
+        return next(query for query in self.queries if query.name == name)
+
+    def sigma(self, name: str) -> float | None:
+        """Return the noise of one of its questions; None if it does not ask it."""
+        return next((query.sigma for query in self.queries if query.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRecord:
+    """What a release keeps of a step: its events are those that carry its name."""
+
+    name: str
+    purpose: str
+    figures: dict[str, float] = field(default_factory=dict)  # what was decided, by the names in FIGURES
+    picture: dict[str, Any] = field(default_factory=dict)  # centres and candidates in a plane, see cluster/_pictures.py
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, steps: Sequence[Step]) -> tuple["StepRecord", ...]:
+        """Return a record of each step, with the number of points it asked about."""
+        return tuple(cls(name=one.name, purpose=one.purpose, figures={"n_points": float(one.n_points)}) for one in steps)

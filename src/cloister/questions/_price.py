@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a question costs and how noisy its answer will be: the same arithmetic for a plan and for the vault."""
+
+import math
+
+from cloister.domain import Relation
+from cloister.privacy import Cost, Event, Query, price, price_choice
+from cloister.questions._base import Question
+
+__all__ = ["deviation", "plan_query", "price_question"]
+
+
+def price_question(question: Question, cost: Cost, relation: Relation, *, seeded: bool = False, step: str = "") -> Event:
+    """Return the event that answers `question` at no more than `cost`."""
+    about = {"question_name": question.name, "step": step}
+    size, unit = math.prod(question.shape), question.unit
+    if question.mechanism == "selection":
+        span = question.span_sensitivity(relation)
+        return price_choice(cost, span=span, size=size, unit=unit, relation=relation, seeded=seeded, **about)
+    l1, l2 = question.l1_sensitivity(relation), question.l2_sensitivity(relation)
+    return price(cost, l1=l1, l2=l2, size=size, unit=unit, relation=relation, seeded=seeded, **about)
+
+
+def deviation(question: Question, cost: Cost, relation: Relation) -> float:
+    """Return the standard deviation of the noise in each number of the answer, as the vault will draw it.
+
+    Examples
+    --------
+    >>> from cloister.privacy import GDP
+    >>> from cloister.questions import RowCount
+    >>> deviation(RowCount(), GDP(0.1), Relation.ADD_REMOVE)
+    10.0
+    """
+    return price_question(question, cost, relation).standard_deviation
+
+
+def plan_query(step: str, name: str, question: Question, *, budget: Cost, share: float, relation: Relation) -> Query:
+    """Return the query that asks `question`, or one of the same sensitivity, for a share of the budget."""
+    cost = budget.share(share)
+    return Query(step, name, cost, share, deviation(question, cost, relation))
