@@ -87,7 +87,7 @@ class Vault:
         return price_question(question, price, self._relation, seeded=self._entropy.seeded, step=step)
 
     def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
-        if question.mechanism == "selection":  # nothing of the costs gets out but where a low one stands
+        if question.selects:  # nothing of the costs gets out but where a low one stands
             place = np.unravel_index(event.choose(self._entropy, exact.ravel()), question.shape)
             return Answer(np.array(place, dtype=np.float64), event)
         noisy = exact + event.draw(self._entropy).reshape(question.shape)

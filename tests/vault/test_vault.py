@@ -93,7 +93,7 @@ def test_pricing_comes_before_everything():
     calls = []
     question = SimpleNamespace(
         name="row_count",
-        mechanism="additive",
+        selects=False,
         shape=(1,),
         unit=1.0,
         l1_sensitivity=lambda relation: calls.append("l1") or 1.0,

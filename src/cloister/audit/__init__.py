@@ -7,13 +7,13 @@ ledger. Faults can be planted to see that they are caught.
 
 from cloister.audit._chance import FALSE_ALARM
 from cloister.audit._findings import CheckResult, Settings
-from cloister.audit._methods import DOMAINS, GUARANTEES, METHODS
+from cloister.audit._guarantees import GUARANTEES, share_spent
+from cloister.audit._methods import DOMAINS, METHODS
 from cloister.audit._page import audit_html, verdict
 from cloister.audit._plants import PLANTS, Plant, planted
 from cloister.audit._replay import Call, Replay, Tape, record, replay
 from cloister.audit._replays import ReplayCase, engine_cases, replay_cases, run_case
 from cloister.audit._run import CHECKS, AuditResult, PlantResult, run_audit, run_plants
-from cloister.audit._spending import share_spent
 from cloister.audit._tables import ENGINES, HOSTILE, installed
 
 __all__ = [

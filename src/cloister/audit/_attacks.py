@@ -16,7 +16,7 @@ from cloister.audit._asking import open_vault
 from cloister.audit._chance import FALSE_ALARM, at_least, at_most
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.domain import FloatArray, Relation
-from cloister.privacy import GDP, ApproxDP, Cost, Entropy, PureDP, convert
+from cloister.privacy import GDP, Cost, Entropy, PureDP
 from cloister.questions import NearestCounts, NearestSums, Question, SetCosts
 
 __all__ = ["ATTACKS", "CHOICES", "Attack", "check_attacks"]
@@ -51,15 +51,12 @@ class Attack:
     @property
     def delta(self) -> float:
         """At which the Gaussian is attacked: that of an attack by a threshold, which is far from any tail."""
-        return 0.05 if isinstance(self.cost, GDP) else 0.0
+        return 0.05 if self.cost.is_gaussian else 0.0
 
     @property
     def claimed(self) -> float:
         """The epsilon that the vault claims for all questions together, at the attack's delta."""
-        times = len(self.questions)
-        if isinstance(self.cost, PureDP):
-            return self.cost.epsilon * times
-        return convert(GDP(self.cost.mu * times**0.5), ApproxDP, delta=self.delta).epsilon
+        return self.cost.share(len(self.questions)).epsilon_at(self.delta)
 
     def answers(self, rows: FloatArray, entropy: Entropy, asks: int) -> FloatArray:
         """Ask many times and return what the attacker looks at."""

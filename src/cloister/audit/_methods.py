@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every public method with options that make a fit short, the guarantees it is attacked under, and the domains it is given."""
+"""Every public method with options that make a fit short, and the domains it is given."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 
 import cloister
+from cloister.audit._guarantees import GUARANTEES
 from cloister.domain import Ball, Box, Domain, FloatArray, Relation
-from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP
+from cloister.privacy import Guarantee
 
-__all__ = ["DOMAINS", "GUARANTEES", "METHODS", "Method", "make_fit", "targets"]
+__all__ = ["DOMAINS", "METHODS", "Method", "make_fit", "targets"]
 
-GUARANTEES: dict[str, Guarantee] = {
-    "pure": PureDP(4.0),
-    "approx": ApproxDP(3.0, 1e-6),
-    "zcdp": ZCDP(0.4),
-    "gdp": GDP(1.2),
-}
 DOMAINS: dict[str, Callable[[int], Domain]] = {
     "box": lambda width: Box(-1.0, 1.0).spread(width),
     "ball": lambda width: Ball(1.0).spread(width),
@@ -39,7 +34,7 @@ class Method:
     options: Mapping[str, Any] = field(default_factory=dict)
     dimensions: tuple[int, ...] = (1, 2, 12)
     wide: Mapping[str, Any] = field(default_factory=dict)  # options from three columns on
-    kinds: tuple[str, ...] = ("approx", "pure", "gdp", "zcdp")
+    kinds: tuple[str, ...] = tuple(GUARANTEES)
     domains: tuple[str, ...] = tuple(DOMAINS)
 
     @property

@@ -80,7 +80,7 @@ def _cut_wholes(wholes: Any) -> object:
 def _quiet_where_empty(noisy: Any) -> object:
     def planted_noisy(vault: Any, question: Any, exact: Any, event: Any) -> Any:
         answer = noisy(vault, question, exact, event)
-        if question.mechanism != "selection":
+        if not question.selects:
             answer.value[exact == 0] = 0.0
         return answer
 
@@ -249,7 +249,7 @@ _ALL = (
         "gaussian-cut",
         "Gaussian noise cut at 4.5 standard deviations",
         "samplers",
-        (("cloister.privacy._events:rounded_gaussian", _cut_output),),
+        (("cloister.privacy._mechanisms:rounded_gaussian", _cut_output),),
     ),
     Plant(
         "laplace-cut",

@@ -30,12 +30,17 @@ Fit: TypeAlias = Callable[[Any], Any]  # fits a fresh, seeded estimator to a tab
 
 VAULT = "cloister.cluster._base:Vault"
 SAMPLERS = {
-    "rounded_gaussian": "cloister.privacy._events:rounded_gaussian",
-    "discrete_laplace": "cloister.privacy._events:discrete_laplace",
-    "exponential": "cloister.privacy._events:exponential_choice",
+    "rounded_gaussian": "cloister.privacy._mechanisms:rounded_gaussian",
+    "discrete_laplace": "cloister.privacy._mechanisms:discrete_laplace",
+    "exponential": "cloister.privacy._mechanisms:exponential_choice",
 }
 PUBLIC_OF_EVENT = ("mechanism", "question_name", "step", "size", "scale", "sensitivity", "unit", "relation")
 OF_THE_RUN = {"created", "when", "account", "versions"}  # differ between any two fits
+DISTANCES: dict[str, Callable[[Any], float]] = {  # by the norm in which a mechanism states sensitivity
+    "l1": lambda moves: float(sum(abs(one) for one in moves)),
+    "l2": lambda moves: math.sqrt(sum(one * one for one in moves)),
+    "span": lambda moves: float(max(moves) - min(moves)),
+}
 SLACK = 1e-12  # of floating-point addition
 
 
@@ -186,11 +191,7 @@ def _player(tape: Tape, other: Tape, worst: list[float]) -> type[Vault]:
 def distance(left: IntArray, right: IntArray, event: Event) -> float:
     """Return how far two exact answers lie apart, in the sense in which the event states its sensitivity."""
     moves = (left.astype(object) - right.astype(object)).ravel()  # Python integers do not overflow
-    if event.mechanism == "exponential":
-        return float(max(moves) - min(moves))
-    if event.mechanism == "discrete_laplace":
-        return float(sum(abs(one) for one in moves))
-    return math.sqrt(sum(one * one for one in moves))
+    return DISTANCES[event.noise.norm](moves)
 
 
 def _unpaid(tape: Tape, question: Question, event: Event) -> Iterator[str]:

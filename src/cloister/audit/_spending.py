@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spending recomputed: the costs of a fit's events, added up by arithmetic of our own, never exceed its guarantee.
 
-Nothing of the package's accounting is used: squares of mu and sums of epsilon by :func:`math.fsum`, the profile of Gaussian
-noise from its definition. What was paid, what the ledger holds, what the receipt lists and what was drawn must be the same.
+Nothing of the package's accounting is used. What was paid, what the ledger holds, what the receipt lists and what was drawn
+must be the same.
 """
 
-import math
 from collections.abc import Sequence
 
-from scipy.special import log_ndtr, ndtri_exp
-
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
-from cloister.audit._methods import DOMAINS, GUARANTEES, METHODS, make_fit
+from cloister.audit._guarantees import GUARANTEES, share_spent
+from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import PUBLIC_OF_EVENT, Tape, record
 from cloister.audit._tables import neighbours
 from cloister.domain import Relation
-from cloister.privacy import GDP, ZCDP, ApproxDP, Entropy, Event, Guarantee, Ledger, PureDP
+from cloister.privacy import Entropy, Event, Guarantee, Ledger
 
-__all__ = ["check_spending", "share_spent", "spending_cases"]
+__all__ = ["check_spending", "spending_cases"]
 
 TITLE = "Spending recomputed from receipts, ledgers and draws"
 SLACK = 1e-12  # of floating-point addition
@@ -42,36 +40,6 @@ def spending_cases(settings: Settings) -> list[tuple[str, str, Relation, int]]:
         for place, n_features in enumerate(METHODS[fit[0]].dimensions)
         if not settings.quick or (place + number) % 2 == 0 or len(METHODS[fit[0]].dimensions) == 1
     ]
-
-
-def share_spent(events: Sequence[Event], guarantee: Guarantee) -> float:
-    """Return which part of a guarantee the events use: a ratio of epsilons, rhos, mus or, at its epsilon, of deltas.
-
-    Where Gaussian and pure events occur together, the pure ones count as their Gaussian equivalents.
-    """
-    gaussian = math.fsum((one.sensitivity / one.scale) ** 2 for one in events if one.mechanism == "rounded_gaussian")
-    pure = [one.sensitivity / one.scale for one in events if one.mechanism != "rounded_gaussian"]
-    total = math.fsum(pure)
-    if isinstance(guarantee, PureDP) or (isinstance(guarantee, ApproxDP) and guarantee.delta == 0):
-        return math.inf if gaussian else total / guarantee.epsilon
-    if isinstance(guarantee, ZCDP):
-        return (gaussian + math.fsum(one**2 for one in pure)) / 2 / guarantee.rho
-    mu = math.sqrt(gaussian + math.fsum(_as_gaussian(one) ** 2 for one in pure))
-    if isinstance(guarantee, GDP):
-        return mu / guarantee.mu
-    if not gaussian:
-        return total / guarantee.epsilon
-    return _delta(mu, guarantee.epsilon) / guarantee.delta
-
-
-def _delta(mu: float, epsilon: float) -> float:
-    """Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)."""
-    return math.exp(log_ndtr(-epsilon / mu + mu / 2)) - math.exp(epsilon + log_ndtr(-epsilon / mu - mu / 2))
-
-
-def _as_gaussian(epsilon: float) -> float:
-    """Return the mu at which the trade-off curves touch: 2 Phi^-1(1 / (1 + e^-epsilon))."""
-    return float(-2 * ndtri_exp(-math.log1p(math.exp(epsilon))))
 
 
 def _check_fit(found: Findings, name: str, guarantee: Guarantee, relation: Relation, *, n_features: int, seed: int) -> None:

@@ -2,22 +2,12 @@
 """Guarantees, exact noise, events and the ledger. Imports the domain; knows nothing of rows."""
 
 from cloister.privacy._accounting import Composition, Tally, left_of
+from cloister.privacy._convert import as_guarantee, convert, gaussian_budget, guarantee_from_dict, pure_budget, to_dict
 from cloister.privacy._entropy import Entropy
-from cloister.privacy._events import Cost, Event, coarsened, event_from_line, price, price_choice
-from cloister.privacy._guarantees import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    Guarantee,
-    PureDP,
-    as_guarantee,
-    convert,
-    gaussian_budget,
-    guarantee_from_dict,
-    pure_budget,
-    to_dict,
-)
+from cloister.privacy._events import Event, coarsened, event_from_line, price, price_choice
+from cloister.privacy._guarantees import GDP, KINDS, ZCDP, ApproxDP, Cost, Guarantee, PureDP, names_of_guarantees
 from cloister.privacy._ledger import Account, Ledger
+from cloister.privacy._mechanisms import MECHANISMS, Mechanism
 from cloister.privacy._receipt import Receipt
 from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
 from cloister.privacy._selection import exponential_choice
@@ -26,6 +16,8 @@ from cloister.privacy._steps import FIGURES, Query, Step, StepRecord
 __all__ = [
     "FIGURES",
     "GDP",
+    "KINDS",
+    "MECHANISMS",
     "ZCDP",
     "Account",
     "ApproxDP",
@@ -35,6 +27,7 @@ __all__ = [
     "Event",
     "Guarantee",
     "Ledger",
+    "Mechanism",
     "PureDP",
     "Query",
     "Receipt",
@@ -51,6 +44,7 @@ __all__ = [
     "gaussian_budget",
     "guarantee_from_dict",
     "left_of",
+    "names_of_guarantees",
     "price",
     "price_choice",
     "pure_budget",

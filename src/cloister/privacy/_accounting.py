@@ -28,8 +28,7 @@ where answers decide which kind comes next, they choose the split, and delta gro
 by privacy loss distributions, pessimistically rounded; a pure event enters as randomised response, which dominates every
 epsilon-DP mechanism. It is wrong for costs chosen on the way.
 
-Sums are compared with a relative tolerance of 1e-12 for floating-point addition, three orders of magnitude below the slack
-that calibration leaves.
+What a tally amounts to in a guarantee's own terms, and whether it fits, is said by the guarantee.
 """
 
 import math
@@ -41,12 +40,10 @@ from typing import Any
 
 from cloister import validate
 from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, pure_mu
-from cloister.privacy._events import Cost
-from cloister.privacy._guarantees import GDP, ZCDP, ApproxDP, Guarantee, PureDP, gaussian_budget, pure_budget
+from cloister.privacy._guarantees import GDP, TOLERANCE, Cost, Guarantee, PureDP
 
 __all__ = ["Composition", "Tally", "left_of"]
 
-TOLERANCE = 1e-12
 DISCRETIZATION = 1e-4  # smallest step of the privacy loss distributions; losses are rounded up to it
 FINE_STEPS, COARSE_STEPS = 34, 17  # of a bisection: where a look is cheap, and where it composes distributions
 LARGEST_GRID = 50_000  # steps from the smallest to the largest loss that matters: a few tenths of a second to compose
@@ -80,12 +77,12 @@ class Tally:
 
     def add(self, cost: Cost) -> None:
         """Add one cost."""
-        if isinstance(cost, GDP):
-            self.mu_squared += cost.mu**2
-        elif isinstance(cost, PureDP):
-            self.pure[cost.epsilon] += 1
-        else:
+        if not isinstance(cost, Cost):
             validate.refuse("cost", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
+        if cost.is_gaussian:
+            self.mu_squared += cost.weight
+        else:
+            self.pure[cost.weight] += 1
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(self.mu_squared + other.mu_squared, self.pure + other.pure)
@@ -117,7 +114,7 @@ class Tally:
 
     def delta_at(self, epsilon: float, *, composition: Composition = ADAPTIVE) -> float:
         """Return a delta such that all events together are (epsilon, delta)-DP."""
-        if self._is_pure_within(epsilon):
+        if not self.mu_squared and self.epsilon_sum <= epsilon * (1 + TOLERANCE):
             return 0.0
         if composition.pure_epsilon:
             left = epsilon - composition.pure_epsilon
@@ -141,27 +138,11 @@ class Tally:
 
     def fits(self, budget: Guarantee, *, composition: Composition = ADAPTIVE) -> bool:
         """Whether all events together satisfy `budget`."""
-        limit = 1 + TOLERANCE
-        if isinstance(budget, PureDP):
-            return self._is_pure_within(budget.epsilon)
-        if isinstance(budget, ZCDP):
-            return self.rho <= budget.rho * limit
-        if isinstance(budget, GDP):
-            return self.all_mu <= budget.mu * limit
-        if self._is_pure_within(budget.epsilon):
-            return True
-        return budget.delta > 0 and self.delta_at(budget.epsilon, composition=composition) <= budget.delta
+        return budget.allows(self, composition)
 
     def describe(self, like: Guarantee, *, composition: Composition = ADAPTIVE) -> str:
-        """Say what was spent in the currency of `like`."""
-        if isinstance(like, ApproxDP) and like.delta > 0:
-            return f"epsilon {self.epsilon_at(like.delta, composition=composition):.4g} at delta {like.delta:.3g}"
-        if isinstance(like, PureDP | ApproxDP):
-            return f"epsilon {self.epsilon_sum:.4g}"
-        return f"rho {self.rho:.4g}" if isinstance(like, ZCDP) else f"mu {self.all_mu:.4g}"
-
-    def _is_pure_within(self, epsilon: float) -> bool:
-        return not self.mu_squared and self.epsilon_sum <= epsilon * (1 + TOLERANCE)
+        """Say what was spent in the terms of `like`."""
+        return like.describe(self, composition)
 
     def _distribution(self) -> Any:
         return _compose(self.mu, tuple(sorted(self.pure.items())))
@@ -170,24 +151,16 @@ class Tally:
 def left_of(budget: Guarantee, spent: Tally, *, composition: Composition = ADAPTIVE, pure: bool = False) -> float:
     """Return the largest further cost that still fits, rounded down: of a Gaussian fit, or of a pure one.
 
-    That of a Gaussian fit is in the currency of `budget` (epsilon at its delta, rho or mu), that of a pure fit is an epsilon.
+    That of a Gaussian fit is in the terms of `budget` (epsilon at its delta, rho or mu), that of a pure fit is an epsilon.
     """
 
     def fits(cost: Cost) -> bool:
         return (spent + Tally.of([cost])).fits(budget, composition=composition)
 
-    steps = COARSE_STEPS if composition.planned and isinstance(budget, ApproxDP) else FINE_STEPS
-    if pure or isinstance(budget, PureDP) or (isinstance(budget, ApproxDP) and budget.delta == 0.0):
-        return _largest(lambda epsilon: fits(PureDP(epsilon)), pure_budget(budget).epsilon, steps=steps)
-    return _currency(budget, _largest(lambda mu: fits(GDP(mu)), gaussian_budget(budget).mu, steps=steps))
-
-
-def _currency(budget: GDP | ZCDP | ApproxDP, mu: float) -> float:
-    if isinstance(budget, GDP):
-        return mu
-    if isinstance(budget, ZCDP):
-        return mu * mu / 2
-    return gdp_epsilon(mu, budget.delta) if mu > 0 else 0.0
+    steps = COARSE_STEPS if composition.planned and budget.stated_delta else FINE_STEPS
+    if pure or budget.is_pure:
+        return _largest(lambda epsilon: fits(PureDP(epsilon)), budget.pure_budget().epsilon, steps=steps)
+    return budget.strength_of(_largest(lambda mu: fits(GDP(mu)), budget.gaussian_budget().mu, steps=steps))
 
 
 def _largest(fits: Callable[[float], bool], high: float, *, steps: int) -> float:

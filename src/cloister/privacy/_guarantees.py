@@ -1,45 +1,109 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The four privacy guarantees and the conversions between them that are true.
+"""The four privacy guarantees: what each allows, what it leaves for noise to spend, and how spending is stated in its terms.
 
-::
-
-    PureDP ──> ApproxDP          epsilon-DP is (epsilon, delta)-DP for every delta
-    PureDP ──> ZCDP              rho = epsilon^2 / 2                        (Bun and Steinke 2016, Proposition 1.4)
-    PureDP ──> GDP               mu = 2 Phi^-1(e^eps / (1 + e^eps))         (the kink of the trade-off curve)
-    GDP    ──> ZCDP              rho = mu^2 / 2                             (a GDP mechanism post-processes a Gaussian)
-    GDP    ──> ApproxDP          the exact profile                          (Dong, Roth and Su 2022, Corollary 1)
-    ZCDP   ──> ApproxDP          optimal over the orders                    (Canonne, Kamath and Steinke 2020)
-
-Nothing leads back: no finite epsilon, rho or mu follows from a guarantee with delta > 0, and zCDP does not imply GDP. These
-raise :class:`~cloister.exceptions.ConversionError`.
+Whoever plans, pays or reports asks a guarantee through the attributes of :class:`Guarantee` and never which of the four it is.
+Two of them, GDP and PureDP, are also what an answer costs (`Cost`): Gaussian noise is paid in mu, whose squares add up, and
+noise without delta in epsilon, which adds up itself. ``_convert`` holds the implications between the four.
 """
 
-from dataclasses import asdict, dataclass
-from math import exp, expm1
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, replace
+from math import exp, expm1, inf
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from cloister import validate
-from cloister.exceptions import ConversionError, ParameterError
-from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, largest_pure, pure_mu, zcdp_delta, zcdp_epsilon
+from cloister.exceptions import ConversionError
+from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, largest_pure, zcdp_delta, zcdp_epsilon
 
-__all__ = [
-    "GDP",
-    "ZCDP",
-    "ApproxDP",
-    "Guarantee",
-    "PureDP",
-    "as_guarantee",
-    "convert",
-    "gaussian_budget",
-    "guarantee_from_dict",
-    "pure_budget",
-]
+if TYPE_CHECKING:
+    from cloister.privacy._accounting import Composition, Tally
+
+__all__ = ["GDP", "KINDS", "ZCDP", "ApproxDP", "Cost", "Guarantee", "PureDP", "names_of_guarantees"]
 
 TINIEST, HUGEST = 1e-100, 1e100
+TOLERANCE = 1e-12  # relative, of floating-point addition: three orders of magnitude below the slack that calibration leaves
 
 
 @dataclass(frozen=True)
-class PureDP:
+class Guarantee(ABC):
+    """A privacy guarantee: one of :class:`PureDP`, :class:`ApproxDP`, :class:`ZCDP` and :class:`GDP`."""
+
+    kind: ClassVar[str]  # its name in files
+    parameter: ClassVar[str]  # which of its numbers says how strong it is: epsilon, rho or mu
+
+    @property
+    def strength(self) -> float:
+        """Its epsilon, rho or mu: smaller is more private."""
+        return float(getattr(self, self.parameter))
+
+    def with_strength(self, value: float) -> Self:
+        """Return the same guarantee with another epsilon, rho or mu."""
+        return replace(self, **{self.parameter: value})
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it allows no delta at all: no Gaussian noise satisfies it."""
+        return False
+
+    @property
+    def stated_delta(self) -> float:
+        """The delta that is part of it; 0 where none is."""
+        return 0.0
+
+    @abstractmethod
+    def delta_at(self, epsilon: float) -> float:
+        """Return a delta such that this implies (epsilon, delta)-DP."""
+
+    @abstractmethod
+    def epsilon_at(self, delta: float) -> float:
+        """Return an epsilon such that this implies (epsilon, delta)-DP."""
+
+    def nominal_epsilon(self, delta: float) -> float:
+        """Return the epsilon it states or, where it states none, the one at `delta`: to read it, not to account with it."""
+        return self.epsilon_at(delta)
+
+    @abstractmethod
+    def gaussian_budget(self) -> "GDP":
+        """Return the largest GDP guarantee that implies this one: what Gaussian noise may spend."""
+
+    @abstractmethod
+    def pure_budget(self) -> "PureDP":
+        """Return the largest pure guarantee that implies this one: what noise without delta may spend."""
+
+    def noise_budget(self) -> "Cost":
+        """Return what a fit spends: a pure budget where the guarantee is pure, a Gaussian one elsewhere."""
+        return self.pure_budget() if self.is_pure else self.gaussian_budget()
+
+    @abstractmethod
+    def strength_of(self, mu: float) -> float:
+        """Return the epsilon (at its delta), rho or mu of a Gaussian cost."""
+
+    @abstractmethod
+    def spent(self, tally: "Tally", composition: "Composition") -> float:
+        """Return the epsilon (at its delta), rho or mu of what was spent."""
+
+    def allows(self, tally: "Tally", composition: "Composition") -> bool:
+        """Whether what was spent satisfies the guarantee."""
+        return self.spent(tally, composition) <= self.strength * (1 + TOLERANCE)
+
+    def describe(self, tally: "Tally", composition: "Composition") -> str:
+        """Say what was spent in the terms of this guarantee."""
+        return f"{self.parameter} {self.spent(tally, composition):.4g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the guarantee as plain data."""
+        return {"kind": self.kind, **asdict(self)}
+
+    def _set(self, **values: float) -> None:
+        for name, value in values.items():
+            if value and not TINIEST <= value <= HUGEST:  # squares would vanish or overflow, and with them the cost
+                where, rule = f"{type(self).__name__}.{name}", f"a number from {TINIEST:g} to {HUGEST:g}"
+                validate.refuse(where, rule, value, remedy="Pass a number of a usual size.")
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class PureDP(Guarantee):
     """epsilon-differential privacy.
 
     Parameters
@@ -49,15 +113,40 @@ class PureDP:
 
     Examples
     --------
-    >>> convert(PureDP(0.5), ZCDP)
-    ZCDP(rho=0.125)
+    >>> PureDP(0.5).share(0.5)
+    PureDP(epsilon=0.25)
     """
 
     epsilon: float
     kind: ClassVar[str] = "pure"
+    parameter: ClassVar[str] = "epsilon"
+    is_gaussian: ClassVar[bool] = False
+    mechanism: ClassVar[str] = "discrete_laplace"  # of the noise that is paid with it
 
     def __post_init__(self) -> None:
-        _check(self, epsilon=validate.number("PureDP.epsilon", self.epsilon, low=0.0, open_low=True))
+        self._set(epsilon=validate.number("PureDP.epsilon", self.epsilon, low=0.0, open_low=True))
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it allows no delta at all."""
+        return True
+
+    @property
+    def weight(self) -> float:
+        """What adds up when costs compose: epsilon."""
+        return self.epsilon
+
+    def share(self, part: float) -> "PureDP":
+        """Return the cost that takes `part` of this one: epsilons add up."""
+        return PureDP(self.epsilon * float(part))
+
+    def share_for_noise(self, ratio: float) -> float:
+        """Return the share at which the noise is 1 / `ratio` times that of the whole: the scale is inverse to the share."""
+        return ratio
+
+    def deviation(self, *, l1: float, l2: float) -> float:
+        """Return the standard deviation of the noise for these sensitivities, before it is made discrete."""
+        return float(2.0**0.5 * l1 / self.epsilon)
 
     def delta_at(self, epsilon: float) -> float:
         """Return a delta such that this implies (epsilon, delta)-DP: that of randomised response."""
@@ -66,16 +155,32 @@ class PureDP:
         # The hockey-stick divergence of order e^epsilon between the two answers of randomised response.
         return -expm1(epsilon - self.epsilon) / (1 + exp(-self.epsilon))
 
-    def share(self, part: float) -> "PureDP":
-        """Return the guarantee that takes `part` of this one: epsilons add up."""
-        return PureDP(self.epsilon * float(part))
+    def epsilon_at(self, delta: float) -> float:
+        """Return an epsilon such that this implies (epsilon, delta)-DP: its own, whatever the delta."""
+        return self.epsilon
+
+    def gaussian_budget(self) -> "GDP":
+        """Refuse: no Gaussian noise satisfies pure differential privacy."""
+        raise _no_gaussian_noise()
+
+    def pure_budget(self) -> "PureDP":
+        """Return the guarantee itself."""
+        return self
+
+    def strength_of(self, mu: float) -> float:
+        """Return infinity: Gaussian noise has no finite epsilon without delta."""
+        return inf
+
+    def spent(self, tally: "Tally", composition: "Composition") -> float:
+        """Return the sum of the epsilons; infinity beside Gaussian costs."""
+        return inf if tally.mu_squared else tally.epsilon_sum
 
     def __str__(self) -> str:
         return f"epsilon = {self.epsilon:.4g} (pure)"
 
 
 @dataclass(frozen=True)
-class ApproxDP:
+class ApproxDP(Guarantee):
     """(epsilon, delta)-differential privacy.
 
     Parameters
@@ -94,13 +199,23 @@ class ApproxDP:
     epsilon: float
     delta: float
     kind: ClassVar[str] = "approx"
+    parameter: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        _check(
-            self,
+        self._set(
             epsilon=validate.number("ApproxDP.epsilon", self.epsilon, low=0.0, open_low=True),
             delta=validate.number("ApproxDP.delta", self.delta, low=0.0, high=1.0, open_high=True),
         )
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether its delta is 0."""
+        return self.delta == 0.0
+
+    @property
+    def stated_delta(self) -> float:
+        """Its delta."""
+        return self.delta
 
     def delta_at(self, epsilon: float) -> float:
         """Return a delta such that this implies (epsilon, delta)-DP."""
@@ -108,12 +223,53 @@ class ApproxDP:
             return self.delta
         return self.delta + (1 - self.delta) * PureDP(self.epsilon).delta_at(epsilon)
 
+    def epsilon_at(self, delta: float) -> float:
+        """Return its epsilon, if `delta` is no smaller than its own."""
+        if delta < self.delta:
+            raise ConversionError(f"convert: delta can grow but not shrink below {self.delta:g}. Pass a larger delta.")
+        return self.epsilon
+
+    def nominal_epsilon(self, delta: float) -> float:
+        """Return its epsilon."""
+        return self.epsilon
+
+    def gaussian_budget(self) -> "GDP":
+        """Return the largest GDP guarantee that implies this one, by the exact profile."""
+        if self.is_pure:
+            raise _no_gaussian_noise()
+        return GDP(largest_mu(self.epsilon, self.delta))
+
+    def pure_budget(self) -> "PureDP":
+        """Return the pure guarantee of the same epsilon."""
+        return PureDP(self.epsilon)
+
+    def strength_of(self, mu: float) -> float:
+        """Return the epsilon of a Gaussian cost at the guarantee's delta; infinity without delta."""
+        return inf if self.is_pure else gdp_epsilon(mu, self.delta)
+
+    def spent(self, tally: "Tally", composition: "Composition") -> float:
+        """Return the epsilon of what was spent, at the guarantee's delta."""
+        if self.is_pure:
+            return self.pure_budget().spent(tally, composition)
+        return tally.epsilon_at(self.delta, composition=composition)
+
+    def allows(self, tally: "Tally", composition: "Composition") -> bool:
+        """Whether what was spent satisfies the guarantee: as a pure one, or at its epsilon with no more than its delta."""
+        if self.pure_budget().allows(tally, composition):
+            return True
+        return self.delta > 0 and tally.delta_at(self.epsilon, composition=composition) <= self.delta
+
+    def describe(self, tally: "Tally", composition: "Composition") -> str:
+        """Say what was spent, as an epsilon at the guarantee's delta."""
+        words = super().describe(tally, composition)
+        return words if self.is_pure else f"{words} at delta {self.delta:.3g}"
+
     def __str__(self) -> str:
         return f"epsilon = {self.epsilon:.4g}, delta = {self.delta:.3g}"
 
 
 @dataclass(frozen=True)
-class ZCDP:
+class ZCDP(Guarantee):
     """rho-zero-concentrated differential privacy.
 
     Parameters
@@ -123,26 +279,47 @@ class ZCDP:
 
     Examples
     --------
-    >>> round(convert(ZCDP(0.1), ApproxDP, delta=1e-6).epsilon, 3)
+    >>> round(ZCDP(0.1).epsilon_at(1e-6), 3)
     2.142
     """
 
     rho: float
     kind: ClassVar[str] = "zcdp"
+    parameter: ClassVar[str] = "rho"
 
     def __post_init__(self) -> None:
-        _check(self, rho=validate.number("ZCDP.rho", self.rho, low=0.0, open_low=True))
+        self._set(rho=validate.number("ZCDP.rho", self.rho, low=0.0, open_low=True))
 
     def delta_at(self, epsilon: float) -> float:
         """Return a delta such that this implies (epsilon, delta)-DP."""
         return zcdp_delta(self.rho, epsilon)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return an epsilon such that this implies (epsilon, delta)-DP, the best over all orders."""
+        return zcdp_epsilon(self.rho, _positive(self, delta))
+
+    def gaussian_budget(self) -> "GDP":
+        """Return the Gaussian cost of the same rho: mu^2 / 2."""
+        return GDP((2 * self.rho) ** 0.5)
+
+    def pure_budget(self) -> "PureDP":
+        """Return the pure cost of the same rho: epsilon^2 / 2."""
+        return PureDP((2 * self.rho) ** 0.5)
+
+    def strength_of(self, mu: float) -> float:
+        """Return the rho of a Gaussian cost."""
+        return mu * mu / 2
+
+    def spent(self, tally: "Tally", composition: "Composition") -> float:
+        """Return the rho of what was spent."""
+        return tally.rho
 
     def __str__(self) -> str:
         return f"rho = {self.rho:.4g} (zCDP)"
 
 
 @dataclass(frozen=True)
-class GDP:
+class GDP(Guarantee):
     """mu-Gaussian differential privacy: as hard to tell apart as N(0, 1) and N(mu, 1).
 
     Parameters
@@ -152,178 +329,79 @@ class GDP:
 
     Examples
     --------
-    >>> convert(GDP(1.0), ZCDP)
-    ZCDP(rho=0.5)
+    >>> GDP(1.0).share(0.25)
+    GDP(mu=0.5)
     """
 
     mu: float
     kind: ClassVar[str] = "gdp"
+    parameter: ClassVar[str] = "mu"
+    is_gaussian: ClassVar[bool] = True
+    mechanism: ClassVar[str] = "rounded_gaussian"  # of the noise that is paid with it
 
     def __post_init__(self) -> None:
-        _check(self, mu=validate.number("GDP.mu", self.mu, low=0.0, open_low=True))
+        self._set(mu=validate.number("GDP.mu", self.mu, low=0.0, open_low=True))
+
+    @property
+    def weight(self) -> float:
+        """What adds up when costs compose: the square of mu."""
+        return self.mu**2
+
+    def share(self, part: float) -> "GDP":
+        """Return the cost that takes `part` of this one: squares of mu add up."""
+        return GDP(self.mu * float(part) ** 0.5)
+
+    def share_for_noise(self, ratio: float) -> float:
+        """Return the share at which the noise is 1 / `ratio` times that of the whole: it falls with the root of the share."""
+        return ratio**2
+
+    def deviation(self, *, l1: float, l2: float) -> float:
+        """Return the standard deviation of the noise for these sensitivities, before it is made discrete."""
+        return l2 / self.mu
 
     def delta_at(self, epsilon: float) -> float:
         """Return the smallest delta such that this implies (epsilon, delta)-DP."""
         return gdp_delta(self.mu, epsilon)
 
-    def share(self, part: float) -> "GDP":
-        """Return the guarantee that takes `part` of this one: squares of mu add up."""
-        return GDP(self.mu * float(part) ** 0.5)
+    def epsilon_at(self, delta: float) -> float:
+        """Return the smallest epsilon, rounded up, such that this implies (epsilon, delta)-DP."""
+        return gdp_epsilon(self.mu, _positive(self, delta))
+
+    def gaussian_budget(self) -> "GDP":
+        """Return the guarantee itself."""
+        return self
+
+    def pure_budget(self) -> "PureDP":
+        """Return the largest pure guarantee whose trade-off curve lies above that of the Gaussian."""
+        return PureDP(min(largest_pure(self.mu), HUGEST))
+
+    def strength_of(self, mu: float) -> float:
+        """Return mu itself."""
+        return mu
+
+    def spent(self, tally: "Tally", composition: "Composition") -> float:
+        """Return the mu of what was spent."""
+        return tally.all_mu
 
     def __str__(self) -> str:
         return f"mu = {self.mu:.4g} (GDP)"
 
 
-Guarantee: TypeAlias = PureDP | ApproxDP | ZCDP | GDP
-Target = TypeVar("Target", PureDP, ApproxDP, ZCDP, GDP)
-KINDS: dict[str, type[PureDP] | type[ApproxDP] | type[ZCDP] | type[GDP]] = {
-    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, GDP)
-}
+Cost: TypeAlias = GDP | PureDP  # what one answer, or one fit, pays
+KINDS: dict[str, type[Guarantee]] = {cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, GDP)}
 
 
-def convert(guarantee: Guarantee, target: type[Target], *, delta: float | None = None) -> Target:
-    """Return the best guarantee of type `target` that `guarantee` implies.
-
-    Parameters
-    ----------
-    guarantee : PureDP, ApproxDP, ZCDP or GDP
-        What holds.
-    target : type
-        One of the four types.
-    delta : float, optional
-        Required when the target is ApproxDP and the guarantee is ZCDP or GDP.
-
-    Returns
-    -------
-    PureDP, ApproxDP, ZCDP or GDP
-        An instance of `target`.
-
-    Raises
-    ------
-    ConversionError
-        Where the implication is false.
-    ParameterError
-        Where `guarantee` or `target` is none of the four.
-
-    Notes
-    -----
-    **Privacy.** Every conversion errs on the side of claiming less; the module's docstring names the theorem behind each.
-
-    Examples
-    --------
-    >>> convert(PureDP(1.0), ApproxDP)
-    ApproxDP(epsilon=1.0, delta=0.0)
-    >>> convert(ZCDP(0.5), GDP)
-    Traceback (most recent call last):
-    ...
-    cloister.exceptions.ConversionError: convert: ZCDP does not imply GDP. Keep the budget as ZCDP, or start from GDP.
-    """
-    kinds = tuple(KINDS.values())
-    if not isinstance(guarantee, kinds):
-        validate.refuse("convert.guarantee", "PureDP, ApproxDP, ZCDP or GDP", guarantee, remedy="Pass one of these.")
-    if not any(target is kind for kind in kinds):
-        validate.refuse("convert.target", "PureDP, ApproxDP, ZCDP or GDP", target, remedy="Pass one of these types.")
-    if delta is not None:
-        delta = validate.number("convert.delta", delta, low=0.0, high=1.0, open_high=True)
-    if target is ApproxDP:
-        return _to_approx(guarantee, delta)  # type: ignore[return-value]
-    if isinstance(guarantee, ApproxDP) and guarantee.delta == 0.0:
-        guarantee = PureDP(guarantee.epsilon)
-    if isinstance(guarantee, target):
-        return guarantee
-    if isinstance(guarantee, PureDP) and target is ZCDP:
-        return ZCDP(guarantee.epsilon**2 / 2)  # type: ignore[return-value]
-    if isinstance(guarantee, PureDP) and target is GDP:
-        return GDP(pure_mu(guarantee.epsilon))  # type: ignore[return-value]
-    if isinstance(guarantee, GDP) and target is ZCDP:
-        return ZCDP(guarantee.mu**2 / 2)  # type: ignore[return-value]
-    held, wanted = type(guarantee).__name__, target.__name__
-    raise ConversionError(f"convert: {held} does not imply {wanted}. Keep the budget as {held}, or start from {wanted}.")
+def names_of_guarantees() -> str:
+    """Return the names of the guarantees, for messages."""
+    *others, last = (kind.__name__ for kind in KINDS.values())
+    return f"{', '.join(others)} or {last}"
 
 
-def gaussian_budget(guarantee: Guarantee) -> GDP:
-    """Return the largest GDP guarantee that implies `guarantee`: what Gaussian noise may spend.
-
-    Raises
-    ------
-    ConversionError
-        For pure differential privacy, which no Gaussian noise satisfies.
-
-    Examples
-    --------
-    >>> round(gaussian_budget(ApproxDP(1.0, 1e-6)).mu, 4)
-    0.2367
-    """
-    if isinstance(guarantee, GDP):
-        return guarantee
-    if isinstance(guarantee, ZCDP):
-        return GDP((2 * guarantee.rho) ** 0.5)
-    if isinstance(guarantee, ApproxDP) and guarantee.delta > 0:
-        return GDP(largest_mu(guarantee.epsilon, guarantee.delta))
-    raise ConversionError("gaussian_budget: Gaussian noise cannot give pure differential privacy. Pass delta > 0.")
-
-
-def pure_budget(guarantee: Guarantee) -> PureDP:
-    """Return the largest pure guarantee that implies `guarantee`: what a mechanism without delta may spend.
-
-    Examples
-    --------
-    >>> pure_budget(ApproxDP(1.0, 1e-6))
-    PureDP(epsilon=1.0)
-    >>> pure_budget(ZCDP(0.5))
-    PureDP(epsilon=1.0)
-    """
-    if isinstance(guarantee, PureDP):
-        return guarantee
-    if isinstance(guarantee, ZCDP):
-        return PureDP((2 * guarantee.rho) ** 0.5)
-    return PureDP(guarantee.epsilon if isinstance(guarantee, ApproxDP) else min(largest_pure(guarantee.mu), HUGEST))
-
-
-def as_guarantee(owner: str, epsilon: object, delta: object, guarantee: object = None) -> Guarantee:
-    """Read the parameter ``guarantee=``, or, where it is left out, its shortcuts ``epsilon=`` and ``delta=``."""
-    if guarantee is not None:
-        if not isinstance(guarantee, PureDP | ApproxDP | ZCDP | GDP):
-            rule, remedy = "PureDP, ApproxDP, ZCDP or GDP", "Or pass epsilon= and delta=."
-            validate.refuse(f"{owner}.guarantee", rule, guarantee, remedy=remedy)
-        return guarantee
-    remedy = "Typical values are 0.1 to 10; smaller is more private."
-    checked = validate.number(f"{owner}.epsilon", epsilon, low=0.0, open_low=True, remedy=remedy)
-    remedy = "Use a number well below one over the number of rows, such as 1e-6, or 0 for pure differential privacy."
-    slack = validate.number(f"{owner}.delta", delta, low=0.0, high=1.0, open_high=True, remedy=remedy)
-    return PureDP(checked) if slack == 0.0 else ApproxDP(checked, slack)
-
-
-def to_dict(guarantee: Guarantee) -> dict[str, Any]:
-    """Return a guarantee as plain data."""
-    return {"kind": guarantee.kind, **asdict(guarantee)}
-
-
-def guarantee_from_dict(data: dict[str, Any]) -> Guarantee:
-    """Read what ``to_dict`` wrote; an unknown kind is refused."""
-    values = dict(data)
-    kind = values.pop("kind", None)
-    if kind not in KINDS:
-        raise ParameterError(f"guarantee: expected kind to be one of {sorted(KINDS)}, got {kind!r}. Was this file edited?")
-    return KINDS[kind](**values)
-
-
-def _to_approx(guarantee: Guarantee, delta: float | None) -> ApproxDP:
-    if isinstance(guarantee, PureDP):
-        return ApproxDP(guarantee.epsilon, delta or 0.0)
-    if isinstance(guarantee, ApproxDP):
-        if delta is not None and delta < guarantee.delta:
-            raise ConversionError(f"convert: delta can grow but not shrink below {guarantee.delta:g}. Pass a larger delta.")
-        return ApproxDP(guarantee.epsilon, guarantee.delta if delta is None else delta)
+def _positive(guarantee: Guarantee, delta: float) -> float:
     if not delta:
         raise ConversionError(f"convert: {type(guarantee).__name__} implies no epsilon at delta 0. Pass delta > 0.")
-    epsilon = gdp_epsilon(guarantee.mu, delta) if isinstance(guarantee, GDP) else zcdp_epsilon(guarantee.rho, delta)
-    return ApproxDP(max(epsilon, TINIEST), delta)
+    return delta
 
 
-def _check(instance: Guarantee, **values: float) -> None:
-    for name, value in values.items():
-        if value and not TINIEST <= value <= HUGEST:  # squares would vanish or overflow, and with them the cost
-            where = f"{type(instance).__name__}.{name}"
-            validate.refuse(where, f"a number from {TINIEST:g} to {HUGEST:g}", value, remedy="Pass a number of a usual size.")
-        object.__setattr__(instance, name, value)
+def _no_gaussian_noise() -> ConversionError:
+    return ConversionError("gaussian_budget: Gaussian noise cannot give pure differential privacy. Pass delta > 0.")

@@ -30,8 +30,8 @@ from cloister import validate
 from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Tally, left_of
-from cloister.privacy._events import LINE_VERSION, Cost, Event, event_from_line, today
-from cloister.privacy._guarantees import GDP, Guarantee, PureDP, to_dict
+from cloister.privacy._events import LINE_VERSION, Event, event_from_line, today
+from cloister.privacy._guarantees import Cost, Guarantee
 from cloister.privacy._ledger_file import as_ledger_errors, create_table, file_exists, place_of, publish_file, refuse_missing
 from cloister.privacy._ledger_state import LedgerState, refuse_unless_it_fits
 from cloister.privacy._ledger_terms import first_line, total_of
@@ -299,7 +299,7 @@ class Ledger:
         spent, composition = state.spent(), state.composition
         return {
             "name": state.name,
-            "budget": to_dict(state.budget),
+            "budget": state.budget.to_dict(),
             "neighbours": state.relation.value,
             "planned": composition.planned,
             "pure_epsilon": composition.pure_epsilon,
@@ -324,7 +324,7 @@ class Ledger:
             If the relation is not the ledger's.
         """
         identity = uuid.uuid4().hex[:12]
-        if not isinstance(cost, GDP | PureDP):
+        if not isinstance(cost, Cost):
             validate.refuse("Ledger.reserve", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
 
         def lines(state: LedgerState) -> dict[str, Any]:
@@ -334,7 +334,7 @@ class Ledger:
                     f"{relation.value!r}. Pass neighbours={state.relation.value!r} or another ledger."
                 )
             refuse_unless_it_fits(state, cost)
-            return {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": to_dict(cost)}
+            return {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": cost.to_dict()}
 
         self._append(lines)
         return Account(self, identity)

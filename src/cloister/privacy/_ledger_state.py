@@ -7,8 +7,9 @@ from typing import Any
 from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Composition, Tally, left_of
-from cloister.privacy._events import LINE_VERSION, Cost, coarsened, event_from_line
-from cloister.privacy._guarantees import GDP, ApproxDP, Guarantee, PureDP, guarantee_from_dict
+from cloister.privacy._convert import guarantee_from_dict
+from cloister.privacy._events import LINE_VERSION, coarsened, event_from_line
+from cloister.privacy._guarantees import Cost, Guarantee
 
 __all__ = ["AccountState", "LedgerState", "refuse_unless_it_fits"]
 
@@ -37,10 +38,10 @@ class AccountState:
         """
         if not self.closed or (composition.planned and self.events):
             return Tally.of([self.cost])
-        return Tally(self.debits.all_mu**2) if composition.pure_epsilon and isinstance(self.cost, GDP) else self.debits
+        return Tally(self.debits.all_mu**2) if composition.pure_epsilon and self.cost.is_gaussian else self.debits
 
     def to_dict(self, budget: Guarantee, composition: Composition) -> dict[str, Any]:
-        """Return the account as plain data, in the currency of the budget."""
+        """Return the account as plain data, in the terms of the budget."""
         tally = self.counts_as(composition)
         return {
             "account": self.identity,
@@ -80,7 +81,7 @@ class LedgerState:
             )
         elif kind == "reserve":
             cost = guarantee_from_dict(line["cost"])
-            if not isinstance(cost, GDP | PureDP):
+            if not isinstance(cost, Cost):
                 raise TypeError("a reservation is GDP or PureDP")
             if identity in self.accounts:
                 raise ValueError("an account opened again would forget its debits")
@@ -107,25 +108,24 @@ def refuse_unless_it_fits(state: LedgerState, cost: Cost) -> None:
     spent, budget = state.spent(), state.budget
     if (spent + Tally.of([cost])).fits(budget, composition=state.composition):
         return
-    pure = isinstance(cost, PureDP)
-    if isinstance(budget, PureDP) and not pure:
+    if budget.is_pure and cost.is_gaussian:
         raise BudgetExceeded(
             f"Ledger.reserve: the budget is {budget}, which Gaussian noise cannot satisfy. Pass delta=0 to the fit."
         )
-    wanted = Tally.of([cost]).describe(budget)
-    if isinstance(cost, PureDP) and isinstance(budget, ApproxDP) and budget.delta:
-        wanted = f"epsilon {cost.epsilon:.4g} (pure)"
-    currency = wanted.split()[0]
+    pure = not cost.is_gaussian
+    wanted, parameter = Tally.of([cost]).describe(budget), budget.parameter
+    if pure and not budget.is_pure:
+        wanted, parameter = f"{cost.parameter} {cost.strength:.4g} (pure)", cost.parameter
     left = left_of(budget, spent, composition=state.composition, pure=pure)
-    total = f" of {getattr(budget, currency):.4g}" if hasattr(budget, currency) else ""
+    total = f" of {budget.strength:.4g}" if parameter == budget.parameter else ""
     raise BudgetExceeded(
-        f"Ledger.reserve: this fit costs {wanted} but {currency} {left:.4g}{total} is left. {_remedy(state, pure=pure)}"
+        f"Ledger.reserve: this fit costs {wanted} but {parameter} {left:.4g}{total} is left. {_remedy(state, pure=pure)}"
     )
 
 
 def _remedy(state: LedgerState, *, pure: bool) -> str:
     """Say what to do, also where the other kind of noise is what stands in the way."""
-    if pure and isinstance(state.budget, ApproxDP) and state.budget.delta and not state.composition.planned:
+    if pure and state.budget.stated_delta and not state.composition.planned:
         return (
             "Beside Gaussian fits a pure one is dear: pass the ledger's delta to the fit, or create a ledger with "
             "pure_epsilon= set aside for pure fits."

@@ -6,8 +6,9 @@ from typing import Any
 from cloister import validate
 from cloister.domain import Relation
 from cloister.privacy._accounting import Composition
+from cloister.privacy._convert import as_guarantee
 from cloister.privacy._events import LINE_VERSION, today
-from cloister.privacy._guarantees import ApproxDP, Guarantee, as_guarantee, to_dict
+from cloister.privacy._guarantees import Guarantee, names_of_guarantees
 
 __all__ = ["first_line", "total_of"]
 
@@ -17,7 +18,7 @@ def total_of(budget: Guarantee | None, epsilon: float | None, delta: float | Non
         if epsilon is not None or delta is not None:
             validate.refuse("Ledger.budget", "either budget or epsilon and delta", budget, remedy="Leave one of them out.")
         if not isinstance(budget, Guarantee):
-            validate.refuse("Ledger.budget", "PureDP, ApproxDP, ZCDP or GDP", budget, remedy="Pass epsilon= and delta=.")
+            validate.refuse("Ledger.budget", names_of_guarantees(), budget, remedy="Pass epsilon= and delta=.")
         return budget
     if epsilon is None:
         validate.refuse("Ledger.epsilon", "a total to spend", None, remedy="Pass epsilon= and delta=, or budget=.")
@@ -31,7 +32,7 @@ def first_line(budget: Guarantee, neighbours: str, name: str, *, planned: bool, 
     return {
         "v": LINE_VERSION,
         "kind": "budget",
-        "budget": to_dict(budget),
+        "budget": budget.to_dict(),
         "neighbours": Relation.parse("Ledger.neighbours", neighbours).value,
         "name": str(name),
         "planned": composition.planned,
@@ -45,10 +46,10 @@ def _set_aside(budget: Guarantee, pure_epsilon: float, *, planned: bool) -> floa
     where, part = "Ledger.pure_epsilon", validate.number("Ledger.pure_epsilon", pure_epsilon, low=0.0)
     if not part:
         return part
-    if not isinstance(budget, ApproxDP) or budget.delta == 0.0:
+    if not budget.stated_delta:
         validate.refuse(where, "0 unless the budget is (epsilon, delta)", pure_epsilon, remedy="Leave it out.")
-    if part >= budget.epsilon:
-        validate.refuse(where, f"less than the whole epsilon of {budget.epsilon:g}", pure_epsilon, remedy="Set less aside.")
+    if part >= budget.strength:
+        validate.refuse(where, f"less than the whole epsilon of {budget.strength:g}", pure_epsilon, remedy="Set less aside.")
     if planned:
         validate.refuse(where, "0 if planned=True", pure_epsilon, remedy="Leave one of them out.")
     return part

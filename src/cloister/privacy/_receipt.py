@@ -8,8 +8,9 @@ from typing import Any
 from cloister.domain import Relation
 from cloister.exceptions import LedgerError
 from cloister.privacy._accounting import Tally
+from cloister.privacy._convert import guarantee_from_dict
 from cloister.privacy._events import Event, event_from_line
-from cloister.privacy._guarantees import Guarantee, guarantee_from_dict, to_dict
+from cloister.privacy._guarantees import Guarantee
 
 __all__ = ["Receipt"]
 
@@ -86,7 +87,7 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """Return the receipt as plain data."""
         return {
-            "guarantee": to_dict(self.guarantee),
+            "guarantee": self.guarantee.to_dict(),
             "neighbours": self.neighbours,
             "account": self.account,
             "seeded": self.seeded,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from cloister.privacy._events import Cost
+from cloister.privacy._guarantees import Cost
 
 __all__ = ["FIGURES", "Query", "Step", "StepRecord"]
 

@@ -39,7 +39,7 @@ class Question(ABC):
     projection: FloatArray | None = None
 
     name: ClassVar[str]
-    mechanism: ClassVar[str] = "additive"  # "selection": the answers are costs, and the index of a low one is released
+    selects: ClassVar[bool] = False  # whether the answers are costs, of which only the index of a low one is released
 
     def __post_init__(self) -> None:
         if self.projection is not None:

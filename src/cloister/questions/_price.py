@@ -12,13 +12,18 @@ __all__ = ["deviation", "plan_query", "price_question"]
 
 def price_question(question: Question, cost: Cost, relation: Relation, *, seeded: bool = False, step: str = "") -> Event:
     """Return the event that answers `question` at no more than `cost`."""
-    about = {"question_name": question.name, "step": step}
-    size, unit = math.prod(question.shape), question.unit
-    if question.mechanism == "selection":
-        span = question.span_sensitivity(relation)
-        return price_choice(cost, span=span, size=size, unit=unit, relation=relation, seeded=seeded, **about)
+    about = {
+        "question_name": question.name,
+        "size": math.prod(question.shape),
+        "unit": question.unit,
+        "relation": relation,
+        "seeded": seeded,
+        "step": step,
+    }
+    if question.selects:
+        return price_choice(cost, span=question.span_sensitivity(relation), **about)
     l1, l2 = question.l1_sensitivity(relation), question.l2_sensitivity(relation)
-    return price(cost, l1=l1, l2=l2, size=size, unit=unit, relation=relation, seeded=seeded, **about)
+    return price(cost, l1=l1, l2=l2, **about)
 
 
 def deviation(question: Question, cost: Cost, relation: Relation) -> float:

@@ -37,7 +37,7 @@ class CappedCosts(Question):
     """
 
     cap: float
-    mechanism: ClassVar[str] = "selection"
+    selects: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
