@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The room: rows, an account that pays, and a source of noise. ``ask`` is the only method that returns a value.
+"""The vault: rows, an account that pays, and a source of noise. ``ask`` is the only method that returns a value.
 
 ``ask`` does four things, in this order: price the question, debit the ledger, fold the question over the rows, add one
 independent draw of exact integer noise to every number. A crash between any two of them can waste budget; it
@@ -10,11 +10,12 @@ mechanism.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import overload
 
 import numpy as np
 
-from cloister.data import Block, Rows
+from cloister.data import Block, BlockCache, Rows, Watch
 from cloister.domain import FloatArray, Frame, IntArray, Relation
 from cloister.privacy import Account, Entropy, Event, Guarantee, Query, Receipt
 from cloister.questions import Answer, NearestQuestion, Question, Spend, Together, price_question
@@ -37,6 +38,11 @@ class Vault:
         What may be spent.
     entropy : Entropy
         Where noise comes from.
+    watch : callable, optional
+        Called while the rows are read, with the part of the pass that is done.
+    single_pass : bool, default=False
+        Whether one pass over the rows is all that is expected, so that keeping them in memory does not pay. Nothing but time
+        depends on it.
 
     Notes
     -----
@@ -46,13 +52,24 @@ class Vault:
     is not covered: the time an answer takes, and memory of the process while the rows are in it.
     """
 
-    def __init__(self, rows: Rows, *, frame: Frame, relation: Relation, account: Account, entropy: Entropy) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        *,
+        frame: Frame,
+        relation: Relation,
+        account: Account,
+        entropy: Entropy,
+        watch: Watch | None = None,
+        single_pass: bool = False,
+    ) -> None:
         self._rows = rows
         self._frame = frame
         self._relation = relation
         self._account = account
         self._entropy = entropy
-        self._memory = _Memory() if getattr(rows, "stays", False) else None
+        self._watch = watch
+        self._cache = None if single_pass else BlockCache(partial(_CleanBlock, frame=frame))
         self._events: list[Event] = []
 
     @overload
@@ -68,14 +85,18 @@ class Vault:
             return self._ask_together(question, cost)
         assert not isinstance(cost, Sequence)
         event = self._pay(question, cost)
-        exact = question.finish(self._rows.fold(_Kernel(question, self._frame, self._memory)))
+        exact = question.finish(self._fold(question))
         return self._noisy(question, exact, event)
 
     def _ask_together(self, questions: Sequence[Question], costs: Sequence[Spend]) -> tuple[Answer, ...]:
         together = Together(tuple(questions))
         events = [self._pay(one, part) for one, part in zip(questions, costs, strict=True)]
-        parts = together.split(self._rows.fold(_Kernel(together, self._frame, self._memory)))
+        parts = together.split(self._fold(together))
         return tuple(self._noisy(*each) for each in zip(questions, parts, events, strict=True))
+
+    def _fold(self, question: Question | Together) -> IntArray:
+        exact: IntArray = self._rows.fold(_Kernel(question, self._frame), watch=self._watch, cache=self._cache)
+        return exact
 
     def _pay(self, question: Question, cost: Spend) -> Event:
         event = self._account.debit(self._price(question, cost))
@@ -94,7 +115,11 @@ class Vault:
         return Answer(np.asarray(noisy * question.unit, dtype=np.float64), event)
 
     def close(self, guarantee: Guarantee) -> Receipt:
-        """Close the account and return the receipt, which adds the events up again and raises if they exceed the guarantee."""
+        """Close the account and return the receipt, which adds the events up again and raises if they exceed the guarantee.
+
+        What was kept of the rows is dropped.
+        """
+        self._cache = None
         self._account.close()
         return Receipt(
             guarantee=guarantee,
@@ -110,34 +135,24 @@ class Vault:
         raise TypeError("Vault: rows do not leave the room. Keep the release instead.")
 
 
-class _Memory:
-    """What is remembered during a fit of rows that stay in memory: never an answer, only what it takes to find one.
+class _CleanBlock:
+    """The clean rows of a block, and their labels found last: a round asks about the same points more than once.
 
-    A round asks about the same points more than once, and every round about the same rows.
+    It may be kept during a fit. It is never an answer, only what it takes to find one.
     """
 
-    def __init__(self) -> None:
-        self._clean: dict[int, FloatArray] = {}
-        self._labels: dict[int, tuple[NearestQuestion, IntArray]] = {}
-
-    def clean(self, block: Block, frame: Frame) -> FloatArray:
-        """Return ``frame.clean(block)``; the source yields the same blocks every time and keeps them alive."""
-        if id(block) not in self._clean:
-            if not len(block):  # made for the occasion: its id may be that of another one tomorrow
-                return frame.clean(block)
-            rows = frame.clean(block)
-            rows.setflags(write=False)  # every later question sees them as this one does
-            self._clean[id(block)] = rows
-        return self._clean[id(block)]
+    def __init__(self, block: Block, frame: Frame) -> None:
+        self.rows = frame.clean(block)
+        self.rows.setflags(write=False)  # every later question sees them as this one does
+        self._last: tuple[NearestQuestion, IntArray] | None = None
 
     def find(self, question: NearestQuestion, rows: FloatArray) -> IntArray:
-        """Return the labels of clean rows, found anew if the points are not those asked about last."""
-        last = self._labels.get(id(rows))
+        """Return the labels of the rows, searched again if the points are not those of the last question."""
+        last = self._last
         if last is not None and question.same_labels(last[0]):
             return last[1]
         labels = question.labels(rows)
-        if len(rows):
-            self._labels[id(rows)] = (question, labels)
+        self._last = (question, labels)
         return labels
 
 
@@ -147,12 +162,10 @@ class _Kernel:
 
     question: Question | Together
     frame: Frame
-    memory: _Memory | None = None
 
-    def __call__(self, block: Block) -> IntArray:
-        if self.memory is None:
-            return self.question.exact(self.frame.clean(block))
-        return self.question.exact_by(self.memory.clean(block, self.frame), self.memory.find)
+    def __call__(self, block: Block | _CleanBlock) -> IntArray:
+        clean = block if isinstance(block, _CleanBlock) else _CleanBlock(block, self.frame)
+        return self.question.exact_by(clean.rows, clean.find)
 
     def merge(self, left: IntArray, right: IntArray) -> IntArray:
         """Join what two blocks answered."""

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import GDP, Ledger
-from cloister.data import LocalRows, open_rows
+from cloister.data import BlockCache, LocalRows, open_rows
 from cloister.domain import Box, Relation
 from cloister.privacy import Entropy
 from cloister.questions import DistanceHistogram, GridCounts, NearestCounts, NearestSums, NeighbourMeans, RowCount
@@ -33,8 +33,8 @@ QUESTIONS = (
 )
 
 
-def answers(rows):
-    return [rows.fold(lambda block, asked=asked: asked.exact(FRAME.clean(block))) for asked in QUESTIONS]
+def answers(rows, **options):
+    return [rows.fold(lambda block, question=question: question.exact(FRAME.clean(block)), **options) for question in QUESTIONS]
 
 
 def same(left, right):
@@ -165,6 +165,14 @@ def test_a_table_in_memory_gives_the_same_integers(kind, n_jobs, table):
 def test_files_give_the_same_integers(kind, n_jobs, table, tmp_path):
     expected = answers(open_rows(table, n_jobs=1))
     assert same(answers(open_rows(FILES[kind](tmp_path, table), n_jobs=n_jobs)), expected)
+
+
+@pytest.mark.parametrize("kind", [*IN_MEMORY, *FILES])
+def test_neither_a_cache_nor_a_watch_changes_an_integer(kind, table, tmp_path):
+    rows = open_rows(IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table), n_jobs=2)
+    parts = []
+    assert same(answers(rows, cache=BlockCache(np.array), watch=parts.append), answers(open_rows(table, n_jobs=1)))
+    assert all(0 <= part <= 1 for part in parts)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -341,7 +349,7 @@ class Repeated:
     n_features = property(lambda self: self._block.shape[1])
     feature_names = None
 
-    def fold(self, kernel):
+    def fold(self, kernel, *, watch=None, cache=None):
         return kernel(self._block) * np.int64(self._times)
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import Ledger, PEMeans, open_rows
-from cloister.data import LocalRows, watched
+from cloister.data import LocalRows
 from cloister.data._ahead import read_ahead
 from cloister.exceptions import DataError
 
@@ -90,15 +90,11 @@ def test_a_kernel_that_fails_stops_the_reader(n_jobs):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_pass_tells_how_far_it_is(n_jobs):
-    told = []
-    rows = Blocks(1, None, n_jobs)
-    with watched(rows, told.append):
-        assert rows.fold(lambda block: np.array([len(block)])).tolist() == [400]
-    assert told == sorted(told)
-    assert len(told) == 40
-    assert told[-1] == 1.0
-    rows.fold(lambda block: np.array([len(block)]))
-    assert len(told) == 40, "nobody is told after the end"
+    parts = []
+    assert Blocks(1, None, n_jobs).fold(lambda block: np.array([len(block)]), watch=parts.append).tolist() == [400]
+    assert parts == sorted(parts)
+    assert len(parts) == 40
+    assert parts[-1] == 1.0
 
 
 @pytest.fixture
@@ -112,13 +108,11 @@ def folder(tmp_path, generator):
 
 def test_a_pass_over_files_tells_how_far_it_is(folder, monkeypatch):
     monkeypatch.setattr("cloister.data._backend.LARGEST_BLOCK", 60)
-    told = []
-    rows = open_rows(folder, n_jobs=2)
-    with watched(rows, told.append):
-        rows.fold(lambda block: np.array([len(block)]))
-    assert told == sorted(told)
-    assert len(told) == 20
-    assert told[-1] == 1.0
+    parts = []
+    open_rows(folder, n_jobs=2).fold(lambda block: np.array([len(block)]), watch=parts.append)
+    assert parts == sorted(parts)
+    assert len(parts) == 20
+    assert parts[-1] == 1.0
 
 
 def test_the_bar_shows_a_percentage_and_no_count(folder, monkeypatch, capfd):
@@ -133,15 +127,16 @@ def test_the_bar_shows_a_percentage_and_no_count(folder, monkeypatch, capfd):
 
 
 def test_a_file_that_disappears_between_rounds_is_told_and_what_was_spent_stays_spent(folder, monkeypatch):
+    monkeypatch.setattr("cloister.data._arrow.FileRows.kept_numbers", 0)
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     rows = open_rows(folder)
     folded, passes = type(rows).fold, []
 
-    def fold(self, kernel):
+    def fold(self, kernel, **options):
         passes.append(1)
         if len(passes) == 3:
             (folder / "3.parquet").unlink()
-        return folded(self, kernel)
+        return folded(self, kernel, **options)
 
     monkeypatch.setattr(type(rows), "fold", fold)
     model = PEMeans(2, epsilon=2.0, bounds=(-1, 1), n_rounds=6, n_init=1, n_variations=5, ledger=ledger)

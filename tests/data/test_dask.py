@@ -20,6 +20,7 @@ import pytest
 
 import cloister
 from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
+from cloister.data import BlockCache
 from cloister.data._dask import DaskRows
 from cloister.exceptions import DataError, ParameterError
 
@@ -177,20 +178,29 @@ def lazy(made):
 def test_rows_that_fit_are_computed_once(lazy, made):
     rows = open_rows(lazy)
     assert made == []
-    assert [rows.fold(count).tolist() for _ in range(3)] == [[50]] * 3
+    cache = BlockCache(np.asarray)
+    assert [rows.fold(count, cache=cache).tolist() for _ in range(3)] == [[50]] * 3
     assert sorted(made) == [0, 1, 2, 3, 4]
+
+
+def test_rows_are_not_kept_where_no_further_fold_is_expected(lazy, made):
+    rows = open_rows(lazy)
+    assert [rows.fold(count).tolist() for _ in range(2)] == [[50]] * 2
+    assert sorted(made) == sorted([0, 1, 2, 3, 4] * 2)
 
 
 def test_rows_of_unknown_size_are_kept_after_the_first_question(lazy, made):
     rows = open_rows(lazy[lazy[:, 0] >= 0])
-    assert [rows.fold(count).tolist() for _ in range(4)] == [[50]] * 4
+    cache = BlockCache(np.asarray)
+    assert [rows.fold(count, cache=cache).tolist() for _ in range(4)] == [[50]] * 4
     assert len(made) <= 2 * 2 * 5, "read for the first question and for keeping"
 
 
 def test_rows_that_do_not_fit_are_read_again(lazy, made, monkeypatch):
     monkeypatch.setattr("cloister.data._dask.KEPT_PART", 0.0)
     rows = open_rows(lazy)
-    assert [rows.fold(count).tolist() for _ in range(3)] == [[50]] * 3
+    cache = BlockCache(np.asarray)
+    assert [rows.fold(count, cache=cache).tolist() for _ in range(3)] == [[50]] * 3
     assert sorted(made) == sorted([0, 1, 2, 3, 4] * 3)
 
 

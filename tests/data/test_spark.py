@@ -12,7 +12,7 @@ import pytest
 
 import cloister
 from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
-from cloister.data import single_pass
+from cloister.data import BlockCache
 from cloister.data._spark import SparkRows
 from cloister.exceptions import DataError
 
@@ -172,22 +172,23 @@ def test_a_task_that_always_fails_is_told_without_a_value(frame):
     assert len(ledger.events) == 1
 
 
-def test_rows_are_kept_unless_they_are_asked_once(frame, spark):
+def test_rows_are_kept_where_further_folds_are_expected(frame, spark):
     seen = spark.sparkContext.accumulator(0)  # of the test: it may count twice, the answers may not
 
-    def watched(batches):
+    def counted(batches):
         seen.add(1)
         yield from batches
 
-    rows = open_rows(frame.mapInArrow(watched, frame.schema))
-    assert [rows.fold(count).tolist() for _ in range(4)] == [[600]] * 4
+    rows = open_rows(frame.mapInArrow(counted, frame.schema))
+    cache = BlockCache(np.asarray)
+    assert [rows.fold(count, cache=cache).tolist() for _ in range(4)] == [[600]] * 4
     assert seen.value == 1 * 2
-    once = single_pass(open_rows(frame.mapInArrow(watched, frame.schema)))
-    assert [once.fold(count).tolist() for _ in range(4)] == [[600]] * 4
-    assert seen.value == 3 * 2, "read for the first question, and kept by the second"
-    kept = open_rows(frame.mapInArrow(watched, frame.schema).cache())
-    assert [kept.fold(count).tolist() for _ in range(3)] == [[600]] * 3
+    again = open_rows(frame.mapInArrow(counted, frame.schema))
+    assert [again.fold(count).tolist() for _ in range(3)] == [[600]] * 3
     assert seen.value == 4 * 2
+    owned = open_rows(frame.mapInArrow(counted, frame.schema).cache())
+    assert [owned.fold(count, cache=cache).tolist() for _ in range(3)] == [[600]] * 3
+    assert seen.value == 5 * 2
 
 
 @pytest.mark.parametrize("few_bytes", [1, 1 << 40])
@@ -213,11 +214,17 @@ def fails_at(rows_type, monkeypatch, action, *, at):
     monkeypatch.setattr(rows_type, "_ask", ask)
 
 
-def test_a_file_that_disappears_between_rounds_is_told(folder, spark, monkeypatch):
+@pytest.fixture
+def not_kept(monkeypatch):
+    """Executors keep nothing, so that rows are read for every question."""
+    monkeypatch.setattr(SparkRows, "_keep", lambda self: None)
+
+
+def test_a_file_that_disappears_between_rounds_is_told(folder, spark, monkeypatch, not_kept):
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
     with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read \(FileNotFoundError\)"):
-        PEMeans(3, **QUICK, ledger=ledger).fit(single_pass(open_rows(folder, engine="spark")))  # so it is read again
+        PEMeans(3, **QUICK, ledger=ledger).fit(open_rows(folder, engine="spark"))
     assert len(ledger.events) == 2
 
 
@@ -228,11 +235,11 @@ def test_a_file_that_disappears_when_its_rows_are_kept_does_no_harm(folder, spar
     assert not (folder / "2.parquet").exists()
 
 
-def test_a_file_of_sparks_own_that_disappears_is_told(folder, spark, monkeypatch):
+def test_a_file_of_sparks_own_that_disappears_is_told(folder, spark, monkeypatch, not_kept):
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
     with pytest.raises(DataError, match=r"a file of the Spark table can no longer be read"):
-        PEMeans(3, **QUICK, ledger=ledger).fit(single_pass(open_rows(spark.read.parquet(str(folder)))))
+        PEMeans(3, **QUICK, ledger=ledger).fit(open_rows(spark.read.parquet(str(folder))))
     assert len(ledger.events) == 2
 
 

@@ -23,6 +23,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import PEMeans, open_rows
+from cloister.data import BlockCache
 
 pytestmark = pytest.mark.slow
 
@@ -101,7 +102,7 @@ def test_dask_holds_rows_in_memory_and_in_spilled_files_only(spills, table, file
         PEMeans(3, epsilon=5.0, bounds=(-1, 1), n_rounds=2).fit(opened)
         with client.as_current():
             rows = open_rows(da.from_array(table, chunks=(10_000, 4)))
-            rows.fold(lambda block: np.array([len(block)]))
+            rows.fold(lambda block: np.array([len(block)]), cache=BlockCache(np.asarray))
         assert bool(holding(tmp_path / "work")) == spills
         shown = pages(client)
         assert len(shown) > len(PAGES)

@@ -334,7 +334,7 @@ def test_killed_while_creating(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_answer_that_fails_stays_paid(path: Path, vault_of, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = vault_of()
 
-    def fail(*args: object) -> None:
+    def fail(*args: object, **options: object) -> None:
         raise MemoryError
 
     with monkeypatch.context() as patch:

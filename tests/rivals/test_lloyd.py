@@ -215,11 +215,11 @@ def watch_folds(read):
 
     fold = LocalRows.fold
 
-    def watched(self, kernel):
+    def counted(self, kernel, **options):
         read.append(kernel)
-        return fold(self, kernel)
+        return fold(self, kernel, **options)
 
-    return watched
+    return counted
 
 
 @both

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the vault remembers of rows that stay in memory: less work, the same answers, and nothing that gets out."""
+"""What the vault keeps of rows during a fit: less work, the same answers, and nothing that outlives the fit."""
+
+import gc
+import weakref
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 from cloister import GDP, Ball, FastLloyd, KMeans, Ledger, PEMeans
-from cloister.data import _numpy, open_rows
+from cloister.data import LocalRows, open_rows
+from cloister.data._arrow import FileRows
 from cloister.domain import Frame, Relation
 from cloister.privacy import Entropy
 from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums
@@ -13,6 +20,30 @@ from cloister.vault import Vault
 
 FRAME = Ball(1.0).spread(2).frame()
 POINTS = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
+UNLIMITED = 1 << 40
+
+
+def arrow(rows):
+    return pa.table({"x": rows[:, 0], "y": rows[:, 1]})
+
+
+def parquet(rows, folder):
+    pa.parquet.write_table(arrow(rows), folder / "rows.parquet", row_group_size=700)
+    return folder / "rows.parquet"
+
+
+def csv(rows, folder):
+    pa.csv.write_csv(arrow(rows), folder / "rows.csv")
+    return folder / "rows.csv"
+
+
+TABLES = {
+    "array": lambda rows, folder: rows,
+    "arrow": lambda rows, folder: arrow(rows),
+    "pandas": lambda rows, folder: arrow(rows).to_pandas(),
+    "parquet": parquet,
+    "csv": csv,
+}
 
 
 @pytest.fixture
@@ -20,20 +51,38 @@ def rows(generator):
     return generator.normal(scale=0.4, size=(3000, 2))
 
 
-def open_vault(rows):
+@pytest.fixture(params=TABLES)
+def table(request, rows, tmp_path):
+    return TABLES[request.param](rows, tmp_path)
+
+
+@pytest.fixture
+def keep(monkeypatch):
+    """Set how many numbers may be kept."""
+
+    def set_limit(limit):
+        for kind in (LocalRows, FileRows):
+            monkeypatch.setattr(kind, "kept_numbers", limit)
+
+    return set_limit
+
+
+def open_vault(table, **options):
     ledger = Ledger(GDP(100.0))
     account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
-    return Vault(open_rows(rows, n_jobs=2), frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0))
+    rows = open_rows(table, n_jobs=2)
+    return Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0), **options)
 
 
 @pytest.mark.parametrize("estimator", [KMeans, PEMeans, FastLloyd])
-def test_answers_are_the_same_with_and_without_it(estimator, rows, monkeypatch):
+def test_answers_are_the_same_with_and_without_it(estimator, rows, table, keep):
     fits = []
-    for kept in (1 << 29, 0):
-        monkeypatch.setattr(_numpy, "KEPT_BYTES", kept)
-        fits.append(estimator(4, epsilon=2.0, bounds=(-1, 1), random_state=1, n_jobs=2).fit(rows))
-    assert np.array_equal(fits[0].cluster_centers_, fits[1].cluster_centers_)
-    assert np.array_equal(fits[0].cluster_counts_, fits[1].cluster_counts_)
+    for limit in (UNLIMITED, 2 * rows.size // 3, 0):
+        keep(limit)
+        fits.append(estimator(4, epsilon=2.0, bounds=(-1, 1), random_state=1, n_jobs=2).fit(table))
+    for other in fits[1:]:
+        assert np.array_equal(fits[0].cluster_centers_, other.cluster_centers_)
+        assert np.array_equal(fits[0].cluster_counts_, other.cluster_counts_)
 
 
 def count_calls(monkeypatch, owner, name):
@@ -47,12 +96,13 @@ def count_calls(monkeypatch, owner, name):
     return seen
 
 
-@pytest.mark.parametrize(("kept", "passes"), [(1 << 29, 1), (0, 4)])
-def test_rows_are_cleaned_once_and_searched_once_for_each_set_of_points(kept, passes, rows, monkeypatch):
-    monkeypatch.setattr(_numpy, "KEPT_BYTES", kept)
+@pytest.mark.parametrize(("limit", "passes"), [(UNLIMITED, 1), (6000, 1), (5999, 4), (0, 4)])
+def test_rows_are_read_and_cleaned_once_and_searched_once_for_each_set_of_points(limit, passes, rows, table, keep, monkeypatch):
+    keep(limit)
+    monkeypatch.setattr(FileRows, "n_numbers", None)
     cleaned = count_calls(monkeypatch, Frame, "clean")
     searched = count_calls(monkeypatch, NearestQuestion, "labels")
-    vault = open_vault(rows)
+    vault = open_vault(table)
     vault.ask(DistanceHistogram(edges=[0.5], points=POINTS), GDP(1.0))
     vault.ask([NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=0.5)], [GDP(1.0), GDP(1.0)])
     vault.ask(NearestCounts(points=POINTS), GDP(1.0))
@@ -61,15 +111,61 @@ def test_rows_are_cleaned_once_and_searched_once_for_each_set_of_points(kept, pa
     assert sum(searched) == min(passes + 1, 4) * len(rows)
 
 
+def test_where_one_pass_is_expected_nothing_is_kept(rows, monkeypatch):
+    cleaned = count_calls(monkeypatch, Frame, "clean")
+    vault = open_vault(rows, single_pass=True)
+    for _ in range(3):
+        vault.ask(NearestCounts(points=POINTS), GDP(1.0))
+    assert sum(cleaned) == 3 * len(rows)
+
+
 def test_points_that_come_back_are_searched_anew(rows):
     vault, clean = open_vault(rows), FRAME.clean(rows)
     for points in (POINTS, POINTS[:2], POINTS, POINTS[::-1]):
-        asked = NearestCounts(points=points)
-        noise = vault.ask(asked, GDP(1.0)).value - np.bincount(asked.labels(clean), minlength=len(points))
+        question = NearestCounts(points=points)
+        noise = vault.ask(question, GDP(1.0)).value - np.bincount(question.labels(clean), minlength=len(points))
         assert np.abs(noise).max() < 9  # standard deviations; counts of other points are hundreds off
 
 
-def test_files_are_not_remembered(rows, tmp_path):
-    np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", header="x,y", comments="")
-    assert not getattr(open_rows(tmp_path / "rows.csv"), "stays", False)
-    assert open_rows(rows).stays
+def test_a_fold_that_fails_keeps_nothing(table, rows, monkeypatch):
+    vault, clean = open_vault(table), Frame.clean
+    failures = iter([MemoryError])
+
+    def fail_once(self, block):
+        if len(block) and (failure := next(failures, None)) is not None:
+            raise failure
+        return clean(self, block)
+
+    monkeypatch.setattr(Frame, "clean", fail_once)
+    with pytest.raises(MemoryError):
+        vault.ask(NearestCounts(points=POINTS), GDP(1.0))
+    for _ in range(3):
+        assert abs(vault.ask(NearestCounts(points=POINTS), GDP(10.0)).value.sum() - len(rows)) < 10
+
+
+def test_a_pass_over_kept_rows_says_how_far_it_is(table):
+    parts = []
+    vault = open_vault(table, watch=parts.append)
+    for _ in range(2):
+        vault.ask(NearestCounts(points=POINTS), GDP(1.0))
+        assert parts == sorted(parts)
+        assert parts[-1] == 1.0
+        parts.clear()
+
+
+def test_what_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatch):
+    kept, clean = [], Frame.clean
+
+    def spy(self, block):
+        rows = clean(self, block)
+        kept.append(weakref.ref(rows))
+        return rows
+
+    monkeypatch.setattr(Frame, "clean", spy)
+    vault = open_vault(table)
+    vault.ask(NearestCounts(points=POINTS), GDP(1.0))
+    gc.collect()
+    assert sum(one() is not None for one in kept) >= 1
+    vault.close(GDP(100.0))
+    gc.collect()
+    assert not any(one() is not None for one in kept)

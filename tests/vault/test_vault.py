@@ -42,7 +42,7 @@ class Spy:
     def __init__(self, ledger=None, failure=None):
         self.ledger, self.failure, self.debited = ledger, failure, []
 
-    def fold(self, kernel):
+    def fold(self, kernel, *, watch=None, cache=None):
         self.debited.append(len(self.ledger.events) if self.ledger is not None else None)
         if self.failure is not None:
             raise self.failure
@@ -98,7 +98,7 @@ def test_pricing_comes_before_everything():
         unit=1.0,
         l1_sensitivity=lambda relation: calls.append("l1") or 1.0,
         l2_sensitivity=lambda relation: calls.append("l2") or 1.0,
-        exact=lambda rows: calls.append("read") or np.array([len(rows)]),
+        exact_by=lambda rows, find: calls.append("read") or np.array([len(rows)]),
         finish=lambda merged: merged,
     )
     account = SimpleNamespace(debit=lambda event: calls.append("debit") or event, close=lambda: None, identity="x")
@@ -122,7 +122,7 @@ class Counted(Spy):
         super().__init__()
         self.blocks = blocks
 
-    def fold(self, kernel):
+    def fold(self, kernel, *, watch=None, cache=None):
         self.debited.append(len(self.ledger.events))
         return sum(kernel(block) for block in self.blocks)
 

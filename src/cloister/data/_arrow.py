@@ -9,42 +9,32 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from cloister.data._backend import Block, LocalRows, block_rows
+from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows
 from cloister.data._columns import choose_columns
-from cloister.data._files import FileSet
+from cloister.data._files import DOUBLE, FileSet
 from cloister.data._table import columns_of, to_matrix
 
 __all__ = ["FileRows", "TableRows"]
 
 
-class TableRows(LocalRows):
+class TableRows(MemoryRows):
     """Rows of an Arrow table in memory."""
 
     def __init__(self, where: str, table: pa.Table, *, columns: Sequence[str] | None, n_jobs: int) -> None:
         chosen = choose_columns(where, columns_of(table.schema), columns)
         self._table = table.select(list(chosen))
-        super().__init__(len(chosen), tuple(self._table.column_names), n_jobs)
+        super().__init__(table.num_rows, len(chosen), tuple(self._table.column_names), n_jobs)
 
-    @property
-    def n_blocks(self) -> int:
-        """How many blocks there are."""
-        return -(-int(self._table.num_rows) // self._size)
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order."""
-        for start in range(0, self._table.num_rows, self._size):
-            yield to_matrix(self._table.slice(start, self._size))
-
-    @property
-    def _size(self) -> int:
-        per_job = -(-int(self._table.num_rows) // self._n_jobs)
-        return max(1, min(block_rows(self._n_features), per_job))
+    def block(self, start: int, stop: int) -> Block:
+        """Return some of the rows as a matrix."""
+        return to_matrix(self._table.slice(start, stop - start))
 
 
 class FileRows(LocalRows):
-    """Rows of one or more files, read anew for every question, a little ahead of the search."""
+    """Rows of one or more files, read a little ahead of the search: for every question, unless they are few and kept."""
 
     reads_ahead = True
+    kept_numbers = KEPT_NUMBERS // 2  # nothing of them is in memory otherwise
 
     def __init__(self, files: FileSet, *, n_jobs: int) -> None:
         super().__init__(len(files.names), files.names, n_jobs)
@@ -54,6 +44,11 @@ class FileRows(LocalRows):
     def n_blocks(self) -> int:
         """About how many blocks there are."""
         return sum(piece.n_blocks for piece in self._files)
+
+    @property
+    def n_numbers(self) -> int:
+        """About how many numbers there are."""
+        return sum(piece.size for piece in self._files) // DOUBLE
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order."""

@@ -3,16 +3,16 @@
 
 A backend says how many columns there are and what they are called, and can map a kernel over its blocks and add the integer
 arrays up. That is all: cleaning, questions and noise are none of its business. A block is a 2-d array of raw numbers in any
-order; integer sums do not depend on how rows are cut into blocks, so neither does any answer.
+order; integer sums do not depend on how rows are cut into blocks, so no answer does.
 """
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import cache, partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import joblib
 import numpy as np
@@ -21,14 +21,17 @@ from threadpoolctl import ThreadpoolController
 
 from cloister import validate
 from cloister.data._ahead import read_ahead
+from cloister.data._cache import BlockCache
 
 __all__ = [
     "Block",
+    "Integers",
     "Kernel",
     "LocalRows",
+    "MemoryRows",
     "Rows",
     "Source",
-    "Tally",
+    "Watch",
     "block_rows",
     "count_jobs",
     "empty_block",
@@ -40,12 +43,13 @@ __all__ = [
 ]
 
 Block: TypeAlias = npt.NDArray[Any]
-Tally: TypeAlias = Any  # what a kernel says of a block: an array of integers, or several
-Kernel: TypeAlias = Callable[[Block], Tally]
-Watch: TypeAlias = Callable[[float], None]
+Integers: TypeAlias = Any  # what a kernel returns for a block: an array of integers, or several
+Kernel: TypeAlias = Callable[[Any], Integers]  # of a block, or of what a cache has prepared from one
+Watch: TypeAlias = Callable[[float], None]  # called with the part of a pass that is done, from 0 to 1
 
 BLOCK_NUMBERS = 1 << 18  # two megabytes of doubles in work per thread: larger blocks leave the cache, smaller ones cost calls
 SMALLEST_BLOCK, LARGEST_BLOCK = 512, 1 << 16
+KEPT_NUMBERS = 1 << 26  # of rows that are in memory as it is: 512 megabytes of doubles
 BLOCKS_AHEAD = 2  # read while others are in work
 
 
@@ -60,21 +64,30 @@ class Rows(Protocol):
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns, if they have any."""
 
-    def fold(self, kernel: Kernel) -> Tally:
+    def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Return the sum of ``kernel(block)`` over all blocks; a table without rows has one empty block.
 
-        A kernel with a method ``merge(left, right)`` is joined by that instead of by adding.
+        Parameters
+        ----------
+        kernel : callable
+            Takes a block of raw numbers and returns integers. If it has a method ``merge(left, right)``, integers are joined
+            by that instead of by adding. It can be pickled.
+        watch : callable, optional
+            Called from time to time with the part of the pass that is done. A source that cannot say never calls it.
+        cache : BlockCache, optional
+            Passed where further folds are expected, the same one each time; None where this is the only one. A source that this
+            process reads keeps prepared blocks in it, if they are few, and passes them to the kernel instead of raw ones. A
+            source on a cluster keeps its rows with the workers. Nothing but time depends on it.
         """
 
 
 class Source:
-    """What all sources share: columns, silence, and staying where they are."""
+    """What all sources share: names of columns, a representation without values, and no pickling."""
 
     def __init__(self, n_features: int, feature_names: tuple[str, ...] | None) -> None:
         self._n_features = n_features
         self._feature_names = feature_names
-        self.watch: Watch | None = None  # told, during a fold, which part of the rows is done
-        self.single_pass = False  # whether one question is all that is to be expected, so that keeping rows does not pay
+        self.default_watch: Watch | None = None
 
     @property
     def n_features(self) -> int:
@@ -86,10 +99,6 @@ class Source:
         """Names of the columns, if they have any."""
         return self._feature_names
 
-    def _tell(self, part: float) -> None:
-        if self.watch is not None:
-            self.watch(min(max(part, 0.0), 1.0))
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self._n_features} columns>"
 
@@ -100,7 +109,8 @@ class Source:
 class LocalRows(Source, ABC):
     """Rows read by this process: subclasses say how to cut them into blocks."""
 
-    reads_ahead = False  # whether getting a block takes time of its own
+    reads_ahead: ClassVar[bool] = False  # whether getting a block takes time of its own
+    kept_numbers: ClassVar[int] = KEPT_NUMBERS  # up to so many, prepared blocks are kept from one fold to the next
 
     def __init__(self, n_features: int, feature_names: tuple[str, ...] | None, n_jobs: int) -> None:
         super().__init__(n_features, feature_names)
@@ -115,28 +125,79 @@ class LocalRows(Source, ABC):
         """About how many blocks there are, if that can be said without reading them. For showing progress."""
         return None
 
-    def fold(self, kernel: Kernel) -> Tally:
-        """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time."""
-        merge, expected = merge_of(kernel), self.n_blocks
+    @property
+    def n_numbers(self) -> int | None:
+        """About how many numbers there are, if that can be said without reading them. For not trying to keep too many."""
+        return None
+
+    def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
+        """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time unless they are kept."""
+        watch = watch or self.default_watch
+        if cache is None:
+            return self._add_up(kernel, kernel, self._stream(), watch=watch, n_blocks=self.n_blocks)
+        if cache.blocks is not None:
+            return self._add_up(kernel, kernel, _generate(cache.blocks), watch=watch, n_blocks=len(cache.blocks))
+        expected = self.n_numbers or 0
+        with cache.filling(self.kept_numbers if expected <= self.kept_numbers else 0) as prepare:
+            return self._add_up(
+                kernel, lambda block: kernel(prepare(block)), self._stream(), watch=watch, n_blocks=self.n_blocks
+            )
+
+    def _add_up(
+        self, kernel: Kernel, work: Kernel, blocks: Generator[Any, None, None], *, watch: Watch | None, n_blocks: int | None
+    ) -> Integers:
+        merge = merge_of(kernel)
         total = kernel(empty_block(self._n_features))
-        with one_blas_thread(), closing(self._stream()) as blocks:
-            for number, tally in enumerate(_tallies(kernel, blocks, self._n_jobs), start=1):
-                total = merge(total, tally)
-                if expected:
-                    self._tell(number / expected)
+        with one_blas_thread(), closing(blocks):
+            for number, integers in enumerate(_map_in_order(work, blocks, self._n_jobs), start=1):
+                total = merge(total, integers)
+                if watch is not None and n_blocks:
+                    watch(min(number / n_blocks, 1.0))
         return total
 
     def _stream(self) -> Generator[Block, None, None]:
         yield from read_ahead(self.blocks(), BLOCKS_AHEAD) if self.reads_ahead else self.blocks()
 
 
-def _tallies(kernel: Kernel, blocks: Iterator[Block], n_jobs: int) -> Iterator[Tally]:
-    """Yield what the kernel says of each block, in order; one more block than there are threads is in work or done."""
+class MemoryRows(LocalRows):
+    """Rows that are in memory: subclasses say how to get some of them as a block."""
+
+    def __init__(self, n_rows: int, n_features: int, feature_names: tuple[str, ...] | None, n_jobs: int) -> None:
+        super().__init__(n_features, feature_names, n_jobs)
+        self._n_rows = n_rows
+        self._size = max(1, min(block_rows(n_features), -(-n_rows // n_jobs)))
+
+    @abstractmethod
+    def block(self, start: int, stop: int) -> Block:
+        """Return the rows from `start` to `stop`, which may be beyond the last one."""
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+        return -(-self._n_rows // self._size)
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers there are."""
+        return self._n_rows * self._n_features
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield blocks of raw rows, in order."""
+        for start in range(0, self._n_rows, self._size):
+            yield self.block(start, start + self._size)
+
+
+def _generate(blocks: Sequence[Any]) -> Generator[Any, None, None]:
+    yield from blocks
+
+
+def _map_in_order(kernel: Kernel, blocks: Iterator[Any], n_jobs: int) -> Iterator[Integers]:
+    """Yield ``kernel(block)`` for each block, in order; one more block than there are threads is in work or done."""
     if n_jobs == 1:
         yield from map(kernel, blocks)
         return
     with ThreadPoolExecutor(n_jobs) as pool:
-        waiting: deque[Future[Tally]] = deque()
+        waiting: deque[Future[Integers]] = deque()
         for block in blocks:
             waiting.append(pool.submit(kernel, block))
             if len(waiting) > n_jobs:
@@ -146,28 +207,26 @@ def _tallies(kernel: Kernel, blocks: Iterator[Block], n_jobs: int) -> Iterator[T
 
 
 def single_pass(rows: Rows) -> Rows:
-    """Return `rows`, told that one question is all that is to be expected: keeping them in memory would not pay."""
-    if isinstance(rows, Source):
-        rows.single_pass = True
+    """Return `rows`. Pass ``single_pass=True`` to the vault instead."""
     return rows
 
 
 @contextmanager
 def watched(rows: Rows, watch: Watch) -> Iterator[None]:
-    """Have `watch` told which part of each pass over the rows is done, where the source can say so."""
+    """Have `watch` called during each fold of `rows`. Pass ``watch`` to the vault instead."""
     if not isinstance(rows, Source):
         yield
         return
-    rows.watch = watch
+    rows.default_watch = watch
     try:
         yield
     finally:
-        rows.watch = None
+        rows.default_watch = None
 
 
-def merge_of(kernel: Kernel) -> Callable[[Tally, Tally], Tally]:
-    """Return how two answers of a kernel are joined."""
-    merge: Callable[[Tally, Tally], Tally] = getattr(kernel, "merge", partial(np.add, dtype=np.int64))
+def merge_of(kernel: Kernel) -> Callable[[Integers, Integers], Integers]:
+    """Return the function that joins what a kernel returns for two blocks."""
+    merge: Callable[[Integers, Integers], Integers] = getattr(kernel, "merge", partial(np.add, dtype=np.int64))
     return merge
 
 

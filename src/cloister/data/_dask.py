@@ -4,7 +4,7 @@
 Rows stay with the workers. Each question is sent once to every worker; each partition answers with integers, which are joined
 eight at a time, and one small array comes back. Every step is a task with a key, computed from its inputs alone: one that is
 lost with a worker is computed again and takes the place of the first, so that nothing counts twice. Rows that fit into
-the memory of the workers are kept there from one question to the next.
+the memory of the workers are kept there from one question to the next, where more than one is expected.
 """
 
 import os
@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from cloister import validate
-from cloister.data._backend import Kernel, Source, Tally, empty_block, merge_of
+from cloister.data._backend import Integers, Kernel, Source, Watch, empty_block, merge_of
+from cloister.data._cache import BlockCache
 from cloister.data._columns import choose_columns
 from cloister.data._files import FileSet
 from cloister.data._pandas import describe_column
@@ -58,21 +59,22 @@ class DaskRows(Source):
         self._own_client = client
         self._decided = False  # whether to keep the rows
 
-    def fold(self, kernel: Kernel) -> Tally:
-        """Send the kernel to the partitions and join what they answer, as a tree."""
+    def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
+        """Send the kernel to the partitions and join what they answer, as a tree. How far it is, Dask's own pages say."""
         import cloudpickle
 
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: workers do that for themselves
         nothing = kernel(empty_block(self._n_features))
-        share = self._answer(packed, self._client())
+        share = self._answer(packed, self._client(), keep=cache is not None)
         if share.failure is not None:
             raise DataError(share.failure.message)
         self._size = share.size
-        return merge_of(kernel)(nothing, share.tally)
+        return merge_of(kernel)(nothing, share.integers)
 
-    def _answer(self, packed: bytes, client: Any) -> Share:
+    def _answer(self, packed: bytes, client: Any, *, keep: bool) -> Share:
         try:
-            self._keep(client)
+            if keep:
+                self._keep(client)
             share: Share = self._compute(_tree(self._where, self._parts, packed), client)
             return share
         except DataError:

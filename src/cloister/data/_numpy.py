@@ -4,45 +4,29 @@
 Objects, masked entries and numbers longer than a double are converted once, each by itself.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cloister.data._backend import Block, LocalRows, block_rows, slices
+from cloister.data._backend import Block, MemoryRows
 from cloister.data._lists import is_nested, matrix_of_lists
 from cloister.data._values import as_numbers
 from cloister.exceptions import DataError
 
 __all__ = ["ArrayRows", "as_matrix"]
 
-KEPT_BYTES = 1 << 29  # of doubles
 
-
-class ArrayRows(LocalRows):
-    """Rows of a 2-d array.
-
-    Attributes
-    ----------
-    stays : bool
-        Whether the rows are few enough that a copy of each block, made once, may be kept for as long as they are asked about.
-    """
+class ArrayRows(MemoryRows):
+    """Rows of a 2-d array."""
 
     def __init__(self, array: npt.NDArray[Any], *, feature_names: tuple[str, ...] | None = None, n_jobs: int = 1) -> None:
-        super().__init__(array.shape[1], feature_names, n_jobs)
-        per_job = -(-len(array) // n_jobs)
-        self._blocks = list(slices(array, max(1, min(block_rows(array.shape[1]), per_job))))
-        self.stays = 8 * array.size <= KEPT_BYTES
+        super().__init__(array.shape[0], array.shape[1], feature_names, n_jobs)
+        self._array = array
 
-    @property
-    def n_blocks(self) -> int:
-        """How many blocks there are."""
-        return len(self._blocks)
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order: the same objects every time."""
-        yield from self._blocks
+    def block(self, start: int, stop: int) -> Block:
+        """Return some of the rows: a view."""
+        return self._array[start:stop]
 
 
 def as_matrix(where: str, data: object) -> npt.NDArray[Any]:

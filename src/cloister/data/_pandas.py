@@ -5,14 +5,14 @@ The type of a column is declared, hence public, and may be refused. Nothing is i
 depends on the value and the type of its column alone. Imported by the door and by the workers of Dask.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cloister.data._backend import Block, LocalRows, block_rows
+from cloister.data._backend import Block, MemoryRows
 from cloister.data._columns import Column, choose_columns
 from cloister.data._table import cast_to_doubles, is_number
 from cloister.data._values import as_numbers
@@ -22,29 +22,18 @@ __all__ = ["FrameRows", "describe_column", "matrix_of_frame"]
 Values: TypeAlias = npt.NDArray[Any] | pa.ChunkedArray
 
 
-class FrameRows(LocalRows):
+class FrameRows(MemoryRows):
     """Rows of a pandas frame in memory; its index is no column."""
 
     def __init__(self, where: str, frame: Any, *, columns: Sequence[str] | None, n_jobs: int) -> None:
         table = [describe_column(name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
         chosen = choose_columns(where, table, columns)
-        super().__init__(len(chosen), tuple(table[index].name for index in chosen), n_jobs)
+        super().__init__(len(frame), len(chosen), tuple(table[index].name for index in chosen), n_jobs)
         self._columns = [_values(frame.iloc[:, index]) for index in chosen]
-        self._n_rows = len(frame)
 
-    @property
-    def n_blocks(self) -> int:
-        """How many blocks there are."""
-        return -(-self._n_rows // self._size)
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order."""
-        for start in range(0, self._n_rows, self._size):
-            yield _matrix([column[start : start + self._size] for column in self._columns])
-
-    @property
-    def _size(self) -> int:
-        return max(1, min(block_rows(self._n_features), -(-self._n_rows // self._n_jobs)))
+    def block(self, start: int, stop: int) -> Block:
+        """Return some of the rows as a matrix."""
+        return _matrix([column[start:stop] for column in self._columns])
 
 
 def describe_column(name: object, dtype: Any) -> Column:

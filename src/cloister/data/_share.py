@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.data._backend import Block, Kernel, Tally, block_rows, empty_block, merge_of, one_blas_thread, slices
+from cloister.data._backend import Block, Integers, Kernel, block_rows, empty_block, merge_of, one_blas_thread, slices
 from cloister.data._files import Piece
 from cloister.data._numpy import as_matrix
 from cloister.data._pandas import matrix_of_frame
@@ -41,7 +41,7 @@ class Failure:
 class Share:
     """What some parts of the rows answer."""
 
-    tally: Tally
+    integers: Integers
     size: int = 0  # bytes of the rows, for deciding whether they fit into memory
     failure: Failure | None = None
 
@@ -53,7 +53,7 @@ def unpack(packed: bytes) -> Kernel:
     return kernel
 
 
-def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Tally:
+def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Integers:
     """Join what the kernel says of each block."""
     _keep_freed_memory()
     with one_blas_thread():
@@ -108,8 +108,8 @@ def join_shares(shares: list[Share], packed: bytes) -> Share:
     for share in shares:
         if share.failure is not None:
             return share
-    tally = reduce(merge_of(unpack(packed)), (share.tally for share in shares))
-    return Share(tally, sum(share.size for share in shares))
+    integers = reduce(merge_of(unpack(packed)), (share.integers for share in shares))
+    return Share(integers, sum(share.size for share in shares))
 
 
 def _slices(matrix: Block) -> Iterator[Block]:

@@ -3,8 +3,8 @@
 
 Rows stay with the executors. Each question is broadcast once; each partition answers with integers, which are joined as a tree.
 An answer is the result of a task, and of several attempts at a task Spark takes one result: nothing counts twice, as an
-accumulator would. Unless a single question is all that is expected, partitions are kept in the executors' memory as far as they
-fit; the others are read again.
+accumulator would. Where more than one question is expected, partitions are kept in the executors' memory as far as they fit;
+the others are read again.
 """
 
 import pickle
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cloister.data._backend import Block, Kernel, Source, Tally, block_rows, empty_block, merge_of
+from cloister.data._backend import Block, Integers, Kernel, Source, Watch, block_rows, empty_block, merge_of
+from cloister.data._cache import BlockCache
 from cloister.data._columns import Column, choose_columns
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import fold_blocks, unpack
@@ -42,24 +43,25 @@ class SparkRows(Source):
         self._where = where
         self._partitions = partitions
         self._blocks: Any = None  # kept by the executors
-        self._asked = 0
 
-    def fold(self, kernel: Kernel) -> Tally:
+    def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Broadcast the kernel to the partitions and join what they answer, as a tree."""
         from pyspark import cloudpickle
 
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
         nothing = kernel(empty_block(self._n_features))
         size = int(getattr(nothing, "nbytes", 0))
-        found = self._answer(packed, size)
+        found = self._answer(packed, size, watch or self.default_watch, keep=cache is not None)
         return nothing if found is None else merge_of(kernel)(nothing, found)
 
-    def _answer(self, packed: bytes, size: int) -> Tally | None:
+    def _answer(self, packed: bytes, size: int, watch: Watch | None, *, keep: bool) -> Integers | None:
         context = self._partitions.context
         try:
+            if keep:
+                self._keep()
             question = context.broadcast(packed)
             try:
-                return Job(self._where, context, self._tell).run(partial(self._ask, question, size))
+                return Job(self._where, context, watch).run(partial(self._ask, question, size))
             finally:
                 question.destroy()
         except DataError:
@@ -68,17 +70,19 @@ class SparkRows(Source):
             failure = explain(self._where, error)
         raise failure
 
-    def _ask(self, question: Any, size: int) -> Tally | None:
-        self._asked += 1
-        if self._blocks is None and not self._partitions.kept and (self._asked > 1 or not self.single_pass):
+    def _keep(self) -> None:
+        """Have the executors keep the rows from now on, unless their owner does."""
+        if self._blocks is None and not self._partitions.kept:
             self._blocks = self._partitions.blocks(self._n_features).persist(_memory_only())
             weakref.finalize(self, _forget, self._blocks)
+
+    def _ask(self, question: Any, size: int) -> Integers | None:
         if self._blocks is None:
-            tallies = self._partitions.tallies(question, self._n_features)
+            shares = self._partitions.shares(question, self._n_features)
         else:
-            tallies = self._blocks.mapPartitions(partial(_fold, question, self._n_features))
+            shares = self._blocks.mapPartitions(partial(_fold, question, self._n_features))
         join = partial(_join, question)
-        return tallies.treeAggregate(None, join, join, _depth(tallies.getNumPartitions(), size))
+        return shares.treeAggregate(None, join, join, _depth(shares.getNumPartitions(), size))
 
 
 class _FramePartitions:
@@ -95,9 +99,9 @@ class _FramePartitions:
         level = self._owned.storageLevel
         return bool(level.useMemory or level.useDisk)
 
-    def tallies(self, question: Any, n_features: int) -> Any:
+    def shares(self, question: Any, n_features: int) -> Any:
         """Return what each partition answers."""
-        answers = self._frame.mapInArrow(partial(_fold_batches, question, n_features), "tally binary")
+        answers = self._frame.mapInArrow(partial(_fold_batches, question, n_features), "integers binary")
         return answers.rdd.map(_first)
 
     def blocks(self, n_features: int) -> Any:
@@ -115,7 +119,7 @@ class _FilePartitions:
         self.context = context
         self._pieces = context.parallelize(pieces, max(1, len(pieces)))
 
-    def tallies(self, question: Any, n_features: int) -> Any:
+    def shares(self, question: Any, n_features: int) -> Any:
         """Return what each piece answers."""
         return self._pieces.map(partial(_fold_piece, question, n_features))
 
@@ -171,17 +175,17 @@ def _kind(data_type: Any) -> tuple[str, bool]:
 # -- what runs on executors ------------------------------------------------------------------------------------------------
 
 
-def _fold(question: Any, n_features: int, blocks: Iterable[Block]) -> Iterator[Tally]:
+def _fold(question: Any, n_features: int, blocks: Iterable[Block]) -> Iterator[Integers]:
     yield fold_blocks(blocks, unpack(question.value), n_features)
 
 
-def _fold_piece(question: Any, n_features: int, piece: Piece) -> Tally:
+def _fold_piece(question: Any, n_features: int, piece: Piece) -> Integers:
     return fold_blocks(piece.blocks(), unpack(question.value), n_features)
 
 
 def _fold_batches(question: Any, n_features: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    tally = fold_blocks(_gather(batches, n_features), unpack(question.value), n_features)
-    yield pa.record_batch({"tally": pa.array([pickle.dumps(tally)], pa.binary())})
+    integers = fold_blocks(_gather(batches, n_features), unpack(question.value), n_features)
+    yield pa.record_batch({"integers": pa.array([pickle.dumps(integers)], pa.binary())})
 
 
 def _pack_batches(n_features: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -205,7 +209,7 @@ def _read_piece(piece: Piece) -> Iterator[Block]:
     return piece.blocks()
 
 
-def _first(row: Any) -> Tally:
+def _first(row: Any) -> Integers:
     return pickle.loads(row[0])  # noqa: S301 - written by the executor's own half of this module
 
 
@@ -213,7 +217,7 @@ def _matrix(n_features: int, row: Any) -> Block:
     return np.frombuffer(row[0]).reshape(-1, n_features)
 
 
-def _join(question: Any, left: Tally | None, right: Tally | None) -> Tally | None:
+def _join(question: Any, left: Integers | None, right: Integers | None) -> Integers | None:
     if left is None or right is None:
         return right if left is None else left
     return merge_of(unpack(question.value))(left, right)

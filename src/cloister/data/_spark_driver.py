@@ -12,6 +12,7 @@ from itertools import count
 from time import monotonic
 from typing import Any
 
+from cloister.data._backend import Watch
 from cloister.exceptions import DataError
 
 __all__ = ["Job", "explain", "start_session"]
@@ -57,10 +58,10 @@ def _refuse_silent(where: str, master: str) -> None:
 class Job:
     """Work of Spark's, watched by another thread: tells how far it is, and gives up where no executor takes a task."""
 
-    def __init__(self, where: str, context: Any, tell: Callable[[float], None]) -> None:
+    def __init__(self, where: str, context: Any, watch: Watch | None) -> None:
         self._where = where
         self._context = context
-        self._tell = tell
+        self._watch = watch
         self._group = f"cloister-{os.getpid()}-{next(GROUPS)}"
 
     def run(self, work: Callable[[], Any]) -> Any:
@@ -92,8 +93,8 @@ class Job:
                     f"{self._where}: no Spark executor took a task for {PATIENCE_SECONDS:g} seconds. Check that the cluster "
                     "has workers, and room on them."
                 )
-            if stages:
-                self._tell(sum(stage.numCompletedTasks for stage in stages) / sum(stage.numTasks for stage in stages))
+            if stages and self._watch is not None:
+                self._watch(sum(stage.numCompletedTasks for stage in stages) / sum(stage.numTasks for stage in stages))
 
     def _stages(self) -> list[Any]:
         tracker = self._context.statusTracker()
