@@ -117,7 +117,8 @@ class Ball:
     def frame(self, *, scaling: str = "none") -> "Frame":
         """Return the map that takes the ball to the unit ball (a ball has one width, so `scaling` changes nothing)."""
         center = np.atleast_1d(self.center)
-        return Frame(domain=self, center=center, scale=np.full(center.shape, self.radius))
+        unit = math.sqrt(len(center)) if scaling == "bounds" else self.radius
+        return Frame(domain=self, center=center, scale=np.full(center.shape, self.radius), distance_unit=unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ball as plain data."""
@@ -179,8 +180,9 @@ class Box:
         """Return the map that takes the box into the unit ball: one scale for all columns, or one each (``"bounds"``)."""
         low, high = np.atleast_1d(self.low), np.atleast_1d(self.high)
         half = (high - low) / 2
-        reach = half * math.sqrt(len(half)) if scaling == "bounds" else np.full(half.shape, np.linalg.norm(half))
-        return Frame(domain=self, center=low + half, scale=reach)
+        unit = math.sqrt(len(half)) if scaling == "bounds" else float(np.linalg.norm(half))
+        scale = half * unit if scaling == "bounds" else np.full(half.shape, unit)
+        return Frame(domain=self, center=low + half, scale=scale, distance_unit=unit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the box as plain data."""
@@ -197,6 +199,7 @@ class Frame:
     domain: Domain
     center: FloatArray  # (n_features,)
     scale: FloatArray  # (n_features,)
+    distance_unit: float  # length 1 of the unit ball, in units of the input; of half the bounds, if every column is scaled
 
     @property
     def n_features(self) -> int:

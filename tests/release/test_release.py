@@ -65,8 +65,18 @@ def test_names_of_columns_are_kept_or_made_up(release):
 
 def test_a_release_says_with_what_it_was_made(release):
     assert {"cloister", "numpy", "python", "scikit-learn", "scipy"} <= set(release.versions)
-    assert release.to_dict()["version"] == 1
+    assert release.to_dict()["version"] == 2
     assert release.receipt.neighbours == "add-remove"
+
+
+def test_every_event_belongs_to_a_step(release):
+    again = Release.from_dict(release.to_dict())
+    assert again.steps == release.steps
+    assert [step.name for step in again.steps] == ["count", "vote 1", "vote 2", "vote 3"]
+    found = [event.question_name for step in again.steps for event in again.events_of(step)]
+    assert found == [event.question_name for event in release.receipt.events]
+    assert again.events_of("vote 2") == again.events_of(again.steps[2])
+    assert again.events_of("another") == ()
 
 
 @pytest.mark.parametrize("shape", [(4, 1), (4, 3), (2,), (0, 5), (2, 2, 2)])
@@ -131,9 +141,10 @@ def test_neither_rows_nor_paths_are_inside(generator, tmp_path):
         (b"[]", r"expected a Cloister release, got another file"),
         (b"null", r"expected a Cloister release, got another file"),
         (b'{"format": "geojson"}', r"expected a Cloister release, got another file"),
-        (b'{"format": "cloister.release"}', r"expected version 1, got None\. Upgrade"),
-        (b'{"format": "cloister.release", "version": 2}', r"expected version 1, got 2\. Upgrade cloister to read it"),
+        (b'{"format": "cloister.release"}', r"expected version 2, got None\. Upgrade"),
+        (b'{"format": "cloister.release", "version": 3}', r"expected version 2, got 3\. Upgrade cloister to read it"),
         (b'{"format": "cloister.release", "version": 1}', r"the file is damaged"),
+        (b'{"format": "cloister.release", "version": 2}', r"the file is damaged"),
     ],
 )
 def test_other_files_are_refused(content, message, tmp_path):
@@ -198,11 +209,20 @@ DAMAGE = [
     (("receipt", "neighbours"), "other"),
     (("receipt", "guarantee"), {"kind": "none"}),
     (("receipt", "guarantee", "epsilon"), -1),
-    (("history",), 7),
+    (("steps",), 7),
+    (("steps",), {"name": "mean"}),
+    (("steps",), [7]),
+    (("steps", 0, "name"), "vote 1"),  # as another one
+    (("steps", 0, "figures"), 7),
+    (("steps", 0, "figures"), {"radius": "wide"}),
+    (("steps", 0, "figures"), {"radius": math.nan}),
+    (("steps", 0, "picture"), 7),
+    (("steps", 0, "picture"), {"centers": [[10**400]]}),
+    (("steps", 0), {"name": "mean"}),
     (("versions",), "new"),
     (("versions", "numpy"), math.inf),
     (("details", "loss"), 10**400),
-    (("history",), json.loads("[" * 60 + "]" * 60)),
+    (("steps",), json.loads("[" * 60 + "]" * 60)),
     (("cluster_centers", 0, 0), 1e19),  # not in the domain
 ]
 

@@ -142,9 +142,9 @@ def test_many_columns_are_listed_and_the_telling_ones_drawn(generator: np.random
     assert page.attributes.count(("class", "strip")) == 2 * (16 + 1)
 
 
-def test_negative_counts_and_an_empty_history(rows: np.ndarray) -> None:
+def test_negative_counts_and_no_steps(rows: np.ndarray) -> None:
     release = release_of(rows, n_clusters=3)
-    odd = dataclasses.replace(release, cluster_counts=np.array([-12.0, -3.0, 0.0]), history=[])
+    odd = dataclasses.replace(release, cluster_counts=np.array([-12.0, -3.0, 0.0]), steps=())
     page = Page(report_html(odd))
     assert "-12" in page.text
     assert page.attributes.count(("class", "hollow")) == 3

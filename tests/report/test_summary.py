@@ -73,12 +73,13 @@ def test_columns_that_differ_come_first(rows: np.ndarray) -> None:
     assert rank_columns(release) == [2, 1, 0]
 
 
-def test_a_history_that_was_edited_is_left_out(rows: np.ndarray) -> None:
+def test_a_picture_that_was_edited_is_left_out(rows: np.ndarray) -> None:
     import dataclasses
 
     release = release_of(rows)
-    odd = [{"round": "x"}, 3, None, {**release.history[0], "candidates": [[1, 2, 3]]}, release.history[1]]
-    assert [entry["round"] for entry in summary(dataclasses.replace(release, history=odd))["rounds"]] == [2]
+    odd = dataclasses.replace(release.steps[1], picture={"centers": [[1, 2, 3]], "candidates": 3})
+    steps = (release.steps[0], odd, *release.steps[2:])
+    assert [entry["round"] for entry in summary(dataclasses.replace(release, steps=steps))["rounds"]] == [2, 3]
 
 
 @pytest.mark.parametrize(

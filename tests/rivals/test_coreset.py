@@ -327,9 +327,9 @@ def test_errors_are_those_of_the_noise(generator):
 def test_what_is_kept_is_public_and_pickles_without_labels(rows):
     model = make().fit(rows)
     assert not hasattr(pickle.loads(pickle.dumps(model)), "labels_")
-    levels = model.release_.history
-    assert [level["level"] for level in levels] == list(range(1, model.n_iter_ + 1))
-    assert all(set(level) == {"level", "n_nodes", "sigma"} for level in levels)
+    levels = [step for step in model.release_.steps if step.name.startswith("level")]
+    assert [level.name for level in levels] == [f"level {index + 1}" for index in range(model.n_iter_)]
+    assert all(set(level.figures) == {"n_points", "count_error"} and not level.picture for level in levels)
 
 
 # -- spending ------------------------------------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ def test_every_number_of_every_leaf_has_a_draw():
     model = make(max_depth=4, min_rows_per_leaf=1, n_rows=50, epsilon=0.1).fit(np.full((50, 7), 0.5))
     *levels, counts, sums = model.privacy_receipt_.events
     n_leaves = len(model.coreset_.points)
-    assert [one.size for one in levels] == [level["n_nodes"] for level in model.release_.history]
+    assert [one.size for one in levels] == [step.figures["n_points"] for step in model.release_.steps if "level" in step.name]
     assert levels[0].size == 2
     assert (counts.size, sums.size) == (n_leaves, 7 * n_leaves)
     assert len(np.unique(model.coreset_.noisy_counts)) > 1

@@ -414,7 +414,7 @@ def test_the_release_holds_the_fit_and_nothing_of_the_rows(kind, rows, tmp_path)
     again = load_release(tmp_path / "release.json")
     assert np.array_equal(again.cluster_centers, model.cluster_centers_)
     assert np.array_equal(again.predict(rows), model.labels_)
-    assert [entry["round"] for entry in again.history] == list(range(1, model.n_iter_ + 1))
+    assert [step.name for step in again.steps][-model.n_iter_ :] == [f"round {index + 1}" for index in range(model.n_iter_)]
     assert sorted(name for name in vars(model) if name.endswith("_")) == [
         "cluster_centers_",
         "cluster_counts_",

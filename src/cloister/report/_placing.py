@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cloister.privacy import Event
+from cloister.privacy import Event, StepRecord
 from cloister.release import Release
 from cloister.report._figures import Chart, round_panels
 from cloister.report._format import number, with_error
@@ -133,24 +133,25 @@ def placing_panels(release: Release) -> list[dict[str, Any]]:
         return []
     panels: list[dict[str, Any]] = []
     try:
-        for entry in release.history:
-            centers = [[float(x), float(y)] for x, y in entry["centers"]]
-            points = [[float(x), float(y)] for x, y in entry.get("candidates", panels[-1]["centers"] if panels else centers)]
-            votes = [float(vote) for vote in entry.get("votes", [1.0] * len(points))]
-            panels.append({"candidates": points, "votes": votes, "centers": centers, **_caption(entry, panels)})
+        for step in (one for one in release.steps if "centers" in one.picture):
+            picture = step.picture
+            centers = [[float(x), float(y)] for x, y in picture["centers"]]
+            points = [[float(x), float(y)] for x, y in picture.get("candidates", panels[-1]["centers"] if panels else centers)]
+            votes = [float(vote) for vote in picture.get("votes", [1.0] * len(points))]
+            panels.append({"candidates": points, "votes": votes, "centers": centers, **_caption(step)})
     except (AttributeError, KeyError, TypeError, ValueError):
         return []
     return panels
 
 
-def _caption(entry: dict[str, Any], before: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    left = int(entry["n_centers"])
-    if "votes" in entry:
-        kept = f"{count_of(int(entry['n_candidates']), 'candidate')}, {int(entry['n_voted']):,} kept votes"
-        return {"title": "Votes", "caption": kept, "left": left}
-    asked = before[-1]["left"] if before else left
-    words = count_of(asked, "centre") + (f", {left:,} left" if left < asked else "")
-    return {"title": f"Round {int(entry['round'])}", "caption": words, "left": left}
+def _caption(step: StepRecord) -> dict[str, Any]:
+    asked, left = int(step.figures["n_points"]), int(step.figures["n_kept"])
+    if "votes" in step.picture:
+        return {"title": "Votes", "caption": f"{count_of(asked, 'candidate')}, {left:,} kept votes"}
+    return {
+        "title": step.name.capitalize(),
+        "caption": count_of(asked, "centre") + (f", {left:,} left" if left < asked else ""),
+    }
 
 
 def placing_html(told: dict[str, Any]) -> str:

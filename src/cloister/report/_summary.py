@@ -5,7 +5,6 @@ Everything here is arithmetic on published numbers. Nothing is rounded; that is 
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,12 @@ from cloister.release import Release
 from cloister.report._placing import loss_summary, placing_panels, placing_summary
 from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
+from cloister.report._steps import step_summary
 from cloister.synopsis import Synopsis
 
 __all__ = ["rank_columns", "summary", "synopsis_summary"]
 
+VOTES = {"n_candidates": "n_points", "n_voted": "n_kept", "sigma": "count_error"}
 SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
 
 
@@ -64,7 +65,8 @@ def summary(release: Release) -> dict[str, Any]:
         "receipt": _receipt(release.receipt),
         "plane": _plane(release),
         "projected": _is_projected(release),
-        "rounds": [] if release.method == "KMeans" else _rounds(release.history),
+        "rounds": [] if release.method == "KMeans" else _rounds(release),
+        "steps": step_summary(release),
         "parameters": release.parameters,
         "versions": release.versions,
         **_source_target(release),
@@ -185,20 +187,20 @@ def _plane(release: Release) -> dict[str, Any]:
 
 def _is_projected(release: Release) -> bool:
     """Say whether candidates were compared in a random projection."""
-    if release.method == "KMeans":
-        return any(isinstance(entry, dict) and "dimension" in entry for entry in release.history)
-    return release.method == "PEMeans" and any(event.question_name == "nearest_sums" for event in release.receipt.events)
+    return any("dimension" in step.picture for step in release.steps)
 
 
-def _rounds(history: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return the rounds that can be drawn: a history is free-form, and a file may have been edited."""
-    rounds = []
-    for entry in history:
+def _rounds(release: Release) -> list[dict[str, Any]]:
+    """Return the votes that can be drawn: a file may have been edited."""
+    rounds: list[dict[str, Any]] = []
+    for step in release.steps:
         try:
-            told = {name: float(entry[name]) for name in ("n_candidates", "n_voted", "sigma")}
-            drawn = {name: _pairs(entry[name]) for name in ("centers", "candidates") if name in entry}
-            votes = [float(vote) for vote in entry.get("votes", [])]
-            rounds.append({"round": int(entry["round"]), **told, **drawn, "votes": votes})
+            told = {name: step.figures[key] for name, key in VOTES.items()}
+            drawn: dict[str, Any] = {
+                name: _pairs(step.picture[name]) for name in ("centers", "candidates") if name in step.picture
+            }
+            votes = [float(vote) for vote in step.picture.get("votes", [])]
+            rounds.append({"round": int(step.name.removeprefix("vote ")), **told, **drawn, "votes": votes})
         except (AttributeError, KeyError, TypeError, ValueError):
             continue
     return rounds

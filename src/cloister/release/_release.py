@@ -9,7 +9,7 @@ import json
 import os
 import platform
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, DataError, ReleaseError
-from cloister.privacy import Receipt, coarsened
+from cloister.privacy import Event, Receipt, StepRecord, coarsened
+from cloister.release._migrate import migrate_steps, stamp_events
 
 __all__ = [
     "NearestPoint",
@@ -32,7 +33,8 @@ __all__ = [
 ]
 
 FORMAT = "cloister.release"
-VERSION = 1
+VERSION = 2
+OLD_VERSION = 1  # had a history in place of steps
 BLOCK_NUMBERS = 1 << 21  # distances in work at a time
 LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
@@ -66,8 +68,8 @@ class Release:
         Guarantee and events.
     feature_names : tuple of str, optional
         Names of the columns.
-    history : list of dict
-        Public milestones of the algorithm, for the report.
+    steps : tuple of StepRecord
+        What was asked for what purpose, and what was decided then, in order; their events are those that carry their names.
     details : dict
         What else the method publishes.
     versions : dict
@@ -75,6 +77,8 @@ class Release:
     created : str
         The day, in UTC, on which the fit began; that of the receipt by default. Not the time: it
         would tell how long the fit took.
+    history : list of dict, optional
+        Temporary: milestones of an estimator that passes no steps yet.
 
     Notes
     -----
@@ -99,12 +103,15 @@ class Release:
     scaling: str
     receipt: Receipt
     feature_names: tuple[str, ...] | None = None
-    history: list[dict[str, Any]] = field(default_factory=list)
+    steps: tuple[StepRecord, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     created: str = ""
+    history: InitVar[list[dict[str, Any]] | None] = None  # temporary: goes once the estimators pass steps
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, history: list[dict[str, Any]] | None) -> None:
+        if history is not None:
+            object.__setattr__(self, "steps", migrate_steps(self.method, self.receipt.events, history, self.frame))
         if not self.created:
             object.__setattr__(self, "created", self.receipt.day)
 
@@ -133,6 +140,12 @@ class Release:
         """The sanitised source of source-target clustering: centres besides the chosen ones. None for other methods."""
         points = self.details.get("sanitized_source")
         return None if points is None else np.array(points, dtype=np.float64).reshape(len(points), self.n_features)
+
+    def events_of(self, step: StepRecord | str) -> tuple[Event, ...]:
+        """Return the noisy answers of a step, given as its record or its name."""
+        name = step if isinstance(step, str) else step.name
+        # Temporary: events are stamped here until the estimators stamp them.
+        return tuple(event for event in stamp_events(self.method, self.receipt.events) if event.step == name)
 
     def predict(self, rows: npt.ArrayLike) -> IntArray:
         """Return the index of the nearest centre for each row; a row that is not finite is taken to be the domain's centre.
@@ -166,7 +179,7 @@ class Release:
             "cluster_counts": self.cluster_counts.tolist(),
             "count_errors": self.count_errors.tolist(),
             "receipt": self.receipt.to_dict(),
-            "history": self.history,
+            "steps": [step.to_dict() for step in self.steps],
             "details": self.details,
             "versions": self.versions,
         }
@@ -184,7 +197,7 @@ class Release:
         """Read what ``to_dict`` wrote."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ReleaseError("load_release: expected a Cloister release, got another file. Pass the file that 'fit' wrote.")
-        if data.get("version") != VERSION:
+        if data.get("version") not in (OLD_VERSION, VERSION):
             raise ReleaseError(
                 f"load_release: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
             )
@@ -202,16 +215,47 @@ class Release:
                 scaling=str(data["scaling"]),
                 receipt=Receipt.from_dict(data["receipt"]),
                 feature_names=None if names is None else tuple(map(str, names)),
-                history=list(data.get("history", [])),
+                steps=_read_steps(data.get("steps", [])),
                 details=dict(data.get("details", {})),
                 versions=dict(data.get("versions", {})),
                 created=coarsened(data.get("created", "")),
             )
             _refuse_misfit(release)
-            return release
+            return release if data["version"] == VERSION else _migrated(release, list(data.get("history", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
             problem = repr(error)
         raise ReleaseError(f"load_release: the file is damaged ({problem}). Write it again from the fit.")
+
+
+def _read_steps(data: Any) -> tuple[StepRecord, ...]:
+    """Read records of steps: numbers by name, and a picture that the report draws as far as it fits."""
+    if not isinstance(data, list):
+        raise TypeError("steps")
+    steps = tuple(
+        StepRecord(
+            name=str(one["name"]),
+            purpose=str(one["purpose"]),
+            figures={str(name): _figure(value) for name, value in dict(one["figures"]).items()},
+            picture=dict(one["picture"]),
+        )
+        for one in data
+    )
+    if len({step.name for step in steps}) != len(steps):
+        raise ValueError("steps of one name")
+    return steps
+
+
+def _figure(value: Any) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError("figures")
+    return float(value)
+
+
+def _migrated(release: Release, history: list[Any]) -> Release:
+    """Return a release of the old version as one of the present version."""
+    steps = migrate_steps(release.method, release.receipt.events, history, release.frame)
+    events = stamp_events(release.method, release.receipt.events)
+    return replace(release, steps=steps, receipt=replace(release.receipt, events=events))
 
 
 def refuse_odd_values(data: Any) -> None:
