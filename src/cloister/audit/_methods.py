@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every public method with options that make a fit short, and the domains it is given."""
+"""How every method of the table is attacked: its variants, the guarantees, the domains, and a short fit."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import cloister
+from cloister import methods
 from cloister.audit._guarantees import GUARANTEES
 from cloister.domain import Ball, Box, Domain, FloatArray, Relation
 from cloister.privacy import Guarantee
@@ -24,6 +25,7 @@ DOMAINS: dict[str, Callable[[int], Domain]] = {
     "uneven box": lambda width: Box(np.zeros(width), 10.0 ** np.arange(-3, width - 3)),
 }
 N_TARGETS = 12
+DIMENSIONS, PROJECTED = (1, 2, 12), (40,)  # columns of the tables; those of a variant that projects are many
 
 
 @dataclass(frozen=True)
@@ -32,34 +34,29 @@ class Method:
 
     estimator: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    dimensions: tuple[int, ...] = (1, 2, 12)
+    dimensions: tuple[int, ...] = DIMENSIONS
     wide: Mapping[str, Any] = field(default_factory=dict)  # options from three columns on
     kinds: tuple[str, ...] = tuple(GUARANTEES)
     domains: tuple[str, ...] = tuple(DOMAINS)
-
-    @property
-    def has_target(self) -> bool:
-        """Whether the method also takes a public table."""
-        return self.estimator == "SourceTargetKMedoids"
+    has_target: bool = False  # whether the method also takes a public table
 
 
-BOXES = ("box", "far box", "uneven box")
-# A grid divides a box. In many columns one of two cells an axis is as large as is worth the time.
+def _attacked(method: methods.Method, options: Mapping[str, Any]) -> Method:
+    return Method(
+        method.name,
+        {**method.short, **options},
+        PROJECTED if "projection" in options else DIMENSIONS,
+        method.wide,
+        method.guarantees,
+        tuple(name for name in DOMAINS if "ball" in method.domains or "box" in name),
+        method.kind == "source-target",
+    )
+
+
 METHODS: dict[str, Method] = {
-    "KMeans": Method("KMeans", {"n_init": 1}),
-    "PEMeans": Method("PEMeans", {"n_init": 1, "n_rounds": 2, "n_variations": 3}),
-    "PEMeans, projected": Method("PEMeans", {"n_init": 1, "n_rounds": 2, "n_variations": 3}, (40,)),
-    "GridKMeans": Method("GridKMeans", {"n_init": 1}, wide={"rule": 2}, domains=BOXES),
-    "GridSynopsis": Method("GridSynopsis", {}, wide={"rule": 2}, domains=BOXES),
-    "LloydKMeans": Method("LloydKMeans", {"n_rounds": 2}),
-    "FastLloyd": Method("FastLloyd", {"n_rounds": 2}),
-    "CoresetKMeans": Method("CoresetKMeans", {"n_init": 1, "max_depth": 4}),
-    "TreeKMeans": Method("TreeKMeans", {"n_init": 1, "n_swaps": 2, "max_candidates": 16}),
-    "SourceTargetKMedoids, nna": Method("SourceTargetKMedoids", {"method": "nna", "n_init": 1}),
-    "SourceTargetKMedoids, nna as in the paper": Method(
-        "SourceTargetKMedoids", {"method": "nna", "calibration": "paper", "n_init": 1}
-    ),
-    "SourceTargetKMedoids, nas": Method("SourceTargetKMedoids", {"method": "nas", "n_init": 1, "n_neighbors": 5}),
+    f"{one.name}, {variant}" if variant else one.name: _attacked(one, options)
+    for one in methods.METHODS.values()
+    for variant, options in {"": {}, **one.variants}.items()
 }
 
 
