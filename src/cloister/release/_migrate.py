@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.domain import Frame
-from cloister.privacy import GDP, Event, StepRecord
+from cloister.privacy import Event, StepRecord
 
 __all__ = ["migrate_steps", "stamp_events"]
 
@@ -172,4 +172,4 @@ def _picture(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _radius(sums: Event, frame: Frame) -> float:
     """Return what offsets were clipped at, as `transform` measures distances: the sensitivity, undone."""
     norm = sums.sensitivity * sums.unit / (2.0 if sums.relation == "replace" else 1.0)
-    return frame.distance_unit * norm / (1.0 if isinstance(sums.cost, GDP) else math.sqrt(frame.n_features))
+    return frame.distance_unit * norm / (1.0 if sums.cost.is_gaussian else math.sqrt(frame.n_features))
