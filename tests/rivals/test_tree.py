@@ -51,7 +51,7 @@ def exact_ask(rows, *, asked=None):
             "seeded": False,
             "unit": 1.0,
         }
-        if question.mechanism == "selection":
+        if question.selects:
             place = np.unravel_index(int(np.argmin(told)), told.shape)
             return Answer(np.array(place, dtype=float), price_choice(cost, span=1.0, **common))
         return Answer(told * question.unit, price(PureDP(1e6), l1=1.0, l2=1.0, **common))
