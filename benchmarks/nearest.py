@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from cloister.domain import snap
-from cloister.questions import ENGINES, Nearest, choose_engine
+from cloister.questions import SEARCH_ENGINES, Nearest, choose_engine
 
 from ._harness import Report, side_by_side
 
@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--dimensions", type=int, nargs="+", default=[1, 2, 3, 4, 6, 8, 16, 64])
     parser.add_argument("--points", type=int, nargs="+", default=[16, 64, 256, 1024, 4096, 8192])
     options = parser.parse_args(arguments)
-    engines = [name for name in ENGINES if name != "faiss" or importlib.util.find_spec("faiss")]
+    engines = [name for name in SEARCH_ENGINES if name != "faiss" or importlib.util.find_spec("faiss")]
     report = Report("nearest", rows=ROWS, engines=engines)
     generator = np.random.default_rng(0)
     slowdowns = []

@@ -13,6 +13,7 @@ an answer. Anyone may import this module.
 import enum
 import math
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -24,6 +25,7 @@ from cloister import validate
 from cloister.exceptions import ParameterError
 
 __all__ = [
+    "BLOCK_NUMBERS",
     "Ball",
     "Box",
     "Domain",
@@ -32,8 +34,10 @@ __all__ = [
     "IntArray",
     "Relation",
     "as_domain",
+    "clip_to_unit_ball",
     "domain_from_dict",
     "grid_step",
+    "row_blocks",
     "snap",
 ]
 
@@ -41,6 +45,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 EXACT_BITS = 53  # significant bits of a double
+BLOCK_NUMBERS = 1 << 18  # numbers in work at a time: two megabytes of doubles stay in the processor's cache
 TILE = 512  # numbers that an operation on rows and one vector takes at a time
 EXTENTS = (1e-100, 1e100)  # of a domain: their squares neither overflow nor vanish
 RESOLUTION = 1e-10  # a domain narrower than this part of its largest coordinate drowns in the rounding of doubles
@@ -307,6 +312,25 @@ def snap(points: npt.ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
     return np.multiply(snapped, step, out=snapped)
 
 
+def clip_to_unit_ball(points: FloatArray) -> FloatArray:
+    """Pull points outside the unit ball to its surface, along the ray from the origin.
+
+    Examples
+    --------
+    >>> clip_to_unit_ball(np.array([[3.0, 4.0], [0.5, 0.0]]))
+    array([[0.6, 0.8],
+           [0.5, 0. ]])
+    """
+    norms = np.sqrt(np.sum(points * points, axis=1, keepdims=True))
+    return np.asarray(points / np.maximum(norms, 1.0))
+
+
+def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
+    """Yield slices that cut `n_rows` rows into blocks of `size`."""
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
 def _pull_in(points: FloatArray) -> FloatArray:
     """Pull, in place, points of the grid that lie outside the unit ball to points of the grid inside.
 
@@ -318,7 +342,7 @@ def _pull_in(points: FloatArray) -> FloatArray:
     outside = np.flatnonzero(squares > 1.0)
     if outside.size:
         step = grid_step(points.shape[1])
-        points[outside] = np.trunc(points[outside] / np.sqrt(squares[outside])[:, None] / step) * step
+        points[outside] = np.trunc(clip_to_unit_ball(points[outside]) / step) * step
     return points
 
 

@@ -40,7 +40,6 @@ def make_questions(seed):
     duplicates = np.vstack([random_points(seed, 4, FEATURES)] * 2)
     made = {
         "row_count": RowCount(),
-        "row_count_projected": RowCount(projection=flat),
         "nearest_counts_one": NearestCounts(points=np.zeros((1, FEATURES))),
         "nearest_counts_lattice": NearestCounts(points=lattice_points(FEATURES)),
         "nearest_counts_random": NearestCounts(points=random_points(seed, 70, FEATURES)),
@@ -68,7 +67,7 @@ def make_questions(seed):
         made["grid_counts"] = room.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
     if hasattr(room, "NeighbourMeans"):
         made["neighbour_means"] = room.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
-    made.update(hash_questions(seed, flat))
+    made.update(hash_questions(seed))
     made.update(tree_questions(seed, flat))
     made.update(bounded_questions(seed, flat))
     return made
@@ -89,22 +88,19 @@ def bounded_questions(seed, flat):
     }
 
 
-def hash_questions(seed, flat):
+def hash_questions(seed):
     """Return nodes of one level, leaves of several, and the root; by hyperplanes on which rows lie and by others."""
     normals = np.random.default_rng(seed).normal(size=(FEATURES, 6)) / 3
     skew = {"normals": normals, "offsets": random_points(seed, 6, 1)[:, 0] / 3}
     straight = {"normals": np.eye(FEATURES), "offsets": np.zeros(FEATURES)}
-    projected = {"normals": np.eye(PROJECTED), "offsets": np.full(PROJECTED, 0.25), "projection": flat}
     leaves = [4, 5, 12, 13, 7]
     return {
         "hash_counts_root": room.HashCounts(**skew, nodes=[1]),
         "hash_counts_level": room.HashCounts(**skew, nodes=range(16, 32)),
         "hash_counts_some": room.HashCounts(**straight, nodes=[12, 9]),
-        "hash_counts_projected": room.HashCounts(**projected, nodes=[2, 7, 6]),
         "hash_sums_leaves": room.HashSums(**skew, nodes=leaves, radius=1.0),
         "hash_sums_border": room.HashSums(**straight, nodes=leaves, radius=0.3),
-        "hash_sums_projected": room.HashSums(**projected, nodes=[3, 2], radius=1.0),
-        "hash_sums_projected_narrow": room.HashSums(**projected, nodes=[3, 2], radius=0.3),
+        "hash_sums_narrow": room.HashSums(**skew, nodes=[3, 2], radius=0.05),
     }
 
 
@@ -178,7 +174,7 @@ def test_asking_leaves_the_rows_as_they_were(question, generator):
 
 def test_a_question_is_frozen_public_data(question):
     with pytest.raises(AttributeError, match="cannot assign"):
-        question.projection = None
+        question.shape = None
     for value in vars(question).values():
         if isinstance(value, np.ndarray) and value.flags.owndata:
             assert not np.shares_memory(value, lattice_points(FEATURES))

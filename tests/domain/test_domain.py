@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister import Ball, Box
-from cloister.domain import Relation, as_domain, domain_from_dict, grid_step, snap
+from cloister.domain import Relation, as_domain, clip_to_unit_ball, domain_from_dict, grid_step, row_blocks, snap
 from cloister.exceptions import ParameterError
 
 NEAR = 5  # of the frames below: neither far from zero nor tiny
@@ -296,3 +296,18 @@ def test_cleaning_is_clipping_scaling_and_rounding(domain, n_rows, order, genera
     assert np.abs(clean - plain).max(initial=0.0) <= grid_step(3)
     inside = np.sum(plain**2, axis=1) < 1 - 1e-6
     assert np.array_equal(clean[inside], plain[inside])
+
+
+def test_points_outside_the_unit_ball_are_pulled_to_its_surface(generator):
+    points = generator.normal(size=(200, 3))
+    clipped, norms = clip_to_unit_ball(points), np.linalg.norm(points, axis=1)
+    assert np.array_equal(clipped[norms <= 1], points[norms <= 1])
+    assert np.allclose(np.linalg.norm(clipped[norms > 1], axis=1), 1, rtol=1e-15)
+    assert np.allclose(clipped * np.maximum(norms, 1)[:, None], points)
+
+
+@pytest.mark.parametrize(("n_rows", "size"), [(0, 3), (1, 3), (6, 3), (7, 3)])
+def test_blocks_cover_every_row_once(n_rows, size):
+    cut = [list(range(n_rows))[part] for part in row_blocks(n_rows, size)]
+    assert [row for block in cut for row in block] == list(range(n_rows))
+    assert all(0 < len(block) <= size for block in cut)

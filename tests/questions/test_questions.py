@@ -1,15 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each question means, checked against a plain reading of its definition, and what it refuses."""
 
+import inspect
 import math
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from cloister import questions
 from cloister.domain import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, RowCount
+from cloister.questions import (
+    DistanceHistogram,
+    GridCounts,
+    HashCounts,
+    HashSums,
+    NearestCounts,
+    NearestSums,
+    NeighbourMeans,
+    ProjectedQuestion,
+    Question,
+    RowCount,
+)
 
 
 def labels_of(rows, points):
@@ -134,3 +148,11 @@ def test_replacing_a_row_costs_more_than_adding_one():
     assert counts.l1_sensitivity(Relation.REPLACE) == 2
     assert sums.l2_sensitivity(Relation.REPLACE) * sums.unit == 2 * 0.5
     assert sums.l2_sensitivity(Relation.ADD_REMOVE) * sums.unit == 0.5
+
+
+def test_a_question_that_ignores_a_projection_takes_none():
+    plain = {GridCounts, HashCounts, HashSums, NeighbourMeans, RowCount}
+    public = {getattr(questions, name) for name in questions.__all__ if isinstance(getattr(questions, name), type)}
+    concrete = {one for one in public if issubclass(one, Question) and not inspect.isabstract(one)}
+    assert {one for one in concrete if "projection" not in {field.name for field in fields(one)}} == plain
+    assert all(issubclass(one, ProjectedQuestion) for one in concrete - plain)

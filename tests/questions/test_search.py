@@ -9,7 +9,7 @@ import pytest
 
 from cloister.domain import grid_step, snap
 from cloister.exceptions import ParameterError
-from cloister.questions import ENGINES, Nearest, choose_engine
+from cloister.questions import SEARCH_ENGINES, Nearest, choose_engine
 
 SHAPES = [(m, d) for m in (1, 2, 31, 33) for d in (1, 2, 3, 8, 33, 128, 784)] + [(5000, 1), (5000, 3), (5000, 8), (5000, 33)]
 
@@ -25,7 +25,7 @@ def in_ball(generator, count, dimension):
     return snap(generator.normal(size=(count, dimension)) / (3 * dimension**0.5))
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=SEARCH_ENGINES)
 def engine(request):
     if request.param == "faiss":
         pytest.importorskip("faiss")
@@ -101,7 +101,7 @@ def test_the_engine_depends_on_public_numbers_alone():
     assert list(inspect.signature(choose_engine).parameters) == ["n_points", "n_dimensions"]
     for n_points in (1, 2, 33, 1000, 10**6):
         for dimension in (1, 2, 6, 7, 784):
-            assert choose_engine(n_points, dimension) in ENGINES
+            assert choose_engine(n_points, dimension) in SEARCH_ENGINES
 
 
 def test_an_unknown_engine_is_refused(generator):

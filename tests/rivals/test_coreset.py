@@ -110,7 +110,6 @@ REFUSED = [
     ({"normals": [[np.nan, 0.0]]}, r"HashCounts\.normals: expected finite numbers"),
     ({"offsets": [0.0, np.inf]}, r"HashCounts\.offsets: expected finite numbers"),
     ({"offsets": [0.0]}, r"HashCounts\.offsets: expected an array of shape \(2,\), got \(1,\)"),
-    ({"projection": np.ones((5, 3))}, r"HashCounts\.normals: expected an array of shape \(3, 2\)"),
 ]
 
 

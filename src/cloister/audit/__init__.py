@@ -14,12 +14,12 @@ from cloister.audit._plants import PLANTS, Plant, planted
 from cloister.audit._replay import Call, Replay, Tape, record, replay
 from cloister.audit._replays import ReplayCase, engine_cases, replay_cases, run_case
 from cloister.audit._run import CHECKS, AuditResult, PlantResult, run_audit, run_plants
-from cloister.audit._tables import ENGINES, HOSTILE, installed
+from cloister.audit._tables import AUDIT_ENGINES, HOSTILE, installed
 
 __all__ = [
+    "AUDIT_ENGINES",
     "CHECKS",
     "DOMAINS",
-    "ENGINES",
     "FALSE_ALARM",
     "GUARANTEES",
     "HOSTILE",

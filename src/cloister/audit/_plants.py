@@ -20,7 +20,7 @@ Change: TypeAlias = tuple[str, Callable[[Any], object]]  # where, and what is ma
 DRAW, CHOOSE = "cloister.privacy._events:Event.draw", "cloister.privacy._events:Event.choose"
 NOISY, TOGETHER, ASK = ("cloister.vault:Vault._noisy", "cloister.vault:Vault._ask_together", "cloister.vault:Vault.ask")
 CLEAN = "cloister.domain:Frame.clean"
-COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:NearestSums"
+COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:ClippedSums"
 ADD = Relation.ADD_REMOVE
 
 
@@ -264,7 +264,7 @@ _ALL = (
         "unclipped-projected",
         "offsets are not clipped under a projection",
         "replay",
-        ((f"{SUMS}.exact_given", _unclipped_under_a_projection),),
+        (("cloister.questions._sums:NearestSums.exact_given", _unclipped_under_a_projection),),
     ),
     Plant(
         "wrong-relation",

@@ -12,7 +12,7 @@ from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._guarantees import GUARANTEES
 from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import Replay, replay
-from cloister.audit._tables import ENGINES, HOSTILE, as_table, installed, neighbours
+from cloister.audit._tables import AUDIT_ENGINES, HOSTILE, as_table, installed, neighbours
 from cloister.domain import Relation
 from cloister.privacy import Entropy
 
@@ -60,14 +60,14 @@ def check_replay(settings: Settings, step: Step) -> CheckResult:
 
 def all_cases(settings: Settings) -> list[ReplayCase]:
     """Return all cases of an audit: every method by NumPy, and a few by every other engine."""
-    engines = [one for one in settings.engines or ENGINES if one not in _left_out(settings)]
+    engines = [one for one in settings.engines or AUDIT_ENGINES if one not in _left_out(settings)]
     plain = replay_cases(settings) if "numpy" in engines else []
     return [*plain, *(case for engine in engines for case in engine_cases(settings, engine))]
 
 
 def _left_out(settings: Settings) -> dict[str, str]:
     """Return the engines that are not used, each with the reason."""
-    reasons = {one: "not installed" for one in settings.engines or ENGINES if not installed(one)}
+    reasons = {one: "not installed" for one in settings.engines or AUDIT_ENGINES if not installed(one)}
     if settings.quick and not settings.engines:
         reasons |= {one: f"left out of a quick audit; pass --engine {one}" for one in SLOW_TO_START if one not in reasons}
     return reasons

@@ -22,7 +22,7 @@ from cloister.audit._plants import PLANTS, Plant, planted
 from cloister.audit._replays import all_cases, check_replay
 from cloister.audit._samplers import N_CASES, check_samplers
 from cloister.audit._spending import check_spending, spending_cases
-from cloister.audit._tables import ENGINES
+from cloister.audit._tables import AUDIT_ENGINES
 from cloister.release import library_versions
 
 __all__ = ["CHECKS", "AuditResult", "PlantResult", "run_audit", "run_plants"]
@@ -225,6 +225,6 @@ def _refuse_unknown(settings: Settings, checks: Sequence[str]) -> None:
     for one in settings.methods:
         validate.one_of("audit.method", one, sorted(known))
     for one in settings.engines:
-        validate.one_of("audit.engine", one, ENGINES)
+        validate.one_of("audit.engine", one, AUDIT_ENGINES)
     if settings.plant:
         validate.one_of("audit.plant", settings.plant, tuple(PLANTS))

@@ -15,9 +15,9 @@ import numpy as np
 
 from cloister.domain import Domain, FloatArray, Relation
 
-__all__ = ["ENGINES", "HOSTILE", "Neighbours", "as_table", "installed", "neighbours"]
+__all__ = ["AUDIT_ENGINES", "HOSTILE", "Neighbours", "as_table", "installed", "neighbours"]
 
-ENGINES = ("numpy", "arrow", "parquet", "csv", "pandas", "polars", "dask", "spark")
+AUDIT_ENGINES = ("numpy", "arrow", "parquet", "csv", "pandas", "polars", "dask", "spark")
 LIBRARIES = {"pandas": "pandas", "polars": "polars", "dask": "distributed", "spark": "pyspark"}
 HOSTILE = ("edge", "missing", "huge", "tie", "outside", "infinite", "duplicate", "axis", "minus huge", "all missing")
 

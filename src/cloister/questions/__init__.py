@@ -3,7 +3,7 @@
 
 from cloister.privacy import Cost, Query, Step
 from cloister.questions._ask import Answer, Ask, Spend
-from cloister.questions._base import NearestQuestion, Question
+from cloister.questions._base import NearestQuestion, ProjectedQuestion, Question
 from cloister.questions._bounded import BoundedCounts, BoundedSums
 from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
 from cloister.questions._cubes import LARGEST_CUBE_GRID, CubeCounts
@@ -11,17 +11,17 @@ from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
 from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
 from cloister.questions._neighbours import NeighbourMeans
 from cloister.questions._price import deviation, plan_query, price_question
-from cloister.questions._search import ENGINES, Nearest, choose_engine
+from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
 from cloister.questions._sums import NearestSums
 from cloister.questions._swaps import LARGEST_CHOICE, SetCosts, SwapCosts
 from cloister.questions._together import Together
 
 __all__ = [
     "DEEPEST_HASH",
-    "ENGINES",
     "LARGEST_CHOICE",
     "LARGEST_CUBE_GRID",
     "LARGEST_GRID",
+    "SEARCH_ENGINES",
     "Answer",
     "Ask",
     "BoundedCounts",
@@ -37,6 +37,7 @@ __all__ = [
     "NearestQuestion",
     "NearestSums",
     "NeighbourMeans",
+    "ProjectedQuestion",
     "Query",
     "Question",
     "RowCount",

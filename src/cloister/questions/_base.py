@@ -19,7 +19,7 @@ from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step, snap
 from cloister.questions._search import Nearest
 
-__all__ = ["PROJECTION_STEP", "Find", "NearestQuestion", "Question", "public_points", "refuse_misfit"]
+__all__ = ["PROJECTION_STEP", "Find", "NearestQuestion", "ProjectedQuestion", "Question", "public_points", "refuse_misfit"]
 
 PROJECTION_STEP = 2.0**-20  # entries of a projection are rounded to it, so that projecting a grid point is exact
 PROJECTED_REACH = 2.0  # projected coordinates are cut here; random projections keep norms near 1
@@ -28,27 +28,10 @@ LARGEST_COLUMN_NORM = 256.0
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Question(ABC):
-    """One question about rows.
-
-    Parameters
-    ----------
-    projection : array of shape (n_features, n_projected), optional
-        Public matrix applied to every row before distances are taken.
-    """
-
-    projection: FloatArray | None = None
+    """One question about rows."""
 
     name: ClassVar[str]
     selects: ClassVar[bool] = False  # whether the answers are costs, of which only the index of a low one is released
-
-    def __post_init__(self) -> None:
-        if self.projection is not None:
-            rounded = np.rint(np.asarray(self.projection, dtype=np.float64) / PROJECTION_STEP) * PROJECTION_STEP
-            if rounded.ndim != 2 or not np.isfinite(rounded).all():
-                validate.refuse("projection", "a finite matrix", np.shape(rounded), remedy="Pass (n_features, n_projected).")
-            if np.sqrt(np.sum(rounded**2, axis=0)).max(initial=0.0) > LARGEST_COLUMN_NORM:
-                validate.refuse("projection", "columns of norm at most 256", "longer ones", remedy="Scale it by 1/sqrt(p).")
-            object.__setattr__(self, "projection", rounded)
 
     @property
     @abstractmethod
@@ -89,6 +72,28 @@ class Question(ABC):
         # Two numbers whose moves lie farthest apart move, together, by no more than the whole answer does in l1.
         return self.l1_sensitivity(relation)
 
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ProjectedQuestion(Question):
+    """A question about rows as a public projection shows them.
+
+    Parameters
+    ----------
+    projection : array of shape (n_features, n_projected), optional
+        Public matrix applied to every row before distances are taken.
+    """
+
+    projection: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if self.projection is not None:
+            rounded = np.rint(np.asarray(self.projection, dtype=np.float64) / PROJECTION_STEP) * PROJECTION_STEP
+            if rounded.ndim != 2 or not np.isfinite(rounded).all():
+                validate.refuse("projection", "a finite matrix", np.shape(rounded), remedy="Pass (n_features, n_projected).")
+            if np.sqrt(np.sum(rounded**2, axis=0)).max(initial=0.0) > LARGEST_COLUMN_NORM:
+                validate.refuse("projection", "columns of norm at most 256", "longer ones", remedy="Scale it by 1/sqrt(p).")
+            object.__setattr__(self, "projection", rounded)
+
     def place(self, where: str, points: object) -> FloatArray:
         """Return public points of the space in which distances are taken."""
         array = public_points(where, points)
@@ -107,7 +112,7 @@ class Question(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NearestQuestion(Question):
+class NearestQuestion(ProjectedQuestion):
     """A question in which each row belongs to the nearest of some public points."""
 
     points: FloatArray

@@ -7,10 +7,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from cloister import validate
 from cloister.domain import FloatArray, IntArray, grid_step
 from cloister.questions._counts import NearestCounts
-from cloister.questions._sums import NearestSums
+from cloister.questions._sums import NearestSums, whole_radius
 
 __all__ = ["BoundedCounts", "BoundedSums"]
 
@@ -35,9 +34,9 @@ class BoundedCounts(NearestCounts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        radius = validate.number("BoundedCounts.radius", self.radius, low=0.0, high=4.0, open_low=True)
-        step = grid_step(self.points.shape[1])  # in whole steps, as BoundedSums rounds it: both leave the same rows out
-        object.__setattr__(self, "radius", float(max(1.0, np.floor(radius / step)) * step))
+        # In whole steps, as BoundedSums rounds it: both leave the same rows out.
+        radius = whole_radius("BoundedCounts.radius", self.radius, step=grid_step(self.points.shape[1]))
+        object.__setattr__(self, "radius", radius)
 
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Count the near rows of one block."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray
-from cloister.questions._base import refuse_misfit
+from cloister.questions._base import ProjectedQuestion, refuse_misfit
 from cloister.questions._counts import Counts
 
 __all__ = ["LARGEST_CUBE_GRID", "CubeCounts"]
@@ -17,7 +17,7 @@ LARGEST_CUBE_GRID = 1 << 62  # cubes of the whole grid, listed or not: each has 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CubeCounts(Counts):
+class CubeCounts(ProjectedQuestion, Counts):
     """How many rows lie in each listed cube of a regular grid of cubes.
 
     The outermost cubes reach to infinity, so every row lies in exactly one cube of the grid; rows of cubes that are not listed
@@ -32,7 +32,7 @@ class CubeCounts(Counts):
     per_axis : int
         Cubes along each axis of the whole grid.
     cubes : array of shape (n_cubes, n_dimensions)
-        The places of the cubes asked for, each from 0 to ``per_axis - 1`` along every axis, none of them twice.
+        The places of the cubes to count, each from 0 to ``per_axis - 1`` along every axis, none of them twice.
     """
 
     corner: FloatArray

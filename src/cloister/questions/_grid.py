@@ -35,7 +35,6 @@ class GridCounts(Counts):
     name: ClassVar[str] = "grid_counts"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         half_widths = np.array(self.half_widths, dtype=np.float64)
         half_widths.setflags(write=False)
         object.__setattr__(self, "half_widths", half_widths)

@@ -5,7 +5,6 @@ Public hyperplanes, one for each level, send a row left or right. A node is the 
 has the number that a heap would give it: the root is 1, the children of node i are 2 i and 2 i + 1.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -13,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, Relation, grid_step
+from cloister.domain import FloatArray, IntArray
 from cloister.questions._base import PROJECTION_STEP, Question, refuse_misfit
 from cloister.questions._counts import Counts
-from cloister.questions._sums import clip_steps, sum_by_label
+from cloister.questions._sums import ClippedSums, whole_radius
 
 __all__ = ["DEEPEST_HASH", "HashCounts", "HashSums"]
 
@@ -30,12 +29,12 @@ class HashQuestion(Question):
 
     Parameters
     ----------
-    normals : array of shape (n_dimensions, n_levels)
+    normals : array of shape (n_features, n_levels)
         Public; column t is the normal of the hyperplane that level t + 1 is decided by, of length at most 2.
     offsets : array of shape (n_levels,)
         Public; a row goes right (to 2 i + 1) if its product with the normal is at least the offset.
     nodes : array of shape (n_nodes,)
-        Numbers of the nodes asked about. None may lie below another: a row must not be in two of them.
+        Numbers of the nodes. None may lie below another: a row must not be in two of them.
     """
 
     normals: FloatArray
@@ -43,14 +42,11 @@ class HashQuestion(Question):
     nodes: IntArray
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         owner = type(self).__name__
         normals, offsets = (_rounded(f"{owner}.{name}", getattr(self, name)) for name in ("normals", "offsets"))
         if normals.ndim != 2 or np.sum(normals**2, axis=0).max(initial=0.0) > LONGEST_NORMAL**2:
             validate.refuse(f"{owner}.normals", "columns of length at most 2", np.shape(normals), remedy="Pass unit vectors.")
         refuse_misfit(f"{owner}.offsets", offsets.shape, normals.shape[1:])
-        if self.projection is not None:
-            refuse_misfit(f"{owner}.normals", normals.shape, (self.projection.shape[1], normals.shape[1]))
         nodes = np.array(self.nodes)
         highest = 2 ** (min(normals.shape[1], DEEPEST_HASH) + 1)
         if nodes.ndim != 1 or nodes.dtype.kind != "i" or not nodes.size or nodes.min() < 1 or nodes.max() >= highest:
@@ -85,9 +81,8 @@ class HashQuestion(Question):
     def labels(self, rows: FloatArray) -> IntArray:
         """Return the place of each row's node in `nodes`, and -1 for a row that is in none of them."""
         # Exact whatever the order of summation: coordinates are multiples of the grid's step, at least 2**-24, and entries of
-        # 2**-20, so sums are multiples of 2**-44; and |row| |normal|, which bounds every partial sum, is below 2**9 (for a
-        # projected row, of length up to 2 sqrt(p), the step grows as fast as the length).
-        sides = self.view(rows) @ self.normals[:, : self._deepest] >= self.offsets[: self._deepest]
+        # 2**-20, so sums are multiples of 2**-44; and |row| |normal|, which bounds every partial sum, is at most 2.
+        sides = rows @ self.normals[:, : self._deepest] >= self.offsets[: self._deepest]
         numbers = np.ones(len(rows), dtype=np.int64)
         for side in sides.T:
             numbers = 2 * numbers + side
@@ -120,7 +115,7 @@ class HashCounts(HashQuestion, Counts):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HashSums(HashQuestion):
+class HashSums(HashQuestion, ClippedSums):
     """The sum of the rows that each of some nodes holds.
 
     Parameters
@@ -131,40 +126,22 @@ class HashSums(HashQuestion):
         Longer rows are shortened to it.
     """
 
-    radius: float
     name: ClassVar[str] = "hash_sums"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        radius = validate.number("HashSums.radius", self.radius, low=0.0, high=4.0, open_low=True)
-        object.__setattr__(self, "radius", float(max(1.0, np.floor(radius / self.unit)) * self.unit))
+        object.__setattr__(self, "radius", whole_radius("HashSums.radius", self.radius, step=self.unit))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One sum per node, in the full space."""
-        return (len(self.nodes), len(self.normals if self.projection is None else self.projection))
-
-    @property
-    def unit(self) -> float:
-        """The step of the grid."""
-        return grid_step(self.shape[1])
+        """One sum per node."""
+        return (len(self.nodes), len(self.normals))
 
     def exact(self, rows: FloatArray) -> IntArray:
         """Add up the clipped rows of one block, in whole steps of the grid."""
         labels = self.labels(rows)
         inside = labels >= 0
-        steps = clip_steps(rows[inside], radius=self.radius, unit=self.unit)
-        return sum_by_label(steps, labels[inside], n_labels=len(self.nodes))
-
-    def l1_sensitivity(self, relation: Relation) -> float:
-        # A vector of l2 norm r in d dimensions has l1 norm up to sqrt(d) r; the triangle inequality does the rest (rounded up).
-        return math.nextafter(math.sqrt(self.shape[1]) * self.l2_sensitivity(relation), math.inf)
-
-    def l2_sensitivity(self, relation: Relation) -> float:
-        # A row is in at most one node and adds a vector of norm at most r there. Replacing it moves the sums most, by 2 r, when
-        # both versions are in the same node and opposite: hyperplanes need not tell them apart.
-        steps = self.radius / self.unit
-        return steps if relation is Relation.ADD_REMOVE else 2 * steps
+        return self._add_up(rows[inside], labels[inside])
 
 
 def _rounded(where: str, values: object) -> FloatArray:

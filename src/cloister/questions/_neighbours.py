@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, Relation, grid_step
-from cloister.questions._base import Question
+from cloister.domain import BLOCK_NUMBERS, FloatArray, IntArray, Relation, grid_step
+from cloister.questions._base import Question, public_points
 
 __all__ = ["NeighbourMeans"]
 
 NO_NEIGHBOUR = np.iinfo(np.int64).max
-BLOCK_NUMBERS = 1 << 20  # distances in work at a time
 DIAMETER = 2.0  # of the unit ball
 
 
@@ -39,8 +38,7 @@ class NeighbourMeans(Question):
     name: ClassVar[str] = "neighbour_means"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "points", self.place("NeighbourMeans.points", self.points))
+        object.__setattr__(self, "points", public_points("NeighbourMeans.points", self.points))
         object.__setattr__(self, "n_neighbors", validate.integer("NeighbourMeans.n_neighbors", self.n_neighbors, low=1))
 
     @property

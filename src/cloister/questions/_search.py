@@ -14,7 +14,6 @@ go to the point that comes first. Every engine returns that same answer and diff
 Which one is fastest depends on dimension and number of points; the crossover is measured by ``benchmarks/nearest.py``.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,11 @@ import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray
+from cloister.domain import FloatArray, IntArray, row_blocks
 
-__all__ = ["ENGINES", "Nearest", "choose_engine"]
+__all__ = ["SEARCH_ENGINES", "Nearest", "choose_engine"]
 
-ENGINES = ("exact", "faiss", "product", "tree")
+SEARCH_ENGINES = ("exact", "faiss", "product", "tree")
 SINGLE_ROUNDOFF = 2.0**-24
 CACHED_SCORES = 1 << 20  # scores in work at a time: four megabytes; smaller parts cost more calls than the cache saves
 FEW_POINTS = 128
@@ -56,7 +55,7 @@ class Nearest:
 
     def __init__(self, points: FloatArray, *, engine: str = "auto") -> None:
         self._points = points
-        chosen = choose_engine(*points.shape) if engine == "auto" else validate.one_of("Nearest.engine", engine, ENGINES)
+        chosen = choose_engine(*points.shape) if engine == "auto" else validate.one_of("Nearest.engine", engine, SEARCH_ENGINES)
         self._engine = chosen if len(points) > 1 else "exact"
         self._norms = np.sum(points * points, axis=1)
         self._longest = float(np.sqrt(self._norms.max()))
@@ -74,7 +73,7 @@ class Nearest:
         found = np.empty(len(rows), dtype=np.int64)
         double = _with_ones(rows, np.float64)
         scores = np.empty((_part_size(len(self._points)), len(self._points)))
-        for part in _parts(len(rows), len(self._points)):
+        for part in row_blocks(len(rows), len(scores)):
             best = np.matmul(double[part], self._double, out=scores[: part.stop - part.start])
             np.argmin(best, axis=1, out=found[part])
         return found
@@ -90,7 +89,7 @@ class Nearest:
         single = _with_ones(rows, np.float32)
         margin = self._margin(rows)
         scores = np.empty((_part_size(len(self._points)), len(self._points)), dtype=np.float32)
-        for part in _parts(len(rows), len(self._points)):
+        for part in row_blocks(len(rows), len(scores)):
             best = scores[: part.stop - part.start]
             np.matmul(single[part], self._single, out=best)
             index = np.argmin(best, axis=1)
@@ -136,9 +135,3 @@ def _with_ones(rows: FloatArray, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
 def _part_size(n_points: int) -> int:
     return min(4096, max(16, CACHED_SCORES // n_points))
-
-
-def _parts(n_rows: int, n_points: int) -> Iterator[slice]:
-    size = _part_size(n_points)
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))

@@ -10,15 +10,47 @@ from scipy import sparse
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step
-from cloister.questions._base import NearestQuestion, public_points, refuse_misfit
+from cloister.questions._base import NearestQuestion, Question, public_points, refuse_misfit
 
-__all__ = ["NearestSums", "clip_steps", "sum_by_label"]
+__all__ = ["ClippedSums", "NearestSums", "clip_steps", "sum_by_label", "whole_radius"]
 
 SHRINK = 1 - 2.0**-40  # a clipped offset ends inside the radius in spite of rounding; costs nothing measurable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NearestSums(NearestQuestion):
+class ClippedSums(Question):
+    """A question that adds up vectors: each row adds at most one, to one of the sums, shortened to a radius.
+
+    Parameters
+    ----------
+    radius : float
+        Longer vectors are shortened to it; rounded down to whole steps of the grid.
+    """
+
+    radius: float
+
+    @property
+    def unit(self) -> float:
+        """The step of the grid."""
+        return grid_step(self.shape[1])
+
+    def l1_sensitivity(self, relation: Relation) -> float:
+        # A vector of l2 norm r in d dimensions has l1 norm up to sqrt(d) r; the triangle inequality does the rest (rounded up).
+        return math.nextafter(math.sqrt(self.shape[1]) * self.l2_sensitivity(relation), math.inf)
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        # A row adds one vector of norm at most r to one sum. Replacing it moves the sums most, by 2 r, when both versions
+        # belong to the same sum and are opposite.
+        steps: float = self.radius / self.unit
+        return steps if relation is Relation.ADD_REMOVE else 2 * steps
+
+    def _add_up(self, vectors: FloatArray, labels: IntArray) -> IntArray:
+        steps = clip_steps(vectors, radius=self.radius, unit=self.unit)
+        return sum_by_label(steps, labels, n_labels=self.shape[0])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearestSums(NearestQuestion, ClippedSums):
     """For each public point, the sum of the offsets of the rows that have it as their nearest.
 
     Parameters
@@ -31,22 +63,20 @@ class NearestSums(NearestQuestion):
         Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
     """
 
-    radius: float
     anchors: FloatArray | None = None
     name: ClassVar[str] = "nearest_sums"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "points", self.place(f"{type(self).__name__}.points", self.points))
+        owner = type(self).__name__
+        object.__setattr__(self, "points", self.place(f"{owner}.points", self.points))
         full = self.points.shape if self.projection is None else (len(self.points), self.projection.shape[0])
         anchors = self.anchors
         if anchors is None:
             anchors = self.points if self.projection is None else np.zeros(full)
-        object.__setattr__(self, "anchors", public_points(f"{type(self).__name__}.anchors", anchors))
-        refuse_misfit(f"{type(self).__name__}.anchors", self._anchors.shape, full)
-        radius = validate.number(f"{type(self).__name__}.radius", self.radius, low=0.0, high=4.0, open_low=True)
-        steps = max(1.0, np.floor(radius / self.unit))
-        object.__setattr__(self, "radius", float(steps * self.unit))
+        object.__setattr__(self, "anchors", public_points(f"{owner}.anchors", anchors))
+        refuse_misfit(f"{owner}.anchors", self._anchors.shape, full)
+        object.__setattr__(self, "radius", whole_radius(f"{owner}.radius", self.radius, step=self.unit))
 
     @property
     def _anchors(self) -> FloatArray:
@@ -58,25 +88,15 @@ class NearestSums(NearestQuestion):
         """One sum per point, in the full space."""
         return self._anchors.shape
 
-    @property
-    def unit(self) -> float:
-        """The step of the grid."""
-        return grid_step(self._anchors.shape[1])
-
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Add up the clipped offsets of one block, in whole steps of the grid."""
-        steps = clip_steps(rows - self._anchors[labels], radius=self.radius, unit=self.unit)
-        return sum_by_label(steps, labels, n_labels=len(self.points))
+        return self._add_up(rows - self._anchors[labels], labels)
 
-    def l1_sensitivity(self, relation: Relation) -> float:
-        # A vector of l2 norm r in d dimensions has l1 norm up to sqrt(d) r; the triangle inequality does the rest (rounded up).
-        return math.nextafter(math.sqrt(self._anchors.shape[1]) * self.l2_sensitivity(relation), math.inf)
 
-    def l2_sensitivity(self, relation: Relation) -> float:
-        # A row adds one offset of norm at most r to one sum. Replacing it moves the sums most, by 2 r, when both
-        # versions belong to the same point and their offsets are opposite.
-        steps: float = self.radius / self.unit
-        return steps if relation is Relation.ADD_REMOVE else 2 * steps
+def whole_radius(where: str, radius: float, *, step: float) -> float:
+    """Return a radius rounded down to whole steps of the grid, and at least one."""
+    checked = validate.number(where, radius, low=0.0, high=4.0, open_low=True)
+    return float(max(1.0, np.floor(checked / step)) * step)
 
 
 def clip_steps(offsets: FloatArray, *, radius: float, unit: float) -> FloatArray:

@@ -7,7 +7,6 @@ two, so a cost is a fact and costs add up over blocks.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,19 +14,18 @@ import numpy as np
 from scipy import sparse
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, Relation
-from cloister.questions._base import Question, refuse_misfit
+from cloister.domain import BLOCK_NUMBERS, FloatArray, IntArray, Relation, row_blocks
+from cloister.questions._base import ProjectedQuestion, refuse_misfit
 
 __all__ = ["LARGEST_CHOICE", "SetCosts", "SwapCosts"]
 
 LARGEST_CHOICE = 1 << 22  # costs to choose among
 COST_STEP = 2.0**-20  # of squared distance: a billion rows at the largest cap stay below 2**54 steps
 SMALLEST_CAP, LARGEST_CAP = 2.0**-16, 16.0  # the unit ball and points within [-2, 2] are rarely farther apart than 4
-BLOCK_NUMBERS = 1 << 17  # distances in work at a time: one megabyte stays in the processor's cache
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CappedCosts(Question):
+class CappedCosts(ProjectedQuestion):
     """A question whose answers are sums of what rows cost, each from 0 to a cap.
 
     Parameters
@@ -57,7 +55,7 @@ class CappedCosts(Question):
         """Add up the costs of one block."""
         seen = self.view(rows)
         total = np.zeros(self.shape)
-        for part in _parts(len(seen), self._width):
+        for part in row_blocks(len(seen), max(16, BLOCK_NUMBERS // self._width)):
             total += self._part(seen[part])
         return total.astype(np.int64)  # whole numbers below 2**53: the sums are exact
 
@@ -186,9 +184,3 @@ class SetCosts(CappedCosts):
         count, size, dimension = self.sets.shape
         costs = self._costs(rows, self.sets.reshape(-1, dimension)).reshape(len(rows), count, size)
         return np.asarray(costs.min(axis=2).sum(axis=0))
-
-
-def _parts(n_rows: int, width: int) -> Iterator[slice]:
-    size = max(16, BLOCK_NUMBERS // width)
-    for start in range(0, n_rows, size):
-        yield slice(start, min(start + size, n_rows))
