@@ -41,6 +41,7 @@ from cloister.privacy import (
     PureDP,
     Tally,
     _ledger,
+    _ledger_store,
     gaussian_budget,
     price,
 )
@@ -344,7 +345,6 @@ def test_a_pickled_ledger_in_a_file_is_the_same_file(path: Path, monkeypatch: py
         account.debit(event(GDP(0.6)))
         reserve(copied, GDP(0.8))
         copied.close()
-        account.ledger.close()
         assert len(ledger.lines) == 4
         with pytest.raises(BudgetExceeded, match="of 1 is left"):
             reserve(ledger, GDP(0.1))
@@ -539,7 +539,7 @@ def test_a_ledger_cut_to_nothing_is_no_new_budget(path: Path) -> None:
 
 
 def test_a_ledger_held_by_another_is_waited_for_and_then_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_ledger, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(_ledger_store, "BUSY_SECONDS", 0.05)
     with Ledger.create(path, GDP(1.0)) as ledger:
         other = sqlite3.connect(path)
         other.execute("BEGIN EXCLUSIVE")
@@ -637,7 +637,7 @@ def test_a_checkpoint_is_what_was_printed(spent_file: Path, checkpoint: str) -> 
 @contextmanager
 def pages_run_out(ledger: Ledger) -> Iterator[None]:
     """Have the database refuse another page, as on a full disk."""
-    connection = ledger._connect()
+    connection = ledger._store.connect()
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages}")
     try:
@@ -708,7 +708,7 @@ def rewrite_as_before(path: Path, lines: Sequence[object]) -> None:
     digest = ""
     for number, line in enumerate(lines, start=1):
         text = json.dumps(line, sort_keys=True)
-        digest = _ledger._digest(digest, text)
+        digest = _ledger_store._digest(digest, text)
         connection.execute("INSERT INTO ledger (id, line, digest) VALUES (?, ?, ?)", (number, text, digest))
     connection.execute(f"PRAGMA user_version = {len(lines)}")
     connection.close()
@@ -742,7 +742,7 @@ def test_a_chain_forged_with_care_is_still_read_with_care(spent_file: Path) -> N
         {"v": 1, "kind": "reserve"},
     ):
         text = json.dumps(line)
-        connection.execute("INSERT INTO ledger VALUES (11, ?, ?)", (text, _ledger._digest(last, text)))
+        connection.execute("INSERT INTO ledger VALUES (11, ?, ?)", (text, _ledger_store._digest(last, text)))
         connection.execute("PRAGMA user_version = 11")
         refused(spent_file, r"cannot read a line of kind 'gift'|line 11 was altered")
         connection.execute("DROP TRIGGER IF EXISTS no_delete")

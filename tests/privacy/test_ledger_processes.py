@@ -274,7 +274,7 @@ def vault_of(path: Path) -> Callable[[], Vault]:
     ("victim", "debits"),
     [
         ("cloister.questions._price.price", 0),
-        ("cloister.privacy._ledger.Ledger._append", 0),
+        ("cloister.privacy._ledger_store.LedgerStore.append", 0),
         ("cloister.data._backend.LocalRows.fold", 1),
         ("cloister.privacy._events.Event.draw", 1),
         ("cloister.vault.Answer", 1),
@@ -302,13 +302,13 @@ def test_killed_between_the_insert_and_the_commit(path: Path, monkeypatch: pytes
 
     def work() -> None:
         ledger = Ledger.open(path)
-        insert = ledger._insert
+        insert = ledger._store.insert
 
         def insert_and_die(*args: Any) -> None:
             insert(*args)
             die()
 
-        monkeypatch.setattr(ledger, "_insert", insert_and_die)
+        monkeypatch.setattr(ledger._store, "insert", insert_and_die)
         reserve(ledger, GDP(0.5))
 
     in_a_process_that_dies(work)
@@ -319,7 +319,7 @@ def test_killed_between_the_insert_and_the_commit(path: Path, monkeypatch: pytes
 
 def test_killed_while_creating(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def work() -> None:
-        monkeypatch.setattr(Ledger, "_insert", die)
+        monkeypatch.setattr("cloister.privacy._ledger_store.LedgerStore.insert", die)
         Ledger.create(path, GDP(1.0))
 
     in_a_process_that_dies(work)

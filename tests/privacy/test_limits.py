@@ -10,6 +10,7 @@ from cloister import GDP, ZCDP, ApproxDP, Ledger, PureDP
 from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy import Cost, Guarantee, Tally, gaussian_budget, pure_budget
+from cloister.privacy._ledger_store import LedgerStore
 
 HAIR = 1e-6
 LIMITS: list[tuple[Guarantee, Cost]] = [
@@ -60,15 +61,15 @@ def test_a_budget_is_exceeded_by_a_millionth(budget: Guarantee, whole: Cost, par
 
 
 def test_a_ledger_that_appears_while_another_is_made_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, write = tmp_path / "budget.sqlite", Ledger._write_first
+    path, write = tmp_path / "budget.sqlite", LedgerStore.write_first
 
-    def overtaken(self: Ledger, first: dict[str, object]) -> None:
+    def overtaken(self: LedgerStore, first: dict[str, object]) -> None:
         write(self, first)
-        monkeypatch.setattr(Ledger, "_write_first", write)
+        monkeypatch.setattr(LedgerStore, "write_first", write)
         with Ledger.create(path, GDP(0.5)) as other:
             reserve(other, GDP(0.4))
 
-    monkeypatch.setattr(Ledger, "_write_first", overtaken)
+    monkeypatch.setattr(LedgerStore, "write_first", overtaken)
     with pytest.raises(LedgerError, match=r"Ledger\.create: there is a file 'budget\.sqlite' already"):
         Ledger.create(path, GDP(1.0))
     with Ledger.open(path) as ledger:

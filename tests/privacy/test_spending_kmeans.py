@@ -26,7 +26,7 @@ def paid(monkeypatch: pytest.MonkeyPatch) -> Paid:
 
     def watched(vault: Vault, question: Question, cost: Cost) -> Event:
         event = pay(vault, question, cost)
-        (purpose,) = {line["purpose"] for line in vault._account.ledger.lines if line["kind"] == "reserve"}
+        (purpose,) = {line["purpose"] for line in vault._account._store.lines() if line["kind"] == "reserve"}
         if purpose != "rehearsal":  # a fit with a tiny budget is tried out first, on no rows and with a ledger of its own
             seen.append((question, event))
         return event

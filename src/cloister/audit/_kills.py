@@ -115,7 +115,7 @@ def _look(found: Findings, trial: dict[str, Any]) -> None:
             found.compare(
                 math.sqrt(_debited(debits)), ledger.spent.mu, f"{words}: debits, beside what the ledger says", slack=SLACK
             )
-            sync = ledger._connect().execute("PRAGMA synchronous").fetchone()[0]
+            sync = ledger._store.connect().execute("PRAGMA synchronous").fetchone()[0]
             if sync < FULL_SYNC:
                 found.violation("the ledger does not wait for the disk: a debit could be lost in a power failure")
     except CloisterError as error:

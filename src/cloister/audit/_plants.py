@@ -284,7 +284,7 @@ _ALL = (
         "debit-skipped",
         "answers are not debited",
         "spending",
-        (("cloister.privacy._ledger:Account.debit", _no_debit),),
+        (("cloister.privacy._account:Account.debit", _no_debit),),
     ),
     Plant(
         "overspent",
@@ -300,7 +300,7 @@ _ALL = (
         "no-sync",
         "the ledger does not wait for the disk",
         "kills",
-        (("cloister.privacy._ledger:Ledger._connect", _hasty),),
+        (("cloister.privacy._ledger_store:LedgerStore.connect", _hasty),),
     ),
 )
 PLANTS: dict[str, Plant] = {one.name: one for one in _ALL}

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guarantees, exact noise, events and the ledger. Imports the domain; knows nothing of rows."""
 
+from cloister.privacy._account import Account
 from cloister.privacy._accounting import Composition, Tally, left_of
-from cloister.privacy._convert import as_guarantee, convert, gaussian_budget, guarantee_from_dict, pure_budget, to_dict
+from cloister.privacy._convert import (
+    as_guarantee,
+    convert,
+    gaussian_budget,
+    guarantee_from_dict,
+    names_of_guarantees,
+    pure_budget,
+    to_dict,
+)
 from cloister.privacy._entropy import Entropy
 from cloister.privacy._events import Event, coarsened, event_from_line, price, price_choice
-from cloister.privacy._guarantees import GDP, KINDS, ZCDP, ApproxDP, Cost, Guarantee, PureDP, names_of_guarantees
-from cloister.privacy._ledger import Account, Ledger
+from cloister.privacy._guarantees import GDP, KINDS, ZCDP, ApproxDP, Cost, Guarantee, PureDP
+from cloister.privacy._ledger import Ledger
 from cloister.privacy._mechanisms import MECHANISMS, Mechanism
 from cloister.privacy._receipt import Receipt
 from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian

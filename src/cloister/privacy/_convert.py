@@ -20,9 +20,9 @@ from typing import Any, TypeVar
 from cloister import validate
 from cloister.exceptions import ConversionError, ParameterError
 from cloister.privacy._calibrate import pure_mu
-from cloister.privacy._guarantees import GDP, KINDS, TINIEST, ZCDP, ApproxDP, Guarantee, PureDP, names_of_guarantees
+from cloister.privacy._guarantees import GDP, KINDS, TINIEST, ZCDP, ApproxDP, Guarantee, PureDP
 
-__all__ = ["as_guarantee", "convert", "gaussian_budget", "guarantee_from_dict", "pure_budget", "to_dict"]
+__all__ = ["as_guarantee", "convert", "gaussian_budget", "guarantee_from_dict", "names_of_guarantees", "pure_budget", "to_dict"]
 
 Target = TypeVar("Target", bound=Guarantee)
 # All guarantees convert to ApproxDP, by their `epsilon_at`. These are the other implications, by the strength of what holds.
@@ -129,6 +129,12 @@ def as_guarantee(owner: str, epsilon: object, delta: object, guarantee: object =
     remedy = "Use a number well below one over the number of rows, such as 1e-6, or 0 for pure differential privacy."
     slack = validate.number(f"{owner}.delta", delta, low=0.0, high=1.0, open_high=True, remedy=remedy)
     return PureDP(checked) if slack == 0.0 else ApproxDP(checked, slack)
+
+
+def names_of_guarantees() -> str:
+    """Return the names of the guarantees, for messages."""
+    *others, last = (kind.__name__ for kind in KINDS.values())
+    return f"{', '.join(others)} or {last}"
 
 
 def to_dict(guarantee: Guarantee) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, larg
 if TYPE_CHECKING:
     from cloister.privacy._accounting import Composition, Tally
 
-__all__ = ["GDP", "KINDS", "ZCDP", "ApproxDP", "Cost", "Guarantee", "PureDP", "names_of_guarantees"]
+__all__ = ["GDP", "KINDS", "ZCDP", "ApproxDP", "Cost", "Guarantee", "PureDP"]
 
 TINIEST, HUGEST = 1e-100, 1e100
 TOLERANCE = 1e-12  # relative, of floating-point addition: three orders of magnitude below the slack that calibration leaves
@@ -389,12 +389,6 @@ class GDP(Guarantee):
 
 Cost: TypeAlias = GDP | PureDP  # what one answer, or one fit, pays
 KINDS: dict[str, type[Guarantee]] = {cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, GDP)}
-
-
-def names_of_guarantees() -> str:
-    """Return the names of the guarantees, for messages."""
-    *others, last = (kind.__name__ for kind in KINDS.values())
-    return f"{', '.join(others)} or {last}"
 
 
 def _positive(guarantee: Guarantee, delta: float) -> float:

@@ -95,6 +95,11 @@ class LedgerState:
         else:
             self.accounts[identity].closed = True
 
+    @property
+    def checkpoint(self) -> str:
+        """The number of the last line and its digest."""
+        return f"{self.last}:{self.digest}"
+
     def spent(self) -> Tally:
         """Add up what counts against the budget."""
         total = Tally()

@@ -1,19 +1,78 @@
 # SPDX-License-Identifier: Apache-2.0
 """The terms of a budget: its total, its relation, how costs add up; checked, and written as a ledger's first line."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 from cloister import validate
 from cloister.domain import Relation
 from cloister.privacy._accounting import Composition
-from cloister.privacy._convert import as_guarantee
+from cloister.privacy._convert import as_guarantee, names_of_guarantees
 from cloister.privacy._events import LINE_VERSION, today
-from cloister.privacy._guarantees import Guarantee, names_of_guarantees
+from cloister.privacy._guarantees import Guarantee
 
-__all__ = ["first_line", "total_of"]
+__all__ = ["Terms", "first_line", "given_terms"]
 
 
-def total_of(budget: Guarantee | None, epsilon: float | None, delta: float | None) -> Guarantee:
+class Terms(TypedDict, total=False):
+    """What a budget is granted for, as parameters of a ledger."""
+
+    epsilon: float | None
+    delta: float | None
+    neighbours: str
+    name: str
+    planned: bool
+    pure_epsilon: float
+
+
+def first_line(
+    budget: Guarantee | None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    neighbours: str = "add-remove",
+    name: str = "",
+    planned: bool = False,
+    pure_epsilon: float = 0.0,
+) -> dict[str, Any]:
+    """Return the first line of a ledger: the terms of its budget, checked."""
+    total = _total(budget, epsilon, delta)
+    composition = Composition(
+        planned=validate.boolean("Ledger.planned", planned), pure_epsilon=_set_aside(total, pure_epsilon, planned=planned)
+    )
+    return {
+        "v": LINE_VERSION,
+        "kind": "budget",
+        "budget": total.to_dict(),
+        "neighbours": Relation.parse("Ledger.neighbours", neighbours).value,
+        "name": str(name),
+        "planned": composition.planned,
+        "pure_epsilon": composition.pure_epsilon,
+        "when": today(),
+    }
+
+
+def given_terms(
+    budget: Guarantee | None,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    neighbours: str | None = None,
+    name: str | None = None,
+    planned: bool | None = None,
+    pure_epsilon: float | None = None,
+) -> dict[str, Any]:
+    """Return what the caller expects of a ledger that exists; what is left out may be anything."""
+    wanted = {
+        "budget": None if budget is None and epsilon is None else _total(budget, epsilon, delta),
+        "neighbours": None if neighbours is None else Relation.parse("Ledger.neighbours", neighbours).value,
+        "name": name,
+        "planned": None if planned is None else validate.boolean("Ledger.planned", planned),
+        "pure_epsilon": pure_epsilon,
+    }
+    return {word: value for word, value in wanted.items() if value is not None}
+
+
+def _total(budget: Guarantee | None, epsilon: float | None, delta: float | None) -> Guarantee:
     if budget is not None:
         if epsilon is not None or delta is not None:
             validate.refuse("Ledger.budget", "either budget or epsilon and delta", budget, remedy="Leave one of them out.")
@@ -23,22 +82,6 @@ def total_of(budget: Guarantee | None, epsilon: float | None, delta: float | Non
     if epsilon is None:
         validate.refuse("Ledger.epsilon", "a total to spend", None, remedy="Pass epsilon= and delta=, or budget=.")
     return as_guarantee("Ledger", epsilon, 0.0 if delta is None else delta)
-
-
-def first_line(budget: Guarantee, neighbours: str, name: str, *, planned: bool, pure_epsilon: float) -> dict[str, Any]:
-    composition = Composition(
-        planned=validate.boolean("Ledger.planned", planned), pure_epsilon=_set_aside(budget, pure_epsilon, planned=planned)
-    )
-    return {
-        "v": LINE_VERSION,
-        "kind": "budget",
-        "budget": budget.to_dict(),
-        "neighbours": Relation.parse("Ledger.neighbours", neighbours).value,
-        "name": str(name),
-        "planned": composition.planned,
-        "pure_epsilon": composition.pure_epsilon,
-        "when": today(),
-    }
 
 
 def _set_aside(budget: Guarantee, pure_epsilon: float, *, planned: bool) -> float:
