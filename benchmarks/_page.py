@@ -6,33 +6,18 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
+
+from cloister.files import write_whole
+from cloister.report import render_page
 
 from ._stats import Estimate
 
 __all__ = ["Block", "Check", "Figure", "Section", "Table", "say", "say_ratio", "table_markdown", "write_page"]
 
 FIGURES, TABLES = "figures", "tables"
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-STYLE = """
-:root { color-scheme: light dark; --paper: #fdfdfb; --ink: #1c2126; --soft: #565f69; --line: #d5dae0; --alert: #8a3b00; }
-@media (prefers-color-scheme: dark) { :root {
-  --paper: #15181b; --ink: #e5e8eb; --soft: #a3adb7; --line: #363d45; --alert: #ffc48a; } }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 Charter, Cambria, Georgia, serif; }
-main { max-width: 76rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
-p, ul { max-width: 46rem; }
-h2 { margin-top: 2.6rem; padding-top: 0.7rem; border-top: 1px solid var(--line); }
-table { border-collapse: collapse; font: 0.85rem/1.4 "Helvetica Neue", Arial, sans-serif; font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; margin: 0.8rem 0 1.4rem; }
-caption { text-align: left; font-weight: 600; padding-bottom: 0.4rem; }
-th, td { padding: 0.3rem 1rem 0.3rem 0; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th { vertical-align: bottom; } thead th { border-bottom-color: var(--ink); }
-.t { text-align: left; } .w { white-space: normal; min-width: 14rem; } .miss { color: var(--alert); font-weight: 600; }
-figure { margin: 1.2rem 0; } figure img { max-width: 100%; height: auto; background: #fff; padding: 0.5rem; }
-figcaption, .small { font-size: 0.88rem; color: var(--soft); max-width: 46rem; }
-@media print { figure, tr { break-inside: avoid; } }
-""".strip()
+TEMPLATES = Path(__file__).parent / "templates"
+WIDEST_WORD = 60  # letters, from which on a cell may break into lines
 
 
 @dataclass(frozen=True)
@@ -98,15 +83,9 @@ def write_page(folder: Path, title: str, lead: Sequence[str], sections: Sequence
     """Write page.md, page.html and each table as CSV; the figures must be there already."""
     markdown, html = folder / "page.md", folder / "page.html"
     _write_tables(folder / TABLES, sections)
-    _replace(markdown, _markdown(title, lead, sections))
-    _replace(html, _html(folder, title, lead, sections))
+    write_whole("bench", markdown, _markdown(title, lead, sections), overwrite=True)
+    write_whole("bench", html, _html(folder, title, lead, sections), overwrite=True)
     return markdown, html
-
-
-def _replace(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
 
 
 def _write_tables(folder: Path, sections: Sequence[Section]) -> None:
@@ -156,41 +135,17 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _html(folder: Path, title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
-    body = [f"<h1>{escape(title)}</h1>", *(f"<p>{escape(words)}</p>" for words in lead)]
-    for section in sections:
-        body += [f"<h2>{escape(section.title)}</h2>", *(_block_html(folder, block) for block in _all_blocks(section))]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
-        + "\n</main>\n</body>\n</html>\n"
+    return render_page(
+        "page.html",
+        folder=TEMPLATES,
+        title=title,
+        lead=lead,
+        sections=[{"title": section.title, "blocks": _all_blocks(section)} for section in sections],
+        picture=lambda name: base64.b64encode((folder / FIGURES / f"{name}.svg").read_bytes()).decode(),
+        classes=_classes,
     )
 
 
-def _block_html(folder: Path, block: Block) -> str:
-    if isinstance(block, str):
-        return f"<p>{escape(block)}</p>"
-    if isinstance(block, Figure):
-        picture = base64.b64encode((folder / FIGURES / f"{block.name}.svg").read_bytes()).decode()
-        words = escape(block.caption)
-        return f'<figure><img src="data:image/svg+xml;base64,{picture}" alt="{words}"><figcaption>{words}</figcaption></figure>'
-    heads = "".join(_cell_html("th", name, index, block) for index, name in enumerate(block.columns))
-    rows = "\n".join(
-        "<tr>" + "".join(_cell_html("td", cell, index, block, number) for index, cell in enumerate(row)) + "</tr>"
-        for number, row in enumerate(block.rows)
-    )
-    note = f'<p class="small">{escape(block.note)}</p>' if block.note else ""
-    return (
-        f'<div class="scroll"><table><caption>{escape(block.title)}</caption><thead><tr>{heads}</tr></thead>'
-        f"<tbody>\n{rows}\n</tbody></table></div>{note}"
-    )
-
-
-def _cell_html(tag: str, text: str, index: int, table: Table, row: int | None = None) -> str:
-    kinds = ["t"] if index in table.words else []
-    kinds += ["w"] if len(text) > 60 else []
-    kinds += ["miss"] if text == "MISSED" else []
-    inner = f"<b>{escape(text)}</b>" if (row, index) in table.best else escape(text)
-    return f'<{tag} class="{" ".join(kinds)}">{inner}</{tag}>' if kinds else f"<{tag}>{inner}</{tag}>"
+def _classes(text: str, index: int, table: Table) -> str:
+    kinds = {"t": index in table.words, "w": len(text) > WIDEST_WORD, "miss": text == "MISSED"}
+    return " ".join(kind for kind, fits in kinds.items() if fits)

@@ -137,8 +137,8 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     model = _model(ledger, progress=sys.stderr.isatty())
     started = time.monotonic()
     release = model.fit(open_rows(folder / "patients.parquet")).release_
-    release.save(folder / "release.json")
-    write_report(release, folder / "report.html")
+    release.save(folder / "release.json", overwrite=True)
+    write_report(release, folder / "report.html", overwrite=True)
     _say(console, f"Done in {time.monotonic() - started:.1f} seconds. This is all that left the room:")
     console.print()
     print_release(console, release)

@@ -19,8 +19,9 @@ from cloister import validate
 from cloister.algorithms import COUNT_RULES, RESTARTS, KChoice, cluster_cells, compare_numbers, denoise_counts, nearest_cell
 from cloister.domain import Box, FloatArray, Frame
 from cloister.exceptions import CloisterError, ReleaseError
+from cloister.files import write_whole
 from cloister.privacy import GDP, Entropy, PureDP, Receipt
-from cloister.release import Release, library_versions, refuse_odd_values, write_whole
+from cloister.release import Release, library_versions, refuse_odd_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -323,9 +324,10 @@ class Synopsis:
         data["weight"] = self.weights.ravel()
         return pa.table(data)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the synopsis to a ``.json`` or ``.parquet`` file; an existing one is replaced once the new one is complete."""
-        write_whole("Synopsis.save", path, self.to_bytes(file_kind("Synopsis.save.path", Path(path).name)))
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the synopsis to a ``.json`` or ``.parquet`` file. One that exists is refused, or replaced with `overwrite`."""
+        kind = file_kind("Synopsis.save.path", Path(path).name)
+        write_whole("Synopsis.save", path, self.to_bytes(kind), overwrite=overwrite)
 
     def to_bytes(self, kind: str = "json") -> bytes:
         """Return what a ``"json"`` or ``"parquet"`` file of the synopsis holds."""

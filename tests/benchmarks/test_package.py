@@ -17,6 +17,11 @@ def packages(folder, name):
     return {".".join((name, *part.parts)) for part in found}
 
 
+def _folder(package):
+    first, *rest = package.split(".")
+    return {"cloister": ROOT / "src" / "cloister", "cloister_bench": ROOT / "benchmarks"}[first].joinpath(*rest)
+
+
 def test_every_folder_is_installed():
     folders = packages(ROOT / "src" / "cloister", "cloister") | packages(ROOT / "benchmarks", "cloister_bench")
     assert set(SETTINGS["packages"]) == folders
@@ -24,9 +29,16 @@ def test_every_folder_is_installed():
 
 
 def test_data_files_are_installed():
-    patterns = SETTINGS["package-data"]["cloister_bench"]
-    listed = {path for pattern in patterns for path in (ROOT / "benchmarks").glob(pattern)}
-    assert listed == set((ROOT / "benchmarks").rglob("*.csv"))
+    listed = {
+        path
+        for package, patterns in SETTINGS["package-data"].items()
+        for pattern in patterns
+        for path in _folder(package).glob(pattern)
+    }
+    folders = (ROOT / "benchmarks", ROOT / "src" / "cloister")
+    assert listed == {
+        path for folder in folders for kind in ("*.csv", "*.css", "*.html", "py.typed") for path in folder.rglob(kind)
+    }
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -98,12 +98,15 @@ def test_an_existing_file_is_replaced_whole_or_not_at_all(release, tmp_path, mon
     before = path.read_text()
     broken = copy.copy(release)
     object.__setattr__(broken, "parameters", {"x": math.nan})
+    with pytest.raises(ReleaseError, match=r"Release\.save: 'release\.json' exists\. Pass overwrite=True to replace it"):
+        release.save(path)
+    release.save(path, overwrite=True)
     with pytest.raises(ValueError, match="Out of range float values"):
-        broken.save(path)
+        broken.save(path, overwrite=True)
     assert path.read_text() == before
     monkeypatch.setattr("pathlib.Path.replace", _fail)
     with pytest.raises(ReleaseError, match=r"Release\.save: cannot write 'release\.json' \(no space\)\. Choose another place"):
-        release.save(path)
+        release.save(path, overwrite=True)
     assert path.read_text() == before
     assert [file.name for file in tmp_path.iterdir()] == ["release.json"]
 

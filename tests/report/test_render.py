@@ -76,9 +76,10 @@ def test_the_page_holds_everything_it_should(rows: np.ndarray) -> None:
         "Guarantee: epsilon = 1, delta = 1e-06.",
         "What it does not cover",
         "How many rows have each candidate as their nearest",
-        "How the candidates evolved",
-        "Round 3",
-        "Noise on each vote",
+        "How the centres were found",
+        "Vote 3",
+        "kept votes",
+        "Where the budget went",
         "scikit-learn",
     ):
         assert words in page.text
@@ -148,10 +149,20 @@ def test_negative_counts_and_no_steps(rows: np.ndarray) -> None:
     page = Page(report_html(odd))
     assert "-12" in page.text
     assert page.attributes.count(("class", "hollow")) == 3
-    assert "How the candidates evolved" not in page.text
+    assert "How the centres were found" not in page.text
 
 
-def test_the_file_is_replaced_whole_or_not_at_all(rows: np.ndarray, tmp_path: Path) -> None:
+def test_a_file_is_replaced_when_that_is_wanted(rows: np.ndarray, tmp_path: Path) -> None:
+    release = release_of(rows, n_clusters=2)
+    (tmp_path / "report.html").write_text("mine")
+    with pytest.raises(ReleaseError, match=r"write_report: 'report.html' exists\. Pass overwrite=True to replace it"):
+        write_report(release, tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == "mine"
+    write_report(release, tmp_path / "report.html", overwrite=True)
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == report_html(release)
+
+
+def test_the_file_is_written_whole_or_not_at_all(rows: np.ndarray, tmp_path: Path) -> None:
     release = release_of(rows, n_clusters=2)
     write_report(release, tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == report_html(release)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A release as plain data."""
 
+import dataclasses
 import json
 import math
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, Ball, PEMeans, Release
-from cloister.report import rank_columns, summary, with_error
+from cloister.report import rank_columns, report_html, summary, with_error
 
 
 def release_of(rows: np.ndarray, **parameters: object) -> Release:
@@ -22,10 +23,10 @@ def rows(generator: np.random.Generator) -> np.ndarray:
 
 
 def test_it_is_json(rows: np.ndarray) -> None:
-    told = summary(release_of(rows))
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    assert [cluster["label"] for cluster in told["clusters"]] == [0, 1, 2]
-    assert told["total_count"] == pytest.approx(sum(cluster["count"] for cluster in told["clusters"]))
+    found = summary(release_of(rows))
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert [cluster["label"] for cluster in found["clusters"]] == [0, 1, 2]
+    assert found["total_count"] == pytest.approx(sum(cluster["count"] for cluster in found["clusters"]))
 
 
 def test_events_are_grouped_and_their_shares_add_up(rows: np.ndarray) -> None:
@@ -52,13 +53,13 @@ def test_a_guess_is_no_better_than_the_guarantee_allows(
 
 def test_the_plane_keeps_distances_between_three_centres(rows: np.ndarray) -> None:
     release = release_of(rows)
-    told = summary(release)["plane"]
+    found = summary(release)["plane"]
     points = release.frame.to_unit(release.cluster_centers)
-    drawn = np.array(told["positions"])
+    drawn = np.array(found["positions"])
     for first, second in ((0, 1), (1, 2)):
         assert np.linalg.norm(drawn[first] - drawn[second]) == pytest.approx(np.linalg.norm(points[first] - points[second]))
-    assert sum(told["shares"]) == pytest.approx(1)
-    assert np.all(np.array(told["errors"]) >= 0)
+    assert sum(found["shares"]) == pytest.approx(1)
+    assert np.all(np.array(found["errors"]) >= 0)
 
 
 def test_a_ball_has_bounds_to_draw(rows: np.ndarray) -> None:
@@ -66,20 +67,32 @@ def test_a_ball_has_bounds_to_draw(rows: np.ndarray) -> None:
 
 
 def test_columns_that_differ_come_first(rows: np.ndarray) -> None:
-    import dataclasses
-
     centers, errors = np.array([[0.0, 0.9, 0.1], [0.0, -0.9, 0.0]]), np.array([[0.1, 0.9, 0.001], [0.1, 0.9, 0.001]])
     release = dataclasses.replace(release_of(rows, n_clusters=2), cluster_centers=centers, center_errors=errors)
     assert rank_columns(release) == [2, 1, 0]
 
 
 def test_a_picture_that_was_edited_is_left_out(rows: np.ndarray) -> None:
-    import dataclasses
-
     release = release_of(rows)
     odd = dataclasses.replace(release.steps[1], picture={"centers": [[1, 2, 3]], "candidates": 3})
     steps = (release.steps[0], odd, *release.steps[2:])
-    assert [entry["round"] for entry in summary(dataclasses.replace(release, steps=steps))["rounds"]] == [2, 3]
+    found = summary(dataclasses.replace(release, steps=steps))
+    assert [panel["name"] for panel in found["panels"]] == ["vote 2", "vote 3"]
+    assert [step["name"] for step in found["steps"]] == ["count", "vote 1", "vote 2", "vote 3"]
+
+
+def test_the_shares_of_the_steps_add_up(rows: np.ndarray) -> None:
+    steps = summary(release_of(rows))["steps"]
+    assert sum(step["share"] for step in steps) == pytest.approx(1)
+    assert [step["answers"] for step in steps] == [1, 1, 1, 1]
+    assert all(step["figures"]["count_error"] > 0 for step in steps)
+
+
+def test_many_steps_of_one_kind_share_a_line(rows: np.ndarray) -> None:
+    html = report_html(release_of(rows, n_rounds=40))
+    assert "<td>Vote 1 to 40</td>" in html
+    assert "<td>Vote 2</td>" not in html
+    assert "<td>Vote 12</td>" in report_html(release_of(rows, n_rounds=12))
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ from cloister.algorithms._locate import LocateCosts, Located, locate, orthonorma
 from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._merge import join_closest
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
+from cloister.algorithms._plane import Plane, principal_plane
 from cloister.algorithms._refine import (
     Lengths,
     MeanSquare,
@@ -96,6 +97,7 @@ __all__ = [
     "Located",
     "MeanSquare",
     "Medoids",
+    "Plane",
     "Refined",
     "Round",
     "Sanitized",
@@ -136,6 +138,7 @@ __all__ = [
     "pack_sphere",
     "pack_widest",
     "plusplus",
+    "principal_plane",
     "project_to_total",
     "quantile",
     "random_hyperplanes",

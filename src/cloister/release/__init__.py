@@ -1,24 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fit may publish, as one file that predicts again. Imports domain, privacy and questions."""
+"""What a fit may publish, as one file that predicts again. Imports domain, privacy, files and nearest."""
 
-from cloister.release._release import (
-    NearestPoint,
-    Release,
-    library_versions,
-    load_release,
-    nearest_center,
-    nearest_point,
-    refuse_odd_values,
-    write_whole,
-)
+from cloister.nearest import nearest_point  # temporary: goes once the estimators import it from where it is
+from cloister.release._release import Release, library_versions, load_release, refuse_odd_values
 
-__all__ = [
-    "NearestPoint",
-    "Release",
-    "library_versions",
-    "load_release",
-    "nearest_center",
-    "nearest_point",
-    "refuse_odd_values",
-    "write_whole",
-]
+__all__ = ["Release", "library_versions", "load_release", "nearest_point", "refuse_odd_values"]

@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[_Kind, ...]] = {
         VOTE,
         replace(
             ROUND,
-            purpose="Distances, counts and sums of the rows nearest to each centre",
+            purpose="How far rows lie from the nearest centre, how many they are, and the sum of their clipped offsets",
             questions=("distance_histogram", *ROUND.questions),
         ),
     ),

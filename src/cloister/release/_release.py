@@ -8,7 +8,6 @@ the report and the command line.
 import json
 import os
 import platform
-from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,24 +17,21 @@ import numpy.typing as npt
 
 from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, DataError, ReleaseError
+from cloister.files import write_whole
+from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, coarsened
 from cloister.release._migrate import migrate_steps, stamp_events
 
 __all__ = [
-    "NearestPoint",
     "Release",
     "library_versions",
     "load_release",
-    "nearest_center",
-    "nearest_point",
     "refuse_odd_values",
-    "write_whole",
 ]
 
 FORMAT = "cloister.release"
 VERSION = 2
 OLD_VERSION = 1  # had a history in place of steps
-BLOCK_NUMBERS = 1 << 21  # distances in work at a time
 LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
@@ -188,9 +184,9 @@ class Release:
         """Return the release as JSON text."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the release to a file; an existing one is replaced only once the new one is complete."""
-        write_whole("Release.save", path, self.to_json())
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the release to a file. One that exists is refused, or replaced whole if `overwrite` is set."""
+        write_whole("Release.save", path, self.to_json(), overwrite=overwrite)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Release":
@@ -333,73 +329,6 @@ def load_release(path: str | os.PathLike[str]) -> Release:
     except (RecursionError, ValueError):
         problem = f"{source.name!r} is not JSON. Pass the file that 'fit' wrote."
     raise ReleaseError(f"load_release: {problem}")
-
-
-def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file in one go: one that exists is replaced once the new one is complete, a device is written to."""
-    target = Path(path)
-    draft = target.parent / f".{target.name}.draft"
-    written = content.encode() if isinstance(content, str) else content
-    try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(written)
-            return
-        draft.write_bytes(written)
-        draft.replace(target)
-        return
-    except OSError as error:
-        reason = error.strerror
-    except ValueError:  # a character that no name can hold
-        reason = "not a file name"
-    with suppress(OSError, ValueError):
-        draft.unlink()
-    raise ReleaseError(f"{where}: cannot write {target.name!r} ({reason}). Choose another place.")
-
-
-def nearest_center(frame: Frame, centers: FloatArray, rows: npt.NDArray[Any]) -> IntArray:
-    """Return, for raw rows, the index of the nearest centre, both given in the units of the input."""
-    from cloister.domain import snap
-    from cloister.questions import Nearest
-
-    return Nearest(snap(frame.to_unit(centers)))(frame.clean(rows))
-
-
-@dataclass(frozen=True, eq=False)
-class NearestPoint:
-    """For each of some rows, the nearest of some points."""
-
-    indices: IntArray
-    distances: FloatArray  # infinite where there are no points
-
-
-def nearest_point(rows: FloatArray, points: FloatArray, metric: str) -> NearestPoint:
-    """Return the nearest of public points for each row, by any metric of scikit-learn, a block at a time."""
-    found = NearestPoint(np.zeros(len(rows), dtype=np.int64), np.full(len(rows), np.inf))
-    size = max(1, BLOCK_NUMBERS // max(len(points), 1))
-    search = _nearest_euclidean if metric == "euclidean" else _nearest_other
-    for start in range(0, len(rows) if len(points) else 0, size):
-        part = slice(start, start + size)
-        found.indices[part], found.distances[part] = search(rows[part], points, metric)
-    return found
-
-
-def _nearest_euclidean(rows: FloatArray, points: FloatArray, _: str) -> tuple[IntArray, FloatArray]:
-    """Find by a matrix product, around the points' mean so that it does not cancel; measure by difference."""
-    middle = points.mean(axis=0)
-    around = points - middle
-    scores = (rows - middle) @ (-2 * around.T)
-    scores += np.sum(around * around, axis=1)
-    indices = np.argmin(scores, axis=1)
-    offsets = rows - points[indices]
-    return indices, np.sqrt(np.sum(offsets * offsets, axis=1))
-
-
-def _nearest_other(rows: FloatArray, points: FloatArray, metric: str) -> tuple[IntArray, FloatArray]:
-    from sklearn.metrics import pairwise_distances
-
-    table = np.nan_to_num(pairwise_distances(rows, points, metric=metric), nan=np.inf, posinf=np.inf)
-    indices = np.argmin(table, axis=1)
-    return indices, table[np.arange(len(table)), indices]
 
 
 def library_versions() -> dict[str, str]:

@@ -2,24 +2,22 @@
 """A release or a synopsis as plain data and as one self-contained HTML page. Sees no row."""
 
 from cloister.report._format import number, plain_text, with_error
-from cloister.report._html import page as html_page
-from cloister.report._html import table as html_table
-from cloister.report._html import text as html_text
-from cloister.report._placing import loss_summary
+from cloister.report._loss import loss_summary
+from cloister.report._pages import Picture, Table, render_page
 from cloister.report._render import render, report_html, write_report
 from cloister.report._source_target import source_target_summary
 from cloister.report._summary import rank_columns, summary, synopsis_summary
 from cloister.report._synopsis import synopsis_html
 
 __all__ = [
-    "html_page",
-    "html_table",
-    "html_text",
+    "Picture",
+    "Table",
     "loss_summary",
     "number",
     "plain_text",
     "rank_columns",
     "render",
+    "render_page",
     "report_html",
     "source_target_summary",
     "summary",

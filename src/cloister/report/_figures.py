@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from cloister.report._format import number, with_error
+from cloister.report._format import number, plain_text, with_error
 
 __all__ = [
     "MAP_WIDTH",
@@ -19,11 +19,11 @@ __all__ = [
     "Point",
     "cluster_map",
     "count_bar",
+    "count_chart",
     "fit_map",
     "guess_meter",
-    "round_candidates",
-    "round_noise",
-    "round_panels",
+    "line_chart",
+    "step_panels",
     "strip",
 ]
 
@@ -84,35 +84,32 @@ def cluster_map(plane: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> st
     )
 
 
-def round_panels(rounds: Sequence[dict[str, Any]]) -> str:
-    """Draw the rounds that kept their candidates, side by side at one scale; an entry may bring a title and a caption."""
-    drawn = [entry for entry in rounds if entry.get("candidates")]
-    everything = [point for entry in drawn for name in ("candidates", "centers") for point in _points(entry, name)]
+def step_panels(panels: Sequence[dict[str, Any]]) -> list[str]:
+    """Draw steps side by side at one scale: discs for the points they asked about, crosses for the centres chosen."""
+    everything = [point for panel in panels for name in ("candidates", "centers") for point in _points(panel, name)]
     if not everything:
-        return ""
+        return []
     place = _fit_square(everything)
-    return "".join(_panel(entry, place) for entry in drawn)
+    return [_panel(panel, place) for panel in panels]
 
 
-def round_candidates(rounds: Sequence[dict[str, Any]]) -> str:
-    """Draw how many candidates stood for election in each round, and how many of them kept votes."""
-    totals = [max(entry["n_candidates"], 0.0) for entry in rounds]
-    kept = [max(entry["n_voted"], 0.0) for entry in rounds]
-    chart = Chart(len(rounds), max(totals, default=0.0))
+def count_chart(totals: Sequence[float], kept: Sequence[float], label: str) -> str:
+    """Draw a bar per step, its dark part for what was kept."""
+    chart = Chart(len(totals), max(totals, default=0.0))
     bars = "".join(
         f'<path class="pale" d="{chart.bar(index, total)}"/><path class="full" d="{chart.bar(index, part)}"/>'
         for index, (total, part) in enumerate(zip(totals, kept, strict=True))
     )
-    return chart.svg(bars, "Candidates in each round, and those that kept votes")
+    return chart.svg(bars, label)
 
 
-def round_noise(rounds: Sequence[dict[str, Any]]) -> str:
-    """Draw the standard deviation of the noise on each vote, round by round."""
-    sigmas = [max(entry["sigma"], 0.0) for entry in rounds]
-    chart = Chart(len(rounds), max(sigmas, default=0.0))
-    line = "".join(f"{'L' if index else 'M'}{chart.x(index):.1f} {chart.y(one):.1f}" for index, one in enumerate(sigmas))
-    dots = "".join(f"M{chart.x(index):.1f} {chart.y(one):.1f}h0" for index, one in enumerate(sigmas))
-    return chart.svg(f'<path class="line" d="{line}"/><path class="dots" d="{dots}"/>', "Noise on each vote, in each round")
+def line_chart(values: Sequence[float], label: str) -> str:
+    """Draw a number from step to step."""
+    chart = Chart(len(values), max(values, default=0.0))
+    places = [(chart.x(index), chart.y(value)) for index, value in enumerate(values)]
+    line = "".join(f"{'L' if index else 'M'}{x:.1f} {y:.1f}" for index, (x, y) in enumerate(places))
+    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
+    return chart.svg(f'<path class="line" d="{line}"/><path class="dots" d="{dots}"/>', label)
 
 
 def guess_meter(chance: float) -> str:
@@ -172,22 +169,22 @@ def _extent(points: Sequence[Point]) -> tuple[float, float, float, float]:
     return min(xs), max(xs), min(ys), max(ys)
 
 
-def _points(entry: dict[str, Any], name: str) -> list[Point]:
-    return [(x, y) for x, y in entry.get(name, [])]
+def _points(panel: dict[str, Any], name: str) -> list[Point]:
+    return [(x, y) for x, y in panel[name]]
 
 
 class Chart:
-    """A small chart with rounds, or whatever the names say, along the bottom; logarithmic if it has a lowest value."""
+    """A small chart with steps, or whatever the names say, along the bottom; logarithmic if it has a lowest value."""
 
-    def __init__(self, n_rounds: int, largest: float, *, names: Sequence[str] = (), lowest: float = 0.0) -> None:
-        self._n = max(n_rounds, 1)
+    def __init__(self, n_steps: int, largest: float, *, names: Sequence[str] = (), lowest: float = 0.0) -> None:
+        self._n = max(n_steps, 1)
         self._names = names or [str(index + 1) for index in range(self._n)]
         self._floor, self._top = lowest, largest if lowest else _nice(largest)
         self._height = CHART_HEIGHT * (1.6 if lowest else 1.0)
         self._left, self._right, self._low, self._high = 52.0, CHART_WIDTH - 6, self._height - 30, 12.0
 
     def x(self, index: int) -> float:
-        """Return where a round stands."""
+        """Return where a step stands."""
         return self._left + (index + 0.5) * (self._right - self._left) / self._n
 
     def y(self, value: float) -> float:
@@ -212,14 +209,14 @@ class Chart:
             for level in levels
         )
         step = max(1, math.ceil(self._n / (12 if self._floor else 10)))
-        rounds = "".join(
+        names = "".join(
             f'<text class="axis" x="{self.x(index):.1f}" y="{self._low + 17:.1f}" text-anchor="middle">'
             f"{escape(self._names[index])}</text>"
             for index in range(0, self._n, step)
         )
         return (
             f'<svg class="chart" viewBox="0 0 {CHART_WIDTH:g} {self._height:g}" role="img" aria-label="{escape(label)}">'
-            f'<path class="rule" d="{grid}"/>{marks}{ticks}{rounds}</svg>'
+            f'<path class="rule" d="{grid}"/>{marks}{ticks}{names}</svg>'
         )
 
 
@@ -264,9 +261,8 @@ def _bubble(cluster: dict[str, Any], at: Point, radius: float, spread: Sequence[
     return f"<g><title>Cluster {label}: about {count} ± {error} rows</title>{body}{cross}{text}</g>"
 
 
-def _panel(entry: dict[str, Any], place: _Place) -> str:
-    candidates, centers = _points(entry, "candidates"), _points(entry, "centers")
-    votes = entry["votes"]
+def _panel(panel: dict[str, Any], place: _Place) -> str:
+    candidates, centers, votes = _points(panel, "candidates"), _points(panel, "centers"), panel["votes"]
     largest = max([*votes, 1.0])
     silent, voted = [], []
     for index, point in enumerate(candidates):
@@ -277,13 +273,8 @@ def _panel(entry: dict[str, Any], place: _Place) -> str:
         else:
             silent.append(f"M{x:.1f} {y:.1f}h0")
     crosses = "".join(f"M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8" for x, y in map(place, centers))
-    title, caption = entry.get("title"), entry.get("caption")
-    if title is None:
-        stood, kept = (number(entry[key]) for key in ("n_candidates", "n_voted"))
-        title, caption = f"Round {entry['round']}", f"{stood} candidates, {kept} kept votes"
     return (
-        f'<figure><svg class="panel" viewBox="0 0 {PANEL:g} {PANEL:g}" role="img" aria-label="{escape(title)}">'
+        f'<svg class="panel" viewBox="0 0 {PANEL:g} {PANEL:g}" role="img" aria-label="{escape(plain_text(panel["name"]))}">'
         f'<path class="silent" d="{"".join(silent)}"/><g class="voted">{"".join(voted)}</g>'
         f'<path class="cross" d="{crosses}"/></svg>'
-        f"<figcaption><b>{escape(title)}</b><br>{escape(caption or '')}</figcaption></figure>"
     )

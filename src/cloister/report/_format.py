@@ -3,7 +3,7 @@
 
 import math
 
-__all__ = ["number", "plain_text", "with_error"]
+__all__ = ["count_of", "number", "plain_text", "span_of", "with_error"]
 
 LARGEST_PLAIN = 1e9
 SMALLEST_PLAIN = 1e-6
@@ -46,6 +46,16 @@ def number(value: float) -> str:
 def plain_text(text: object) -> str:
     """Return text without line breaks and control characters: a column may be called anything."""
     return "".join(letter if letter.isprintable() else " " for letter in str(text)).strip() or "(no name)"
+
+
+def count_of(amount: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{amount:,} {noun}{'' if amount == 1 else 's'}"
+
+
+def span_of(low: str, high: str) -> str:
+    """Return two numbers as a range, or as one where they read the same."""
+    return low if low == high else f"{low} to {high}"
 
 
 def _signed(text: str) -> str:

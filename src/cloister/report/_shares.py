@@ -5,52 +5,44 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from cloister.privacy import Event
+from cloister.privacy import GDP, Event
 
-__all__ = ["group_events", "shares_of"]
+__all__ = ["group_events", "share_of"]
 
 
-def shares_of(events: Sequence[Event]) -> list[float]:
-    """Return the part of the whole cost that each event takes."""
-    weights = [_weight(event) for event in events]
-    whole = max(sum(weights), math.ulp(0.0))
-    return [weight / whole for weight in weights]
+def share_of(part: Sequence[Event], whole: Sequence[Event]) -> float:
+    """Return the share of some events in the cost of all of them."""
+    return math.fsum(map(_weight, part)) / max(math.fsum(map(_weight, whole)), math.ulp(0.0))
 
 
 def group_events(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Put events of one kind together, in the order in which they were first asked; where they differ, say how far."""
-    groups: dict[tuple[str, ...], dict[str, Any]] = {}
-    for event, share in zip(events, shares_of(events), strict=True):
-        sensitivity = event.sensitivity * event.unit
-        group = groups.setdefault(
-            (event.question_name, event.mechanism, event.relation),
-            {
-                "asked": event.question_name,
-                "mechanism": event.mechanism,
-                "times": 0,
-                "smallest_size": event.size,
-                "largest_size": event.size,
-                "standard_deviation": event.standard_deviation,
-                "largest_standard_deviation": event.standard_deviation,
-                "sensitivity": sensitivity,
-                "largest_sensitivity": sensitivity,
-                "relation": event.relation,
-                "share": 0.0,
-            },
-        )
-        group["times"] += 1
-        group["share"] += share
-        _widen(group, "smallest_size", "largest_size", event.size)
-        _widen(group, "standard_deviation", "largest_standard_deviation", event.standard_deviation)
-        _widen(group, "sensitivity", "largest_sensitivity", sensitivity)
-    return list(groups.values())
+    groups: dict[tuple[str, ...], list[Event]] = {}
+    for event in events:
+        groups.setdefault((event.question_name, event.mechanism, event.relation), []).append(event)
+    return [_group(group, events) for group in groups.values()]
 
 
-def _widen(group: dict[str, Any], low: str, high: str, value: float) -> None:
-    group[low], group[high] = min(group[low], value), max(group[high], value)
+def _group(group: Sequence[Event], events: Sequence[Event]) -> dict[str, Any]:
+    sizes = [event.size for event in group]
+    deviations = [event.standard_deviation for event in group]
+    sensitivities = [event.sensitivity * event.unit for event in group]
+    return {
+        "asked": group[0].question_name,
+        "mechanism": group[0].mechanism,
+        "times": len(group),
+        "smallest_size": min(sizes),
+        "largest_size": max(sizes),
+        "standard_deviation": min(deviations),
+        "largest_standard_deviation": max(deviations),
+        "sensitivity": min(sensitivities),
+        "largest_sensitivity": max(sensitivities),
+        "relation": group[0].relation,
+        "share": share_of(group, events),
+    }
 
 
 def _weight(event: Event) -> float:
     """Return what adds up when events compose: the square of mu, or epsilon."""
-    ratio = event.sensitivity / event.scale
-    return ratio**2 if event.mechanism == "rounded_gaussian" else ratio
+    cost = event.cost
+    return cost.mu**2 if isinstance(cost, GDP) else cost.epsilon

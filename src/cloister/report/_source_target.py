@@ -4,16 +4,20 @@
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from html import escape
 from typing import Any
 
 import numpy as np
 
+from cloister.algorithms import Plane, principal_plane
 from cloister.domain import FloatArray
 from cloister.exceptions import ReleaseError
 from cloister.release import Release
 from cloister.report._figures import MAP_WIDTH, Point, fit_map
-from cloister.report._format import number
-from cloister.report._html import about, count_of, header, page, receipt, table, text
+from cloister.report._format import count_of, number, plain_text
+from cloister.report._pages import Picture, Table, render_page
+from cloister.report._steps import course_of
+from cloister.report._tables import shared_parts
 
 __all__ = ["source_target_html", "source_target_map", "source_target_summary"]
 
@@ -71,94 +75,49 @@ def source_target_map(release: Release) -> dict[str, Any]:
     if not whole:
         raise ReleaseError("release: its details are damaged. Write it again from the fit.")
     drawn = np.argsort(-counts, kind="stable")[:DRAWN_SOURCE]
-    middle, axes, share = _axes(target)
-
-    def place(points: FloatArray) -> list[list[float]]:
-        flat: list[list[float]] = ((points - middle) @ axes.T).tolist()
-        return flat
-
+    plane = _plane(target)
     return {
-        "target": place(target),
-        "chosen": place(release.cluster_centers),
-        "source": place(source[drawn]),
+        "target": plane.project(target).tolist(),
+        "chosen": plane.project(release.cluster_centers).tolist(),
+        "source": plane.project(source[drawn]).tolist(),
         "counts": counts[drawn].tolist(),
         "n_source": len(source),
-        "share": share,
+        "share": sum(plane.shares),
         "axes": list(release.columns[:2]) if width == 2 else ["axis 1", "axis 2"] if width > 2 else [release.columns[0], ""],
     }
 
 
-def source_target_html(told: dict[str, Any]) -> str:
-    """Return the page, from what :func:`summary` told."""
-    found = told["source_target"]
-    title = f"{count_of(told['n_clusters'], 'point')} chosen from a public target of {found['n_target']:,}"
-    return page(title, [_header(told, title), _released(told), _map(told), _chosen(told), receipt(told), about(told)])
-
-
-# -- sections -----------------------------------------------------------------------------------------------------------
-
-
-def _header(told: dict[str, Any], title: str) -> str:
-    found = told["source_target"]
+def source_target_html(summary: dict[str, Any]) -> str:
+    """Return the page, from what :func:`summary` returned."""
+    found, drawn = summary["source_target"], summary["map"]
+    picked = sorted(summary["ranking"][:LISTED_COLUMNS])
     served = f"{found['served_by_source'] / found['n_target']:.0%} of the target, by sanitised points"
-    facts = [
-        ("Served by the source", f"{found['served_by_source']:,}", served),
-        ("Mean distance", number(found["cost"]), f"{number(found['cost_alone'])} had the source been ignored"),
-    ]
-    return header(told, title, facts)
-
-
-def _released(told: dict[str, Any]) -> str:
-    found = told["source_target"]
-    asked = "mean position of" if told["parameters"].get("method") == "nas" else "number and mean position of"
-    return (
-        '<section id="released"><h2>What was released</h2>'
-        f'<p class="lead">{count_of(told["n_clusters"], "point")} of the target, and '
-        f"{count_of(found['n_sanitized'], 'sanitised point')} that stand for the source. <b>Only the source is private.</b> "
-        "The target is public, which is why this page may show it.</p>"
-        f"<p>Of the source, only the noisy {asked} the rows near each of a set of target points was seen. No row and no exact "
-        "count of the source is part of this page or of the release behind it. Which target points were chosen, whom they "
-        "serve and how far those are is computed from the target and the sanitised points alone.</p>"
-        + "".join(f"<p>{text(line)}</p>" for line in found["words"])
-        + "</section>"
+    return render_page(
+        "source_target.html",
+        title=f"{count_of(summary['n_clusters'], 'point')} chosen from a public target of {found['n_target']:,}",
+        summary=summary,
+        found=found,
+        drawn=drawn,
+        facts=[
+            ("Served by the source", f"{found['served_by_source']:,}", served),
+            ("Mean distance", number(found["cost"]), f"{number(found['cost_alone'])} had the source been ignored"),
+        ],
+        map=Picture("", _picture(drawn)),
+        labelled=summary["n_clusters"] <= LABELLED_POINTS,
+        chosen=_chosen(summary, picked),
+        n_listed=len(picked),
+        shared=shared_parts(summary),
+        course=course_of(summary),
     )
 
 
-def _map(told: dict[str, Any]) -> str:
-    drawn, found = told["map"], told["source_target"]
-    if told["n_features"] > 2:
-        seen = f"on its first two principal axes, which hold {drawn['share']:.0%} of its spread"
-    else:
-        seen = "in the units of the input"
-    part = f"{len(drawn['target']):,} of {found['n_target']:,} are drawn" if len(drawn["target"]) < found["n_target"] else ""
-    hidden = (
-        f"the {len(drawn['source']):,} largest of {drawn['n_source']:,}" if len(drawn["source"]) < drawn["n_source"] else ""
-    )
-    area = "all of one size" if len(set(drawn["counts"])) < 2 else "the larger, the more source rows (a noisy count)"
-    marks = "numbered circles" if told["n_clusters"] <= LABELLED_POINTS else "circles"
-    return (
-        f'<section id="map"><h2>The map</h2><figure class="side">{_picture(drawn)}<figcaption><p>The target {text(seen)}.</p>'
-        f"<p><b>Grey dots</b>: target points, public{text(f'; {part}') if part else ''}.</p>"
-        f"<p><b>{marks.capitalize()}</b>: the target points that were chosen.</p>"
-        f"<p><b>Diamonds</b>: the sanitised source, {area}{text(f'; {hidden}') if hidden else ''}. Each is a noisy average: "
-        "there need not be a source row at that place.</p></figcaption></figure></section>"
-    )
-
-
-def _chosen(told: dict[str, Any]) -> str:
-    found, picked = told["source_target"], sorted(told["ranking"][:LISTED_COLUMNS])
-    heads = ["Label", "Row of the target", "Points served", *(told["columns"][index] for index in picked)]
+def _chosen(summary: dict[str, Any], picked: Sequence[int]) -> Table:
+    heads = ["Label", "Row of the target", "Points served", *(summary["columns"][index] for index in picked)]
     rows = [
         [str(one["label"]), str(row), number(one["count"]), *(number(one["center"][index]) for index in picked)]
-        for one, row in zip(told["clusters"], found["rows"], strict=True)
+        for one, row in zip(summary["clusters"], summary["source_target"]["rows"], strict=True)
     ]
-    note = f" Of {told['n_features']} columns, {len(picked)} are shown." if len(picked) < told["n_features"] else ""
-    return (
-        '<section id="clusters"><h2>The chosen points</h2>'
-        '<p class="small">Rows of the target are counted from 0. The points served are exact: they are counted in the public '
-        "target. The labels are those that <code>predict</code> returns; it returns -1 where a sanitised source point is "
-        f"nearer.{note}</p>{table(heads, rows, numeric=range(len(heads)))}</section>"
-    )
+    return Table(heads, rows, numeric=range(len(heads)))
 
 
 # -- the picture --------------------------------------------------------------------------------------------------------
@@ -174,7 +133,7 @@ def _picture(drawn: dict[str, Any]) -> str:
         _diamond(place(point), crowd * math.sqrt(max(count, 0.0) / largest), count)
         for point, count in zip(source, drawn["counts"], strict=True)
     )
-    across, up = (text(name) if name else "" for name in drawn["axes"])
+    across, up = (escape(plain_text(name)) if name else "" for name in drawn["axes"])
     return (
         f'<svg class="map" viewBox="0 0 {MAP_WIDTH:g} {height:.0f}" role="img" aria-label="Target, chosen points and sanitised '
         f'source"><path class="served" d="{dots}"/><g class="source">{diamonds}</g>{_badges([place(one) for one in chosen])}'
@@ -201,16 +160,7 @@ def _badges(points: Sequence[Point]) -> str:
     )
 
 
-def _axes(target: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Return origin, two axes, and what part of the target's spread they hold: the columns themselves if there are two."""
+def _plane(target: FloatArray) -> Plane:
+    """Return the plane to draw the target in: its own columns if there are two."""
     width = target.shape[1]
-    if width <= 2:
-        return np.zeros(width), np.eye(2, width), 1.0
-    middle = target.mean(axis=0)
-    _, lengths, rows = np.linalg.svd(target - middle, full_matrices=False)
-    axes = np.zeros((2, width))
-    axes[: min(2, len(rows))] = rows[:2]
-    total = float(np.sum(lengths**2))
-    # The sign of an axis is arbitrary; pictures of one target should be comparable.
-    axes *= np.where(axes[np.arange(2), np.abs(axes).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
-    return middle, axes, float(np.sum(lengths[:2] ** 2)) / total if total > 0 else 1.0
+    return principal_plane(target) if width > 2 else Plane(np.zeros(width), np.eye(width, 2), (1.0, 0.0))

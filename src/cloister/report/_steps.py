@@ -1,27 +1,188 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a fit: what each asked and cost, and what was decided then."""
+"""The steps of a fit: what each of them asked and cost, what was decided then, and where the points were.
 
-import math
+All of it is read off the records of a release and the events that carry their names. A file may have been edited: a picture
+that does not fit is left out.
+"""
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
-from cloister.privacy import FIGURES
+from cloister.privacy import FIGURES, StepRecord
 from cloister.release import Release
-from cloister.report._shares import shares_of
+from cloister.report._figures import count_chart, line_chart, step_panels
+from cloister.report._format import count_of, number, span_of
+from cloister.report._pages import Picture, Table
+from cloister.report._shares import share_of
 
-__all__ = ["step_summary"]
+__all__ = ["course_of", "panels_of", "steps_of"]
+
+VOTES = (
+    "Rows voted for the nearest of a set of public candidates, and only noisy totals of the votes were seen. Candidates that "
+    "kept votes, and variations of them, stood in the next vote."
+)
+ROUNDS = (
+    "A round asked for noisy counts and sums of the rows nearest to each centre; what a row adds to a sum was clipped at the "
+    "radius listed below, and centres moved by what the noisy answers say."
+)
+JOINED = "The rounds began with more centres than wanted; the extra ones were joined on the way."
+LEGEND_OF_VOTES = (
+    " Votes: discs by noisy votes, grey points without votes above the noise (at most 150 candidates are drawn), crosses for "
+    "the centres chosen from them."
+)
+LEGEND_OF_ROUNDS = " Rounds: discs where centres were before, crosses where they went."
+LONGEST_RUN = 12  # steps of one kind that get a line each
+BARS = ("n_points", "n_kept")  # the figures that one chart holds: the part of the points that was kept
 
 
-def step_summary(release: Release) -> list[dict[str, Any]]:
-    """Return one entry per step: its name and purpose, how many answers it got, its share of the cost, and its figures."""
-    events = [(step, release.events_of(step)) for step in release.steps]
-    shares = iter(shares_of([event for _, answers in events for event in answers]))
+def steps_of(release: Release) -> list[dict[str, Any]]:
+    """Return one entry per step: name, purpose, how many answers it got, its share of the cost, and its figures."""
+    whole = [event for step in release.steps for event in release.events_of(step)] or release.receipt.events
     return [
         {
             "name": step.name,
             "purpose": step.purpose,
-            "answers": len(answers),
-            "share": math.fsum(next(shares) for _ in answers),
+            "answers": len(release.events_of(step)),
+            "share": share_of(release.events_of(step), whole),
             "figures": {name: step.figures[name] for name in FIGURES if name in step.figures},
         }
-        for step, answers in events
+        for step in release.steps
     ]
+
+
+def panels_of(release: Release) -> list[dict[str, Any]]:
+    """Return the steps that can be drawn: discs for what was asked about, by votes if there were any, crosses for centres."""
+    panels: list[dict[str, Any]] = []
+    votes = {_kind(step.name) for step in release.steps if "votes" in step.picture}
+    for step in release.steps:
+        if "centers" in step.picture and ("candidates" in step.picture or _kind(step.name) not in votes):
+            with suppress(AttributeError, KeyError, TypeError, ValueError):
+                panels.append(_panel(step, panels[-1]["centers"] if panels else None))
+    return panels
+
+
+def _panel(step: StepRecord, before: list[list[float]] | None) -> dict[str, Any]:
+    """Return a step as it is drawn; without candidates, it asked about the centres of the step before."""
+    centers = _pairs(step.picture["centers"])
+    points = _pairs(step.picture["candidates"]) if "candidates" in step.picture else before or centers
+    votes = [float(vote) for vote in step.picture.get("votes", [1.0] * len(points))]
+    voted = "votes" in step.picture
+    return {
+        "name": step.name,
+        "caption": _caption(step.figures, len(points), voted=voted),
+        "voted": voted,
+        "candidates": points,
+        "votes": votes,
+        "centers": centers,
+    }
+
+
+def _caption(figures: dict[str, float], n_points: int, *, voted: bool) -> str:
+    asked = int(figures.get("n_points", n_points))
+    kept = int(figures.get("n_kept", asked))
+    if voted:
+        return f"{count_of(asked, 'candidate')}, {kept:,} kept votes"
+    return count_of(asked, "centre") + (f", {kept:,} left" if kept < asked else "")
+
+
+def _pairs(points: Any) -> list[list[float]]:
+    return [[float(x), float(y)] for x, y in points]
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the centres were found, for the page: words, pictures and a table of the steps."""
+
+    words: Sequence[str]
+    panels: Sequence[Picture]
+    legend: str
+    charts: Sequence[Picture]
+    steps: Table | None
+
+
+def course_of(summary: dict[str, Any]) -> Course:
+    """Return what the page says of the steps."""
+    steps, panels = summary["steps"], summary["panels"]
+    voted, moved = any(panel["voted"] for panel in panels), any(not panel["voted"] for panel in panels)
+    words = [
+        *([VOTES] if voted else []),
+        *([ROUNDS] if any("radius" in step["figures"] for step in steps) else []),
+        *([JOINED] if any(" left" in panel["caption"] for panel in panels) else []),
+    ]
+    plane = "the plane of the final centres" + (" (votes: in a random projection)" if summary["projected"] else "")
+    legend = f"All at one scale, in {plane}.{LEGEND_OF_VOTES if voted else ''}{LEGEND_OF_ROUNDS if moved else ''}"
+    drawn = [
+        Picture(_sentence(panel["name"]), svg, panel["caption"])
+        for panel, svg in zip(panels, step_panels(panels), strict=False)
+    ]
+    return Course(words, drawn, legend, _charts(steps), _step_table(steps) if len(steps) > 1 else None)
+
+
+def _step_table(steps: Sequence[dict[str, Any]]) -> Table:
+    """Return a line per step, or per run of many steps of one kind, with the figures that any of them has."""
+    figures = [name for name in FIGURES if any(name in step["figures"] for step in steps)]
+    runs = [run for _, many in groupby(steps, key=_kind_of) for run in _lines(list(many))]
+    rows = [
+        [
+            _name(run),
+            _sentence(run[0]["purpose"]),
+            str(sum(step["answers"] for step in run)),
+            f"{sum(step['share'] for step in run):.1%}",
+            *(_span([step["figures"][name] for step in run if name in step["figures"]]) for name in figures),
+        ]
+        for run in runs
+    ]
+    heads = ["Step", "What for", "Noisy answers", "Share of the cost", *(FIGURES[name] for name in figures)]
+    return Table(heads, rows, numeric=range(2, len(heads)), kind="words")
+
+
+def _kind(name: str) -> str:
+    """Return the name of a step without its numbers."""
+    return re.sub(r" *\d+", "", name)
+
+
+def _kind_of(step: dict[str, Any]) -> str:
+    return _kind(step["name"])
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _lines(run: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    return [run] if len(run) > LONGEST_RUN else [[step] for step in run]
+
+
+def _name(run: Sequence[dict[str, Any]]) -> str:
+    first, last = run[0]["name"], run[-1]["name"]
+    return _sentence(first if first == last else f"{first} to {last.split()[-1]}")
+
+
+def _span(values: Sequence[float]) -> str:
+    if not values:
+        return "-"
+    return span_of(*(number(value) if value == round(value) else f"{value:.4g}" for value in (min(values), max(values))))
+
+
+def _charts(steps: Sequence[dict[str, Any]]) -> list[Picture]:
+    """Draw the figures that change from step to step of one kind: points and how many were kept, radii, errors."""
+    charts = []
+    for kind, many in groupby(steps, key=_kind_of):
+        run = [step["figures"] for step in many]
+        each = f"in each {kind}"
+        if len(run) > 1 and any(_changes(run, name) for name in BARS):
+            points, kept = ([max(figures.get(name, figures.get("n_points", 0.0)), 0.0) for figures in run] for name in BARS)
+            title, caption = f"{FIGURES['n_points']} {each}", "The dark part was kept." if points != kept else ""
+            charts.append(Picture(title, count_chart(points, kept, title), caption))
+        for name in (name for name in FIGURES if name not in BARS and _changes(run, name)):
+            title = f"{FIGURES[name]} {each}"
+            charts.append(Picture(title, line_chart([max(figures[name], 0.0) for figures in run], title)))
+    return charts
+
+
+def _changes(run: Sequence[dict[str, float]], name: str) -> bool:
+    return all(name in figures for figures in run) and len({figures[name] for figures in run}) > 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A release as plain data, arranged for readers: clusters, receipt, a plane to draw them in, the course of the rounds.
+"""A release as plain data, arranged for readers: clusters, receipt, a plane to draw them in, the steps of the fit.
 
 Everything here is arithmetic on published numbers. Nothing is rounded; that is the printer's business.
 """
@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from cloister.algorithms import principal_plane
 from cloister.domain import Box, FloatArray
 from cloister.privacy import Receipt, to_dict
 from cloister.release import Release
-from cloister.report._placing import loss_summary, placing_panels, placing_summary
+from cloister.report._loss import loss_summary
 from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
-from cloister.report._steps import step_summary
+from cloister.report._steps import panels_of, steps_of
 from cloister.synopsis import Synopsis
 
 __all__ = ["rank_columns", "summary", "synopsis_summary"]
 
-VOTES = {"n_candidates": "n_points", "n_voted": "n_kept", "sigma": "count_error"}
 SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
 
 
@@ -46,10 +46,11 @@ def summary(release: Release) -> dict[str, Any]:
     --------
     >>> from cloister import PEMeans
     >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
-    >>> told = summary(model.release_)
-    >>> told["n_clusters"], told["columns"], told["receipt"]["seeded"]
+    >>> found = summary(model.release_)
+    >>> found["n_clusters"], found["columns"], found["receipt"]["seeded"]
     (2, ['x0', 'x1'], True)
     """
+    loss = loss_summary(release)
     return {
         "method": release.method,
         "created": release.created,
@@ -64,13 +65,13 @@ def summary(release: Release) -> dict[str, Any]:
         "total_count": float(release.cluster_counts.sum()),
         "receipt": _receipt(release.receipt),
         "plane": _plane(release),
-        "projected": _is_projected(release),
-        "rounds": [] if release.method == "KMeans" else _rounds(release),
-        "steps": step_summary(release),
+        "projected": any("dimension" in step.picture for step in release.steps),
+        "steps": steps_of(release),
+        "panels": panels_of(release),
         "parameters": release.parameters,
         "versions": release.versions,
+        **({} if loss is None else {"loss": loss}),
         **_source_target(release),
-        **_placing(release),
     }
 
 
@@ -81,8 +82,8 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
     --------
     >>> from cloister import GridSynopsis
     >>> model = GridSynopsis(2, epsilon=5.0, bounds=(0, 1), rule=4, n_rows=500, random_state=0).fit([[0.1, 0.1]] * 500)
-    >>> told = synopsis_summary(model.synopsis_)
-    >>> told["cells"], told["n_cells"], told["n_rows"], told["n_rows_error"]
+    >>> found = synopsis_summary(model.synopsis_)
+    >>> found["cells"], found["n_cells"], found["n_rows"], found["n_rows_error"]
     ([4, 4], 16, 500.0, 0.0)
     """
     return {
@@ -127,11 +128,10 @@ def _bounds(release: Release | Synopsis) -> list[list[float]]:
 
 
 def _rows_error(synopsis: Synopsis) -> float:
-    """Return the error of the number of rows: of the sum of all cells, of the answer it was asked for, or none if public."""
+    """Return the error of the number of rows: of the sum of all cells, of the answer that counted them, or none if public."""
     if synopsis.total is None:
         return float(synopsis.sigma * math.sqrt(synopsis.noisy_counts.size))
-    asked = [event.standard_deviation for event in synopsis.receipt.events if event.question_name == "row_count"]
-    return math.hypot(*asked)
+    return math.hypot(*(event.standard_deviation for event in synopsis.receipt.events if event.question_name == "row_count"))
 
 
 def _clusters(release: Release) -> list[dict[str, Any]]:
@@ -168,63 +168,20 @@ def _plane(release: Release) -> dict[str, Any]:
     """Project the centres, as distances see them, on their first two principal axes."""
     frame = release.frame
     points = frame.to_unit(release.cluster_centers)
-    origin = points.mean(axis=0)
-    _, lengths, rows = np.linalg.svd(points - origin, full_matrices=False)
-    axes = np.zeros((2, release.n_features))
-    known = min(2, len(rows))
-    axes[:known] = rows[:known] * _signs(rows[:known])
-    variances = lengths**2
-    total = float(variances.sum())
-    shares = [float(one / total) if total > 0 else 0.0 for one in [*variances[:2], 0.0, 0.0][:2]]
-    errors = np.sqrt(((release.center_errors / frame.scale) ** 2) @ (axes**2).T)
+    plane = principal_plane(points)
+    errors = np.sqrt(((release.center_errors / frame.scale) ** 2) @ plane.axes**2)
     return {
-        "positions": ((points - origin) @ axes.T).tolist(),
+        "positions": plane.project(points).tolist(),
         "errors": errors.tolist(),
-        "shares": shares,
-        "loadings": [_loadings(release.columns, axis) for axis in axes],
+        "shares": list(plane.shares),
+        "loadings": [_loadings(release.columns, axis) for axis in plane.axes.T],
     }
-
-
-def _is_projected(release: Release) -> bool:
-    """Say whether candidates were compared in a random projection."""
-    return any("dimension" in step.picture for step in release.steps)
-
-
-def _rounds(release: Release) -> list[dict[str, Any]]:
-    """Return the votes that can be drawn: a file may have been edited."""
-    rounds: list[dict[str, Any]] = []
-    for step in release.steps:
-        try:
-            told = {name: step.figures[key] for name, key in VOTES.items()}
-            drawn: dict[str, Any] = {
-                name: _pairs(step.picture[name]) for name in ("centers", "candidates") if name in step.picture
-            }
-            votes = [float(vote) for vote in step.picture.get("votes", [])]
-            rounds.append({"round": int(step.name.removeprefix("vote ")), **told, **drawn, "votes": votes})
-        except (AttributeError, KeyError, TypeError, ValueError):
-            continue
-    return rounds
 
 
 def _source_target(release: Release) -> dict[str, Any]:
     if release.free_centers is None:
         return {}
     return {"source_target": source_target_summary(release), "map": source_target_map(release)}
-
-
-def _placing(release: Release) -> dict[str, Any]:
-    told = {"loss": loss_summary(release), "placing": placing_summary(release), "panels": placing_panels(release)}
-    return {name: value for name, value in told.items() if value}
-
-
-def _pairs(points: Any) -> list[list[float]]:
-    return [[float(x), float(y)] for x, y in points]
-
-
-def _signs(rows: FloatArray) -> FloatArray:
-    """Turn each axis so that its largest entry is positive: its sign is arbitrary, and pictures should be comparable."""
-    largest = rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)]
-    return np.asarray(np.where(largest < 0, -1.0, 1.0)[:, None])
 
 
 def _loadings(columns: tuple[str, ...], axis: FloatArray) -> list[list[Any]]:

@@ -3,9 +3,9 @@
 
 from typing import Any
 
-__all__ = ["ASKED", "MECHANISMS", "axis_words", "in_the_table", "promise", "scaling_words", "versions_differ"]
+__all__ = ["MECHANISMS", "QUESTIONS", "axis_words", "promise", "scaling_words", "unit_of_protection"]
 
-ASKED = {
+QUESTIONS = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
     "nearest_sums": "Sum of the rows nearest to each candidate",
     "bounded_counts": "How many rows have each centre as their nearest, and within the radius",
@@ -27,7 +27,7 @@ MECHANISMS = {
 }
 
 
-def in_the_table(neighbours: str) -> str:
+def _secret(neighbours: str) -> str:
     """Say what an observer would like to know."""
     if neighbours == "replace":
         return "which of two versions of one row was in the table"
@@ -38,7 +38,7 @@ def promise(receipt: dict[str, Any]) -> list[str]:
     """Explain the guarantee: its strength, its unit, and what it does not cover."""
     chance = receipt["best_guess"]
     guess = (
-        f"Suppose someone who knows every other row wants to find out {in_the_table(receipt['neighbours'])}, and before "
+        f"Suppose someone who knows every other row wants to find out {_secret(receipt['neighbours'])}, and before "
         "reading this page holds both for equally likely. Whatever they compute from it, their guess is right with a chance "
         f"of at most {chance:.1%}. Without this page it would be 50 %."
     )
@@ -50,7 +50,7 @@ def promise(receipt: dict[str, Any]) -> list[str]:
     return [guess, free]
 
 
-def versions_differ(neighbours: str) -> str:
+def unit_of_protection(neighbours: str) -> str:
     """Name the unit of protection."""
     return "replacing one row" if neighbours == "replace" else "adding or removing one row"
 

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one writer of files: a file is complete or it is not there. Anybody may import this."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from cloister.exceptions import ReleaseError
+
+__all__ = ["open_draft", "write_whole"]
+
+
+def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes, *, overwrite: bool = False) -> None:
+    """Write a file in one go; one that exists is refused, or replaced once the new one is complete. A device is written to.
+
+    Raises
+    ------
+    ReleaseError
+        If the file exists and may not be overwritten, or cannot be written. `where` names who wanted to write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole("example", Path(folder) / "a.txt", "words")
+    ...     write_whole("example", Path(folder) / "a.txt", "others")
+    Traceback (most recent call last):
+    ...
+    cloister.exceptions.ReleaseError: example: 'a.txt' exists. Pass overwrite=True to replace it, or choose another name.
+    """
+    target = Path(path)
+    exists, reason = False, ""
+    try:
+        exists = target.is_file() and not overwrite
+        if not exists:
+            with open_draft(target) as stream:
+                stream.write(content.encode() if isinstance(content, str) else content)
+            return
+    except OSError as error:
+        reason = error.strerror or "unknown reason"
+    except ValueError:  # a character that no name can hold
+        reason = "not a file name"
+    if exists:
+        raise ReleaseError(f"{where}: {target.name!r} exists. Pass overwrite=True to replace it, or choose another name.")
+    raise ReleaseError(f"{where}: cannot write {target.name!r} ({reason}). Choose another place.")
+
+
+@contextmanager
+def open_draft(target: Path) -> Iterator[IO[bytes]]:
+    """Open a draft beside a file, which takes its place if the block ends well, and is gone otherwise; open a device itself."""
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:
+            yield stream
+        return
+    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
+    try:
+        with draft.open("wb") as stream:
+            yield stream
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Templates become pages here: one HTML file each that loads nothing and runs nothing. Every value from outside is escaped.
+
+Pictures are the only markup that is made elsewhere: SVG of our own, wrapped in :class:`Picture`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cloister.report._format import count_of, number, plain_text, with_error
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["Picture", "Table", "render_page"]
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Words and numbers in rows; `numeric` are the columns that are set to the right."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Sequence[int] = ()
+    kind: str = "plain"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing of our own with a title. Templates write it as it is."""
+
+    title: str
+    svg: str
+    caption: str = ""
+
+    def __html__(self) -> str:
+        return self.svg
+
+
+def render_page(template: str, *, folder: Path = TEMPLATES, **values: Any) -> str:
+    """Return a page made from a template, which lies in `folder` and may extend ``base.html``."""
+    return _environment(folder).get_template(template).render(values)
+
+
+@cache
+def _environment(folder: Path) -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader([folder, TEMPLATES]),
+        autoescape=True,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {"name": plain_text, "number": number, "with": format, "with_error": with_error}
+    environment.globals |= {"count_of": count_of}
+    return environment
+
+
+def _printable(value: object) -> object:
+    """Replace control characters of a value; markup stays as it is."""
+    if hasattr(value, "__html__"):
+        return value
+    return "".join(letter if letter.isprintable() else " " for letter in str(value))
