@@ -2,6 +2,16 @@
 """What a fit may publish, as one file that predicts again. Imports domain, privacy, files and nearest."""
 
 from cloister.nearest import nearest_point  # temporary: goes once the estimators import it from where it is
-from cloister.release._release import Release, library_versions, load_release, refuse_odd_values
+from cloister.release._migrate import migrate_receipt, migrate_steps
+from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
 
-__all__ = ["Release", "library_versions", "load_release", "nearest_point", "refuse_odd_values"]
+__all__ = [
+    "Release",
+    "library_versions",
+    "load_release",
+    "migrate_receipt",
+    "migrate_steps",
+    "nearest_point",
+    "read_steps",
+    "refuse_odd_values",
+]

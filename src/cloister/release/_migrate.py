@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cloister.domain import Frame
-from cloister.privacy import Event, StepRecord
+from cloister.privacy import Event, Receipt, StepRecord
 
-__all__ = ["migrate_steps", "stamp_events"]
+__all__ = ["migrate_receipt", "migrate_steps", "stamp_events"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,11 @@ def stamp_events(method: str, events: tuple[Event, ...]) -> tuple[Event, ...]:
         return events
     parts = _split(method, events)
     return tuple(replace(event, step=name) for name, _, part in parts for event in part) or events
+
+
+def migrate_receipt(method: str, receipt: Receipt) -> Receipt:
+    """Return a receipt of version 1 with events that name their steps."""
+    return replace(receipt, events=stamp_events(method, receipt.events))
 
 
 def migrate_steps(method: str, events: tuple[Event, ...], history: Sequence[Any], frame: Frame) -> tuple[StepRecord, ...]:

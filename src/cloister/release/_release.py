@@ -20,14 +20,9 @@ from cloister.exceptions import CloisterError, DataError, ReleaseError
 from cloister.files import write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, coarsened
-from cloister.release._migrate import migrate_steps, stamp_events
+from cloister.release._migrate import migrate_receipt, migrate_steps, stamp_events
 
-__all__ = [
-    "Release",
-    "library_versions",
-    "load_release",
-    "refuse_odd_values",
-]
+__all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
 FORMAT = "cloister.release"
 VERSION = 2
@@ -211,7 +206,7 @@ class Release:
                 scaling=str(data["scaling"]),
                 receipt=Receipt.from_dict(data["receipt"]),
                 feature_names=None if names is None else tuple(map(str, names)),
-                steps=_read_steps(data.get("steps", [])),
+                steps=read_steps(data.get("steps", [])),
                 details=dict(data.get("details", {})),
                 versions=dict(data.get("versions", {})),
                 created=coarsened(data.get("created", "")),
@@ -223,7 +218,7 @@ class Release:
         raise ReleaseError(f"load_release: the file is damaged ({problem}). Write it again from the fit.")
 
 
-def _read_steps(data: Any) -> tuple[StepRecord, ...]:
+def read_steps(data: Any) -> tuple[StepRecord, ...]:
     """Read records of steps: numbers by name, and a picture that the report draws as far as it fits."""
     if not isinstance(data, list):
         raise TypeError("steps")
@@ -250,8 +245,7 @@ def _figure(value: Any) -> float:
 def _migrated(release: Release, history: list[Any]) -> Release:
     """Return a release of the old version as one of the present version."""
     steps = migrate_steps(release.method, release.receipt.events, history, release.frame)
-    events = stamp_events(release.method, release.receipt.events)
-    return replace(release, steps=steps, receipt=replace(release.receipt, events=events))
+    return replace(release, steps=steps, receipt=migrate_receipt(release.method, release.receipt))
 
 
 def refuse_odd_values(data: Any) -> None:

@@ -4,7 +4,6 @@
 Everything here is arithmetic on published numbers. Nothing is rounded; that is the printer's business.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -98,7 +97,7 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
         "n_cells": int(synopsis.noisy_counts.size),
         "sigma": synopsis.sigma,
         "n_rows": synopsis.n_rows,
-        "n_rows_error": _rows_error(synopsis),
+        "n_rows_error": synopsis.n_rows_error,
         "full": float(np.mean(synopsis.noisy_counts > 2 * synopsis.sigma)),
         "receipt": _receipt(synopsis.receipt),
         "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
@@ -125,13 +124,6 @@ def _bounds(release: Release | Synopsis) -> list[list[float]]:
         low, high = center - domain.radius, center + domain.radius
     pairs = np.broadcast_to(np.stack([low, high], axis=1), (release.n_features, 2))
     return [[float(first), float(last)] for first, last in pairs]
-
-
-def _rows_error(synopsis: Synopsis) -> float:
-    """Return the error of the number of rows: of the sum of all cells, of the answer that counted them, or none if public."""
-    if synopsis.total is None:
-        return float(synopsis.sigma * math.sqrt(synopsis.noisy_counts.size))
-    return math.hypot(*(event.standard_deviation for event in synopsis.receipt.events if event.question_name == "row_count"))
 
 
 def _clusters(release: Release) -> list[dict[str, Any]]:

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A noisy histogram that was paid for once and answers for ever: clusters for any k, range counts, synthetic rows, marginals.
+
+Everything here is post-processing of one answer, so no ledger is touched. Imports domain, privacy, algorithms and release;
+imported by the estimators, the report and the command line.
+"""
+
+from cloister.algorithms import KChoice
+from cloister.synopsis._cells import REPRESENTATIVES, RangeCount
+from cloister.synopsis._files import file_kind
+from cloister.synopsis._synopsis import Synopsis, load_synopsis
+
+__all__ = ["REPRESENTATIVES", "KChoice", "RangeCount", "Synopsis", "file_kind", "load_synopsis"]

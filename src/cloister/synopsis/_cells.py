@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic on the cells of a synopsis: where their rows are, how clusters of them err, and how many rows a box holds."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cloister import validate
+from cloister.algorithms import nearest_cell
+from cloister.domain import Box, FloatArray
+
+__all__ = ["REPRESENTATIVES", "CellClusters", "RangeCount", "as_axes", "as_query", "cell_points", "count_box", "judge_clusters"]
+
+REPRESENTATIVES = ("center", "slope")
+
+
+@dataclass(frozen=True)
+class RangeCount:
+    """A noisy number of rows in a box, with what makes it uncertain."""
+
+    value: float
+    noise_error: float  # standard deviation of the noise of the cells that were added
+    edge_error: float  # standard deviation from cells the box cuts through, whose rows are taken to be spread evenly
+
+    @property
+    def standard_error(self) -> float:
+        """Both together."""
+        return math.hypot(self.noise_error, self.edge_error)
+
+    def __str__(self) -> str:
+        return f"{self.value:,.0f} ± {self.standard_error:,.0f}"
+
+
+def as_axes(where: str, given: Any, names: Sequence[str]) -> list[int]:
+    """Return names or positions of columns as positions, each once."""
+    rule, remedy = "a list of columns", "Pass names or positions, such as [0]."
+    axes = []
+    for column in validate.items(where, given, rule=rule, remedy=remedy):
+        if isinstance(column, str) and column not in names:
+            validate.refuse(where, f"names among {', '.join(names)}", column, remedy="Check it.")
+        position = names.index(column) if isinstance(column, str) else column
+        axes.append(validate.integer(where, position, low=0, high=len(names) - 1))
+    if not axes or len(set(axes)) != len(axes):
+        validate.refuse(where, "one or more columns, each once", given, remedy="Name them once.")
+    return axes
+
+
+def as_query(box: Any, n_features: int) -> Box:
+    """Return what was passed as a box."""
+    if isinstance(box, Box):
+        return box.spread(n_features)
+    pair = isinstance(box, tuple | list) or (isinstance(box, np.ndarray) and box.ndim > 0)
+    if not pair or len(box) != 2:
+        validate.refuse("Synopsis.count.box", "a pair (low, high) or a Box", box, remedy="Pass (low, high).")
+    return Box(box[0], box[1]).spread(n_features)
+
+
+def count_box(box: Box, edges: Sequence[FloatArray], noisy_counts: FloatArray, *, sigma: float) -> RangeCount:
+    """Add up the cells in a box; those that it cuts through count with the part of them inside it."""
+    share: FloatArray = np.ones(())
+    for axis, ends in enumerate(edges):
+        low, high = np.atleast_1d(box.low)[axis], np.atleast_1d(box.high)[axis]
+        overlap = np.minimum(ends[1:], high) - np.maximum(ends[:-1], low)
+        share = np.multiply.outer(share, np.clip(overlap / np.diff(ends), 0.0, 1.0))
+    value = float(np.sum(share * noisy_counts))
+    cut = np.maximum(noisy_counts, 0.0) * share * (1 - share)
+    return RangeCount(value, sigma * float(np.sqrt(np.sum(share**2))), float(np.sqrt(np.sum(cut))))
+
+
+@dataclass(frozen=True, eq=False)
+class CellClusters:
+    """What clusters of cells hold, and the errors that the noise of the cells makes."""
+
+    counts: FloatArray
+    count_errors: FloatArray
+    center_errors: FloatArray  # in the unit ball's coordinates
+
+
+def judge_clusters(points: FloatArray, weights: FloatArray, centers: FloatArray, *, sigma: float) -> CellClusters:
+    """Return counts and errors of centres: to first order, noise moves a weighted mean by sigma sqrt(sum of squares) / mass."""
+    owner, size = nearest_cell(points, centers), len(centers)
+    counts = np.bincount(owner, weights=weights, minlength=size).astype(np.float64)
+    squares = ((points - centers[owner]) ** 2).T
+    spread = np.stack([np.bincount(owner, weights=column, minlength=size) for column in squares], axis=1)
+    errors = np.minimum(sigma * np.sqrt(spread) / np.maximum(counts, sigma)[:, None], 1.0)
+    return CellClusters(counts, sigma * np.sqrt(np.maximum(np.bincount(owner, minlength=size), 1)), errors)
+
+
+def cell_points(half_widths: FloatArray, weights: FloatArray, *, sigma: float, representatives: str) -> FloatArray:
+    """Return where each cell's rows are taken to be, in the unit ball's coordinates."""
+    validate.one_of("Synopsis.kmeans.representatives", representatives, REPRESENTATIVES)
+    axes = [(2 * np.arange(count) + 1) / count * half - half for half, count in zip(half_widths, weights.shape, strict=True)]
+    mesh = list(np.meshgrid(*axes, indexing="ij"))
+    if representatives == "slope":
+        mesh = [place + shift for place, shift in zip(mesh, _slopes(half_widths, weights, sigma), strict=True)]
+    return np.stack([part.ravel() for part in mesh], axis=1)
+
+
+def _slopes(half_widths: FloatArray, weights: FloatArray, sigma: float) -> list[FloatArray]:
+    """Return how far the mean of a cell lies from its centre if the density is linear between neighbouring cells."""
+    mass = np.maximum(weights, 0.0)
+    shifts = []
+    for axis, (half, count) in enumerate(zip(half_widths, weights.shape, strict=True)):
+        if count == 1:
+            shifts.append(np.zeros(weights.shape))
+            continue
+        slope = np.gradient(mass, axis=axis)
+        shifts.append(np.clip(slope / np.maximum(mass, sigma) / 12, -0.25, 0.25) * (2 * half / count))
+    return shifts

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A synopsis as a file: JSON, or Parquet with one row per cell and the rest in its metadata."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cloister import validate
+from cloister.algorithms import COUNT_RULES
+from cloister.domain import Box
+from cloister.exceptions import ReleaseError
+from cloister.privacy import Receipt
+from cloister.release import migrate_receipt, migrate_steps, read_steps, refuse_odd_values
+
+if TYPE_CHECKING:
+    from cloister.synopsis._synopsis import Synopsis
+
+__all__ = ["FORMAT", "VERSION", "decode", "encode", "file_kind", "read_bytes", "read_fields", "refuse_misfit"]
+
+FORMAT = "cloister.synopsis"
+VERSION = 1
+FILES = ("json", "parquet")
+PARQUET = b"PAR1"
+LARGEST_COUNT = 1e100  # its square is finite
+
+
+def file_kind(where: str, name: str) -> str:
+    """Return the kind of file that a name asks for, or refuse it."""
+    kind = name.lower().rpartition(".")[2]
+    if kind not in FILES:
+        validate.refuse(where, "a .json or .parquet file", name, remedy="Choose one of these endings.")
+    return kind
+
+
+def encode(synopsis: "Synopsis", kind: str) -> bytes:
+    """Return what a file of the kind holds."""
+    if kind == "json":
+        return (json.dumps(synopsis.to_dict(), allow_nan=False) + "\n").encode()
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    head = json.dumps({**synopsis.to_dict(), "noisy_counts": None}, allow_nan=False)
+    sink = pa.BufferOutputStream()
+    pyarrow.parquet.write_table(synopsis.to_arrow().replace_schema_metadata({FORMAT: head}), sink)
+    return bytes(sink.getvalue())
+
+
+def decode(content: bytes) -> Any:
+    """Return what a file holds as plain data."""
+    return _read_parquet(content) if content.startswith(PARQUET) else json.loads(content)
+
+
+def read_fields(data: Any) -> dict[str, Any]:
+    """Return the fields of a synopsis; a file without steps was written before there were any."""
+    refuse_odd_values({name: value for name, value in data.items() if name != "noisy_counts"})
+    names, domain, cells = data["feature_names"], data["domain"], data["cells"]
+    counts = np.array(data["noisy_counts"], dtype=np.float64).reshape(cells)
+    if list(counts.shape) != list(cells):
+        raise ValueError("cells")
+    box, receipt = Box(domain["low"], domain["high"]), Receipt.from_dict(data["receipt"])
+    if "steps" not in data:
+        receipt = migrate_receipt("GridSynopsis", receipt)
+    return {
+        "noisy_counts": counts,
+        "domain": box,
+        "scaling": str(data["scaling"]),
+        "sigma": float(data["sigma"]),
+        "counts": validate.one_of("load_synopsis.counts", data["counts"], COUNT_RULES),
+        "receipt": receipt,
+        "total": None if data["total"] is None else float(data["total"]),
+        "feature_names": None if names is None else tuple(map(str, names)),
+        "steps": read_steps(data["steps"])
+        if "steps" in data
+        else migrate_steps("GridSynopsis", receipt.events, [], box.frame()),
+        "versions": dict(data.get("versions", {})),
+    }
+
+
+def refuse_misfit(synopsis: "Synopsis") -> None:
+    """Refuse numbers that do not belong together, and numbers that are none."""
+    counts, n_features = synopsis.noisy_counts, synopsis.n_features
+    if not counts.size or not n_features or not (np.abs(counts) <= LARGEST_COUNT).all():
+        raise ValueError("noisy_counts")
+    if synopsis.scaling not in ("bounds", "none") or synopsis.frame.n_features != n_features:
+        raise ValueError("domain")
+    if len(synopsis.columns) != n_features or len(set(synopsis.columns)) != n_features:
+        raise ValueError("feature_names")
+    if not (1 / LARGEST_COUNT <= synopsis.sigma <= LARGEST_COUNT):
+        raise ValueError("sigma")
+    if not (synopsis.total is None or 0 <= synopsis.total <= LARGEST_COUNT):
+        raise ValueError("total")
+
+
+def _read_parquet(content: bytes) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(pa.BufferReader(content))
+    head = json.loads((table.schema.metadata or {}).get(FORMAT.encode(), b"{}"))
+    return {**head, "noisy_counts": table.column("noisy_count").to_numpy()} if "cells" in head else head
+
+
+def read_bytes(source: Path) -> bytes:
+    """Return what a file holds, or refuse it by name."""
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        reason = error.strerror
+    except ValueError:  # a character that no name can hold
+        reason = "not a file name"
+    raise ReleaseError(f"load_synopsis: cannot read {source.name!r} ({reason}). Check the path.")
