@@ -33,7 +33,7 @@ def make_page(folder: Path) -> Page:
     results = open_results(folder)
     sections = []
     for suite in SUITES.values():
-        if suite.name in _asked(results):
+        if suite.name in _suites_of(results):
             mine = Results(tuple(record for record in results if record["kind"] in suite.kinds), results.runs)
             if len(mine.good):
                 sections.append(suite.section(mine, folder))
@@ -43,7 +43,7 @@ def make_page(folder: Path) -> Page:
     return Page(markdown, html, tuple(sections))
 
 
-def _asked(results: Results) -> set[str]:
+def _suites_of(results: Results) -> set[str]:
     return {run.get("suite", "") for run in results.runs} | {record.get("suite", "") for record in results}
 
 

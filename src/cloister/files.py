@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one writer of files: a file is complete or it is not there. Anybody may import this."""
+"""Files that are read and written whole: a written file is complete or it is not there. Anybody may import this."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import IO
 
 from cloister.exceptions import ReleaseError
 
-__all__ = ["open_draft", "write_whole"]
+__all__ = ["open_draft", "read_whole", "write_whole"]
 
 
 def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes, *, overwrite: bool = False) -> None:
@@ -45,6 +45,18 @@ def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes, 
     if exists:
         raise ReleaseError(f"{where}: {target.name!r} exists. Pass overwrite=True to replace it, or choose another name.")
     raise ReleaseError(f"{where}: cannot write {target.name!r} ({reason}). Choose another place.")
+
+
+def read_whole(where: str, path: str | os.PathLike[str]) -> bytes:
+    """Return what a file holds, or refuse it by name; `where` names who wanted to read."""
+    source = Path(path)
+    try:
+        return source.read_bytes()
+    except OSError as error:
+        reason = error.strerror
+    except ValueError:  # a character that no name can hold
+        reason = "not a file name"
+    raise ReleaseError(f"{where}: cannot read {source.name!r} ({reason}). Check the path.")
 
 
 @contextmanager

@@ -30,8 +30,8 @@ def test_a_release_predicts_and_costs_what_it_did(name: str) -> None:
     release, expected = load_release(DATA / f"{name}.json"), RELEASES[name]
     assert release.predict(ROWS[expected["rows"]]).tolist() == expected["labels"]
     assert release.method == expected["method"]
-    told = summary(release)["receipt"]
-    assert (len(told["events"]), told["spent"]) == (expected["n_events"], expected["spent"])
+    found = summary(release)["receipt"]
+    assert (len(found["events"]), found["spent"]) == (expected["n_events"], expected["spent"])
 
 
 @releases
@@ -77,11 +77,11 @@ def test_the_votes_of_pe_means_keep_their_figures(name: str) -> None:
 @releases
 def test_a_report_draws_what_it_drew(name: str) -> None:
     release, expected = load_release(DATA / f"{name}.json"), RELEASES[name]
-    told, html = summary(release), report_html(release)
-    assert told["projected"] == expected["projected"]
+    found, html = summary(release), report_html(release)
+    assert found["projected"] == expected["projected"]
     assert html.count('<svg class="panel"') == expected["n_panels"]
     assert all(caption in html for _, caption in expected["captions"])
-    assert told.get("loss", {}).get("words") == expected["loss"]
+    assert found.get("loss", {}).get("words") == expected["loss"]
 
 
 # -- edited files --------------------------------------------------------------------------------------------------------
@@ -122,8 +122,8 @@ def test_a_history_that_is_none_is_refused_or_left_out(history: object) -> None:
 @pytest.mark.parametrize("kind", ["json", "parquet"])
 def test_a_synopsis_answers_as_it_did(kind: str) -> None:
     synopsis, expected = load_synopsis(DATA / f"synopsis.{kind}"), EXPECTED["synopsis"]
-    told = synopsis_summary(synopsis)
-    assert {name: told[name] for name in ("n_rows", "n_rows_error", "sigma", "cells")} == {
+    found = synopsis_summary(synopsis)
+    assert {name: found[name] for name in ("n_rows", "n_rows_error", "sigma", "cells")} == {
         name: expected[name] for name in ("n_rows", "n_rows_error", "sigma", "cells")
     }
     assert synopsis.count(([0, 0], [0.5, 1.0])).value == expected["count"]

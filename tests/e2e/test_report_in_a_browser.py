@@ -71,7 +71,7 @@ def test_the_content_is_there_and_the_console_is_silent(browser: str, report: Pa
     assert set(re.findall(r"""(?:src|href)=["']?([^"' >]+)""", done.stdout)) == {"data:,"}
 
 
-def test_nothing_is_asked_of_the_network(browser: str, report: Path, tmp_path: Path) -> None:
+def test_nothing_is_requested_from_the_network(browser: str, report: Path, tmp_path: Path) -> None:
     control = tmp_path / "control.html"
     control.write_text('<script>console.error("ran")</script><img src="http://example.invalid/x.png">')
     done = open_in(browser, control, tmp_path / "first", "--dump-dom", f"--log-net-log={tmp_path / 'control.json'}")
@@ -82,7 +82,7 @@ def test_nothing_is_asked_of_the_network(browser: str, report: Path, tmp_path: P
 
 
 def hosts_in(log: Path) -> set[str]:
-    """Return the hosts that were asked for anything, without those the browser itself calls home to."""
+    """Return the hosts that got a request, without those the browser itself calls home to."""
     found = re.findall(r'"(?:https?|wss?)://([^"/:\\ ]+)', log.read_text(encoding="utf-8", errors="replace"))
     return {host for host in found if not re.search(r"(^|\.)(google|googleapis|gvt1|gstatic|chromium)\.(com|org)$", host)}
 

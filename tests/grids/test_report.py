@@ -56,7 +56,7 @@ def test_more_columns_are_pairs(n_features, n_pairs, fit, generator):
     synopsis = fit(generator.random((400, n_features)), rule=3)
     html = synopsis_html(synopsis, random_state=0)
     assert len(labelled(html, "Noisy counts of")) == n_pairs
-    assert ("four are shown" in html) == (n_features > 4)
+    assert ("four are drawn" in html) == (n_features > 4)
 
 
 def test_one_column_is_bars(fit, generator):
@@ -72,7 +72,7 @@ def test_fine_grids_are_drawn_coarser_and_say_so(by_hand, generator):
     assert len(html) < 1_000_000
 
 
-def test_large_grids_are_not_compared_unless_asked(by_hand):
+def test_large_grids_are_compared_on_demand(by_hand):
     html = synopsis_html(by_hand(np.ones((400, 400))), random_state=0)
     assert "How many clusters" not in html
     assert "1 centre, with errors" in html
@@ -102,8 +102,8 @@ def test_names_are_escaped_and_nothing_is_loaded(by_hand):
 
 def test_the_summary_says_how_well_the_rows_are_known(fit, by_hand):
     assert synopsis_summary(fit())["n_rows_error"] == 0
-    asked = synopsis_summary(fit(n_rows=None))
-    assert asked["n_rows_error"] == pytest.approx(2**0.5 / 0.04, rel=1e-3)
+    counted = synopsis_summary(fit(n_rows=None))
+    assert counted["n_rows_error"] == pytest.approx(2**0.5 / 0.04, rel=1e-3)
     added = by_hand(np.ones((3, 4)), sigma=2.0)
     assert synopsis_summary(added)["n_rows_error"] == pytest.approx(2 * 12**0.5)
 

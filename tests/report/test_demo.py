@@ -8,13 +8,13 @@ import pytest
 from cloister import Ledger, demo, load_release
 
 
-def test_the_story_is_told_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_can_be_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(demo, "N_PATIENTS", 2000)
     monkeypatch.setattr(demo.make_patients, "__defaults__", (2000,))
     (tmp_path / "mine.txt").write_text("kept")
     for _ in range(2):
         demo.main([str(tmp_path)])
-        told = capsys.readouterr().out
+        found = capsys.readouterr().out
         for words in (
             "2,000 fictitious patients",
             "cloister fit",
@@ -22,7 +22,7 @@ def test_the_story_is_told_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             "Error: Ledger.reserve",
             "report.html",
         ):
-            assert words in told
+            assert words in found
     assert {path.name for path in tmp_path.iterdir()} == {
         *("mine.txt", "patients.parquet", "budget.sqlite", "release.json", "report.html")
     }

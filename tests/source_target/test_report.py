@@ -64,15 +64,15 @@ def test_many_points_are_not_labelled(make, generator):
 def test_larger_counts_are_drawn_larger(make, generator):
     target = np.repeat([[0.0, 0.0], [10.0, 0.0], [5.0, 9.0]], 20, axis=0) + generator.normal(0, 0.1, (60, 2))
     source = np.vstack([np.zeros((900, 2)), np.tile([[10.0, 0.0]], (100, 1))])
-    told = summary(make(1, epsilon=50.0, coreset_radius=0.2).fit(target, source=source).release_)
-    assert told["map"]["counts"] == sorted(told["map"]["counts"], reverse=True)
-    assert told["map"]["source"][0] == pytest.approx([0.0, 0.0], abs=1)
+    found = summary(make(1, epsilon=50.0, coreset_radius=0.2).fit(target, source=source).release_)
+    assert found["map"]["counts"] == sorted(found["map"]["counts"], reverse=True)
+    assert found["map"]["source"][0] == pytest.approx([0.0, 0.0], abs=1)
 
 
 def test_the_summary_is_the_release_in_words(fit):
-    told = source_target_summary(fit(2))
-    assert told["n_target"] == 80
-    assert f"serves {told['served_by_source']} of 80 target points" in told["words"][0]
+    found = source_target_summary(fit(2))
+    assert found["n_target"] == 80
+    assert f"serves {found['served_by_source']} of 80 target points" in found["words"][0]
 
 
 @pytest.mark.parametrize("name", ["target", "sanitized_counts", "medoid_indices", "n_target", "target_cost"])

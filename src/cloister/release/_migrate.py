@@ -20,7 +20,7 @@ __all__ = ["migrate_receipt", "migrate_steps", "stamp_events"]
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of step: what version 1 asked in it, in order."""
+    """A kind of step: its questions in version 1, in order."""
 
     name: str
     purpose: str
@@ -85,7 +85,7 @@ def migrate_receipt(method: str, receipt: Receipt) -> Receipt:
 
 
 def migrate_steps(method: str, events: tuple[Event, ...], history: Sequence[Any], frame: Frame) -> tuple[StepRecord, ...]:
-    """Return the steps that a history and the names of questions tell of; none if they are not those of the method."""
+    """Return the steps that a history and the names of questions describe; none if they are not those of the method."""
     entries, parts = _by_step(history), _split(method, events)
     steps = []
     for name, kind, part in parts:
@@ -102,7 +102,7 @@ def migrate_steps(method: str, events: tuple[Event, ...], history: Sequence[Any]
 
 def _split(method: str, events: Sequence[Event]) -> list[tuple[str, _Kind, Sequence[Event]]]:
     """Cut the events where steps begin, the longest kind that fits first; nothing if they are not those of the method."""
-    kinds, asked = KINDS.get(method, ()), [event.question_name for event in events]
+    kinds, names = KINDS.get(method, ()), [event.question_name for event in events]
     parts: list[tuple[str, _Kind, Sequence[Event]]] = []
     seen: Counter[str] = Counter()
     first = at = 0
@@ -110,7 +110,7 @@ def _split(method: str, events: Sequence[Event]) -> list[tuple[str, _Kind, Seque
         fitting = [
             (len(kind.questions), -index)
             for index, kind in enumerate(kinds)
-            if index >= first and tuple(asked[at : at + len(kind.questions)]) == kind.questions
+            if index >= first and tuple(names[at : at + len(kind.questions)]) == kind.questions
         ]
         if not fitting:
             return []

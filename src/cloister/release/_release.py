@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, DataError, ReleaseError
-from cloister.files import write_whole
+from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, coarsened
 from cloister.release._migrate import migrate_receipt, migrate_steps, stamp_events
@@ -249,7 +249,7 @@ def _migrated(release: Release, history: list[Any]) -> Release:
 
 
 def refuse_odd_values(data: Any) -> None:
-    """Refuse what JSON cannot hold, or no float: such a file could be read, but neither written again nor shown."""
+    """Refuse what JSON cannot hold, or no float: such a file could be read, but neither written again nor drawn."""
     level, depth = [data], 0
     while level and depth <= DEEPEST:
         below = [
@@ -313,16 +313,14 @@ def load_release(path: str | os.PathLike[str]) -> Release:
     ...
     cloister.exceptions.ReleaseError: load_release: cannot read 'missing.json' (No such file or directory). Check the path.
     """
-    source = Path(path)
+    content = read_whole("load_release", path)
     try:
-        return Release.from_dict(json.loads(source.read_text(encoding="utf-8")))
-    except OSError as error:
-        problem = f"cannot read {source.name!r} ({error.strerror}). Check the path."
+        return Release.from_dict(json.loads(content.decode()))
     except ReleaseError:
         raise
     except (RecursionError, ValueError):
-        problem = f"{source.name!r} is not JSON. Pass the file that 'fit' wrote."
-    raise ReleaseError(f"load_release: {problem}")
+        pass
+    raise ReleaseError(f"load_release: {Path(path).name!r} is not JSON. Pass the file that 'fit' wrote.")
 
 
 def library_versions() -> dict[str, str]:

@@ -39,7 +39,7 @@ CHART_WIDTH, CHART_HEIGHT = 460.0, 150.0
 
 
 def strip(value: float, error: float, *, low: float, high: float, others: Sequence[float] = ()) -> str:
-    """Draw one coordinate of one centre across its bounds: a dot, a whisker, and faint ticks where other centres are."""
+    """Draw one coordinate of one centre across its bounds: a dot, a whisker, and light ticks where other centres are."""
     ticks = "".join(f'<path class="other" d="M0 4v8" transform="translate({_at(one, low, high)} 0)"/>' for one in others)
     reach = WHISKER * error
     left, middle, right = (_at(one, low, high) for one in (value - reach, value, value + reach))

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the cost of a fit divides over what it asked: the squares of mu add up, or the epsilons."""
+"""How the cost of a fit divides over its noisy answers."""
 
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from cloister.privacy import GDP, Event
+from cloister.privacy import Event
 
 __all__ = ["group_events", "share_of"]
 
 
 def share_of(part: Sequence[Event], whole: Sequence[Event]) -> float:
     """Return the share of some events in the cost of all of them."""
-    return math.fsum(map(_weight, part)) / max(math.fsum(map(_weight, whole)), math.ulp(0.0))
+    own, all_of_it = (math.fsum(event.cost.weight for event in events) for events in (part, whole))
+    return own / max(all_of_it, math.ulp(0.0))
 
 
 def group_events(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Put events of one kind together, in the order in which they were first asked; where they differ, say how far."""
+    """Put events of one kind together, in the order in which the kinds first occur; where they differ, say how far."""
     groups: dict[tuple[str, ...], list[Event]] = {}
     for event in events:
         groups.setdefault((event.question_name, event.mechanism, event.relation), []).append(event)
@@ -40,9 +41,3 @@ def _group(group: Sequence[Event], events: Sequence[Event]) -> dict[str, Any]:
         "relation": group[0].relation,
         "share": share_of(group, events),
     }
-
-
-def _weight(event: Event) -> float:
-    """Return what adds up when events compose: the square of mu, or epsilon."""
-    cost = event.cost
-    return cost.mu**2 if isinstance(cost, GDP) else cost.epsilon

@@ -82,11 +82,11 @@ def _panel(step: StepRecord, before: list[list[float]] | None) -> dict[str, Any]
 
 
 def _caption(figures: dict[str, float], n_points: int, *, voted: bool) -> str:
-    asked = int(figures.get("n_points", n_points))
-    kept = int(figures.get("n_kept", asked))
+    before = int(figures.get("n_points", n_points))
+    after = int(figures.get("n_kept", before))
     if voted:
-        return f"{count_of(asked, 'candidate')}, {kept:,} kept votes"
-    return count_of(asked, "centre") + (f", {kept:,} left" if kept < asked else "")
+        return f"{count_of(before, 'candidate')}, {after:,} kept votes"
+    return count_of(before, "centre") + (f", {after:,} left" if after < before else "")
 
 
 def _pairs(points: Any) -> list[list[float]]:

@@ -16,7 +16,7 @@ __all__ = ["synopsis_html"]
 
 PAIRED_COLUMNS = 4
 STRIPPED_COLUMNS = 16
-LARGEST_COMPARED = 1 << 14  # cells; comparing numbers of clusters on a larger grid takes long, so it waits to be asked for
+LARGEST_COMPARED = 1 << 14  # cells; comparing numbers of clusters on a larger grid takes long, so it is done on demand
 
 
 def synopsis_html(
@@ -89,7 +89,7 @@ def _grid(synopsis: Synopsis, release: Release) -> dict[str, Any]:
         words = f"{what} {marks} A count has noise of {noise} rows (standard deviation).{merged}"
         return {"picture": Picture("", heat_map(synopsis, centers)), "pairs": [], "words": words}
     picked = sorted(rank_columns(release)[:PAIRED_COLUMNS])
-    all_of = "" if len(picked) == synopsis.n_features else f" Of {synopsis.n_features} columns, four are shown."
+    all_of = "" if len(picked) == synopsis.n_features else f" Of {synopsis.n_features} columns, four are drawn."
     words = f"Two columns each, all others added up; so the noise is larger than that of a cell. {what} {marks}{all_of}{merged}"
     return {"pairs": [_pair(synopsis, release, pair) for pair in combinations(picked, 2)], "words": words}
 

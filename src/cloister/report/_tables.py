@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cloister.privacy import MECHANISMS
 from cloister.report._figures import count_bar, guess_meter, strip
 from cloister.report._format import number, span_of, with_error
 from cloister.report._pages import Picture, Table
-from cloister.report._words import MECHANISMS, QUESTIONS, promise, scaling_words, unit_of_protection
+from cloister.report._words import QUESTIONS, promise, scaling_words, unit_of_protection
 
 __all__ = ["number_table", "shared_parts", "strip_table"]
 
@@ -89,7 +90,7 @@ def _group_table(receipt: dict[str, Any]) -> Table:
             QUESTIONS.get(group["asked"], group["asked"]),
             str(group["times"]),
             span_of(number(group["smallest_size"]), number(group["largest_size"])),
-            MECHANISMS.get(group["mechanism"], group["mechanism"]),
+            MECHANISMS[group["mechanism"]].label,
             span_of(f"{group['standard_deviation']:.4g}", f"{group['largest_standard_deviation']:.4g}"),
             span_of(f"{group['sensitivity']:.4g}", f"{group['largest_sensitivity']:.4g}"),
             f"{group['share']:.1%}",

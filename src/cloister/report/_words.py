@@ -3,7 +3,7 @@
 
 from typing import Any
 
-__all__ = ["MECHANISMS", "QUESTIONS", "axis_words", "promise", "scaling_words", "unit_of_protection"]
+__all__ = ["QUESTIONS", "axis_words", "promise", "scaling_words", "unit_of_protection"]
 
 QUESTIONS = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
@@ -19,11 +19,6 @@ QUESTIONS = {
     "swap_costs": "Which swap of a centre for a candidate costs the rows least",
     "set_costs": "Which set of centres costs the rows least",
     "neighbour_means": "Mean of the rows nearest to each public point",
-}
-MECHANISMS = {
-    "rounded_gaussian": "Gaussian, rounded to whole steps",
-    "discrete_laplace": "Discrete Laplace",
-    "exponential": "Exponential mechanism: one is chosen, the better the likelier",
 }
 
 

@@ -2,7 +2,6 @@
 """A synopsis as a file: JSON, or Parquet with one row per cell and the rest in its metadata."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +9,13 @@ import numpy as np
 from cloister import validate
 from cloister.algorithms import COUNT_RULES
 from cloister.domain import Box
-from cloister.exceptions import ReleaseError
 from cloister.privacy import Receipt
 from cloister.release import migrate_receipt, migrate_steps, read_steps, refuse_odd_values
 
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["FORMAT", "VERSION", "decode", "encode", "file_kind", "read_bytes", "read_fields", "refuse_misfit"]
+__all__ = ["FORMAT", "VERSION", "decode", "encode", "file_kind", "read_fields", "refuse_misfit"]
 
 FORMAT = "cloister.synopsis"
 VERSION = 1
@@ -100,14 +98,3 @@ def _read_parquet(content: bytes) -> dict[str, Any]:
     table = pyarrow.parquet.read_table(pa.BufferReader(content))
     head = json.loads((table.schema.metadata or {}).get(FORMAT.encode(), b"{}"))
     return {**head, "noisy_counts": table.column("noisy_count").to_numpy()} if "cells" in head else head
-
-
-def read_bytes(source: Path) -> bytes:
-    """Return what a file holds, or refuse it by name."""
-    try:
-        return source.read_bytes()
-    except OSError as error:
-        reason = error.strerror
-    except ValueError:  # a character that no name can hold
-        reason = "not a file name"
-    raise ReleaseError(f"load_synopsis: cannot read {source.name!r} ({reason}). Check the path.")

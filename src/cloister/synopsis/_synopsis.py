@@ -14,12 +14,12 @@ from cloister import validate
 from cloister.algorithms import RESTARTS, KChoice, cluster_cells, compare_numbers, denoise_counts
 from cloister.domain import Box, FloatArray, Frame
 from cloister.exceptions import CloisterError, ReleaseError
-from cloister.files import write_whole
+from cloister.files import read_whole, write_whole
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
 from cloister.release import Release, library_versions
 from cloister.synopsis._cells import RangeCount, as_axes, as_query, cell_points, count_box, judge_clusters
-from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, read_bytes, read_fields, refuse_misfit
+from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, read_fields, refuse_misfit
 from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid
 
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
     Returns
     -------
     Synopsis
-        Ready to be asked.
+        With all its methods.
 
     Raises
     ------
@@ -387,4 +387,4 @@ def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
     ...
     cloister.exceptions.ReleaseError: load_synopsis: cannot read 'missing.json' (No such file or directory). Check the path.
     """
-    return Synopsis.from_bytes(read_bytes(Path(path)), name=repr(Path(path).name))
+    return Synopsis.from_bytes(read_whole("load_synopsis", path), name=repr(Path(path).name))
