@@ -54,7 +54,7 @@ from cloister.algorithms._locate import LocateCosts, Located, locate, orthonorma
 from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._merge import join_closest
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
-from cloister.algorithms._plane import Plane, principal_plane
+from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._refine import (
     Lengths,
     MeanSquare,
@@ -137,8 +137,8 @@ __all__ = [
     "orthonormal_projection",
     "pack_sphere",
     "pack_widest",
+    "plane_of",
     "plusplus",
-    "principal_plane",
     "project_to_total",
     "quantile",
     "random_hyperplanes",

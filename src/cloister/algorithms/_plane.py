@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plane that shows public points best: their first two principal axes."""
+"""The plane in which points are drawn: their mean and first two principal axes, with signs that can be compared."""
 
 from dataclasses import dataclass
 
@@ -7,39 +7,47 @@ import numpy as np
 
 from cloister.domain import FloatArray
 
-__all__ = ["Plane", "principal_plane"]
+__all__ = ["Plane", "plane_of"]
+
+DECIMALS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """An origin and two orthonormal axes; in one dimension the second axis is zero."""
+    """An origin and two orthonormal axes; in one dimension the second is zero."""
 
     origin: FloatArray  # (n_features,)
     axes: FloatArray  # (n_features, 2)
-    shares: tuple[float, float]  # of the spread of the points, along each axis
+    shares: tuple[float, float]  # of the spread, along each axis
 
     def project(self, points: FloatArray) -> FloatArray:
-        """Return points as positions in the plane, of shape (n_points, 2)."""
+        """Return where points lie in the plane, as an array of shape (n_points, 2)."""
         return np.asarray((points - self.origin) @ self.axes)
 
+    def place(self, points: FloatArray) -> list[list[float]]:
+        """Return where points lie in the plane, rounded for storage."""
+        placed: list[list[float]] = np.round(self.project(points), DECIMALS).tolist()
+        return placed
 
-def principal_plane(points: FloatArray) -> Plane:
-    """Return the plane through the mean of the points in which they are spread most.
 
-    The sign of an axis is arbitrary: its largest entry is made positive, so that pictures can be compared.
+def plane_of(points: FloatArray) -> Plane:
+    """Return the plane of public points.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> principal_plane(np.array([[0.0, 1.0], [0.0, 3.0]])).project(np.array([[0.0, 2.5]])).round(2)
-    array([[0.5, 0. ]])
+    >>> plane = plane_of(np.array([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
+    >>> plane.place(np.array([[0.0, 2.0, 1.0]])), plane.shares
+    ([[1.0, 0.0]], (1.0, 0.0))
     """
+    n_points, n_features = points.shape
     origin = points.mean(axis=0)
-    _, lengths, rows = np.linalg.svd(points - origin, full_matrices=min(points.shape) < 2)
-    axes = np.zeros((points.shape[1], 2))
-    axes[:, : min(2, len(rows))] = rows[:2].T
+    if n_points == 1:
+        return Plane(origin, np.eye(n_features, 2), (0.0, 0.0))
+    _, lengths, rows = np.linalg.svd(points - origin, full_matrices=False)
+    axes = np.zeros((n_features, 2))
+    axes[:, : len(rows[:2])] = rows[:2].T
+    # The sign of an axis is arbitrary: let its largest entry be positive, so that pictures can be compared.
     largest = axes[np.abs(axes).argmax(axis=0), [0, 1]]
-    variances = lengths**2
-    total = float(variances.sum())
-    first, second = (float(one / total) if total > 0 else 0.0 for one in [*variances[:2], 0.0][:2])
-    return Plane(origin, axes * np.where(largest < 0, -1.0, 1.0), (first, second))
+    total = float(np.sum(lengths**2))
+    parts = [float(length**2) / total if total > 0 else 0.0 for length in (*lengths, 0.0, 0.0)[:2]]
+    return Plane(origin, axes * np.where(largest < 0, -1.0, 1.0), (parts[0], parts[1]))

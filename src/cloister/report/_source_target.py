@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.algorithms import Plane, principal_plane
+from cloister.algorithms import Plane, plane_of
 from cloister.domain import FloatArray
 from cloister.exceptions import ReleaseError
 from cloister.release import Release
@@ -163,4 +163,4 @@ def _badges(points: Sequence[Point]) -> str:
 def _plane(target: FloatArray) -> Plane:
     """Return the plane to draw the target in: its own columns if there are two."""
     width = target.shape[1]
-    return principal_plane(target) if width > 2 else Plane(np.zeros(width), np.eye(width, 2), (1.0, 0.0))
+    return plane_of(target) if width > 2 else Plane(np.zeros(width), np.eye(width, 2), (1.0, 0.0))

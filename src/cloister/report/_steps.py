@@ -35,6 +35,7 @@ LEGEND_OF_VOTES = (
     "the centres chosen from them."
 )
 LEGEND_OF_ROUNDS = " Rounds: discs where centres were before, crosses where they went."
+MOST_PANELS = 16  # of more, the first, the last and some between are drawn
 LONGEST_RUN = 12  # steps of one kind that get a line each
 BARS = ("n_points", "n_kept")  # the figures that one chart holds: the part of the points that was kept
 
@@ -62,7 +63,8 @@ def panels_of(release: Release) -> list[dict[str, Any]]:
         if "centers" in step.picture and ("candidates" in step.picture or _kind(step.name) not in votes):
             with suppress(AttributeError, KeyError, TypeError, ValueError):
                 panels.append(_panel(step, panels[-1]["centers"] if panels else None))
-    return panels
+    last, most = len(panels) - 1, min(MOST_PANELS, len(panels))
+    return [panels[round(index * last / max(most - 1, 1))] for index in range(most)]
 
 
 def _panel(step: StepRecord, before: list[list[float]] | None) -> dict[str, Any]:

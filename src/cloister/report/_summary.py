@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from cloister.algorithms import principal_plane
+from cloister.algorithms import plane_of
 from cloister.domain import Box, FloatArray
 from cloister.privacy import Receipt, to_dict
 from cloister.release import Release
@@ -160,7 +160,7 @@ def _plane(release: Release) -> dict[str, Any]:
     """Project the centres, as distances see them, on their first two principal axes."""
     frame = release.frame
     points = frame.to_unit(release.cluster_centers)
-    plane = principal_plane(points)
+    plane = plane_of(points)
     errors = np.sqrt(((release.center_errors / frame.scale) ** 2) @ plane.axes**2)
     return {
         "positions": plane.project(points).tolist(),
