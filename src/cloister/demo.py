@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole story in a minute, on generated data: a table, a budget, a fit, what it publishes, and a refusal.
+"""A demonstration in a minute, on generated data: a table, a budget, a fit, what it publishes, and a refusal.
 
 Run by ``make demo``, or as ``python -m cloister.demo FOLDER``. A seeded generator makes up the patients; the noise is real.
 """
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.cluster import KMeans, make_plan
+from cloister import plan
+from cloister.cluster import KMeans
 from cloister.data import open_rows
-from cloister.domain import Box, FloatArray, Relation
+from cloister.domain import Box, FloatArray
 from cloister.exceptions import BudgetExceeded
-from cloister.privacy import ApproxDP, Ledger, gaussian_budget
+from cloister.privacy import ApproxDP, Ledger
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,7 +58,7 @@ def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> FloatArray:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Tell the story in a folder; files of an earlier run are replaced, everything else there is left alone."""
+    """Run the demonstration in a folder; files of an earlier run are replaced, everything else there is left alone."""
     from cloister.cli import open_console
 
     given = sys.argv[1:] if arguments is None else arguments
@@ -104,16 +105,15 @@ def _open_budget(console: "Console", folder: Path) -> Ledger:
 
 def _say_what_to_expect(console: "Console") -> None:
     _chapter(console, "3. What to expect")
-    budget = gaussian_budget(ApproxDP(EPSILON, BUDGET.delta))
-    plan = make_plan(N_PATIENTS, len(COLUMNS), len(GROUPS), budget=budget, relation=Relation.ADD_REMOVE)
-    vote, count = plan.count_noise(plan.votes[-1]), plan.count_noise(plan.shares_of(len(plan.rounds) - 1)[1])
+    forecast = plan(N_PATIENTS, len(COLUMNS), len(GROUPS), epsilon=EPSILON, delta=BUDGET.delta)
+    votes, rounds = ([step for step in forecast.steps if step.name.startswith(kind)] for kind in ("vote", "round"))
     _say(
         console,
-        f"The fit will let the rows vote {len(plan.votes)} times for the nearest of thousands of candidates, to find where "
-        f"they are many, then place the centres in {len(plan.rounds)} rounds of noisy counts and sums. With epsilon "
-        f"{EPSILON:g} a vote carries Gaussian noise of about {vote:.0f} rows, a last count of about {count:.0f}. A group of "
-        "thousands stands out clearly; a group of a few dozen would drown, and that is the point: no patient can be told "
-        "from the noise.",
+        f"The fit will let the rows vote {len(votes)} times for the nearest of thousands of candidates, to find where "
+        f"they are many, then place the centres in {len(rounds)} rounds of noisy counts and sums. With epsilon "
+        f"{EPSILON:g} a vote carries Gaussian noise of about {votes[-1].sigma('counts'):.0f} rows, a last count of about "
+        f"{rounds[-1].sigma('counts'):.0f}. A group of thousands stands out clearly; a group of a few dozen would drown, and "
+        "that is the point: no patient stands out from the noise.",
     )
 
 
@@ -139,7 +139,7 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     release = model.fit(open_rows(folder / "patients.parquet")).release_
     release.save(folder / "release.json", overwrite=True)
     write_report(release, folder / "report.html", overwrite=True)
-    _say(console, f"Done in {time.monotonic() - started:.1f} seconds. This is all that left the room:")
+    _say(console, f"Done in {time.monotonic() - started:.1f} seconds. This is all that left the vault:")
     console.print()
     print_release(console, release)
     units = ", ".join(f"{name} in {unit}" for name, unit in zip(COLUMNS, UNITS, strict=True))
@@ -169,7 +169,7 @@ def _say_where(console: "Console", folder: Path) -> None:
     for name, what in (
         ("release.json", "the release: centres, noisy counts, guarantee, every event. It predicts again:"),
         ("report.html", "the report: one page that opens offline in any browser"),
-        ("budget.sqlite", "the ledger: what was asked, how noisily, and what is left"),
+        ("budget.sqlite", "the ledger: every question, how noisy its answer is, and what is left"),
     ):
         console.print(f"  {folder / name}  {what}", soft_wrap=True)
         if name == "release.json":
