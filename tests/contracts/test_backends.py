@@ -2,6 +2,7 @@
 """The contract of a source of rows: whatever holds the rows, however they are cut, every question gets the same integers."""
 
 import pickle
+from contextlib import nullcontext
 
 import dask.array as da
 import dask.dataframe as dd
@@ -16,6 +17,7 @@ import pytest
 from cloister import GDP, Ledger
 from cloister.data import BlockCache, LocalRows, open_rows
 from cloister.domain import Box, Relation
+from cloister.engines import ENGINES
 from cloister.privacy import Entropy
 from cloister.questions import DistanceHistogram, GridCounts, NearestCounts, NearestSums, NeighbourMeans, RowCount
 from cloister.vault import Vault
@@ -262,7 +264,6 @@ def test_the_rows_are_not_changed(table):
 
 # -- real clusters: the same answers through the vault, which are the same integers where the noise is the same ---------------
 
-ASKED = (*QUESTIONS, NeighbourMeans(points=POINTS[:20], n_neighbors=5))
 PARTITIONS = [1, 3, 7]
 
 
@@ -271,7 +272,8 @@ def noisy_answers(rows):
     ledger = Ledger(GDP(100.0))
     account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
     vault = Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0))
-    single = [vault.ask(asked, GDP(1.0)).value for asked in ASKED]
+    questions = (*QUESTIONS, NeighbourMeans(points=POINTS[:20], n_neighbors=5))
+    single = [vault.ask(question, GDP(1.0)).value for question in questions]
     return [*single, *(answer.value for answer in vault.ask(QUESTIONS, [GDP(1.0)] * len(QUESTIONS)))]
 
 
@@ -291,53 +293,66 @@ def cut(table, partitions, generator):
     return parts if partitions == 1 else [shuffled[:0], *parts, shuffled[:0]]
 
 
-def dask_array(parts):
+def dask_array(parts, cluster):
     return da.concatenate([da.from_array(part, chunks=(max(1, len(part)), 2)) for part in parts])
 
 
-def dask_frame(parts):
+def dask_frame(parts, cluster):
     return dd.concat([dd.from_pandas(pd.DataFrame(part, columns=NAMES), npartitions=1) for part in parts])
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("dask")
-@pytest.mark.parametrize("make", [dask_array, dask_frame])
+def spark_frame(parts, cluster):
+    rows = [part.tolist() for part in parts]
+    scattered_rows = cluster.sparkContext.parallelize(range(len(rows)), len(rows)).flatMap(rows.__getitem__)
+    frame = cluster.createDataFrame(scattered_rows, ", ".join(f"`{name}` double" for name in NAMES))
+    assert frame.rdd.getNumPartitions() == len(rows)
+    return frame
+
+
+# For each engine of a cluster: the fixture that starts one, and the collections in which it holds parts of a table.
+CLUSTERS = {"dask": ("dask_client", (dask_array, dask_frame)), "spark": ("spark", (spark_frame,))}
+
+
+def on_clusters(argument, cases):
+    """Parametrise a slow test by engine and `argument`; `cases` maps an engine to the values of the argument."""
+    marks = {engine: [pytest.mark.slow, pytest.mark.xdist_group(engine)] for engine in CLUSTERS}
+    values = [pytest.param(engine, case, marks=marks[engine]) for engine in CLUSTERS for case in cases(engine)]
+    return pytest.mark.parametrize(("engine", argument), values)
+
+
+@pytest.fixture
+def cluster(engine, request):
+    found = request.getfixturevalue(CLUSTERS[engine][0])
+    with found.as_current() if hasattr(found, "as_current") else nullcontext():
+        yield found
+
+
+def test_every_engine_of_a_cluster_is_in_this_suite():
+    assert set(CLUSTERS) == {engine.name for engine in ENGINES.values() if engine.library is not None}
+
+
+@on_clusters("make", lambda engine: CLUSTERS[engine][1])
 @pytest.mark.parametrize("partitions", PARTITIONS)
-def test_a_dask_cluster_gives_the_same_answers(make, partitions, bad_table, generator, dask_client):
-    with dask_client.as_current():
-        rows = open_rows(make(cut(bad_table, partitions, generator)))
-        assert same(noisy_answers(rows), noisy_answers(open_rows(bad_table)))
+def test_a_cluster_gives_the_same_answers(make, partitions, bad_table, generator, cluster):
+    rows = open_rows(make(cut(bad_table, partitions, generator), cluster))
+    assert same(noisy_answers(rows), noisy_answers(open_rows(bad_table)))
 
 
-@pytest.mark.slow
-@pytest.mark.xdist_group("spark")
-@pytest.mark.parametrize("partitions", PARTITIONS)
-def test_spark_gives_the_same_answers(partitions, bad_table, generator, spark):
-    parts = [part.tolist() for part in cut(bad_table, partitions, generator)]
-    scattered_rows = spark.sparkContext.parallelize(range(len(parts)), len(parts)).flatMap(parts.__getitem__)
-    frame = spark.createDataFrame(scattered_rows, ", ".join(f"`{name}` double" for name in NAMES))
-    assert frame.rdd.getNumPartitions() == len(parts)
-    assert same(noisy_answers(open_rows(frame)), noisy_answers(open_rows(bad_table)))
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("spark")
-@pytest.mark.parametrize("kind", ["parquet-7", "csv-3"])
-def test_files_read_by_spark_in_pieces_give_the_same_answers(kind, table, tmp_path, spark, monkeypatch):
-    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
-    rows = open_rows(FILES[kind](tmp_path, table), engine="spark")
-    assert same(noisy_answers(rows), noisy_answers(open_rows(table)))
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("spark")
-def test_a_spark_table_without_rows_is_a_table(spark):
-    rows = open_rows(spark.createDataFrame([], "age double, bmi int"))
-    assert rows.feature_names == ("age", "bmi")
+@on_clusters("make", lambda engine: CLUSTERS[engine][1])
+def test_a_table_of_a_cluster_without_rows_is_a_table(make, table, cluster):
+    rows = open_rows(make([table[:0]], cluster))
+    assert rows.n_features == len(NAMES)
     assert [rows.fold(lambda block: np.array([len(block), 7])).tolist()[0] for _ in range(3)] == [0, 0, 0]
 
 
-# -- whole numbers beyond 32 bits (fault 13) -----------------------------------------------------------------------------
+@on_clusters("kind", lambda engine: ["parquet-7", "csv-3"])
+def test_files_read_by_a_cluster_in_pieces_give_the_same_answers(kind, engine, table, tmp_path, cluster, monkeypatch):
+    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
+    rows = open_rows(FILES[kind](tmp_path, table), engine=engine)
+    assert same(noisy_answers(rows), noisy_answers(open_rows(table)))
+
+
+# -- whole numbers beyond 32 bits -----------------------------------------------------------------------------
 
 
 class Repeated:

@@ -26,7 +26,7 @@ from cloister.data._pandas import describe_column
 from cloister.data._share import Failure, Share, hold, join_shares, share_of
 from cloister.exceptions import DataError
 
-__all__ = ["DaskRows", "connect_dask", "open_dask", "open_dask_files"]
+__all__ = ["DaskRows", "connect_dask", "open_collection", "open_files"]
 
 FAN_IN = 8  # answers joined at a time
 RETRIES = 2  # of a task that raised an error
@@ -146,17 +146,17 @@ class DaskRows(Source):
         )
 
 
-def open_dask(where: str, data: Any, columns: Sequence[str] | None, *, client: Any = None) -> DaskRows:
+def open_collection(where: str, data: Any, columns: Sequence[str] | None, *, n_jobs: int) -> DaskRows:
     """Open a Dask array or data frame; no partition is computed."""
     kind = type(data)
     if hasattr(kind, "chunks"):
-        return _open_array(where, data, columns, client)
+        return _open_array(where, data, columns)
     if hasattr(kind, "columns") and data.ndim == 2:
-        return _open_frame(where, data, columns, client)
+        return _open_frame(where, data, columns)
     raise DataError(f"{where}: expected a Dask array or data frame, got a Dask {kind.__name__}. Convert it to one of these.")
 
 
-def open_dask_files(where: str, files: FileSet, *, scheduler: str | None) -> DaskRows:
+def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> DaskRows:
     """Open files that all workers see under the same path."""
     import dask
 
@@ -183,7 +183,7 @@ def connect_dask(where: str, scheduler: str) -> Any:
     )
 
 
-def _open_array(where: str, array: Any, columns: Sequence[str] | None, client: Any) -> DaskRows:
+def _open_array(where: str, array: Any, columns: Sequence[str] | None) -> DaskRows:
     if columns is not None:
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
     if array.ndim != 2:
@@ -195,15 +195,15 @@ def _open_array(where: str, array: Any, columns: Sequence[str] | None, client: A
         raise DataError(f"{where}: expected a known number of columns, at least 1. Call compute_chunk_sizes() first.")
     size = array.nbytes
     parts = array.rechunk({1: -1}).to_delayed().ravel().tolist()
-    return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size), client=client)
+    return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size))
 
 
-def _open_frame(where: str, frame: Any, columns: Sequence[str] | None, client: Any) -> DaskRows:
+def _open_frame(where: str, frame: Any, columns: Sequence[str] | None) -> DaskRows:
     table = [describe_column(name, dtype) for name, dtype in frame.dtypes.items()]
     chosen = choose_columns(where, table, columns)
     names = tuple(table[index].name for index in chosen)
     parts = frame[[frame.columns[index] for index in chosen]].to_delayed()
-    return DaskRows(where, list(parts), len(names), names, size=None, client=client)
+    return DaskRows(where, list(parts), len(names), names, size=None)
 
 
 def _tree(where: str, parts: Sequence[Any], packed: bytes) -> Any:

@@ -19,7 +19,7 @@ from cloister.data._csv import CHUNK_BYTES, csv_blocks, csv_schema
 from cloister.data._table import columns_of, to_matrix
 from cloister.exceptions import DataError
 
-__all__ = ["FileSet", "Piece", "open_files"]
+__all__ = ["FileSet", "Piece", "find_files"]
 
 SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 READ_BUFFER = 1 << 20  # bytes of a Parquet column in memory: a row group can be as large as the file
@@ -81,7 +81,7 @@ class FileSet:
             yield from _cut_csv(piece) if piece.kind == "csv" else _cut_parquet(piece)
 
 
-def open_files(where: str, path: Path, columns: Sequence[str] | None) -> FileSet:
+def find_files(where: str, path: Path, columns: Sequence[str] | None) -> FileSet:
     """Find the files a path means and check that all of them have the columns."""
     kind, files = _list_files(where, path)
     first = _describe(where, kind, files[0], declared=columns is not None)

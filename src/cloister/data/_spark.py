@@ -26,7 +26,7 @@ from cloister.data._spark_driver import Job, explain, start_session
 from cloister.data._table import to_matrix
 from cloister.exceptions import DataError
 
-__all__ = ["SparkRows", "open_spark", "open_spark_files"]
+__all__ = ["SparkRows", "open_collection", "open_files"]
 
 NUMBERS = {"boolean", "byte", "decimal", "double", "float", "integer", "long", "short", "void"}  # void: nothing but nulls
 FEW_PARTITIONS, FEW_BYTES = 16, 1 << 25  # up to where the driver joins all answers itself
@@ -128,7 +128,7 @@ class _FilePartitions:
         return self._pieces.flatMap(_read_piece)
 
 
-def open_spark(where: str, frame: Any, columns: Sequence[str] | None) -> SparkRows:
+def open_collection(where: str, frame: Any, columns: Sequence[str] | None, *, n_jobs: int) -> SparkRows:
     """Open a Spark data frame; no row is read."""
     if not hasattr(frame, "mapInArrow") or not hasattr(frame, "schema"):
         kind = type(frame).__name__
@@ -147,7 +147,7 @@ def open_spark(where: str, frame: Any, columns: Sequence[str] | None) -> SparkRo
     return SparkRows(where, _FramePartitions(frame, numbered), len(chosen), tuple(table[index].name for index in chosen))
 
 
-def open_spark_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> SparkRows:
+def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> SparkRows:
     """Open files that all executors see under the same path."""
     from pyspark.sql import SparkSession
 
