@@ -118,7 +118,7 @@ def _say_what_to_expect(console: "Console") -> None:
 
 
 def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
-    from cloister.cli import print_left, print_release
+    from cloister.cli import print_release, print_remaining
     from cloister.report import write_report
 
     _chapter(console, "4. The fit")
@@ -144,7 +144,7 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     print_release(console, release)
     units = ", ".join(f"{name} in {unit}" for name, unit in zip(COLUMNS, UNITS, strict=True))
     console.print(f"Units: {units}.\n")
-    print_left(console, ledger)
+    print_remaining(console, ledger)
     _say(
         console,
         f"That is more than {BUDGET.epsilon:g} - {EPSILON:g}: costs of Gaussian noise add up like the sides of a "

@@ -69,6 +69,7 @@ def test_events_are_listed(run: Run, table: Path, ledger: Path) -> None:
         "closed",
     ):
         assert words in shown
+    assert "step" in shown.split("sensitivity")[0].splitlines()[-1]
     told = json.loads(run("ledger", "show", ledger, "--events", "--json").stdout)
     assert len(told["events"]) == told["accounts"][0]["events"] == 24
     assert {"asked", "event", "scale", "sensitivity", "relation", "when"} <= set(told["events"][0])

@@ -9,7 +9,7 @@ from cloister import plan
 
 from .conftest import Run
 
-NUMBERS = ("--rows", 10_000, "--columns", 6, "-k", 8, "--epsilon", 1)
+NUMBERS = ("--rows", 10_000, "--features", 6, "-k", 8, "--epsilon", 1)
 
 
 def test_a_forecast_is_printed(run: Run) -> None:
@@ -28,6 +28,15 @@ def test_machines_get_the_same(run: Run) -> None:
     assert told["neighbours"] == "replace"
 
 
+def test_the_earlier_name_of_features_still_works(run: Run, refused: Run) -> None:
+    earlier = ("--columns" if one == "--features" else one for one in NUMBERS)
+    assert run("plan", *earlier, "--json").stdout == run("plan", *NUMBERS, "--json").stdout
+    assert "--columns" not in run("plan", "--help").stdout
+    refused(
+        "plan", "--rows", 5, "--columns", "age,bmi", match="Invalid value for '--features': 'age,bmi' is not a valid integer"
+    )
+
+
 def test_the_main_help_names_it(run: Run) -> None:
     assert "cloister plan --rows" in run("--help").stdout
     assert "jq .smallest_cluster" in run("plan", "--help").stdout
@@ -37,7 +46,7 @@ def test_the_main_help_names_it(run: Run) -> None:
     ("changes", "match"),
     [
         (("--rows", 0), "plan.n_rows: expected an integer from 1"),
-        (("--columns", -3), "plan.n_features: expected an integer from 1"),
+        (("--features", -3), "plan.n_features: expected an integer from 1"),
         (("-k", 0), "plan.n_clusters: expected an integer from 1"),
         (("--epsilon", "nan"), "plan.epsilon: expected a finite number above 0, got nan"),
         (("--delta", 1), "plan.delta: expected a finite number of at least 0 and below 1"),
@@ -51,4 +60,5 @@ def test_refusals(refused: Run, changes: tuple[object, ...], match: str) -> None
 
 def test_what_is_required(refused: Run) -> None:
     refused("plan", match="Missing option '--rows'")
+    refused("plan", "--rows", 5, match="Missing option '--features'.")
     refused("plan", *NUMBERS[:-2], match="Missing option '--epsilon'")

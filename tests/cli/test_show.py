@@ -60,4 +60,4 @@ def test_many_columns_are_cut_to_those_that_matter(run: Run, tmp_path: Path, gen
     PEMeans(2, epsilon=1e4, bounds=(-1, 1), n_rounds=12, n_variations=100).fit(rows).release_.save(tmp_path / "wide.json")
     shown = run("show", tmp_path / "wide.json").stdout
     assert "x7" in shown
-    assert "columns that tell the centres apart best, of 12" in shown
+    assert "columns that separate the centres best, of 12" in shown

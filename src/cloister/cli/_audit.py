@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._files import open_target
+from cloister.cli._options import JSON
 from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ VIOLATED = 1
 @click.option("--method", "methods", multiple=True, metavar="NAME", help="Only this estimator; may be repeated.")
 @click.option("--engine", "engines", multiple=True, metavar="NAME", help="Only this engine; may be repeated.")
 @click.option("-o", "--output", default=PAGE, show_default=True, metavar="FILE", help="The page, replaced if it exists.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@JSON
 @click.option("--seed", type=int, help="Repeat an audit. Default: a new one every time.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def audit(*, plant: str | None, list_plants: bool, output: str, as_json: bool, **options: Any) -> int:

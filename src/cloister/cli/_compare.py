@@ -1,28 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """``cloister compare``: several methods on public or made-up rows, to choose one before private rows are touched."""
 
+import sys
 from typing import Any
 
 import click
 
-from cloister.cli._private import EPSILON_HELP, domain_of, open_table, split_names
+from cloister.cli._bounds import read_bounds
+from cloister.cli._options import APPROXIMATE_DELTA, CLUSTERS, COLUMNS, EPSILON, JSON, method_lines, shape_options
+from cloister.cli._private import domain_of, open_table, split_names
+from cloister.methods import METHODS, comparable, find_method
 
 __all__ = ["compare"]
 
 
-@click.command(short_help="Compare methods on public or made-up rows.")
+@click.command(
+    short_help="Compare methods on public or made-up rows.", epilog=method_lines(METHODS[name] for name in comparable())
+)
 @click.argument("public", metavar="[PUBLIC]", required=False)
-@click.option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
-@click.option("--rows", type=int, help="Rows to make up, if there is no PUBLIC table.")
-@click.option("--width", type=int, help="Columns to make up.")
-@click.option("--epsilon", type=float, required=True, help=EPSILON_HELP)
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="Well below 1 over the number of rows; 0 is pure.")
+@CLUSTERS
+@shape_options(
+    required=False,
+    earlier="--width",
+    rows="Rows to make up, if there is no PUBLIC table.",
+    features="Columns to make up.",
+)
+@EPSILON
+@APPROXIMATE_DELTA
 @click.option("--bounds", multiple=True, metavar="BOUNDS", help="Where rows of PUBLIC may lie, as for 'cloister fit'.")
-@click.option("--columns", metavar="A,B,C", help="Columns of PUBLIC to use.")
-@click.option("--methods", metavar="A,B,C", help="Estimators by name, such as KMeans,PEMeans. Default: all.")
+@COLUMNS
+@click.option("--methods", metavar="A,B,C", help="Methods to compare, such as kmeans,pe-means. Default: all.")
 @click.option("--repeats", type=int, default=5, show_default=True, help="Fits of each method.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the rows that are made up and of all fits.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
     """Fit several methods to the same rows and print how far from the loss without privacy each of them ends.
 
@@ -31,22 +41,12 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
 
     \b
     Examples:
-      cloister compare -k 8 --rows 20000 --width 6 --epsilon 1
-      cloister compare last-year.csv -k 8 --epsilon 1 --bounds 0,1 --methods KMeans,PEMeans,FastLloyd
+      cloister compare -k 8 --rows 20000 --features 6 --epsilon 1
+      cloister compare last-year.csv -k 8 --epsilon 1 --bounds 0,1 --methods kmeans,pe-means,fast-lloyd
     """  # noqa: D301
-    import sys
-
     from cloister import compare as compare_methods
-    from cloister.cli._bounds import read_bounds
-    from cloister.cli._print import open_console, print_json
+    from cloister.cli._print import print_text
 
-    given: dict[str, Any] = {"n_rows": options["rows"], "n_features": options["width"]}
-    if public is not None:
-        bounds = read_bounds(options["bounds"])
-        rows = open_table(public, bounds, split_names(options["columns"]))
-        given |= {"rows": rows, **domain_of(rows, bounds, "auto")}
-    if options["methods"] is not None:
-        given["methods"] = split_names(options["methods"])
     found = compare_methods(
         n_clusters=options["clusters"],
         epsilon=options["epsilon"],
@@ -54,13 +54,24 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
         repeats=options["repeats"],
         random_state=options["seed"],
         progress=sys.stderr.isatty(),
-        **given,
+        **_rows(public, options),
+        **_methods(options["methods"]),
     )
-    if as_json:
-        print_json(found.to_dict())
-        return
-    console = open_console()
-    head, *lines = str(found).splitlines()
-    console.print(head, style="bold")
-    for line in lines:
-        console.print(line, soft_wrap=True, highlight=False)
+    print_text(found, as_json=as_json)
+
+
+def _rows(public: str | None, options: dict[str, Any]) -> dict[str, Any]:
+    shape = {"n_rows": options["rows"], "n_features": options["features"]}
+    if public is None:
+        return shape
+    bounds = read_bounds(options["bounds"])
+    rows = open_table(public, bounds, split_names(options["columns"]), where="compare")
+    return {**shape, "rows": rows, **domain_of(rows, bounds, "auto")}
+
+
+def _methods(names: str | None) -> dict[str, Any]:
+    """Return the estimators' names; what is no method is left to be refused."""
+    if names is None:
+        return {}
+    found = [(name, find_method(name)) for name in split_names(names, option="--methods", example="kmeans,pe-means") or ()]
+    return {"methods": [name if method is None else method.name for name, method in found]}

@@ -5,37 +5,31 @@ from typing import Any
 
 import click
 
-from cloister.cli._private import fit_privately, guarantee_options, output_options
+from cloister.cli._options import (
+    CLUSTERS,
+    DELTA_HELP,
+    METHOD,
+    RELEASE_OUTPUT,
+    default_delta,
+    delta_option,
+    guarantee_options,
+    method_lines,
+    output_options,
+)
+from cloister.cli._private import fit_privately
 from cloister.cli._product import RELEASE
+from cloister.methods import commands
 
 __all__ = ["fit"]
 
-METHODS = {
-    "kmeans": "KMeans",
-    "pe-means": "PEMeans",
-    "grid": "GridKMeans",
-    "lloyd": "LloydKMeans",
-    "fast-lloyd": "FastLloyd",
-    "coreset": "CoresetKMeans",
-    "tree": "TreeKMeans",
-}
 
-
-@click.command(short_help="Cluster a table under a privacy guarantee.")
+@click.command(short_help="Cluster a table under a privacy guarantee.", epilog=method_lines(commands().values()))
 @click.argument("data", metavar="DATA")
-@click.option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
-@click.option(
-    "--method",
-    type=click.Choice(list(METHODS)),
-    default="kmeans",
-    show_default=True,
-    help="How to cluster; grid is for up to about 6 columns, those after it are there to compare with.",
-)
-@click.option(
-    "--delta", type=float, help="Well below 1 over the number of rows; 0 is pure. Default: 1e-06, and 0 for grid and tree."
-)
+@CLUSTERS
+@METHOD
+@delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
 @guarantee_options
-@click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
+@RELEASE_OUTPUT
 @output_options
 def fit(data: str, method: str, **options: Any) -> None:
     """Cluster the rows of DATA and print what may be published.
@@ -57,10 +51,9 @@ def fit(data: str, method: str, **options: Any) -> None:
           --ledger budget.sqlite --output release.json --report report.html
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds bounds.json --method grid --output - | cloister show -
     """  # noqa: D301
+    chosen = commands()[method]
 
     def run(parameters: dict[str, Any], rows: Any) -> Any:
-        from cloister import cluster
+        return chosen.estimator(**parameters).fit(rows).release_
 
-        return getattr(cluster, METHODS[method])(**parameters).fit(rows).release_
-
-    fit_privately(RELEASE, data, options, run)
+    fit_privately(RELEASE, data, options, run, delta=chosen.delta)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cloister.cli._options import JSON, delta_option, neighbours_option
 from cloister.exceptions import LedgerError
 
 if TYPE_CHECKING:
@@ -26,14 +27,8 @@ def ledger() -> None:
 @ledger.command(short_help="Create a ledger.")
 @click.argument("path", metavar="PATH")
 @click.option("--epsilon", type=float, required=True, help="The total that all fits together may spend.")
-@click.option("--delta", type=float, default=1e-6, show_default=True, help="Of the total; 0 is pure differential privacy.")
-@click.option(
-    "--neighbours",
-    type=click.Choice(["add-remove", "replace"]),
-    default="add-remove",
-    show_default=True,
-    help="Which tables count as neighbours.",
-)
+@delta_option("Of the total; 0 is pure differential privacy.", default=1e-6)
+@neighbours_option()
 @click.option(
     "--pure-epsilon",
     type=float,
@@ -42,7 +37,7 @@ def ledger() -> None:
     help="The part of epsilon set aside for pure fits (--delta 0), if you plan fits of both kinds.",
 )
 @click.option("--name", default="", help="What the budget is for.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def create(path: str, epsilon: float, delta: float, neighbours: str, pure_epsilon: float, name: str, *, as_json: bool) -> None:
     """Create a ledger with a total budget at PATH. A file that exists is never replaced.
 
@@ -63,10 +58,8 @@ def create(path: str, epsilon: float, delta: float, neighbours: str, pure_epsilo
 
 @ledger.command(short_help="Print budget, spending and what is left.")
 @click.argument("path", metavar="PATH")
-@click.option(
-    "--events", is_flag=True, help="Also print every noisy answer: what was asked, its noise, its sensitivity, its day."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--events", is_flag=True, help="Also print every noisy answer: its step, question, noise, sensitivity and day.")
+@JSON
 def show(path: str, *, events: bool, as_json: bool) -> None:
     """Print the budget at PATH, what was spent, and what is left.
 
@@ -79,13 +72,13 @@ def show(path: str, *, events: bool, as_json: bool) -> None:
     from cloister.cli._print import open_console, print_events, print_json, print_ledger
 
     with _open(path) as found:
-        told, budget = found.summary(), str(found.budget)
+        summary, budget = found.summary(), str(found.budget)
         debits = [line for line in found.lines if line["kind"] == "debit"] if events else []
     if as_json:
-        print_json({**told, "events": debits} if events else told)
+        print_json({**summary, "events": debits} if events else summary)
         return
     console = open_console()
-    print_ledger(console, told, budget)
+    print_ledger(console, summary, budget)
     if events and debits:
         print_events(console, debits)
 

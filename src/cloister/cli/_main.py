@@ -44,15 +44,15 @@ class OneLineGroup(click.Group):
             click.echo(error.format_message())
             sys.exit(BAD_INPUT)
         except click.ClickException as error:
-            _complain(error.format_message())
+            _fail(error.format_message())
         except CloisterError as error:
-            _complain(str(error))
+            _fail(str(error))
         except click.Abort:
-            _complain("stopped. What the ledger has debited stays debited.", code=INTERRUPTED)
+            _fail("stopped. What the ledger has debited stays debited.", code=INTERRUPTED)
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise
-            _complain(f"{error.strerror or error}{f': {error.filename!r}' if error.filename else ''}")
+            _fail(f"{error.strerror or error}{f': {error.filename!r}' if error.filename else ''}")
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -67,8 +67,8 @@ def main() -> None:
 
     \b
     What a fit could find, before any budget is spent:
-      cloister plan --rows 50000 --columns 6 -k 5 --epsilon 1
-      cloister compare -k 5 --rows 50000 --width 6 --epsilon 1
+      cloister plan --rows 50000 --features 6 -k 5 --epsilon 1
+      cloister compare -k 5 --rows 50000 --features 6 --epsilon 1
     A budget, a fit, what it says, and what is left:
       cloister ledger create budget.sqlite --epsilon 2 --delta 1e-6
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds bounds.json \\
@@ -85,6 +85,6 @@ for command in (plan, compare, fit, show, predict, synopsis, source_target, ledg
     main.add_command(command)
 
 
-def _complain(message: str, *, code: int = BAD_INPUT) -> None:
+def _fail(message: str, *, code: int = BAD_INPUT) -> None:
     click.echo(f"Error: {' '.join(message.split())}", err=True)
     sys.exit(code)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
+from cloister.cli._options import FORCE
 from cloister.cli._show import read_release
 from cloister.exceptions import DataError, ParameterError
 
@@ -22,7 +23,7 @@ __all__ = ["predict"]
 @click.option(
     "-o", "--output", metavar="FILE", default=STANDARD_OUTPUT, show_default=True, help="Where to write; '-' is standard output."
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@FORCE
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but labels and errors.")
 def predict(release: str, data: str, output: str, *, force: bool, quiet: bool) -> None:
     """Write the label of the nearest centre for each row of NEW_DATA, in order, as CSV with the header 'label'.

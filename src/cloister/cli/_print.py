@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "currency_of",
-    "left_words",
+    "describe_remaining",
     "open_console",
     "print_choice",
-    "print_chosen",
     "print_events",
     "print_json",
     "print_ledger",
-    "print_left",
+    "print_medoids",
     "print_release",
+    "print_remaining",
     "print_synopsis",
     "print_table",
+    "print_text",
 ]
 
 FEW_COLUMNS = 8  # are all shown, if need be on two lines; of more, as many as fit
@@ -53,50 +54,64 @@ def print_json(data: object) -> None:
     sys.stdout.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
 
 
+def print_text(value: Any, *, as_json: bool) -> None:
+    """Print what has both forms: as JSON, or as text whose first line is a heading."""
+    if as_json:
+        print_json(value.to_dict())
+        return
+    console = open_console()
+    head, *lines = str(value).splitlines()
+    console.print(head, style="bold")
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres with their errors, and the receipt in plain words."""
     from cloister.report import loss_summary, plain_text, with_error
 
-    shown, loss = _pick_columns(console, release), loss_summary(release)
+    columns, loss = _pick_columns(console, release), loss_summary(release)
     console.print(f"{release.n_clusters} centres, in the units of the input, each number ± its standard error", style="bold")
-    table = _table([("label", True), ("rows (noisy)", True), *((plain_text(release.columns[index]), True) for index in shown)])
+    table = _table(
+        [("label", True), ("rows (noisy)", True), *((plain_text(release.columns[index]), True) for index in columns)]
+    )
     for label in range(release.n_clusters):
         counts = with_error(float(release.cluster_counts[label]), float(release.count_errors[label]))
         cells = [
             with_error(float(release.cluster_centers[label, index]), float(release.center_errors[label, index]))
-            for index in shown
+            for index in columns
         ]
         table.add_row(str(label), *(f"{value} ± {error}" for value, error in (counts, *cells)))
-    _print_end(console, table, release, shown, more=() if loss is None else (loss["words"],))
+    _print_end(console, table, release, columns, more=() if loss is None else (loss["words"],))
 
 
-def print_chosen(console: "Console", release: "Release") -> None:
+def print_medoids(console: "Console", release: "Release") -> None:
     """Print the chosen target points, what they and the source serve, and the receipt in plain words."""
     from cloister.report import number, plain_text, source_target_summary
 
-    told, shown = source_target_summary(release), _pick_columns(console, release)
-    chosen, total = release.n_clusters, told["n_target"]
+    summary, columns = source_target_summary(release), _pick_columns(console, release)
+    chosen, total = release.n_clusters, summary["n_target"]
     console.print(f"{chosen:,} of {total:,} target points, in the units of the input", style="bold")
     heads = [("label", True), ("row of the target", True), ("points served", True)]
-    table = _table([*heads, *((plain_text(release.columns[index]), True) for index in shown)])
-    for label, row in enumerate(told["rows"]):
-        cells = [number(float(release.cluster_centers[label, index])) for index in shown]
+    table = _table([*heads, *((plain_text(release.columns[index]), True) for index in columns)])
+    for label, row in enumerate(summary["rows"]):
+        cells = [number(float(release.cluster_centers[label, index])) for index in columns]
         table.add_row(str(label), str(row), f"{int(release.cluster_counts[label]):,}", *cells)
-    _print_end(console, table, release, shown, more=told["words"])
+    _print_end(console, table, release, columns, more=summary["words"])
 
 
 def _pick_columns(console: "Console", release: "Release") -> list[int]:
     from cloister.report import rank_columns
 
-    room = max(2, (console.width - 22) // CELL_WIDTH)
-    return sorted(rank_columns(release)[: FEW_COLUMNS if release.n_features <= FEW_COLUMNS else room])
+    fitting = max(2, (console.width - 22) // CELL_WIDTH)
+    return sorted(rank_columns(release)[: FEW_COLUMNS if release.n_features <= FEW_COLUMNS else fitting])
 
 
-def _print_end(console: "Console", table: Any, release: "Release", shown: Sequence[int], more: Sequence[str] = ()) -> None:
+def _print_end(console: "Console", table: Any, release: "Release", columns: Sequence[int], more: Sequence[str] = ()) -> None:
     console.print(table)
-    if len(shown) < release.n_features:
+    if len(columns) < release.n_features:
         console.print(
-            f"Shown: the {len(shown)} columns that tell the centres apart best, of {release.n_features}; the release holds all."
+            f"The {len(columns)} columns that separate the centres best, of {release.n_features}; the release holds all."
         )
     for line in (*more, *release.receipt.explain()):
         console.print(line)
@@ -106,15 +121,15 @@ def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
     """Print the grid, its noise, and the receipt in plain words."""
     from cloister.report import number, plain_text, synopsis_summary, with_error
 
-    told = synopsis_summary(synopsis)
-    cells = " x ".join(map(str, told["cells"])) + (f" = {told['n_cells']:,}" if len(told["cells"]) > 1 else "")
-    console.print(f"A noisy count for each of {cells} cells, noise of standard deviation {told['sigma']:.3g}", style="bold")
+    summary = synopsis_summary(synopsis)
+    cells = " x ".join(map(str, summary["cells"])) + (f" = {summary['n_cells']:,}" if len(summary["cells"]) > 1 else "")
+    console.print(f"A noisy count for each of {cells} cells, noise of standard deviation {summary['sigma']:.3g}", style="bold")
     table = _table([("column", False), ("from", True), ("to", True), ("cells", True), ("width of a cell", True)])
-    for name, (low, high), count in zip(told["columns"], told["bounds"], told["cells"], strict=True):
+    for name, (low, high), count in zip(summary["columns"], summary["bounds"], summary["cells"], strict=True):
         table.add_row(plain_text(name), number(low), number(high), str(count), number((high - low) / count))
     console.print(table)
-    value, error = with_error(told["n_rows"], told["n_rows_error"])
-    console.print(f"Rows: {value} (public)" if told["n_rows_error"] == 0 else f"Rows: {value} ± {error}")
+    value, error = with_error(summary["n_rows"], summary["n_rows_error"])
+    console.print(f"Rows: {value} (public)" if summary["n_rows_error"] == 0 else f"Rows: {value} ± {error}")
     for line in synopsis.receipt.explain():
         console.print(line)
 
@@ -127,31 +142,31 @@ def print_choice(console: "Console", choice: "KChoice") -> None:
     for index, count in enumerate(choice.n_clusters):
         value, error = with_error(float(choice.held_out[index]), float(choice.held_out_error[index]))
         marks = [("best", choice.best), ("elbow", choice.elbow), ("most that the noise supports", choice.supported)]
-        said = ", ".join(word for word, one in marks if one == count)
+        words = ", ".join(word for word, one in marks if one == count)
         loss, even = number(float(choice.loss[index])), number(float(choice.even[index]))
-        table.add_row(str(count), loss, f"{value} ± {error}", even, said)
+        table.add_row(str(count), loss, f"{value} ± {error}", even, words)
     console.print(table)
     console.print(f"Best: {choice.best} of {choice.n_clusters[0]} to {choice.n_clusters[-1]} clusters.")
 
 
-def print_ledger(console: "Console", told: dict[str, Any], budget: str) -> None:
-    """Print budget, spending, accounts and what is left; `told` is the ledger's summary."""
+def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> None:
+    """Print budget, spending, accounts and what is left."""
     from cloister.report import plain_text
 
-    title = f"Ledger {plain_text(told['name'])}" if told["name"] else "Ledger"
+    title = f"Ledger {plain_text(summary['name'])}" if summary["name"] else "Ledger"
     console.print(title, style="bold")
     console.print(f"Budget:     {budget}")
-    console.print(f"Spent:      {told['spent']}")
-    console.print(f"Left:       {left_words(told)}")
-    console.print(f"Neighbours: {told['neighbours']}")
-    console.print(f"Checkpoint: {told['checkpoint']}", soft_wrap=True)
-    if not told["accounts"]:
+    console.print(f"Spent:      {summary['spent']}")
+    console.print(f"Left:       {describe_remaining(summary)}")
+    console.print(f"Neighbours: {summary['neighbours']}")
+    console.print(f"Checkpoint: {summary['checkpoint']}", soft_wrap=True)
+    if not summary["accounts"]:
         console.print("No fit has used it yet.")
         return
     table = _table(
         [("account", False), ("purpose", False), ("day", False), ("answers", True), ("counts as", False), ("", False)]
     )
-    for account in told["accounts"]:
+    for account in summary["accounts"]:
         state = "open: counts with all it reserved" if account["open"] else "closed"
         table.add_row(
             account["account"],
@@ -166,12 +181,15 @@ def print_ledger(console: "Console", told: dict[str, Any], budget: str) -> None:
 
 def print_events(console: "Console", lines: Sequence[dict[str, Any]]) -> None:
     """Print every debit of a ledger."""
-    heads = [("day", False), ("account", False), ("asked", False), ("numbers", True), ("mechanism", False)]
+    from cloister.report import plain_text
+
+    heads = [("day", False), ("account", False), ("step", False), ("question", False), ("numbers", True), ("mechanism", False)]
     table = _table([*heads, ("scale", True), ("sensitivity", True), ("relation", False), ("", False)])
     for line in lines:
         table.add_row(
             line["when"][:10],
             line["account"],
+            plain_text(line.get("step", "")),
             line["asked"],
             f"{line['size']:,}",
             line["event"],
@@ -183,12 +201,12 @@ def print_events(console: "Console", lines: Sequence[dict[str, Any]]) -> None:
     console.print(table)
 
 
-def left_words(told: dict[str, Any]) -> str:
-    """Say what is left of a ledger's summary, in the currency of its budget."""
-    budget = told["budget"]
+def describe_remaining(summary: dict[str, Any]) -> str:
+    """Say what a ledger has left, in the currency of its budget."""
+    budget = summary["budget"]
     at = f" at delta {budget['delta']:.3g}" if budget.get("delta") else ""
-    pure = f", or {told['left_pure']:.4g} of a pure fit" if budget.get("delta") else ""
-    return f"{currency_of(budget)} {told['left']:.4g}{at}{pure}"
+    pure = f", or {summary['left_pure']:.4g} of a pure fit" if budget.get("delta") else ""
+    return f"{currency_of(budget)} {summary['left']:.4g}{at}{pure}"
 
 
 def currency_of(budget: dict[str, Any]) -> str:
@@ -196,9 +214,9 @@ def currency_of(budget: dict[str, Any]) -> str:
     return {"zcdp": "rho", "gdp": "mu"}.get(str(budget["kind"]), "epsilon")
 
 
-def print_left(console: "Console", ledger: "Ledger") -> None:
+def print_remaining(console: "Console", ledger: "Ledger") -> None:
     """Say in one line what a ledger has left."""
-    console.print(f"Left in the ledger: {left_words(ledger.summary())}, of {ledger.budget}.")
+    console.print(f"Left in the ledger: {describe_remaining(ledger.summary())}, of {ledger.budget}.")
 
 
 def print_table(console: "Console", columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands publish, and the three ways they do: a file, a report, and words or JSON on the terminal."""
+"""What commands publish, and how: as a file, as a report, and as text or JSON on the terminal."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -16,26 +16,38 @@ if TYPE_CHECKING:
 
     from cloister.privacy import Ledger
 
-__all__ = ["CHOICE", "RELEASE", "SYNOPSIS", "OutputOptions", "Outputs", "Product", "check_shown", "open_outputs", "publish"]
+__all__ = ["CHOICE", "RELEASE", "SYNOPSIS", "OutputOptions", "Outputs", "Product", "open_outputs", "publish", "publish_found"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """How a command tells what it did; none of it can change the guarantee."""
+    """What a command writes and prints; none of it can change the guarantee."""
 
     output: str | None = None
     report: str | None = None
     indices: str | None = None
     force: bool = False
-    json: bool = False
+    as_json: bool = False
     quiet: bool = False
+
+    @classmethod
+    def read(cls, options: Mapping[str, Any]) -> Self:
+        """Return those among the options of a command."""
+        return cls(**{field.name: options[field.name] for field in fields(cls) if field.name in options})
+
+    def check(self, inputs: Sequence[tuple[str, str | None]]) -> None:
+        """Refuse outputs that get in each other's way or would replace one of the `inputs`: options and paths."""
+        if self.as_json and STANDARD_OUTPUT in (self.output, self.report, self.indices):
+            raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
+        read = [(name, None if path == STANDARD_OUTPUT else path) for name, path in inputs]
+        refuse_same([*read, ("--output", self.output), ("--report", self.report), ("--indices", self.indices)])
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """The places a command writes to, tried and open."""
+    """The files a command writes, tried and open."""
 
-    shown: OutputOptions
+    options: OutputOptions
     output: Target | None
     report: Target | None
     indices: Target | None
@@ -60,26 +72,24 @@ class Product:
     encode: Callable[[Any, str], bytes]  # the value and the path
     report: Callable[[Any], str]
     summary: Callable[[Any], dict[str, Any]]
-    show: Callable[["Console", Any], None]
+    display: Callable[["Console", Any], None]
     indices: Callable[[Any], str] | None = None  # of the rows that were chosen, if any were
 
 
-def check_shown(shown: OutputOptions, inputs: Sequence[tuple[str, str | None]]) -> None:
-    """Refuse outputs that get in each other's way or would replace an input."""
-    if shown.json and STANDARD_OUTPUT in (shown.output, shown.report, shown.indices):
-        raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
-    read = [(name, None if path == STANDARD_OUTPUT else path) for name, path in inputs]
-    refuse_same([*read, ("--output", shown.output), ("--report", shown.report), ("--indices", shown.indices)])
-
-
 @contextmanager
-def open_outputs(shown: OutputOptions) -> Iterator[Outputs]:
+def open_outputs(options: OutputOptions) -> Iterator[Outputs]:
     """Try and open what will be written, before anything is spent."""
     with ExitStack() as stack:
-        output = stack.enter_context(open_target("--output", shown.output, force=shown.force))
-        report = stack.enter_context(open_target("--report", shown.report, force=shown.force))
-        indices = stack.enter_context(open_target("--indices", shown.indices, force=shown.force))
-        yield Outputs(shown, output, report, indices)
+        output = stack.enter_context(open_target("--output", options.output, force=options.force))
+        report = stack.enter_context(open_target("--report", options.report, force=options.force))
+        indices = stack.enter_context(open_target("--indices", options.indices, force=options.force))
+        yield Outputs(options, output, report, indices)
+
+
+def publish_found(product: Product, value: Any, options: OutputOptions) -> None:
+    """Write and print what cost nothing."""
+    with open_outputs(options) as outputs:
+        publish(product, value, outputs)
 
 
 def publish(
@@ -91,7 +101,7 @@ def publish(
     more: Mapping[str, Any] | None = None,
     paid: bool = False,
 ) -> None:
-    """Write the file and the report, then tell. What cannot be written any more but has been paid for is printed."""
+    """Write the file and the report, then print. What cannot be written any more but has been paid for is printed."""
     if outputs.output is not None:
         try:
             outputs.output.write(product.encode(value, outputs.output.path))
@@ -103,23 +113,23 @@ def publish(
         outputs.report.write(product.report(value))
     if outputs.indices is not None and product.indices is not None:
         outputs.indices.write(product.indices(value))
-    if outputs.shown.json:
+    if outputs.options.as_json:
         from cloister.cli._print import print_json
 
         print_json({**product.summary(value), **(more or {})})
-    elif not outputs.shown.quiet:
-        _say(product, value, outputs, ledger=ledger, paid=paid)
+    elif not outputs.options.quiet:
+        _print_summary(product, value, outputs, ledger=ledger, paid=paid)
 
 
-def _say(product: Product, value: Any, outputs: Outputs, *, ledger: "Ledger | None", paid: bool) -> None:
-    from cloister.cli._print import open_console, print_left
+def _print_summary(product: Product, value: Any, outputs: Outputs, *, ledger: "Ledger | None", paid: bool) -> None:
+    from cloister.cli._print import open_console, print_remaining
 
     if outputs.standard and not paid:
         return
     console = open_console(error=outputs.standard)
-    product.show(console, value)
+    product.display(console, value)
     if ledger is not None:
-        print_left(console, ledger)
+        print_remaining(console, ledger)
     for name, path in outputs.files.items():
         be = "are" if name == "indices" else "is"
         console.print(f"The {product.name if name == 'output' else name} {be} in {path}", soft_wrap=True)
@@ -144,13 +154,13 @@ def _release_summary(release: Any) -> dict[str, Any]:
     return {name: value for name, value in summary(release).items() if name not in ("map", "panels", "rounds")}
 
 
-def _show_release(console: "Console", release: Any) -> None:
-    from cloister.cli._print import print_chosen, print_release
+def _print_release(console: "Console", release: Any) -> None:
+    from cloister.cli._print import print_medoids, print_release
 
-    (print_release if release.free_centers is None else print_chosen)(console, release)
+    (print_release if release.free_centers is None else print_medoids)(console, release)
 
 
-def _chosen_rows(release: Any) -> str:
+def _medoid_rows(release: Any) -> str:
     return "row\n" + "".join(f"{row}\n" for row in release.details["medoid_indices"])
 
 
@@ -170,13 +180,13 @@ def _synopsis_summary(synopsis: Any) -> dict[str, Any]:
     return synopsis_summary(synopsis)
 
 
-def _show_synopsis(console: "Console", synopsis: Any) -> None:
+def _print_synopsis(console: "Console", synopsis: Any) -> None:
     from cloister.cli._print import print_synopsis
 
     print_synopsis(console, synopsis)
 
 
-def _show_choice(console: "Console", choice: Any) -> None:
+def _print_choice(console: "Console", choice: Any) -> None:
     from cloister.cli._print import print_choice
 
     print_choice(console, choice)
@@ -187,16 +197,16 @@ RELEASE = Product(
     encode=lambda release, path: release.to_json().encode(),
     report=_release_report,
     summary=_release_summary,
-    show=_show_release,
-    indices=_chosen_rows,
+    display=_print_release,
+    indices=_medoid_rows,
 )
 SYNOPSIS = Product(
-    name="synopsis", encode=_synopsis_bytes, report=_synopsis_report, summary=_synopsis_summary, show=_show_synopsis
+    name="synopsis", encode=_synopsis_bytes, report=_synopsis_report, summary=_synopsis_summary, display=_print_synopsis
 )
 CHOICE = Product(  # is not written; its report is that of the synopsis
     name="choice",
     encode=lambda choice, path: b"",
     report=_synopsis_report,
     summary=lambda choice: dict(choice.to_dict()),
-    show=_show_choice,
+    display=_print_choice,
 )

@@ -4,12 +4,13 @@
 import json
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cloister.cli._files import STANDARD_OUTPUT
-from cloister.cli._product import RELEASE, OutputOptions, check_shown, open_outputs, publish
+from cloister.cli._options import FORCE, JSON, REPORT
+from cloister.cli._product import RELEASE, OutputOptions, publish_found
 from cloister.exceptions import ReleaseError
 
 if TYPE_CHECKING:
@@ -20,10 +21,10 @@ __all__ = ["read_release", "show"]
 
 @click.command(short_help="Print a release, or write its report.")
 @click.argument("release", metavar="RELEASE")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead of a table.")
-@click.option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
-@click.option("--force", is_flag=True, help="Replace a report that exists.")
-def show(release: str, report: str | None, *, as_json: bool, force: bool) -> None:
+@JSON
+@REPORT
+@FORCE
+def show(release: str, **options: Any) -> None:
     """Print what RELEASE says: centres with their errors, and the receipt. '-' reads standard input.
 
     \b
@@ -32,11 +33,9 @@ def show(release: str, report: str | None, *, as_json: bool, force: bool) -> Non
       cloister show release.json --report report.html
       cloister show release.json --json | jq .clusters
     """  # noqa: D301
-    shown = OutputOptions(report=report, force=force, json=as_json)
-    check_shown(shown, [("RELEASE", release)])
-    found = read_release(release)
-    with open_outputs(shown) as outputs:
-        publish(RELEASE, found, outputs)
+    output = OutputOptions.read(options)
+    output.check([("RELEASE", release)])
+    publish_found(RELEASE, read_release(release), output)
 
 
 def read_release(path: str) -> "Release":

@@ -6,25 +6,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._bounds import read_bounds
-from cloister.cli._private import (
-    EPSILON_HELP,
-    open_table,
-    output_options,
-    output_options_of,
-    shared_options,
-    shared_parameters,
-    source_options,
-    spend,
-    split_names,
-)
-from cloister.cli._product import RELEASE, check_shown
+from cloister.cli._options import EPSILON_HELP, RELEASE_OUTPUT, default_delta, delta_option, output_options, private_options
+from cloister.cli._private import open_table, shared_parameters, source_options, spend, split_names
+from cloister.cli._product import RELEASE, OutputOptions
 from cloister.exceptions import ParameterError
+from cloister.methods import METHODS
 
 if TYPE_CHECKING:
     from cloister.data import Rows
     from cloister.privacy import Guarantee
 
 __all__ = ["source_target"]
+
+METHOD = METHODS["SourceTargetKMedoids"]
 
 
 @click.command("source-target", short_help="Choose points of a public table beside a private one.")
@@ -34,7 +28,7 @@ __all__ = ["source_target"]
 )
 @click.option("-k", "--clusters", type=int, required=True, help="Number of target points to choose.")
 @click.option("--epsilon", type=float, help=EPSILON_HELP)
-@click.option("--delta", type=float, help="Well below one over the number of source rows. Default: 0, which is pure.")
+@delta_option(f"Well below 1 over the number of source rows; 0 is pure. {default_delta([METHOD])}", default=None)
 @click.option("--rho", type=float, help="Zero-concentrated privacy, instead of --epsilon and --delta.")
 @click.option(
     "--method",
@@ -52,11 +46,11 @@ __all__ = ["source_target"]
     type=float,
     default=0.05,
     show_default=True,
-    help="Target points within this part of the diameter are asked about together; 0 asks about each.",
+    help="Target points within this part of the diameter share one average; 0: one for each point.",
 )
 @click.option("--metric", default="euclidean", show_default=True, help="Distance to minimise, as scikit-learn names it.")
-@shared_options
-@click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
+@private_options
+@RELEASE_OUTPUT
 @click.option("--indices", metavar="FILE", help="Write the rows of TARGET that were chosen as CSV; '-' is standard output.")
 @output_options
 def source_target(target: str, source: str, **options: Any) -> None:
@@ -74,15 +68,13 @@ def source_target(target: str, source: str, **options: Any) -> None:
       cloister source-target streets.csv --source volunteers.parquet -k 10 --rho 1 --columns x,y \\
           --ledger budget.sqlite --output release.json --report report.html --indices medoids.csv
     """  # noqa: D301
-    shown = output_options_of(options)
-    check_shown(shown, [("TARGET", target), ("--source", source), ("--ledger", options["ledger"])])
+    output = OutputOptions.read(options)
+    output.check([("TARGET", target), ("--source", source), ("--ledger", options["ledger"])])
     guarantee = _guarantee(options)
     public, rows, domain = _open(target, source, options)
 
     def run(ledger: Any) -> Any:
-        from cloister.cluster import SourceTargetKMedoids
-
-        model = SourceTargetKMedoids(
+        model = METHOD.estimator(
             **shared_parameters(ledger, options),
             guarantee=guarantee,
             bounds=domain,
@@ -94,7 +86,7 @@ def source_target(target: str, source: str, **options: Any) -> None:
         )
         return model.fit(public, source=rows).release_
 
-    spend(RELEASE, shown, options, run)
+    spend(RELEASE, output, options, run)
 
 
 def _guarantee(options: dict[str, Any]) -> "Guarantee":
@@ -103,7 +95,7 @@ def _guarantee(options: dict[str, Any]) -> "Guarantee":
     if (options["epsilon"] is None) == (options["rho"] is None):
         raise ParameterError("source-target: expected one of --epsilon and --rho. Pass --epsilon 3, for example.")
     if options["rho"] is None:
-        return as_guarantee("source-target", options["epsilon"], options["delta"] or 0.0)
+        return as_guarantee("source-target", options["epsilon"], METHOD.delta if options["delta"] is None else options["delta"])
     if options["delta"] is not None:
         raise ParameterError("--delta: goes with --epsilon, not with --rho. Leave it out.")
     return ZCDP(options["rho"])

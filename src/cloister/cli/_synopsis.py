@@ -4,17 +4,27 @@
 import dataclasses
 import os
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cloister.cli._bounds import Bounds, read_query
 from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
-from cloister.cli._private import fit_privately, guarantee_options, output_options
-from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, OutputOptions, check_shown, open_outputs, publish
+from cloister.cli._options import (
+    CLUSTERS,
+    FORCE,
+    JSON,
+    RELEASE_OUTPUT,
+    REPORT,
+    delta_option,
+    guarantee_options,
+    output_options,
+)
+from cloister.cli._private import fit_privately
+from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, OutputOptions, Product, publish_found
 from cloister.exceptions import ParameterError
+from cloister.methods import METHODS
 
 if TYPE_CHECKING:
     from cloister.domain import Box
@@ -22,12 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["synopsis"]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-SEED = click.option("--seed", type=int, help="Repeat the restarts exactly. They see public numbers only: this costs nothing.")
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-REPORT = click.option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
-FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
+SEED = click.option("--seed", type=int, help="Repeat the result exactly. Only public numbers are used: this costs nothing.")
+DELTA = METHODS["GridSynopsis"].delta
 SOURCE = click.argument("source", metavar="SYNOPSIS")
 
 
@@ -57,7 +63,7 @@ def synopsis() -> None:
     show_default=True,
     help="How many clusters the grid should tell apart; a hint, no limit.",
 )
-@click.option("--delta", type=float, default=0.0, show_default=True, help="0: Laplace noise, pure. Above 0: Gaussian noise.")
+@delta_option("0: Laplace noise, pure. Above 0: Gaussian noise.", default=DELTA)
 @click.option(
     "--rule", default="rugnik", show_default=True, metavar="RULE", help="Cells per axis: rugnik, eugkm, a number, or N,N,..."
 )
@@ -86,18 +92,18 @@ def fit(data: str, rule: str, **options: Any) -> None:
 
         return GridSynopsis(**parameters, rule=cells).fit(rows).synopsis_
 
-    fit_privately(SYNOPSIS, data, options, run)
+    fit_privately(SYNOPSIS, data, options, run, delta=DELTA)
 
 
 @synopsis.command(short_help="Cluster the cells.")
 @SOURCE
-@click.option("-k", "--clusters", type=int, required=True, help="Number of clusters; any.")
+@CLUSTERS
 @SEED
-@click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
+@RELEASE_OUTPUT
 @REPORT
 @FORCE
 @JSON
-def kmeans(source: str, clusters: int, seed: int | None, *, as_json: bool, **options: Any) -> None:
+def kmeans(source: str, clusters: int, seed: int | None, **options: Any) -> None:
     """Cluster the cells of SYNOPSIS by their counts, and print the centres. 'cloister predict' reads the release.
 
     \b
@@ -105,18 +111,9 @@ def kmeans(source: str, clusters: int, seed: int | None, *, as_json: bool, **opt
       cloister synopsis kmeans synopsis.json -k 5
       cloister synopsis kmeans synopsis.json -k 5 --output release.json --report report.html
     """  # noqa: D301
-    shown = OutputOptions(json=as_json, **options)
-    check_shown(shown, [("SYNOPSIS", source)])
+    output = _check_output(source, options)
     found = _read(source)
-    release = found.kmeans(clusters, random_state=seed)
-
-    def report(value: Any) -> str:
-        from cloister.report import synopsis_html
-
-        return synopsis_html(found, release=value, random_state=seed)
-
-    with open_outputs(shown) as outputs:
-        publish(dataclasses.replace(RELEASE, report=report), release, outputs)
+    publish_found(_reported(RELEASE, found, "release", seed), found.kmeans(clusters, random_state=seed), output)
 
 
 @synopsis.command("choose-k", short_help="Compare numbers of clusters.")
@@ -126,7 +123,7 @@ def kmeans(source: str, clusters: int, seed: int | None, *, as_json: bool, **opt
 @REPORT
 @FORCE
 @JSON
-def choose_k(source: str, numbers: str, seed: int | None, *, as_json: bool, **options: Any) -> None:
+def choose_k(source: str, numbers: str, seed: int | None, **options: Any) -> None:
     """Compare numbers of clusters: by the loss, and by the loss on a half of the noise the centres have not seen.
 
     \b
@@ -134,19 +131,9 @@ def choose_k(source: str, numbers: str, seed: int | None, *, as_json: bool, **op
       cloister synopsis choose-k synopsis.json
       cloister synopsis choose-k synopsis.json --range 2:20 --json | jq .best
     """  # noqa: D301
-    shown = OutputOptions(json=as_json, **options)
-    check_shown(shown, [("SYNOPSIS", source)])
-    span = _read_range(numbers)
+    output, span = _check_output(source, options), _read_range(numbers)
     found = _read(source)
-    choice = found.choose_k(span, random_state=seed)
-
-    def report(value: Any) -> str:
-        from cloister.report import synopsis_html
-
-        return synopsis_html(found, choice=value, random_state=seed)
-
-    with open_outputs(shown) as outputs:
-        publish(dataclasses.replace(CHOICE, report=report), choice, outputs)
+    publish_found(_reported(CHOICE, found, "choice", seed), found.choose_k(span, random_state=seed), output)
 
 
 @synopsis.command(short_help="Count rows in ranges.")
@@ -166,12 +153,12 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
     from cloister.cli._print import print_json
     from cloister.report import with_error
 
-    asked = [read_query(value) for value in queries]
+    ranges = [read_query(value) for value in queries]
     found = _read(source)
-    counts = [found.count(_box(found, one)) for one in asked]
+    counts = [found.count(_box(found, one)) for one in ranges]
     if as_json:
-        told = [{**dataclasses.asdict(count), "standard_error": count.standard_error} for count in counts]
-        print_json([{"query": value, **one} for value, one in zip(queries, told, strict=True)])
+        answers = [{**dataclasses.asdict(count), "standard_error": count.standard_error} for count in counts]
+        print_json([{"query": value, **one} for value, one in zip(queries, answers, strict=True)])
         return
     for value, count in zip(queries, counts, strict=True):
         number, error = with_error(count.value, count.standard_error)
@@ -215,7 +202,7 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
 @REPORT
 @FORCE
 @JSON
-def show(source: str, *, as_json: bool, **options: Any) -> None:
+def show(source: str, **options: Any) -> None:
     """Print what SYNOPSIS says: the grid, its noise, and the receipt.
 
     \b
@@ -223,11 +210,25 @@ def show(source: str, *, as_json: bool, **options: Any) -> None:
       cloister synopsis show synopsis.json
       cloister synopsis show synopsis.json --report report.html
     """  # noqa: D301
-    shown = OutputOptions(json=as_json, **options)
-    check_shown(shown, [("SYNOPSIS", source)])
-    found = _read(source)
-    with open_outputs(shown) as outputs:
-        publish(SYNOPSIS, found, outputs)
+    output = _check_output(source, options)
+    publish_found(SYNOPSIS, _read(source), output)
+
+
+def _check_output(source: str, options: dict[str, Any]) -> OutputOptions:
+    output = OutputOptions.read(options)
+    output.check([("SYNOPSIS", source)])
+    return output
+
+
+def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | None) -> Product:
+    """Return a product whose report is that of the synopsis, with the product in it under this name."""
+
+    def report(value: Any) -> str:
+        from cloister.report import synopsis_html
+
+        return synopsis_html(synopsis, random_state=seed, **{name: value})
+
+    return dataclasses.replace(product, report=report)
 
 
 def _read(path: str) -> "Synopsis":

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of the commands, each declared once. Choices and defaults of methods and engines come from their tables."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import click
+
+from cloister.engines import DEFAULT_ENGINE, ENGINES
+from cloister.methods import Method, commands
+
+__all__ = [
+    "APPROXIMATE_DELTA",
+    "CLUSTERS",
+    "COLUMNS",
+    "DELTA_HELP",
+    "EPSILON",
+    "EPSILON_HELP",
+    "FORCE",
+    "JSON",
+    "METHOD",
+    "RELEASE_OUTPUT",
+    "REPORT",
+    "RenamedOption",
+    "default_delta",
+    "delta_option",
+    "guarantee_options",
+    "method_lines",
+    "neighbours_option",
+    "output_options",
+    "private_options",
+    "shape_options",
+]
+
+Decorator: TypeAlias = Callable[[Any], Any]
+
+EPSILON_HELP = "Privacy of this fit: smaller is more private, 0.1 to 10 is usual."
+DELTA_HELP = "Well below 1 over the number of rows; 0 is pure."
+NEIGHBOURS_HELP = "Which tables count as neighbours."
+
+
+class RenamedOption(click.Option):
+    """An option that also answers to an earlier name, which its help does not mention."""
+
+    def __init__(self, *arguments: Any, earlier: str, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._earlier = earlier
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Add both names."""
+        self.opts.append(self._earlier)
+        super().add_to_parser(parser, ctx)
+        self.opts.remove(self._earlier)
+
+
+CLUSTERS = click.option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
+COLUMNS = click.option("--columns", metavar="A,B,C", help="Columns to use. Default: those with bounds of their own, else all.")
+EPSILON = click.option("--epsilon", type=float, required=True, help=EPSILON_HELP)
+FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+RELEASE_OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
+REPORT = click.option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
+METHOD = click.option(
+    "--method", type=click.Choice(list(commands())), default=next(iter(commands())), show_default=True, help="How to cluster."
+)
+
+
+def delta_option(help: str = DELTA_HELP, *, default: float | None) -> Decorator:  # noqa: A002
+    """Return ``--delta``. None leaves the default to the method, and to the words of the help."""
+    return click.option("--delta", type=float, default=default, show_default=default is not None, help=help)
+
+
+APPROXIMATE_DELTA = delta_option(default=Method.delta)
+
+
+def neighbours_option(help: str = NEIGHBOURS_HELP, *, default: str | None = "add-remove") -> Decorator:  # noqa: A002
+    """Return ``--neighbours``."""
+    choice = click.Choice(["add-remove", "replace"])
+    return click.option("--neighbours", type=choice, default=default, show_default=default is not None, help=help)
+
+
+def shape_options(*, required: bool, earlier: str, rows: str, features: str) -> Decorator:
+    """Return ``--rows`` and ``--features``: how large a table is. `earlier` is what ``--features`` was called."""
+    return _together(
+        click.option("--rows", type=int, required=required, help=rows),
+        click.option("--features", cls=RenamedOption, earlier=earlier, type=int, required=required, help=features),
+    )
+
+
+def private_options(command: Any) -> Any:
+    """Add the options of every command that reads private rows and spends budget."""
+    return _together(
+        click.option(
+            "--bounds",
+            multiple=True,
+            metavar="BOUNDS",
+            help="Where rows may lie, known without looking at them. May be repeated.",
+        ),
+        COLUMNS,
+        click.option("--ledger", metavar="PATH", help="Take the budget from this ledger ('cloister ledger create')."),
+        neighbours_option(f"{NEIGHBOURS_HELP} Default: as in the ledger, else add-remove.", default=None),
+        click.option(
+            "--engine",
+            type=click.Choice(sorted(ENGINES, key=lambda name: name != DEFAULT_ENGINE)),
+            default=DEFAULT_ENGINE,
+            show_default=True,
+            help="Who reads the rows: this process, or workers of a cluster that see the same files.",
+        ),
+        click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler or Spark master. Default: this machine."),
+        click.option("--n-rows", type=int, help="Number of rows, if it is public. Otherwise 2 % of the budget estimates it."),
+        click.option("--seed", type=int, help="Repeat a run exactly. For tests: the result is stamped as not for publication."),
+    )(command)
+
+
+def guarantee_options(command: Any) -> Any:
+    """Add what says how rows are protected and measured, besides the delta."""
+    scaling = click.option(
+        "--scaling",
+        type=click.Choice(["auto", "none", "bounds"]),
+        default="auto",
+        show_default=True,
+        help="Measure distances in input units (none) or relative to the bounds; auto: bounds, if their widths differ.",
+    )
+    return _together(EPSILON, private_options, scaling)(command)
+
+
+def output_options(command: Any) -> Any:
+    """Add what says what is written and printed, besides the output itself."""
+    quiet = click.option(
+        "-q", "--quiet", is_flag=True, help="No progress, no summary: only errors, and what '-' or --json ask for."
+    )
+    return _together(REPORT, FORCE, JSON, click.option("--jobs", type=int, help="Threads. Default: all processors."), quiet)(
+        command
+    )
+
+
+def method_lines(methods: Iterable[Method]) -> str:
+    """Return one line for each method, as the end of a help page."""
+    named = {method.command or method.name: method.summary for method in methods}
+    width = max(map(len, named))
+    return "\b\nMethods:\n" + "\n".join(f"  {name:<{width}}  {summary}" for name, summary in named.items())
+
+
+def default_delta(methods: Iterable[Method]) -> str:
+    """Say in words what delta is where it is left out."""
+    found = list(methods)
+    usual = max({method.delta for method in found}, key=lambda delta: sum(method.delta == delta for method in found))
+    others: dict[float, list[str]] = {}
+    for method in found:
+        if method.delta != usual:
+            others.setdefault(method.delta, []).append(method.command or method.name)
+    exceptions = "".join(f", and {delta:g} for {' and '.join(names)}" for delta, names in others.items())
+    return f"Default: {usual:g}{exceptions}."
+
+
+def _together(*options: Decorator) -> Decorator:
+    """Return a decorator that adds options in this order."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add

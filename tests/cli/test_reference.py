@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/cli.md says what the commands themselves say."""
+
+import click
+import pytest
+
+from cloister.cli import main
+from cloister.methods import METHODS
+from cloister.methods import commands as methods
+
+from ._reference import PAGE, commands, option_rows, render
+from .conftest import Run
+
+COMMANDS = {name: command for name, command in commands() if name != "bench"}  # which has a page of its own
+
+
+def test_the_tables_of_options_are_those_of_the_commands() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert render(page) == page, "write the tables again: python -m tests.cli._reference"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_in_the_page(name: str) -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    assert [row for row in option_rows(COMMANDS[name]) if row not in lines] == []
+
+
+def test_every_command_is_in_the_page() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for name in main.commands:
+        assert f"`{name}`" in page
+    for name in COMMANDS:
+        assert f"cloister {name} " in page
+
+
+def test_methods_are_those_of_the_table(run: Run) -> None:
+    text, page = " ".join(run("fit", "--help").stdout.split()), PAGE.read_text(encoding="utf-8")
+    for name, method in methods().items():
+        assert f"{name} {method.summary}" in text
+        assert f"| `{name}` | {method.summary} |" in page
+    default = next(one.default for one in COMMANDS["fit"].params if one.name == "method")
+    assert default == "kmeans"
+
+
+@pytest.mark.parametrize(("command", "method"), [("synopsis fit", "GridSynopsis"), ("plan", "KMeans"), ("compare", "KMeans")])
+def test_deltas_are_those_of_the_table(command: str, method: str) -> None:
+    assert next(one.default for one in COMMANDS[command].params if one.name == "delta") == METHODS[method].delta
+
+
+@pytest.mark.parametrize("command", ["fit", "source-target"])
+def test_deltas_that_depend_on_the_method_are_said(command: str) -> None:
+    option = next(one for one in COMMANDS[command].params if one.name == "delta")
+    assert isinstance(option, click.Option)
+    assert option.default is None
+    assert {"fit": "Default: 1e-06, and 0 for grid and tree.", "source-target": "Default: 0."}[command] in str(option.help)
