@@ -1,44 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KMeans: it spends its budget and no more, survives any table, and is as good as k-means where there is no noise."""
-
-import pickle
+"""KMeans: it plans its whole budget, says how good it is, and is as good as k-means where there is no noise."""
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from sklearn.base import clone
 from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import make_blobs
 
-from cloister import GDP, ZCDP, ApproxDP, Ball, Box, KMeans, Ledger, PureDP
+from cloister import GDP, Ball, Box, KMeans, PureDP
 from cloister.cluster._kmeans_plan import make_plan
 from cloister.domain import Relation
-from cloister.exceptions import BudgetExceeded, ParameterError
-
-GUARANTEES = [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.05), GDP(0.3)]
 
 
 @pytest.fixture
 def rows(generator):
     middles = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
     return np.repeat(middles, 200, axis=0) + 0.05 * generator.normal(size=(600, 2))
-
-
-@pytest.mark.parametrize("n_rows", [None, 60])
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
-@pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda one: one.kind)
-@pytest.mark.parametrize("n_features", [1, 3, 12, 64])
-def test_spends_the_budget_and_no_more(n_features, guarantee, neighbours, n_rows, generator):
-    rows = generator.uniform(-1, 1, size=(60, n_features))
-    model = KMeans(4, guarantee=guarantee, bounds=(-1, 1), neighbours=neighbours, n_rows=n_rows).fit(rows)
-    costs = [event.cost for event in model.privacy_receipt_.events]
-    if isinstance(guarantee, PureDP):
-        spent, budget = sum(cost.epsilon for cost in costs), guarantee.epsilon
-    else:
-        spent, budget = sum(cost.mu**2 for cost in costs), model.plan_.budget.mu**2 / (1 if n_rows else 0.98)
-    assert spent <= budget * (1 + 1e-9)
-    assert spent >= budget * 0.999
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -70,27 +46,17 @@ def test_the_plan_knows_the_noise_before_it_is_drawn(cost, relation, rows):
     assert sums[-1].standard_deviation == pytest.approx(radius * model.plan_.sum_noise(last[2]), rel=0.01)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1e-6])
-@pytest.mark.parametrize("n_features", [1, 2, 20])
-@pytest.mark.parametrize("n_rows", [0, 1, 2, 40])
-def test_any_table_gives_k_centres_in_the_domain(n_rows, n_features, delta, generator):
-    rows = generator.normal(size=(n_rows, n_features))
+@pytest.mark.parametrize("n_rows", [0, 1, 40])
+def test_the_estimated_loss_is_a_number_whatever_the_rows(n_rows, generator):
+    rows = generator.normal(size=(n_rows, 2))
     rows[: n_rows // 2] = np.nan
-    rows[: n_rows // 4] = np.inf
-    model = KMeans(5, epsilon=0.5, delta=delta, bounds=(-1, 1)).fit(rows)
-    assert model.cluster_centers_.shape == (5, n_features)
-    assert np.isfinite(model.cluster_centers_).all()
-    assert np.abs(model.cluster_centers_).max() <= 1 + 1e-9
-    assert model.cluster_counts_.shape == (5,)
-    assert np.isfinite(model.release_.center_errors).all()
-    assert np.isfinite(model.loss_)
+    assert np.isfinite(KMeans(5, epsilon=0.5, bounds=(-1, 1)).fit(rows).loss_)
 
 
-@pytest.mark.parametrize("n_clusters", [1, 2, 50])
-@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 1e5])
-def test_constant_rows(n_clusters, epsilon):
+@pytest.mark.parametrize("n_clusters", [1, 50])
+@pytest.mark.parametrize("epsilon", [1e-3, 1e5])
+def test_constant_rows_in_a_ball(n_clusters, epsilon):
     model = KMeans(n_clusters, epsilon=epsilon, bounds=Ball(2.0)).fit(np.full((30, 3), 0.5))
-    assert model.cluster_centers_.shape == (n_clusters, 3)
     assert np.isfinite(model.cluster_centers_).all()
 
 
@@ -118,40 +84,6 @@ def test_bounds_far_wider_than_the_rows_and_off_their_middle(generator):
     rows = np.repeat([[40.0, 3.0], [42.0, 3.0]], 2000, axis=0) + 0.2 * generator.normal(size=(4000, 2))
     model = KMeans(2, epsilon=4.0, bounds=Box([0, 0], [100, 100])).fit(rows)
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [40, 42], atol=0.3)
-
-
-def test_the_same_seed_gives_the_same_centres_on_any_backend(rows, tmp_path):
-    pq.write_table(pa.table({"a": rows[:, 0], "b": rows[:, 1]}), tmp_path / "rows.parquet", row_group_size=70)
-    fits = [
-        KMeans(3, bounds=(-1, 1), random_state=4, n_jobs=n_jobs).fit(table)
-        for n_jobs, table in [(1, rows), (2, rows), (1, np.asfortranarray(rows)), (2, tmp_path / "rows.parquet")]
-    ]
-    for other in fits[1:]:
-        np.testing.assert_array_equal(other.cluster_centers_, fits[0].cluster_centers_)
-        np.testing.assert_array_equal(other.cluster_counts_, fits[0].cluster_counts_)
-
-
-def test_a_ledger_pays_once_and_refuses_the_second_fit(rows):
-    ledger = Ledger(ApproxDP(1.0, 1e-6))
-    model = KMeans(3, epsilon=1.0, delta=1e-6, bounds=(-1, 1), ledger=ledger).fit(rows)
-    assert len(ledger.events) == len(model.privacy_receipt_.events)
-    with pytest.raises(BudgetExceeded, match=r"Ledger\.reserve"):
-        clone(model).fit(rows)
-
-
-def test_pickles_without_labels(rows):
-    model = KMeans(3, bounds=(-1, 1)).fit(rows)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(rows), model.labels_)
-    assert not hasattr(again, "labels_")
-
-
-@pytest.mark.parametrize("n_init", [0, -1, 1.5, "many", None])
-def test_a_wrong_number_of_restarts_is_refused_before_anything_is_spent(n_init, rows):
-    ledger = Ledger(ApproxDP(1.0, 1e-6))
-    with pytest.raises(ParameterError, match=r"KMeans\.n_init: expected"):
-        KMeans(3, bounds=(-1, 1), n_init=n_init, ledger=ledger).fit(rows)
-    assert ledger.events == []
 
 
 @pytest.mark.slow

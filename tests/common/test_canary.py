@@ -6,19 +6,14 @@ printed and stored and in every object that can be reached from the model, its r
 the exact number of rows by chance; a leak is found again when the fit is repeated.
 """
 
-import collections
-import contextlib
 import copy
 import fractions
 import inspect
 import io
+import itertools
 import logging
-import numbers
 import pickle
-import pickletools
 import re
-import struct
-import types
 import warnings
 
 import joblib
@@ -31,133 +26,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_html_repr
 
-import cloister
-from cloister import Box, Ledger
+from cloister import Ledger
 from cloister.cli import main
-from cloister.cluster import PrivateEstimator
 from cloister.exceptions import CloisterError
 from cloister.report import report_html, summary, synopsis_html, synopsis_summary
 
-VALUE = 77.123456789
-COUNT = 4_391  # rows, exactly
-BOUNDS = (0.0, 100.0)
+from ._cases import CASES, every_clusterer, every_method
+from ._search import BOUNDS, COUNT, VALUE, Search
+
+LLOYD = next(case for case in CASES if case.name == "LloydKMeans")
 CLOCK = re.compile(rb"\d\d:\d\d:\d\d|\d\d\d\d-\d\d-\d\d[T ]\d\d")
-
-KINDS = {
-    "KMeans": {},
-    "PEMeans": {},
-    "GridKMeans": {},
-    "GridSynopsis": {},
-    "LloydKMeans": {},
-    "FastLloyd": {},
-    "CoresetKMeans": {},
-    "TreeKMeans": {},
-    "SourceTargetKMedoids": {"method": "nna"},
-    "SourceTargetKMedoids nas": {"method": "nas"},
-}
-
-LABELLED = ["KMeans", "PEMeans", "GridKMeans", "LloydKMeans", "FastLloyd", "CoresetKMeans", "TreeKMeans"]
-
-
-# -- the search ----------------------------------------------------------------------------------------------------------
-
-
-class Search:
-    """Finds the canary in texts, bytes, numbers, and in all that objects hold.
-
-    Parameters
-    ----------
-    n_features : int
-        Columns of the table; the value is also looked for as the unit ball's coordinates hold it.
-    """
-
-    def __init__(self, n_features=2):
-        frame = Box(*BOUNDS).spread(n_features).frame()
-        row = np.full((1, n_features), VALUE)
-        self.values = [VALUE, float(frame.to_unit(row)[0, 0]), float(frame.clean(row)[0, 0]), (VALUE - 50) / 50]
-        texts = [f"{VALUE:.9f}", f"{VALUE:.5f}", f"{VALUE:.7g}", str(fractions.Fraction(VALUE).numerator)]
-        packed = [*self.values, float(COUNT)]
-        self.value_forms = re.compile(b"|".join(re.escape(text.encode()) for text in texts))
-        self.count_forms = re.compile(rb"(?<![0-9a-zA-Z.])(%d|%s)(?![0-9a-zA-Z])" % (COUNT, f"{COUNT:,}".encode()))
-        self.packed = [struct.pack("<d", number) for number in packed] + [struct.pack("<q", COUNT)]
-
-    def __call__(self, things):
-        """Return which of the named things hold the canary, and in what form; what several of them hold counts once."""
-        found, seen = set(), {}
-        for name, thing in things:
-            found |= {(name, form) for form in self.forms(thing, seen)}
-        return found
-
-    def forms(self, thing, seen):
-        """Yield the form of every canary that can be reached from `thing` and has not been seen."""
-        waiting, scalars = [thing], []
-        while waiting:
-            one = waiting.pop()
-            if id(one) in seen:
-                continue
-            seen[id(one)] = one  # kept alive, so that the number stays its own
-            if isinstance(one, numbers.Real) and not isinstance(one, bool):
-                scalars.append(float(one))
-                continue
-            yield from self.in_one(one)
-            waiting += reachable(one)
-        yield from self.in_numbers(np.array(scalars))
-
-    def in_one(self, thing):
-        if isinstance(thing, str | bytes | bytearray):
-            yield from self.in_bytes(thing.encode(errors="replace") if isinstance(thing, str) else bytes(thing))
-        elif isinstance(thing, np.ndarray | pd.DataFrame | pd.Series | pd.Index):
-            if COUNT in np.shape(thing):
-                yield "shape"
-            if np.asarray(thing).dtype.kind in "iuf":
-                yield from self.in_numbers(np.asarray(thing, dtype=np.float64).ravel())
-        elif isinstance(thing, collections.abc.Sized) and not isinstance(thing, type):
-            with contextlib.suppress(Exception):  # some objects have no length, in spite of __len__
-                if len(thing) == COUNT:
-                    yield "length"
-
-    def in_numbers(self, array):
-        if (array == COUNT).any():
-            yield "count"
-        if any(np.isclose(array, value, rtol=1e-9, atol=0).any() for value in self.values):
-            yield "value"
-
-    def in_bytes(self, content):
-        if self.value_forms.search(content):
-            yield "text of the value"
-        if self.count_forms.search(content):
-            yield "text of the count"
-        if any(form in content for form in self.packed):
-            yield "bytes"
-        if content[:1] == b"\x80" and content[-1:] == b".":  # a pickle; small whole numbers take two bytes there
-            with contextlib.suppress(ValueError):
-                if any(argument == COUNT for _, argument, _ in pickletools.genops(content) if type(argument) is int):
-                    yield "pickled count"
-
-
-def reachable(thing):
-    """Return what `thing` holds: items, attributes public and private, slots, properties of ours, causes of errors."""
-    if isinstance(thing, types.ModuleType | types.FunctionType | types.MethodType | type | str | bytes | numbers.Number):
-        return []
-    held = []
-    if isinstance(thing, collections.abc.Mapping):
-        held += [*thing.keys(), *thing.values()]
-    elif isinstance(thing, list | tuple | set | frozenset | collections.deque):
-        held += thing
-    elif isinstance(thing, np.ndarray):
-        return thing.ravel().tolist() if thing.dtype == object else []
-    elif isinstance(thing, BaseException):
-        held += [str(thing), thing.args, thing.__cause__, thing.__context__]  # the frames of a traceback are the caller's own
-    held += [value for _, value in sorted(getattr(thing, "__dict__", {}).items())]
-    for kind in type(thing).__mro__:
-        slots = vars(kind).get("__slots__", ())
-        names = [slots] if isinstance(slots, str) else list(slots)
-        if kind.__module__.partition(".")[0] == "cloister":
-            names += [name for name, value in vars(kind).items() if isinstance(value, property)]
-        for name in names:
-            with contextlib.suppress(Exception):  # a property may refuse
-                held.append(getattr(thing, name))
-    return held
 
 
 # -- what a fit leaves behind ----------------------------------------------------------------------------------------------
@@ -173,18 +51,13 @@ def as_frame(rows):
     return pd.DataFrame(rows, columns=[f"column {index}" for index in range(rows.shape[1])])
 
 
-def make(kind, **parameters):
-    return getattr(cloister, kind.split()[0])(**{"n_clusters": 3, "bounds": BOUNDS, **KINDS[kind], **parameters})
-
-
-def fit(kind, rows, generator, **parameters):
+def fit(case, rows, generator, **parameters):
     """Fit; the target of source-target clustering is public and of another size."""
-    model = make(kind, **parameters)
-    if not kind.startswith("SourceTarget"):
+    width = rows.shape[1] if len(getattr(rows, "shape", ())) == 2 else 2
+    model = case.make(width=width, **{"bounds": BOUNDS, **parameters})
+    if case.kind != "source-target":
         return model.fit(rows)
-    target = generator.uniform(
-        0, 50, size=(60, rows.shape[1] if getattr(rows, "ndim", 2) == 2 and hasattr(rows, "shape") else 2)
-    )
+    target = generator.uniform(0, 50, size=(60, width))
     return model.fit(as_frame(target) if isinstance(rows, pd.DataFrame) else target, source=rows)
 
 
@@ -243,24 +116,25 @@ def of_a_ledger(ledger):
 def leaks(tmp_path, caplog, capfd, generator):
     """Return a function that fits, uses, prints and stores models, and says where the canary is found again."""
 
-    def once(kind, rows, extra, number):
+    numbers = itertools.count()
+
+    def once(case, rows, extra):
         things = []
-        path = tmp_path / f"{number}.sqlite"
+        path = tmp_path / f"{next(numbers)}.sqlite"
         relation = {"neighbours": extra.get("neighbours", "add-remove")}
         with Ledger.create(path, epsilon=20.0, delta=extra.get("delta", 1e-6), name="canary", **relation) as ledger:
-            for data in (rows, as_frame(rows)):
-                model = fit(kind, data, generator, ledger=ledger, **extra)
-                things += [*of_a_model(model), *of_what_is_published(model), *of_a_ledger(ledger)]
+            model = fit(case, rows, generator, ledger=ledger, **extra)
+            things += [*of_a_model(model), *of_what_is_published(model), *of_a_ledger(ledger)]
         things += [("file of the ledger", one.read_bytes()) for one in tmp_path.iterdir() if one.name.startswith(path.name)]
         return things
 
-    def look(kind, **extra):
-        n_features = extra.pop("n_features", 2)
+    def look(case, **extra):
+        n_features, form = extra.pop("n_features", 2), extra.pop("form", np.asarray)
         search, found = Search(n_features), None
-        for number in range(3):
+        for _ in range(3):
             with caplog.at_level(logging.DEBUG), warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                things = once(kind, plant(generator, n_features), extra, number)
+                things = once(case, form(plant(generator, n_features)), extra)
             printed = dict(zip(("stdout", "stderr"), capfd.readouterr(), strict=True))
             things += [*printed.items(), ("log", caplog.text), ("warnings", [str(one.message) for one in caught])]
             again = search(things)
@@ -275,36 +149,32 @@ def leaks(tmp_path, caplog, capfd, generator):
 # -- the laws ------------------------------------------------------------------------------------------------------------
 
 
-def test_every_public_estimator_is_looked_at():
-    public = {name for name in cloister.__all__ if inspect.isclass(getattr(cloister, name))}
-    estimators = {name for name in public if issubclass(getattr(cloister, name), PrivateEstimator)}
-    assert estimators == {kind.split()[0] for kind in KINDS}
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_canary_is_found_nowhere(leaks, kind):
-    assert leaks(kind, epsilon=0.1, progress=True) == []
-
-
-@pytest.mark.parametrize("kind", ["LloydKMeans", "GridKMeans", "SourceTargetKMedoids"])
-def test_nor_with_pure_noise_and_replaced_rows(leaks, kind):
-    assert leaks(kind, epsilon=0.1, delta=0.0, neighbours="replace") == []
+@every_method
+def test_the_canary_is_found_nowhere(leaks, case):
+    assert leaks(case, epsilon=0.1, progress=True) == []
+    assert leaks(case, epsilon=0.1, delta=0.0, neighbours="replace", form=as_frame) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["KMeans", "PEMeans"])
-def test_nor_behind_a_projection(leaks, kind):
-    assert leaks(kind, epsilon=0.1, n_features=40) == []
+@pytest.mark.parametrize("form", [np.asarray, as_frame], ids=["array", "frame"])
+@pytest.mark.parametrize("extra", [{}, {"delta": 0.0}, {"neighbours": "replace"}], ids=str)
+def test_nor_with_any_noise_form_and_relation(leaks, case, extra, form):
+    assert leaks(case, epsilon=0.1, form=form, **extra) == []
 
 
-@pytest.mark.parametrize("kind", LABELLED)
-def test_labels_exist_for_this_process_alone(generator, kind):
+@pytest.mark.slow
+@every_method
+def test_nor_in_many_columns(leaks, case):
+    assert leaks(case, epsilon=0.1, n_features=case.method.max_features or 40) == []
+
+
+@every_clusterer
+def test_labels_exist_for_this_process_alone(generator, case):
     rows = plant(generator)
-    model = fit(kind, rows, generator)
+    model = fit(case, rows, generator)
     assert model.labels_.shape == (COUNT,)
     assert "labels_" not in vars(model)
     assert "labels_" not in dir(model)
-    assert make(kind, random_state=1).fit_predict(rows).shape == (COUNT,)
     for another in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model)), clone(model)):
         assert not hasattr(another, "labels_")
     assert model.labels_.shape == (COUNT,)
@@ -315,10 +185,10 @@ def test_labels_exist_for_this_process_alone(generator, kind):
         del model.labels_
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_time_of_day_is_published(generator, kind):
+@every_method
+def test_no_time_of_day_is_published(generator, case):
     # Between two noisy answers lies the time it took to read the rows, and that depends on them.
-    for name, content in of_what_is_published(fit(kind, plant(generator), generator)):
+    for name, content in of_what_is_published(fit(case, plant(generator), generator)):
         raw = content.encode() if isinstance(content, str) else content
         assert not CLOCK.findall(raw), name
 
@@ -350,19 +220,19 @@ def hostile_tables(generator):
     }
 
 
-def refusals(kind, generator):
+def refusals(case, generator):
     """Yield, by name, calls that may be refused: parameters, budgets, tables."""
     rows, ledger = plant(generator), Ledger(epsilon=2.0, delta=1e-6)
     for wrong in ({"epsilon": 50.0, "ledger": ledger}, {"n_clusters": 0}, {"n_rows": -1}, {"bounds": (1, 0)}):
-        yield f"parameter {wrong}", lambda wrong=wrong: fit(kind, rows, generator, **wrong)
+        yield f"parameter {wrong}", lambda wrong=wrong: fit(case, rows, generator, **wrong)
     for name, table in hostile_tables(generator).items():
-        yield name, lambda table=table: fit(kind, table, generator)
+        yield name, lambda table=table: fit(case, table, generator)
 
 
-@pytest.mark.parametrize("kind", ["GridSynopsis", "LloydKMeans", "SourceTargetKMedoids"])
-def test_no_error_quotes_the_canary_nor_does_what_it_was_raised_from(kind, generator):
+@every_method
+def test_no_error_quotes_the_canary_nor_does_what_it_was_raised_from(case, generator):
     errors = []
-    for name, call in refusals(kind, generator):
+    for name, call in refusals(case, generator):
         try:
             call()
         except CloisterError as error:
@@ -438,7 +308,7 @@ def caused():
 
 
 def model_with(generator, **attributes):
-    model = fit("LloydKMeans", plant(generator)[:50], generator)
+    model = fit(LLOYD, plant(generator)[:50], generator)
     vars(model).update(attributes)
     return model
 
@@ -499,27 +369,21 @@ def test_the_clock_is_found():
 # -- what is not there -----------------------------------------------------------------------------------------------------
 
 
-def test_the_exact_number_of_rows_is_not_the_noisy_one(generator):
-    rows = plant(generator)
-    assert len({fit("PEMeans", rows, generator, epsilon=1.0).cluster_counts_.sum() for _ in range(4)}) > 1
-
-
-def test_there_is_no_exact_loss(generator):
-    model = fit("PEMeans", plant(generator), generator)
+@every_clusterer
+def test_there_is_no_exact_loss_nor_anything_else_but_what_is_listed(generator, case):
+    model = fit(case, plant(generator), generator)
     assert not hasattr(model, "inertia_")
-    assert sorted(name for name in vars(model) if name.endswith("_")) == [
-        "cluster_centers_",
-        "cluster_counts_",
-        "generations_",
-        "n_features_in_",
-        "n_iter_",
-        "privacy_receipt_",
-        "release_",
-    ]
+    fitted = {name for name in vars(model) if name.endswith("_")}
+    assert fitted <= FITTED | OWN.get(case.name, set())
 
 
-def test_bounds_are_never_taken_from_the_rows(make, rows):
-    # Fault 9: minimum and maximum of the rows taken silently as bounds, and stored.
-    for table in (rows, rows * 0.01):
-        model = make(bounds=(-3, 3)).fit(table)
-        assert model.release_.domain.to_dict() == {"kind": "box", "low": [-3.0, -3.0], "high": [3.0, 3.0]}
+FITTED = {"cluster_centers_", "cluster_counts_", "n_features_in_", "n_iter_", "privacy_receipt_", "release_"}
+OWN = {
+    "CoresetKMeans": {"coreset_"},
+    "FastLloyd": {"rounds_"},
+    "GridKMeans": {"synopsis_"},
+    "KMeans": {"loss_", "plan_"},
+    "LloydKMeans": {"rounds_"},
+    "PEMeans": {"generations_"},
+    "TreeKMeans": {"search_", "tree_"},
+}

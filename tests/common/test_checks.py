@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scikit-learn's own checks, on instances with bounds and so large an epsilon that noise does not matter.
+
+They call ``fit(X)``, so a method that needs a second table beside it is left out.
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ._cases import PLAIN
+
+EXPECTED_FAILURES = {
+    "check_estimators_empty_data_messages": "a table without rows must not raise: an error would tell that it is empty",
+    "check_dtype_object": "a dict among numbers is a missing value: an error would tell that it is there",
+}
+# A check is about clusters that must be found: what makes a fit of this method short and no longer good is put back.
+CAREFUL = {
+    "CoresetKMeans": {"max_depth": "auto", "min_rows_per_leaf": 2},
+    "FastLloyd": {"n_rounds": 6},
+    "KMeans": {"n_init": 2},
+    "LloydKMeans": {"n_rounds": "auto"},
+    "PEMeans": {"bounds": (-20, 20), "n_rounds": 3, "n_variations": 20},
+    "TreeKMeans": {"n_swaps": 6, "max_candidates": 256},
+}
+FAST = {"GridKMeans", "GridSynopsis", "KMeans", "PEMeans"}  # the others run with the slow tests
+
+
+def instances(*, fast):
+    cases = [case for case in PLAIN if case.kind != "source-target" and (case.name in FAST) == fast]
+    shared = {"epsilon": 1e4, "bounds": (-3, 3), "n_jobs": None, "random_state": 0}
+    return [case.make(width=3, **{**shared, **CAREFUL.get(case.name, {})}) for case in cases]
+
+
+silent = pytest.mark.filterwarnings("ignore:SCIPY_ARRAY_API is not set")
+
+
+@silent
+@parametrize_with_checks(instances(fast=True), expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+def test_scikit_learn_has_no_objection(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@silent
+@parametrize_with_checks(instances(fast=False), expected_failed_checks=lambda estimator: EXPECTED_FAILURES)
+def test_scikit_learn_has_no_objection_to_the_others(estimator, check):
+    check(estimator)

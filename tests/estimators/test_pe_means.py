@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PEMeans' own laws; and, on this one for all, what does not depend on the method: files, processes and memory."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from joblib import Parallel, delayed
+
+from cloister import Ledger, open_rows
+from cloister.exceptions import DataError, LedgerError
+
+# -- its own laws --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("projection", ["auto", None, 1, 5, 40, 100])
+@pytest.mark.parametrize("options", [{"epsilon": 1.0}, {"epsilon": 1.0, "delta": 0}, {"neighbours": "replace"}], ids=str)
+def test_many_dimensions_with_and_without_projection(projection, options, make, generator):
+    rows = generator.normal(size=(100, 40)) / 10
+    model = make(3, projection=projection, **options).fit(rows)
+    assert model.cluster_centers_.shape == (3, 40)
+    assert np.abs(model.cluster_centers_).max() <= 1 + 1e-12
+    asked = [event.question_name for event in model.privacy_receipt_.events]
+    projected = projection in ("auto", 1, 5)
+    assert asked == ["row_count", *["nearest_counts"] * 3, *(["nearest_counts", "nearest_sums"] if projected else [])]
+
+
+def test_noise_vanishes_as_epsilon_grows(make, rows):
+    centers = make(epsilon=1e9, n_rounds=8, n_variations=30, random_state=0).fit(rows).cluster_centers_
+    middles = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
+    assert np.linalg.norm(centers[:, None] - middles, axis=2).min(axis=0).max() < 0.1
+
+
+def test_scaled_distances_are_in_half_widths_whatever_the_bounds(make, rows):
+    for high in (1.0, 5.0):
+        model = make(bounds=([-1, -1], [1, high]), scaling="bounds").fit(rows)
+        half = np.array([1.0, (high + 1) / 2])
+        distances = np.linalg.norm((rows / half)[:, None] - model.cluster_centers_ / half, axis=2)
+        assert np.allclose(model.transform(rows), distances, atol=1e-6)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"delta": 0}, {"projection": 1}, {"n_rows": 300}])
+def test_a_seed_repeats_a_fit_and_another_does_not(parameters, make, rows, seed):
+    first, second = (make(random_state=seed, **parameters).fit(rows) for _ in range(2))
+    assert np.array_equal(first.cluster_centers_, second.cluster_centers_)
+    assert np.array_equal(first.cluster_counts_, second.cluster_counts_)
+    assert not np.array_equal(first.cluster_counts_, make(random_state=seed + 1, **parameters).fit(rows).cluster_counts_)
+
+
+# -- files ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forms(rows, tmp_path):
+    """One table in many forms, all with the columns left and right."""
+    frame = pd.DataFrame(rows, columns=["left", "right"])
+    frame.to_parquet(tmp_path / "rows.parquet")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    return {
+        "pandas": frame,
+        "polars": pl.from_pandas(frame),
+        "arrow": pa.Table.from_pandas(frame),
+        "parquet": tmp_path / "rows.parquet",
+        "csv": str(tmp_path / "rows.csv"),
+        "opened": open_rows(tmp_path / "rows.parquet"),
+    }
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "parquet", "csv", "opened"])
+def test_a_model_of_any_form_predicts_every_form(form, forms, make):
+    model = make(random_state=4).fit(forms[form])
+    assert model.feature_names_in_.tolist() == ["left", "right"]
+    assert model.release_.feature_names == ("left", "right")
+    for other in forms.values():
+        assert np.array_equal(model.predict(other), model.predict(forms["pandas"]))
+
+
+def test_files_are_predicted_by_name_and_not_by_place(make, rows, tmp_path):
+    frame = pd.DataFrame(rows, columns=["left", "right"])
+    model = make().fit(frame)
+    swapped = tmp_path / "swapped.parquet"
+    frame.assign(more=1.0)[["more", "right", "left"]].to_parquet(swapped)
+    assert np.array_equal(model.predict(swapped), model.labels_)
+    with pytest.raises(DataError, match=r"expected the columns left, right, got others\. Pass the same, in order"):
+        model.predict(open_rows(swapped, columns=["right", "left"]))
+    frame[["left"]].to_parquet(swapped)
+    with pytest.raises(DataError, match=r"column 'right' is not in the table"):
+        model.predict(swapped)
+
+
+# -- processes and memory ------------------------------------------------------------------------------------------------
+
+
+def test_parallel_fits_with_their_own_budget(make, rows):
+    for backend in ("threading", "loky"):
+        fitted = Parallel(n_jobs=2, backend=backend)(delayed(make(random_state=seed).fit)(rows) for seed in (1, 2))
+        for seed, model in zip((1, 2), fitted, strict=True):
+            assert np.array_equal(model.cluster_centers_, make(random_state=seed).fit(rows).cluster_centers_)
+
+
+def test_parallel_fits_share_a_ledger_in_a_file_and_not_one_in_memory(make, rows, tmp_path):
+    shared = Ledger.create(tmp_path / "budget.sqlite", epsilon=50.0, delta=1e-6)
+    Parallel(n_jobs=2)(delayed(make(ledger=shared, epsilon=1.0).fit)(rows) for _ in range(3))
+    assert len([line for line in shared.lines if line["kind"] == "reserve"]) == 3
+    with pytest.raises(LedgerError, match="a copy of a ledger in memory"):
+        Parallel(n_jobs=2)(delayed(make(ledger=Ledger(epsilon=50.0, delta=1e-6)).fit)(rows) for _ in range(2))
+
+
+def test_the_rows_are_neither_kept_nor_copied_by_a_fit(make, generator):
+    # Fault 10: the raw data kept inside the result object.
+    rows = generator.uniform(-1, 1, size=(200_000, 4))
+    model = make(n_rounds=1, n_variations=2, n_jobs=1).fit(rows[:1000])
+    tracemalloc.start()
+    model.fit(rows)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del model.labels_
+    assert kept < rows.nbytes / 2
+    assert len(pickle.dumps(model)) < 100_000
