@@ -41,6 +41,7 @@ OPTIONS = {
 REFUSED_WHEN_TINY = {"KMeans"}  # some of its questions get a small share
 
 
+@every_method
 @pytest.mark.parametrize("table", TABLES)
 def test_any_table(case, table, generator):
     rows = TABLES[table](generator)
@@ -75,8 +76,7 @@ def test_any_table_under_any_budget(case, table, options, generator):
 
 
 @every_method
-@pytest.mark.parametrize("scaling", ["none", "bounds"])
-@pytest.mark.parametrize("n_clusters", [1, 50])
+@pytest.mark.parametrize(("n_clusters", "scaling"), [(1, "none"), (2, "bounds"), (50, "bounds")])
 def test_domains_of_every_kind_hold_the_centres(case, n_clusters, scaling, rows):
     if "scaling" not in inspect.signature(case.method.estimator).parameters:
         pytest.skip("it measures in the units of the target")

@@ -53,7 +53,7 @@ def test_threads_order_and_batches_change_nothing(case, rows, generator, monkeyp
         assert same(expected, case.fit(rows, random_state=3, n_jobs=n_jobs))
     assert same(expected, case.fit(rows[generator.permutation(len(rows))], random_state=3))
     assert same(expected, case.fit(np.asfortranarray(rows), random_state=3))
-    monkeypatch.setattr("cloister.data._numpy.block_rows", lambda n_features: 13)
+    monkeypatch.setattr("cloister.data._backend.block_rows", lambda n_features: 13)
     assert same(expected, case.fit(rows, random_state=3))
 
 

@@ -12,10 +12,11 @@ from cloister.audit import replay
 from ._cases import RELATIONS
 
 HOSTILE = {"edge": [1.0, 1.0], "outside": [-3.0, 5.0], "missing": [np.nan, 0.2], "huge": [1e300, -np.inf]}
+SLOW = {"outside", "huge"}
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("hostile", [pytest.param(one, marks=pytest.mark.slow if one in SLOW else ()) for one in HOSTILE])
 def test_one_row_moves_no_answer_further_than_was_paid_for(case, hostile, relation, generator):
     rows = generator.uniform(-1, 1, size=(20, 2))
     with_it = np.insert(rows, 7, HOSTILE[hostile], axis=0)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A method of the table is everywhere: package, command line, comparison, audit, benchmark, documentation, fuzzing."""
+
+import inspect
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from tests.fuzz import _parameters
+
+import cloister
+from cloister import audit, cluster, compare, load_release
+from cloister.cli import main
+from cloister.cluster import PrivateEstimator
+from cloister.methods import METHODS, commands, comparable, find_method
+
+from ._cases import every_method
+from ._methods_page import page
+
+ROOT = Path(__file__).parents[2]
+OWN_COMMANDS = {"synopsis": "synopsis", "source-target": "source-target"}  # by kind of method
+
+
+def test_every_estimator_of_the_package_is_in_the_table():
+    public = {name for name in cloister.__all__ if inspect.isclass(getattr(cloister, name))}
+    assert {name for name in public if issubclass(getattr(cloister, name), PrivateEstimator)} == set(METHODS)
+
+
+@every_method
+def test_the_package_has_it(case):
+    assert case.name in cloister.__all__
+    assert case.name in cluster.__all__
+    assert getattr(cloister, case.name) is getattr(cluster, case.name) is case.method.estimator
+    assert find_method(case.name.upper()) is case.method
+
+
+@every_method
+def test_the_command_line_has_it(case):
+    if case.kind == "centers":
+        assert commands()[case.method.command] is case.method
+        (option,) = [one for one in main.commands["fit"].params if one.name == "method"]
+        assert isinstance(option.type, click.Choice)
+        assert case.method.command in option.type.choices
+    else:
+        assert OWN_COMMANDS[case.kind] in main.commands
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_command_line_fits_it(command, rows, tmp_path):
+    table, output = tmp_path / "rows.csv", tmp_path / "release.json"
+    pd.DataFrame(rows, columns=["a", "b"]).to_csv(table, index=False)
+    options = ["-k", "3", "--epsilon", "5", "--bounds=-1,1", "--method", command, "-o", str(output), "-q"]
+    done = CliRunner().invoke(main, ["fit", str(table), *options])
+    assert done.exit_code == 0, done.output
+    assert load_release(output).method == commands()[command].name
+
+
+def test_all_that_find_centres_are_compared(rows):
+    found = compare(np.asarray(rows), n_clusters=2, bounds=(-1, 1), repeats=1)
+    assert {one.method for one in found.contenders} == set(comparable())
+    assert [one.failure for one in found.contenders if one.failure] == []
+
+
+@every_method
+def test_the_audit_attacks_it_and_its_variants(case):
+    assert {case.name, *(f"{case.name}, {variant}" for variant in case.method.variants)} <= set(audit.METHODS)
+
+
+@every_method
+def test_the_benchmark_runs_it(case, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks._methods import METHODS as MEASURED
+    from benchmarks.suites import SUITES
+
+    if case.kind == "centers":
+        assert case.name in MEASURED
+    else:  # a suite of its own
+        assert {"synopsis": "grids", "source-target": "source-target"}[case.kind] in SUITES
+
+
+@every_method
+def test_fuzzing_gives_it_hostile_parameters(case):
+    assert case.name in _parameters.ESTIMATORS
+
+
+def test_the_page_of_methods_is_up_to_date():
+    written = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    assert written == page(), f"run {Path(sys.executable).name} -m tests.common._methods_page > docs/methods.md"
+
+
+@every_method
+def test_the_readme_names_it(case):
+    assert f"`{case.name}`" in (ROOT / "README.md").read_text(encoding="utf-8")
