@@ -1,32 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Methods by name: how each is built for a data set, what it needs, and which column of Table I it answers to.
+"""Methods by name: those of the package's table, and what only the benchmark knows of them.
 
-An estimator of the package joins by its public name as soon as the package has it. A method of your own joins as
-``module:factory``; the factory is called with n_clusters, epsilon, delta, n_rows and seed, and returns something with ``fit``
-and ``cluster_centers_``.
+That is the column of Table I that a method answers to, variants that take part by name, another library, and the limits that
+are not private. A method of your own joins as ``module:factory``; the factory is called with n_clusters, epsilon, delta,
+n_rows and seed, and returns something with ``fit`` and ``cluster_centers_``.
 """
 
 import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import cloister
+from cloister import methods
 
 from ._errors import BenchError
 from ._foreign import ForeignKMeans
 
 __all__ = ["LIMIT", "LIMITS", "METHODS", "ONE_START", "Method", "Setting", "find_method", "usable"]
 
-GRID_FEATURES = 6  # a grid of so many columns is the widest that makes sense
+MANY = 1 << 30  # columns
 PROJECTED_ABOVE = 32  # columns; PEMeans then projects, and answers to the column of the high-dimensional variant
 LIMIT, ONE_START = "not private", "not private, one start"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a method is told: public numbers only. Every method gets the same."""
+    """What a method is given: public numbers only, and the same for every method."""
 
     n_clusters: int
     epsilon: float | None
@@ -49,8 +50,8 @@ class Method:
     private: bool = True
     by_default: bool = True
     column: str | None = None  # of Table I
-    needs: str | None = None  # a public name of the package, or a library
-    n_features: tuple[int, int] = (1, 1 << 30)  # fewest and most columns
+    needs: str | None = None  # a library
+    n_features: tuple[int, int] = (1, MANY)  # fewest and most columns
     caveat: str = ""  # why its column was obtained otherwise
 
     def column_for(self, n_features: int) -> str | None:
@@ -63,25 +64,23 @@ class Method:
 
     def missing(self, pythons: Mapping[str, str] = {}) -> str | None:
         """Say why the method cannot run here, or None."""
-        if self.needs is None or self.name in pythons:
-            return None
-        if self.needs == "diffprivlib":
-            return _broken(self.needs)
-        return None if hasattr(cloister, self.needs) else f"this version of cloister has no {self.needs}"
+        return None if self.needs is None or self.name in pythons else _broken(self.needs)
 
 
-def _ours(owner: str, *, pure: bool = False, box: bool = False, **extra: Any) -> Callable[[Setting], Any]:
+def _ours(method: methods.Method, **extra: Any) -> Callable[[Setting], Any]:
+    """Return what makes an estimator of the package; one that is pure by default stays pure."""
+
     def make(setting: Setting) -> Any:
-        return getattr(cloister, owner)(
-            setting.n_clusters,
-            epsilon=setting.epsilon,
-            delta=0.0 if pure else setting.delta,
-            bounds=(-setting.reach, setting.reach) if box or setting.box else cloister.Ball(1.0),
-            n_rows=setting.n_rows,
-            random_state=setting.seed,
-            n_jobs=1,
-            **extra,
-        )
+        box = setting.box or "ball" not in method.domains
+        given = {
+            "epsilon": setting.epsilon,
+            "delta": setting.delta if method.delta else 0.0,
+            "bounds": (-setting.reach, setting.reach) if box else cloister.Ball(1.0),
+            "n_rows": setting.n_rows,
+            "random_state": setting.seed,
+            "n_jobs": 1,
+        }
+        return method.estimator(setting.n_clusters, **{**given, **extra})
 
     return make
 
@@ -105,87 +104,59 @@ def _exact(restarts: int) -> Callable[[Setting], Any]:
     return make
 
 
-_ALL = (
-    Method(
-        name="KMeans",
-        about="the flagship",
-        make=_ours("KMeans"),
-        needs="KMeans",
-        column="best",
-        caveat="Compared with the best private column of the row.",
+# Of Table I: the column that a method answers to, and why that column was obtained otherwise.
+COLUMNS: dict[str, tuple[str, str]] = {
+    "KMeans": ("best", "Compared with the best private column of the row."),
+    "PEMeans": (
+        "pe_means_auc",
+        "Above 32 columns the paper's column is HDPE-means, whose noise is one draw for all coordinates: another guarantee.",
     ),
-    Method(
-        name="KMeans-pure",
-        about="the same with Laplace noise, pure epsilon",
-        make=_ours("KMeans", pure=True),
-        needs="KMeans",
-        by_default=False,
+    "CoresetKMeans": ("google_auc", "The code behind the column may return fewer than k centres on small or wide data."),
+    "FastLloyd": (
+        "fastlloyd_auc",
+        "The column was obtained with noise from shared seeds, which partly cancels, and an understated sensitivity.",
     ),
-    Method(
-        name="PEMeans",
-        about="private evolution",
-        make=_ours("PEMeans"),
-        needs="PEMeans",
-        column="pe_means_auc",
-        caveat="Above 32 columns the paper's column is HDPE-means, obtained with one draw of noise shared by all coordinates "
-        "of a cluster: not the same guarantee.",
+    "LloydKMeans": (
+        "diffprivlib_auc",
+        "The column (diffprivlib) is pure epsilon and spends up to 2.9 times its budget at 128 columns.",
     ),
-    Method(
-        name="PEMeans-plain",
-        about="private evolution, never projected",
-        make=_ours("PEMeans", projection=None),
-        needs="PEMeans",
-        column="pe_means_auc",
-        n_features=(PROJECTED_ABOVE + 1, 1 << 30),
-        by_default=False,
+    "TreeKMeans": ("icml17_auc", "The column is that of code with privacy faults: its noise does not keep what it claims."),
+}
+PURE = {"delta": 0.0}
+
+
+def _variant(base: str, name: str, options: Mapping[str, Any], **own: Any) -> Method:
+    """Return a method of the table with other options, which takes part by name only."""
+    return replace(_listed(methods.METHODS[base], **options), **{"name": name, "by_default": False, "caveat": "", **own})
+
+
+def _listed(method: methods.Method, **extra: Any) -> Method:
+    column, caveat = COLUMNS.get(method.name, (None, ""))
+    return Method(
+        name=method.name,
+        about=method.summary,
+        make=_ours(method, **extra),
+        column=column,
+        n_features=(1, method.max_features or MANY),
+        caveat=caveat,
+    )
+
+
+_OTHERS = (
+    _variant("KMeans", "KMeans-pure", PURE, about="KMeans with Laplace noise, pure epsilon", column=None),
+    _variant(
+        "PEMeans",
+        "PEMeans-plain",
+        {"projection": None},
+        about="PEMeans, never projected",
+        n_features=(PROJECTED_ABOVE + 1, MANY),
     ),
-    Method(
-        name="GridKMeans",
-        about="one noisy grid, up to 6 columns; pure epsilon",
-        make=_ours("GridKMeans", pure=True, box=True),
-        needs="GridKMeans",
-        n_features=(1, GRID_FEATURES),
-    ),
-    Method(
-        name="CoresetKMeans",
-        about="coreset by locality-sensitive hashing (Chang and Kamath)",
-        make=_ours("CoresetKMeans"),
-        needs="CoresetKMeans",
-        column="google_auc",
-        caveat="The code behind the column may return fewer than k centres on small or wide data.",
-    ),
-    Method(
-        name="FastLloyd",
-        about="relative updates (Diaa, Humphries and Kerschbaum)",
-        make=_ours("FastLloyd"),
-        needs="FastLloyd",
-        column="fastlloyd_auc",
-        caveat="The column was obtained with noise from shared seeds, which partly cancels, and an understated sensitivity.",
-    ),
-    Method(
-        name="LloydKMeans",
-        about="noisy Lloyd (Su et al.), Gaussian noise",
-        make=_ours("LloydKMeans"),
-        needs="LloydKMeans",
-        column="diffprivlib_auc",
-        caveat="The column (diffprivlib) is pure epsilon and spends up to 2.9 times its budget at 128 columns.",
-    ),
-    Method(
-        name="LloydKMeans-pure",
-        about="the same with Laplace noise, pure epsilon",
-        make=_ours("LloydKMeans", pure=True),
-        needs="LloydKMeans",
-        column="diffprivlib_auc",
-        by_default=False,
+    _variant(
+        "LloydKMeans",
+        "LloydKMeans-pure",
+        PURE,
+        about="LloydKMeans with Laplace noise, pure epsilon",
         caveat="The column (diffprivlib) spends up to 2.9 times its budget at 128 columns.",
-    ),
-    Method(
-        name="TreeKMeans",
-        about="recursive cubes and local search (Balcan et al.), pure epsilon",
-        make=_ours("TreeKMeans", pure=True),
-        needs="TreeKMeans",
-        column="icml17_auc",
-        caveat="The column is that of code with privacy faults: its noise does not keep what it claims.",
     ),
     Method(
         name="diffprivlib",
@@ -198,7 +169,7 @@ _ALL = (
     Method(name=LIMIT, about="scikit-learn's KMeans, best of 10 starts", make=_exact(10), private=False),
     Method(name=ONE_START, about="scikit-learn's KMeans, one start: the paper's column", make=_exact(1), private=False),
 )
-METHODS = {method.name: method for method in _ALL}
+METHODS = {method.name: method for method in (*(_listed(methods.METHODS[name]) for name in methods.comparable()), *_OTHERS)}
 LIMITS = (LIMIT, ONE_START)
 
 

@@ -34,7 +34,7 @@ def test_what_cannot_be_done_is_one_line(refused, tmp_path, monkeypatch):
     refused("table2", match="No such command 'table2'")
     refused("table1", "--datasets", "irish", match="got 'irish'. Check the spelling")
     refused("table1", "--datasets", "adult", match="adult.npz is missing. Pass --data DIR")
-    refused("table1", "--methods", "MyMeans", match="expected some of KMeans, KMeans-pure, PEMeans")
+    refused("table1", "--methods", "MyMeans", match="expected some of KMeans, PEMeans, GridKMeans")
     refused("table1", "--epsilons", "1,many", match="expected numbers above 0")
     refused("table1", "--epsilons", "-1", match="expected numbers above 0")
     refused("table1", "--repeats", "0", match="--repeats")

@@ -4,7 +4,6 @@
 import importlib
 
 import pytest
-from benchmarks._errors import BenchError
 from benchmarks._jobs import Choice, Context
 from benchmarks._methods import LIMIT, METHODS, ONE_START, Setting, find_method, usable
 from benchmarks._plots import COLOURS, LINES, MARKERS, styles_of
@@ -13,8 +12,10 @@ from benchmarks.suites import SUITES
 from benchmarks.suites._table1 import QUICK_ROWS
 
 import cloister
+from cloister.methods import comparable
 
 QUICK = Choice()
+VARIANTS = ["KMeans-pure", "PEMeans-plain", "LloydKMeans-pure"]
 
 
 @pytest.fixture(autouse=True)
@@ -71,36 +72,32 @@ def test_a_grid_is_for_few_columns():
     assert {job.data for job in plan.jobs if job.method == "GridKMeans"} == {"sklearn_4_4"}
 
 
-def test_a_method_joins_as_soon_as_the_package_has_it(monkeypatch):
-    monkeypatch.setattr(cloister, "KMeans", lambda n_clusters, **told: (n_clusters, told), raising=False)
-    assert "KMeans" in [method.name for method in usable()]
-    setting = Setting(n_clusters=3, epsilon=1.0, delta=1e-5, n_rows=10, n_features=2, reach=0.5, seed=4)
-    n_clusters, told = METHODS["KMeans"].make(setting)
-    assert (n_clusters, told["epsilon"], told["delta"], told["random_state"]) == (3, 1.0, 1e-5, 4)
+def test_every_method_of_the_table_takes_part():
+    assert [method.name for method in usable() if method.needs is None] == list(comparable())
+    assert [method.name for method in METHODS.values() if method.private and not method.by_default] == VARIANTS
 
 
-def test_a_method_the_package_lacks_stays_out(monkeypatch):
-    class Bare:
-        Ball, PEMeans = cloister.Ball, cloister.PEMeans
-
-    monkeypatch.setattr("benchmarks._methods.cloister", Bare)
-    assert [method.name for method in usable() if method.needs != "diffprivlib"] == ["PEMeans"]
-    with pytest.raises(BenchError, match="FastLloyd cannot run here: this version of cloister has no FastLloyd"):
-        SUITES["table1"].plan(Choice(methods=("FastLloyd",)))
-
-
-def test_every_method_is_told_the_same():
+def test_every_method_is_given_the_same():
     setting = Setting(n_clusters=3, epsilon=0.5, delta=1e-5, n_rows=100, n_features=2, reach=0.7, seed=4)
     model = METHODS["PEMeans"].make(setting)
-    told = {
+    given = {
         name: getattr(model, name)
         for name in ("n_clusters", "epsilon", "delta", "n_rows", "random_state", "n_jobs", "neighbours")
     }
-    assert list(told.values()) == [3, 0.5, 1e-5, 100, 4, 1, "add-remove"]
+    assert list(given.values()) == [3, 0.5, 1e-5, 100, 4, 1, "add-remove"]
     assert isinstance(model.bounds, cloister.Ball)
     assert model.bounds.radius == 1.0
     assert METHODS["GridKMeans"].make(setting).bounds == (-0.7, 0.7)
-    assert METHODS["GridKMeans"].make(setting).delta == 0.0
+    assert {name for name in METHODS if METHODS[name].private and name != "diffprivlib" and is_pure(name, setting)} == {
+        "GridKMeans",
+        "TreeKMeans",
+        "KMeans-pure",
+        "LloydKMeans-pure",
+    }
+
+
+def is_pure(name, setting):
+    return METHODS[name].make(setting).delta == 0.0
 
 
 def test_methods_answer_to_their_columns():
