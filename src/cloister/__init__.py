@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cloister._version import __version__
+from cloister.methods import METHODS
 
 if TYPE_CHECKING:
     from cloister.algorithms import cell_bounds, cells_per_axis, epsilon_range
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
         PEMeans,
         SourceTargetKMedoids,
         TreeKMeans,
-        compare,
-        plan,
     )
     from cloister.data import open_rows
     from cloister.domain import Ball, Box
+    from cloister.forecast import compare, plan
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
     from cloister.release import Release, load_release
     from cloister.synopsis import Synopsis, load_synopsis
@@ -64,21 +64,10 @@ __all__ = [
 
 _HOMES = {
     "cloister.algorithms": ("cell_bounds", "cells_per_axis", "epsilon_range"),
-    "cloister.cluster": (
-        "CoresetKMeans",
-        "FastLloyd",
-        "GridKMeans",
-        "GridSynopsis",
-        "KMeans",
-        "LloydKMeans",
-        "PEMeans",
-        "SourceTargetKMedoids",
-        "TreeKMeans",
-        "compare",
-        "plan",
-    ),
+    "cloister.cluster": tuple(METHODS),
     "cloister.data": ("open_rows",),
     "cloister.domain": ("Ball", "Box"),
+    "cloister.forecast": ("compare", "plan"),
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),
     "cloister.release": ("Release", "load_release"),
     "cloister.synopsis": ("Synopsis", "load_synopsis"),

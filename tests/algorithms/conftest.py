@@ -3,12 +3,11 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from cloister.domain import FloatArray, Relation, snap
-from cloister.privacy import Cost, Entropy, price
-from cloister.questions import Answer, Question
+from cloister.privacy import Entropy, Query
+from cloister.questions import Answer, Question, Spend, price_question
 
 
 class OpenVault:
@@ -16,23 +15,14 @@ class OpenVault:
 
     def __init__(self, rows: FloatArray, seed: int) -> None:
         self._rows, self._entropy = snap(rows), Entropy(seed)
-        self.asked: list[tuple[Question, Cost]] = []
+        self.asked: list[tuple[Question, Spend]] = []
 
     def ask(self, question, cost):
         if isinstance(question, list | tuple):
             return tuple(self.ask(one, part) for one, part in zip(question, cost, strict=True))
         self.asked.append((question, cost))
-        relation = Relation.ADD_REMOVE
-        event = price(
-            cost,
-            question_name=question.name,
-            size=int(np.prod(question.shape)),
-            l1=question.l1_sensitivity(relation),
-            l2=question.l2_sensitivity(relation),
-            unit=question.unit,
-            relation=relation,
-            seeded=True,
-        )
+        step, price = (cost.step, cost.cost) if isinstance(cost, Query) else ("", cost)
+        event = price_question(question, price, Relation.ADD_REMOVE, seeded=True, step=step)
         return Answer((question.exact(self._rows) + event.draw(self._entropy).reshape(question.shape)) * question.unit, event)
 
 

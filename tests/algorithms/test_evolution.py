@@ -13,6 +13,8 @@ from cloister.algorithms import EvolutionSettings, evolve, levy_flight, lift, ra
 from cloister.domain import snap
 from cloister.questions import NearestCounts, NearestSums
 
+from ..steps import ball, step_of
+
 COST = GDP(1e6)
 
 
@@ -20,18 +22,15 @@ def clip(points):
     return points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
 
 
-def run(vault, generator, *, n_clusters=4, n_rows=1000, dimension=2, cost=COST, projection=None, watch=None, **settings):
+def run(vault, generator, *, n_clusters=4, n_rows=1000, cost=COST, n_rounds=6, **settings):
     return evolve(
         vault.ask,
-        cost,
+        [cost] * n_rounds,
+        ball(2),
         n_clusters=n_clusters,
         n_rows=n_rows,
-        dimension=dimension,
-        settings=EvolutionSettings(**{"n_rounds": 6, "n_variations": 20, "n_init": 2, **settings}),
+        settings=EvolutionSettings(**{"n_variations": 20, "n_init": 2, **settings}),
         generator=generator,
-        clip=clip,
-        projection=projection,
-        watch=watch,
     )
 
 
@@ -44,11 +43,11 @@ def blobs(generator):
 
 
 def test_one_vote_a_round_and_nothing_else(blobs, generator, vault_of):
-    vault, seen = vault_of(blobs[0]), []
-    evolution = run(vault, generator, watch=seen.append)
+    vault = vault_of(blobs[0])
+    evolution = run(vault, generator)
     assert [type(question) for question, _ in vault.asked] == [NearestCounts] * 6
     assert {cost for _, cost in vault.asked} == {COST}
-    assert tuple(seen) == evolution.generations
+    assert len(evolution.generations) == 6
     assert evolution.centers is evolution.generations[-1].centers
 
 
@@ -121,8 +120,8 @@ def test_lifting_asks_two_questions_and_averages(generator, vault_of):
     vault = vault_of(rows)
     question = NearestCounts(points=np.zeros((1, 2)), projection=flat)
     seen = question.view(snap(middles))
-    outcome = lift(vault.ask, COST, seen, projection=flat, clip=clip)
-    centers, counts, errors = outcome if isinstance(outcome, tuple) else (outcome.centers, outcome.counts, outcome.errors)
+    found = lift(vault.ask, step_of("average", COST, "counts", "sums"), seen, ball(40, flat))
+    centers, counts, errors = found.centers, found.counts, found.errors
     assert [type(asked) for asked, _ in vault.asked] == [NearestCounts, NearestSums]
     assert all(np.array_equal(asked.projection, question.projection) for asked, _ in vault.asked)
     assert np.abs(np.sort(counts) - 200).max() < 5
@@ -141,8 +140,7 @@ def test_every_lifted_number_is_noised_by_itself(generator, vault_of):
         return answers[-1]
 
     points = clip(generator.normal(size=(5, 2)))
-    outcome = lift(ask, GDP(0.5), points, projection=flat, clip=clip)
-    centers = outcome[0] if isinstance(outcome, tuple) else outcome.centers
+    centers = lift(ask, step_of("average", GDP(0.5), "counts", "sums"), points, ball(40, flat)).centers
     assert centers.shape == (5, 40)
     assert np.isfinite(centers).all()
     sums = answers[1].value

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first half of KMeans: votes that find where rows are."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from cloister import GDP, PureDP
-from cloister.algorithms import LocateCosts, locate, orthonormal_projection
+from cloister.algorithms import LocateSteps, locate, orthonormal_projection
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums
+
+from ..steps import ball, box, step_of
 
 CLEAR = GDP(1e6)
 MIDDLES = np.array([[-0.6, -0.4], [0.6, -0.4], [-0.5, 0.6], [0.6, 0.6]])
@@ -16,10 +20,11 @@ def clip(points):
     return points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
 
 
-def run(vault, generator, cost=CLEAR, *, n_rows, dimension=2, n_votes=3, n_candidates=400, **options):
-    settings = {"n_candidates": (n_candidates,) * n_votes, "n_points": 12, "fineness": 3, "clip": clip, **options}
-    costs = LocateCosts(mean=cost, scale=cost, votes=(cost,) * n_votes)
-    return locate(vault.ask, costs, n_rows=n_rows, dimension=dimension, generator=generator, **settings)
+def run(vault, generator, cost=CLEAR, *, n_rows, space=None, n_votes=3, n_candidates=400, fineness=3):
+    votes = tuple(step_of(f"vote {index + 1}", cost, "counts", n_points=n_candidates) for index in range(n_votes))
+    mean, spread = step_of("mean", cost, "sums"), step_of("spread", cost, "distances")
+    steps = LocateSteps(mean=mean, spread=spread, votes=votes, fineness=fineness, n_points=12)
+    return locate(vault.ask, steps, space or ball(2), n_rows=n_rows, generator=generator)
 
 
 @pytest.fixture
@@ -29,17 +34,17 @@ def blobs(generator):
 
 
 def test_it_asks_for_the_mean_the_scale_and_the_votes(blobs, generator, vault_of):
-    vault, seen = vault_of(blobs), []
-    run(vault, generator, n_rows=1000, watch=lambda: seen.append(len(vault.asked)))
+    vault = vault_of(blobs)
+    run(vault, generator, n_rows=1000)
     assert [type(question) for question, _ in vault.asked] == [NearestSums, DistanceHistogram, *[NearestCounts] * 3]
-    assert seen == [1, 2, 3, 4, 5]
+    assert [query.step for _, query in vault.asked] == ["mean", "spread", "vote 1", "vote 2", "vote 3"]
     assert [len(question.points) for question, _ in vault.asked] == [1, 1, 400, 400, 400]
 
 
-@pytest.mark.parametrize("half_widths", [None, np.array([0.7, 0.7])])
+@pytest.mark.parametrize("space", [ball(2), box([0.7, 0.7])], ids=["ball", "box"])
 @pytest.mark.parametrize("fineness", [1, 3])
-def test_without_noise_every_cluster_has_a_point(half_widths, fineness, blobs, generator, vault_of):
-    located = run(vault_of(blobs), generator, n_rows=1000, half_widths=half_widths, fineness=fineness)
+def test_without_noise_every_cluster_has_a_point(space, fineness, blobs, generator, vault_of):
+    located = run(vault_of(blobs), generator, n_rows=1000, space=space, fineness=fineness)
     assert located.points.shape == (12, 2)
     assert np.linalg.norm(located.points[:, None] - MIDDLES, axis=2).min(axis=0).max() < 0.4  # clusters are 1 apart
     near = np.linalg.norm(located.candidates[:, None] - MIDDLES, axis=2).min(axis=1) < 0.15
@@ -68,7 +73,7 @@ def test_in_a_projection_points_lie_where_the_projected_rows_are(generator, vaul
     rows = clip(np.repeat(middles, 200, axis=0) + 0.005 * generator.normal(size=(600, 30)))
     projection = orthonormal_projection(generator, 30, 3)
     vault = vault_of(rows)
-    located = run(vault, generator, n_rows=600, dimension=3, projection=projection)
+    located = run(vault, generator, n_rows=600, space=ball(30, projection))
     assert located.points.shape[1] == 3
     assert all(question.projection is not None for question, _ in vault.asked)
     assert np.linalg.norm(located.points[:, None] - middles @ projection, axis=2).min(axis=0).max() < 0.1
@@ -86,7 +91,7 @@ def test_a_projection_is_orthonormal_and_random(generator):
 @pytest.mark.parametrize("dimension", [1, 2, 9])
 def test_whatever_the_noise_points_lie_in_the_domain(cost, n_rows, dimension, generator, vault_of):
     vault = vault_of(clip(generator.normal(size=(n_rows, dimension))))
-    located = run(vault, generator, cost, n_rows=max(n_rows, 1), dimension=dimension, n_candidates=30)
+    located = run(vault, generator, cost, n_rows=max(n_rows, 1), space=ball(dimension), n_candidates=30)
     assert 1 <= len(located.points) <= 12
     for points in (located.points, located.candidates, located.origin[None]):
         assert np.isfinite(points).all()
@@ -96,10 +101,11 @@ def test_whatever_the_noise_points_lie_in_the_domain(cost, n_rows, dimension, ge
 @pytest.mark.parametrize("mu", [1e-3, 1e-2])
 def test_a_mean_that_drowns_in_noise_stays_in_the_middle(mu, generator, vault_of):
     vault = vault_of(np.zeros((50, 4)))
-    origins = [run(vault, generator, GDP(mu), n_rows=50, dimension=4).origin for _ in range(20)]
+    origins = [run(vault, generator, GDP(mu), n_rows=50, space=ball(4)).origin for _ in range(20)]
     assert np.mean(np.linalg.norm(origins, axis=1)) < 0.25
 
 
 def test_candidates_that_all_fall_together_are_no_trouble(generator, vault_of):
-    located = run(vault_of(np.zeros((100, 2))), generator, n_rows=100, clip=np.zeros_like)
+    nowhere = SimpleNamespace(**dict.fromkeys(("projection", "half_widths")), dimension=2, clip=np.zeros_like)
+    located = run(vault_of(np.zeros((100, 2))), generator, n_rows=100, space=nowhere)
     assert not located.points.any()

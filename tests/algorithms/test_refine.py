@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister import GDP
-from cloister.algorithms import Lengths, Round, choose_radius, gain, mean_square, orthonormal_projection, quantile, refine
+from cloister.algorithms import Lengths, Round, choose_radius, mean_square, orthonormal_projection, quantile, refine, shrinkage
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums
+
+from ..steps import ball, step_of
 
 EDGES = 2.0 ** (np.arange(-9, 4) / 3)
 
@@ -31,7 +33,7 @@ def lengths_at(distance, n_rows=1000.0):
 )
 def test_a_gain_is_a_part(offsets, scale, spread, longest):
     variances = 10.0**scale * np.geomspace(1, spread, len(offsets))
-    part = gain(offsets, variances, longest=longest)
+    part = shrinkage(offsets, variances, longest=longest)
     assert part.shape == (len(offsets),)
     assert ((part >= 0) & (part <= 1)).all()
 
@@ -39,25 +41,25 @@ def test_a_gain_is_a_part(offsets, scale, spread, longest):
 @pytest.mark.parametrize("n_features", [1, 3, 30])
 def test_without_noise_everything_is_believed(n_features, generator):
     offsets = generator.normal(size=(7, n_features))
-    assert gain(offsets, np.full(7, 1e-20)).min() > 1 - 1e-9
+    assert shrinkage(offsets, np.full(7, 1e-20)).min() > 1 - 1e-9
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 16])
 def test_noise_is_never_taken_for_more_than_an_offset_can_be(n_features, generator):
     # One number in the unit ball under noise a hundred times its size: what is believed is a hundredth of the noise.
     seen = 100.0 * generator.normal(size=(1000, 1, n_features))
-    steps = [gain(one, np.array([1e4]), longest=1.0)[0] * np.linalg.norm(one) for one in seen]
+    steps = [shrinkage(one, np.array([1e4]), longest=1.0)[0] * np.linalg.norm(one) for one in seen]
     assert max(steps) < 0.1
 
 
 def test_noise_alone_is_not_believed(generator):
     variances = generator.uniform(0.5, 2.0, size=200)
     offsets = generator.normal(size=(200, 10)) * np.sqrt(variances)[:, None]
-    assert gain(offsets, variances).mean() < 0.1
+    assert shrinkage(offsets, variances).mean() < 0.1
 
 
 def test_offsets_far_above_the_noise_are_believed(generator):
-    part = gain(100 * generator.normal(size=(20, 5)), np.full(20, 0.01))
+    part = shrinkage(100 * generator.normal(size=(20, 5)), np.full(20, 0.01))
     assert part.min() > 0.99
     assert part.max() <= 1
 
@@ -65,14 +67,14 @@ def test_offsets_far_above_the_noise_are_believed(generator):
 def test_one_centre_that_moves_is_believed_among_many_that_do_not(generator):
     offsets = 0.1 * generator.normal(size=(50, 8))
     offsets[7] += 5.0
-    part = gain(offsets, np.full(50, 0.01))
+    part = shrinkage(offsets, np.full(50, 0.01))
     assert part[7] > 0.99
 
 
 def test_shrinking_beats_believing(generator):
     truth = 0.3 * generator.normal(size=(300, 12))
     seen = truth + generator.normal(size=truth.shape)
-    shrunk = gain(seen, np.ones(300))[:, None] * seen
+    shrunk = shrinkage(seen, np.ones(300))[:, None] * seen
     assert np.sum((shrunk - truth) ** 2) < 0.3 * np.sum((seen - truth) ** 2)
 
 
@@ -149,15 +151,16 @@ def clip(points):
 
 
 def rounds_of(mu, lefts, *, projected=0):
-    cost = GDP(mu)
+    questions = ("distances", "counts", "sums")
     return [
-        Round(distances=cost, counts=cost, sums=cost, sum_noise=1 / mu, n_left=left, projected=index < projected)
+        Round(step=step_of(f"round {index + 1}", GDP(mu), *questions, sigma=1 / mu), n_left=left, projected=index < projected)
         for index, left in enumerate(lefts)
     ]
 
 
-def run(vault, rounds, centers, generator, *, n_rows, **options):
-    return refine(vault.ask, rounds, centers, n_rows=n_rows, length=0.5, generator=generator, clip=clip, restarts=3, **options)
+def run(vault, rounds, centers, generator, *, n_rows, projection=None):
+    space = ball(centers.shape[1], projection)
+    return refine(vault.ask, rounds, centers, space, n_rows=n_rows, length=0.5, generator=generator, restarts=3)
 
 
 @pytest.fixture
@@ -166,23 +169,20 @@ def blobs(generator):
 
 
 def test_centres_move_to_the_means_of_their_rows(blobs, generator, vault_of):
-    seen = []
-    refined = run(
-        vault_of(blobs), rounds_of(1e5, [3, 3, 3]), MIDDLES + 0.1, generator, n_rows=1200, watch=lambda: seen.append(1)
-    )
+    refined = run(vault_of(blobs), rounds_of(1e5, [3, 3, 3]), MIDDLES + 0.1, generator, n_rows=1200)
     means = blobs.reshape(3, 400, 2).mean(axis=1)
     assert np.abs(refined.centers - means).max() < 0.005
     assert np.abs(refined.counts - 400).max() < 1
-    assert len(refined.steps) == len(seen) == 3
+    assert len(refined.moves) == 3
     true = np.mean(np.sum((blobs.reshape(3, 400, 2) - means[:, None]) ** 2, axis=2))
     assert mean_square(refined.lengths, n_rows=1200, longest=2.0).value - refined.gained == pytest.approx(true, rel=0.1)
 
 
-def test_surplus_centres_are_joined_on_the_way(blobs, generator, vault_of):
+def test_extra_centres_are_joined_on_the_way(blobs, generator, vault_of):
     start = clip(generator.uniform(-0.7, 0.7, size=(12, 2)))
     vault = vault_of(blobs)
     refined = run(vault, rounds_of(100.0, [8, 5, 3, 3]), start, generator, n_rows=1200)
-    assert [len(centers) for centers in refined.steps] == [8, 5, 3, 3]
+    assert [len(centers) for centers in (move.centers for move in refined.moves)] == [8, 5, 3, 3]
     assert len(refined.centers) == len(refined.counts) == len(refined.errors) == 3
     found = np.linalg.norm(refined.centers[:, None] - MIDDLES, axis=2).min(axis=0)
     assert found.max() < 0.05

@@ -10,7 +10,18 @@ import cloister
 
 SOURCE = Path(cloister.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
-LAYERS = {"domain": 0, "privacy": 1, "questions": 2, "data": 3, "vault": 4, "cluster": 5, "report": 6, "audit": 7, "cli": 8}
+LAYERS = {
+    "domain": 0,
+    "privacy": 1,
+    "questions": 2,
+    "data": 3,
+    "vault": 4,
+    "cluster": 5,
+    "forecast": 6,
+    "report": 6,
+    "audit": 7,
+    "cli": 8,
+}
 ANYONE = {"engines", "exceptions", "files", "methods", "validate", "_version"}  # may be imported from everywhere
 # Files beside the layers: the layers they may import.
 BESIDE = {

@@ -4,13 +4,13 @@
 import numpy as np
 import pytest
 
-from cloister.audit import ENGINES, installed
+from cloister.audit import AUDIT_ENGINES, installed
 from cloister.audit._tables import as_table
 
 from ._cases import every_clusterer, every_method, same
 
 CLUSTERS = {"dask", "spark"}
-HERE = [engine for engine in ENGINES if engine not in CLUSTERS]
+HERE = [engine for engine in AUDIT_ENGINES if engine not in CLUSTERS]
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ WRONG = {
     "offset": [(-0.1, rf"{NUMBER} of at least 0 and of at most 1, got -0\.1"), (math.nan, NUMBER)],
     "start": [("best", r"expected one of 'counts', 'random', got 'best'")],
     "n_swaps": [
-        (-1, r"expected an integer from 0 to 10000, got -1\. Pass \"auto\" or a number"),
+        (-1, r"expected an integer from 0 to 10000, got -1\. Pass \"auto\" or a whole number"),
         ("many", INTEGER),
     ],
     "n_trees": [(0, r"expected an integer from 1 to 1000, got 0")],

@@ -45,7 +45,7 @@ def test_it_is_reproducible_and_prints_everywhere():
     found, again = (compare(**SMALL, methods=["KMeans", "FastLloyd"]) for _ in range(2))
     assert [one.loss for one in found.contenders] == [one.loss for one in again.contenders]
     assert json.loads(json.dumps(found.to_dict()))["contenders"][0]["method"] == found.best
-    assert "1,500 public rows x 2, k = 3, epsilon = 1, delta = 1e-06, 2 times" in str(found)
+    assert "1,500 made-up rows x 2, k = 3, epsilon = 1, delta = 1e-06, 2 times" in str(found)
     assert str(found).splitlines()[3].startswith(found.best)
     assert f"<td>{found.best}</td>" in found._repr_html_()
 

@@ -30,15 +30,15 @@ def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_features, gene
     rows = generator.normal(0, 0.1, (400, n_features))
     model = KMeans(2, bounds=Ball(1.0), n_rows=400, n_init=1, **options).fit(rows)
     forecast = plan(400, n_features, 2, **options)
-    events, questions = model.privacy_receipt_.events, [(step, one) for step in forecast.steps for one in step.noise]
+    events, questions = model.privacy_receipt_.events, [(step, one) for step in forecast.steps for one in step.queries]
     assert model.plan_ == forecast.plan
     for event, (step, noise) in zip(events, questions, strict=True):
-        assert event.question_name == ASKED[noise.of]
-        spent = event.cost.mu**2 / forecast.plan.budget.mu**2 if isinstance(event.cost, GDP) else event.cost.epsilon
+        assert event.question_name == ASKED[noise.name]
+        spent = event.cost.mu**2 / forecast.plan.planner.budget.mu**2 if isinstance(event.cost, GDP) else event.cost.epsilon
         assert math.isclose(spent, noise.share, rel_tol=1e-3)
-        if noise.of == "counts":
+        if noise.name == "counts":
             assert event.size <= step.n_points
-        if noise.of != "sums":  # the radius of a sum is chosen on the way
+        if noise.name != "sums":  # the radius of a sum is chosen on the way
             assert math.isclose(event.standard_deviation, noise.sigma, rel_tol=1e-2)
     mean = next(event for event in events if event.question_name == "nearest_sums")
     assert math.isclose(mean.standard_deviation, forecast.steps[0].sigma("sums"), rel_tol=1e-2)

@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import make_blobs
 
 from cloister import GDP, Ball, Box, KMeans, PureDP
-from cloister.cluster._kmeans_plan import make_plan
+from cloister.cluster import Planner, make_plan
 from cloister.domain import Relation
 
 
@@ -21,14 +21,13 @@ def rows(generator):
 @pytest.mark.parametrize("budget", [GDP(0.01), GDP(3.0), PureDP(0.1), PureDP(50.0)], ids=str)
 @pytest.mark.parametrize(("n_rows", "n_features", "n_clusters"), [(1, 1, 1), (150, 4, 3), (10**6, 784, 10), (500, 2, 2000)])
 def test_the_plan_divides_the_whole_budget(n_rows, n_features, n_clusters, budget, relation):
-    plan = make_plan(n_rows, n_features, n_clusters, budget=budget, relation=relation)
+    plan = make_plan(n_rows, n_features, n_clusters, planner=Planner(budget, relation))
     shares = [plan.mean, plan.scale, *plan.votes, *plan.rounds]
     assert sum(shares) == pytest.approx(1.0)
     assert min(shares) > 0
     assert plan.left[-1] == n_clusters
     assert list(plan.left) == sorted(plan.left, reverse=True)
-    for index, whole in enumerate(plan.rounds):
-        assert sum(plan.shares_of(index)) == pytest.approx(whole)
+    assert [step.share for step in plan.steps] == pytest.approx(shares)
     assert min(plan.n_candidates) >= min(plan.n_start, 2 * n_clusters)
     assert len(plan.n_candidates) == len(plan.votes)
 
@@ -39,11 +38,11 @@ def test_the_plan_knows_the_noise_before_it_is_drawn(cost, relation, rows):
     model = KMeans(3, guarantee=cost, bounds=(-1, 1), neighbours=relation.value, n_rows=600).fit(rows)
     counts = [event for event in model.privacy_receipt_.events if event.question_name == "nearest_counts"]
     sums = [event for event in model.privacy_receipt_.events if event.question_name == "nearest_sums"]
-    last = model.plan_.shares_of(len(model.plan_.rounds) - 1)
-    assert counts[-1].standard_deviation == pytest.approx(model.plan_.count_noise(last[1]), rel=0.01)
+    last = model.plan_.steps[-1]
+    assert counts[-1].standard_deviation == pytest.approx(last["counts"].sigma, rel=1e-6)
     radius = sums[-1].sensitivity * sums[-1].unit / (1 if relation is Relation.ADD_REMOVE else 2)
     radius /= 1 if isinstance(cost, GDP) else 2**0.5
-    assert sums[-1].standard_deviation == pytest.approx(radius * model.plan_.sum_noise(last[2]), rel=0.01)
+    assert sums[-1].standard_deviation == pytest.approx(radius * last["sums"].sigma, rel=0.01)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 40])

@@ -10,12 +10,15 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from cloister import GDP, ZCDP, ApproxDP, Ball, CoresetKMeans, Ledger, PureDP
-from cloister.algorithms import HashCoreset, HashShares, Hyperplanes, cluster_coreset, grow_tree, random_hyperplanes
+from cloister.algorithms import HashCoreset, Hyperplanes, cluster_coreset, grow_tree, random_hyperplanes
 from cloister.algorithms import _hash_tree as tree_room
+from cloister.cluster import plan_fit
 from cloister.domain import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.privacy import price
 from cloister.questions import DEEPEST_HASH, Answer, HashCounts, HashSums
+
+from ..steps import ball
 
 
 def make(n_clusters=3, **parameters):
@@ -145,7 +148,7 @@ def test_nodes_with_enough_rows_are_split_and_no_others(generator):
     rows = snap(generator.normal(size=(1000, 3)) / 4)
     planes = random_hyperplanes(generator, 3, 8, offset=0.2)
     ask = Echo(rows)
-    tree = grow_tree(ask, GDP(1.0), planes, n_rows=1000.0, min_rows=50.0)
+    tree = grow_tree(ask, [GDP(1.0)] * 8, planes, n_rows=1000.0, min_rows=50.0)
     assert HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves).exact(rows).sum() == 1000
     full = np.array([1])
     for depth, (level, question) in enumerate(zip(tree.levels, ask.asked, strict=True), start=1):
@@ -158,20 +161,21 @@ def test_nodes_with_enough_rows_are_split_and_no_others(generator):
 
 def test_a_full_tree_has_all_nodes_of_the_last_level(generator):
     rows = snap(generator.choice([-0.5, 0.5], size=(400, 2)))
-    tree = grow_tree(Echo(rows), GDP(1.0), Hyperplanes(np.eye(2), np.zeros(2)), n_rows=400.0, min_rows=1.0)
+    tree = grow_tree(Echo(rows), [GDP(1.0)] * 2, Hyperplanes(np.eye(2), np.zeros(2)), n_rows=400.0, min_rows=1.0)
     assert sorted(tree.leaves) == [4, 5, 6, 7]
 
 
 def test_a_table_too_small_to_split_is_one_leaf(generator):
     ask = Echo(np.empty((0, 3)))
-    tree = grow_tree(ask, GDP(1.0), random_hyperplanes(generator, 3, 8, offset=0.2), n_rows=99.0, min_rows=50.0)
+    tree = grow_tree(ask, [GDP(1.0)] * 8, random_hyperplanes(generator, 3, 8, offset=0.2), n_rows=99.0, min_rows=50.0)
     assert (tree.leaves.tolist(), tree.levels, ask.asked) == ([1], (), [])
 
 
 def test_a_tree_has_no_more_leaves_than_can_be_noised(generator, monkeypatch):
     monkeypatch.setattr(tree_room, "LARGEST_TREE", 20)
     rows = snap(generator.normal(size=(1000, 3)) / 4)
-    tree = grow_tree(Echo(rows), GDP(1.0), random_hyperplanes(generator, 3, 12, offset=0.2), n_rows=1000.0, min_rows=1.0)
+    planes = random_hyperplanes(generator, 3, 12, offset=0.2)
+    tree = grow_tree(Echo(rows), [GDP(1.0)] * 12, planes, n_rows=1000.0, min_rows=1.0)
     assert len(tree.leaves) == 20
 
 
@@ -182,11 +186,12 @@ def test_hyperplanes_without_offset_go_through_the_centre(generator):
 
 
 def test_shares_add_up_whatever_the_tree_became():
-    shares = HashShares()
-    assert shares.levels + shares.counts + shares.sums == pytest.approx(1)
     for depth in (1, 7, 48):
+        plan = plan_fit(CoresetKMeans(2, bounds=(-1, 1), n_rows=100, max_depth=depth), 3)
+        assert sum(step.share for step in plan.steps) == pytest.approx(1)
         for grown in range(depth + 1):
-            assert grown * shares.level(depth) + shares.leaves(grown, depth) == pytest.approx(1)
+            levels = sum(step.share for step in plan.levels[:grown])
+            assert levels + plan.leaves_factor(grown) * plan.leaves.share == pytest.approx(1)
 
 
 # -- fewer leaves than centres: fault 5 ----------------------------------------------------------------------------------
@@ -197,7 +202,7 @@ def test_there_are_always_k_centres(n_leaves, generator):
     for noisy_counts in (np.full(n_leaves, 100.0), np.full(n_leaves, -3.0), generator.normal(size=n_leaves) * 50):
         points = generator.uniform(-0.5, 0.5, size=(n_leaves, 2))
         coreset = HashCoreset(points, noisy_counts, kept=noisy_counts > 20, count_sigma=1.0, sum_sigma=1.0)
-        found = cluster_coreset(coreset, 5, generator=generator, restarts=2, clip=lambda places: np.clip(places, -1, 1))
+        found = cluster_coreset(coreset, 5, ball(2), generator=generator, restarts=2)
         assert found.centers.shape == found.center_errors.shape == (5, 2)
         assert found.counts.shape == found.count_errors.shape == (5,)
         assert np.isfinite(found.centers).all()

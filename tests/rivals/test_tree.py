@@ -4,6 +4,7 @@
 import itertools
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from cloister.exceptions import ParameterError
 from cloister.privacy import price, price_choice
 from cloister.questions import LARGEST_CHOICE, Answer, CubeCounts, SetCosts, SwapCosts
 from cloister.report import report_html
+
+from ..steps import ball
 
 MIDDLES = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
 COST = PureDP(1.0)
@@ -155,11 +158,10 @@ def everywhere(low, high):
     return np.ones(len(low), dtype=bool)
 
 
-def grow(rows, generator, *, ask=None, touches=everywhere, **changed):
-    settings = TreeSettings(**{"first": 4, "depth": 3, "max_cubes": 1 << 12, "reach": 1.0, "fewest": 1, **changed})
-    return divide_cubes(
-        ask or exact_ask(rows), COST, dimension=rows.shape[1], settings=settings, generator=generator, touches=touches
-    )
+def grow(rows, generator, *, ask=None, touches=everywhere, depth=3, **changed):
+    settings = TreeSettings(**{"first": 4, "max_cubes": 1 << 12, "fewest": 1, **changed})
+    space = SimpleNamespace(dimension=rows.shape[1], reach=1.0, touches=touches, projection=None)
+    return divide_cubes(ask or exact_ask(rows), [COST] * depth, space, settings=settings, generator=generator)
 
 
 def test_every_row_is_counted_once_a_level_and_weighs_once(rows, generator):
@@ -217,10 +219,10 @@ def test_without_noise_every_swap_pays_and_the_best_set_is_chosen(rows, generato
     found = local_search(
         exact_ask(rows),
         candidates[-3:],
+        ball(2),
         candidates=candidates,
-        n_swaps=6,
-        swap_cost=COST,
-        choice_cost=COST,
+        swaps=[COST] * 6,
+        choice=COST,
         cap=0.5,
     )
     costs = SetCosts(sets=found.sets, cap=0.5).exact(snap(rows))
@@ -232,7 +234,7 @@ def test_without_noise_every_swap_pays_and_the_best_set_is_chosen(rows, generato
 
 
 def test_averages_are_those_of_the_rows_near_each_point(rows):
-    found = noisy_averages(exact_ask(rows), MIDDLES + 0.1, count_cost=COST, sum_cost=COST, radius=1.0, clip=np.asarray)
+    found = noisy_averages(exact_ask(rows), MIDDLES + 0.1, ball(2), counts=COST, sums=COST, radius=1.0)
     means = rows.reshape(3, 100, 2).mean(axis=1)
     assert found.centers == pytest.approx(means, abs=1e-5)
     assert found.counts.tolist() == [100, 100, 100]
@@ -242,9 +244,7 @@ def test_projected_points_are_taken_back_to_the_full_space(generator):
     flat = np.array([[1.0], [0.0], [0.0]])
     table = np.repeat([[-0.5, 0.3, 0.1], [0.5, -0.2, 0.4]], 50, axis=0) + 0.01 * generator.normal(size=(100, 3))
     points = np.array([[-0.4], [0.4]])
-    found = noisy_averages(
-        exact_ask(table), points, count_cost=COST, sum_cost=COST, radius=1.0, clip=np.asarray, projection=flat
-    )
+    found = noisy_averages(exact_ask(table), points, ball(3, flat), counts=COST, sums=COST, radius=1.0)
     assert found.centers == pytest.approx(table.reshape(2, 50, 3).mean(axis=1), abs=1e-5)
 
 

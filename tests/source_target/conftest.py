@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A target of two groups, and a source that covers one of them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -25,9 +27,9 @@ def plans(monkeypatch):
     """Return a list of what fits decide before they ask the source: a function of public numbers."""
     made, plan = [], SourceTargetKMedoids._plan
 
-    def noting(model, request, frame):
-        made.append(plan(model, request, frame))
-        return made[-1]
+    def noting(model, request, frame, **public):
+        made.append(SimpleNamespace(**vars(model._problem), plan=plan(model, request, frame, **public)))
+        return made[-1].plan
 
     monkeypatch.setattr(SourceTargetKMedoids, "_plan", noting)
     return made

@@ -237,7 +237,7 @@ def test_a_metric_that_has_no_distance_is_refused(make, source):
 def test_a_release_is_saved_and_predicts_as_the_model(make, target, source, tmp_path, generator):
     for metric in ("euclidean", "manhattan"):
         model = make(4, metric=metric).fit(target, source=source)
-        model.release_.save(tmp_path / "release.json")
+        model.release_.save(tmp_path / "release.json", overwrite=True)
         read = load_release(tmp_path / "release.json")
         new = generator.uniform(-10, 40, (300, 2))
         assert np.array_equal(read.predict(new), model.predict(new))
@@ -270,7 +270,12 @@ def test_progress_tells_about_the_long_public_parts(make, target, source, capfd,
     monkeypatch.setattr("cloister.cluster._progress.Progress.say", lambda progress, words: said.append(words))
     make(progress=True).fit(target, source=source)
     text = "\n".join(said)
-    parts = ["representing 120 target points", "choosing as if there were no source", ", pass 1", "asking the source about"]
+    parts = [
+        "representing 120 target points",
+        "choosing as if there were no source",
+        ", pass 1",
+        "Number and mean of the source points near each point",
+    ]
     for part in (*parts, "choosing beside the source", "measuring 120 target points"):
         assert re.search(part, text), part
     capfd.readouterr()

@@ -6,6 +6,7 @@ from cloister.algorithms._coreset import Coreset, tree_coreset
 from cloister.algorithms._cube_tree import CubeTree, TreeSettings, divide_cubes
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
+    Averages,
     Evolution,
     EvolutionSettings,
     Generation,
@@ -30,7 +31,6 @@ from cloister.algorithms._hash_tree import (
     CoresetCenters,
     HashCoreset,
     HashLevel,
-    HashShares,
     HashTree,
     Hyperplanes,
     average_leaves,
@@ -49,8 +49,8 @@ from cloister.algorithms._lloyd import (
     rounds_within,
     split_round,
 )
-from cloister.algorithms._local_search import Averages, Search, local_search, noisy_averages
-from cloister.algorithms._locate import LocateCosts, Located, locate, orthonormal_projection
+from cloister.algorithms._local_search import Search, local_search, noisy_averages
+from cloister.algorithms._locate import Located, LocateSteps, locate, orthonormal_projection
 from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._merge import join_closest
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
@@ -58,16 +58,18 @@ from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._refine import (
     Lengths,
     MeanSquare,
+    Move,
     Refined,
     Round,
     choose_radius,
-    gain,
     mean_square,
     quantile,
     refine,
+    shrinkage,
 )
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
-from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages, noise_quantile
+from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages
+from cloister.algorithms._space import Space
 from cloister.algorithms._spread import pack_widest
 
 __all__ = [
@@ -86,22 +88,23 @@ __all__ = [
     "Generation",
     "HashCoreset",
     "HashLevel",
-    "HashShares",
     "HashTree",
     "Hyperplanes",
     "KChoice",
     "Lengths",
     "LloydRound",
     "LloydSplit",
-    "LocateCosts",
+    "LocateSteps",
     "Located",
     "MeanSquare",
     "Medoids",
+    "Move",
     "Plane",
     "Refined",
     "Round",
     "Sanitized",
     "Search",
+    "Space",
     "TreeSettings",
     "average_leaves",
     "bounded_radius",
@@ -118,7 +121,6 @@ __all__ = [
     "evolve",
     "fast_lloyd",
     "fold",
-    "gain",
     "grid_shape",
     "grow_tree",
     "join_closest",
@@ -132,7 +134,6 @@ __all__ = [
     "nearest_averages",
     "nearest_cell",
     "neighbour_averages",
-    "noise_quantile",
     "noisy_averages",
     "orthonormal_projection",
     "pack_sphere",
@@ -147,6 +148,7 @@ __all__ = [
     "rounds_within",
     "select_kmeans",
     "select_top",
+    "shrinkage",
     "split_round",
     "squares_to",
     "tree_coreset",

@@ -7,14 +7,15 @@ so the noisy counts themselves cost no more and are kept here as the weights of 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from cloister.algorithms._space import Space
 from cloister.domain import FloatArray, IntArray
-from cloister.questions import Ask, Cost, CubeCounts
+from cloister.questions import Ask, CubeCounts, Spend
 
 __all__ = ["CubeTree", "TreeSettings", "divide_cubes"]
 
@@ -26,9 +27,7 @@ class TreeSettings:
     """Public settings of a tree."""
 
     first: int  # cubes per axis on the first level
-    depth: int  # levels at most
     max_cubes: int  # asked for on one level
-    reach: float  # the root is the cube from minus this to this
     fewest: int  # cubes kept on the first level, however little they hold
 
 
@@ -51,32 +50,28 @@ class _Level:
 
 
 def divide_cubes(
-    ask: Ask,
-    cost: Cost,
-    *,
-    dimension: int,
-    settings: TreeSettings,
-    generator: np.random.Generator,
-    touches: Touches,
-    projection: FloatArray | None = None,
+    ask: Ask, levels: Sequence[Spend], space: Space, *, settings: TreeSettings, generator: np.random.Generator
 ) -> CubeTree:
-    """Divide cubes as long as they hold more rows than noise explains; every level is one question at `cost`.
+    """Divide cubes as long as they hold more rows than noise explains; every level is one question.
 
-    The grid of the first level is shifted at random by up to half a cube. ``touches(low, high)`` says which boxes meet the
-    public domain; the others hold no row for certain and are left out.
+    The root is the cube that holds the space. The grid of the first level is shifted at random by up to half a cube. Cubes
+    that do not touch the public domain hold no row for certain and are left out.
     """
-    side = 2 * settings.reach / settings.first
-    grid = _Grid(-settings.reach + side * (generator.random(dimension) - 0.5), side, settings.first, touches)
+    side = 2 * space.reach / settings.first
+    grid = _Grid(-space.reach + side * (generator.random(space.dimension) - 0.5), side, settings.first, space.touches)
     places = grid.all_places()
     parents = np.zeros(len(places), dtype=np.int64)
-    levels: list[_Level] = []
-    while len(places) and len(levels) < settings.depth:
-        answer = ask(grid.question(places, projection), cost)
-        kept = _keep(answer.value, answer.sigma, 0 if levels else settings.fewest)[: max(settings.max_cubes >> dimension, 1)]
-        levels.append(_Level(places[kept], answer.value[kept], parents[kept], grid.middles(places[kept])))
+    grown: list[_Level] = []
+    for query in levels:
+        if not len(places):
+            break
+        answer = ask(grid.question(places, space.projection), query)
+        most = max(settings.max_cubes >> space.dimension, 1)
+        kept = _keep(answer.value, answer.sigma, 0 if grown else settings.fewest)[:most]
+        grown.append(_Level(places[kept], answer.value[kept], parents[kept], grid.middles(places[kept])))
         grid = grid.halved()
-        places, parents = grid.children(levels[-1].places)
-    return _gather(levels)
+        places, parents = grid.children(grown[-1].places)
+    return _gather(grown)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ Algorithm 1 with the modified histogram of Algorithm 2, and Algorithm 3 for many
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +14,13 @@ from scipy.special import gamma
 
 from cloister.algorithms._packing import pack_sphere
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
+from cloister.algorithms._space import Space
 from cloister.domain import FloatArray
-from cloister.questions import Ask, Cost, NearestCounts, NearestSums
+from cloister.questions import Ask, NearestCounts, NearestSums, Spend, Step
 
 __all__ = [
     "FEWEST_VARIATIONS",
+    "Averages",
     "Evolution",
     "EvolutionSettings",
     "Generation",
@@ -35,7 +37,6 @@ FEWEST_VARIATIONS = 4
 class EvolutionSettings:
     """Public settings of a run; the defaults are the paper's."""
 
-    n_rounds: int
     n_variations: int  # per centre, at the start
     selection: str = "kmeans"  # or "top-k"
     adaptive: bool = True  # halve the variations while the votes drown in noise
@@ -68,51 +69,53 @@ class Evolution:
 
 def evolve(
     ask: Ask,
-    cost: Cost,
+    votes: Sequence[Spend],
+    space: Space,
     *,
     n_clusters: int,
     n_rows: float,
-    dimension: int,
     settings: EvolutionSettings,
     generator: np.random.Generator,
-    clip: Callable[[FloatArray], FloatArray],
-    half_widths: FloatArray | None = None,
-    projection: FloatArray | None = None,
-    watch: Callable[[Generation], None] | None = None,
 ) -> Evolution:
-    """Run Algorithm 1: `settings.n_rounds` votes, each at `cost`."""
+    """Run Algorithm 1: one round for each of `votes`, which say what a round costs."""
     n_variations = settings.n_variations
-    candidates = clip(pack_sphere(generator, (n_variations + 1) * n_clusters, dimension, half_widths=half_widths))
+    packing = pack_sphere(generator, (n_variations + 1) * n_clusters, space.dimension, half_widths=space.half_widths)
+    candidates = space.clip(packing)
     generations: list[Generation] = []
-    for _ in range(settings.n_rounds):
-        answer = ask(NearestCounts(points=candidates, projection=projection), cost)
-        votes = keep_votes(answer.value, n_rows)
-        centers = clip(_select(candidates, votes, answer.value, n_clusters, settings, generator))
-        generations.append(Generation(candidates, votes, centers, answer.sigma))
-        if watch is not None:
-            watch(generations[-1])
+    for query in votes:
+        answer = ask(NearestCounts(points=candidates, projection=space.projection), query)
+        kept = keep_votes(answer.value, n_rows)
+        centers = space.clip(_select(candidates, kept, answer.value, n_clusters, settings, generator))
+        generations.append(Generation(candidates, kept, centers, answer.sigma))
         # The expected squared length of the noise is sigma^2 per candidate: below it there is more noise than signal.
-        if settings.adaptive and np.sum(votes**2) < len(votes) * answer.sigma**2:
+        if settings.adaptive and np.sum(kept**2) < len(kept) * answer.sigma**2:
             n_variations = max(n_variations // 2, FEWEST_VARIATIONS)
-        candidates = np.vstack([centers, clip(_vary(centers, n_variations, settings, generator))])
+        candidates = np.vstack([centers, space.clip(_vary(centers, n_variations, settings, generator))])
     return Evolution(tuple(generations))
 
 
-def lift(
-    ask: Ask, cost: Cost, centers: FloatArray, *, projection: FloatArray, clip: Callable[[FloatArray], FloatArray]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Take projected centres back to the full space by noisy averaging (Algorithm 3); two questions, each at `cost`.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Averages:
+    """Noisy averages and what is known of their errors; all of it public."""
 
-    Every cell is noised and every coordinate has its own draw, also in cells that happen to be empty. Returns the centres, the
-    noisy counts and the standard error of each centre's coordinates.
+    centers: FloatArray  # (n_clusters, n_features)
+    errors: FloatArray  # standard errors of the coordinates
+    counts: FloatArray  # (n_clusters,), noisy
+    count_sigma: float
+
+
+def lift(ask: Ask, average: Step, centers: FloatArray, space: Space) -> Averages:
+    """Take projected centres back to the full space by noisy averaging (Algorithm 3).
+
+    Every cell is noised and every coordinate has its own draw, also in cells that happen to be empty.
     """
-    counts = ask(NearestCounts(points=centers, projection=projection), cost)
-    sums = ask(NearestSums(points=centers, radius=1.0, projection=projection), cost)
+    counts = ask(NearestCounts(points=centers, projection=space.projection), average["counts"])
+    sums = ask(NearestSums(points=centers, radius=1.0, projection=space.projection), average["sums"])
     sizes = np.maximum(counts.value, 1.0)[:, None]
-    lifted = clip(sums.value / sizes)
+    lifted = space.full.clip(sums.value / sizes)
     # Delta method for a quotient: the noise of the sum, and the noise of the count times the centre.
     errors = np.sqrt(sums.sigma**2 + (lifted * counts.sigma) ** 2) / sizes
-    return lifted, counts.value, np.minimum(errors, 1.0)
+    return Averages(centers=lifted, errors=np.minimum(errors, 1.0), counts=counts.value, count_sigma=counts.sigma)
 
 
 def random_projection(generator: np.random.Generator, n_features: int, dimension: int) -> FloatArray:

@@ -6,7 +6,7 @@ reached through ``ask`` alone.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._packing import pack_sphere
+from cloister.algorithms._space import Space
 from cloister.domain import FloatArray, IntArray
-from cloister.questions import Ask, Cost, HashCounts, HashSums
+from cloister.questions import Ask, HashCounts, HashSums, Spend
 
 __all__ = [
     "CoresetCenters",
     "HashCoreset",
     "HashLevel",
-    "HashShares",
     "HashTree",
     "Hyperplanes",
     "average_leaves",
@@ -46,28 +46,6 @@ class Hyperplanes:
     def n_levels(self) -> int:
         """How deep the tree may become."""
         return len(self.offsets)
-
-
-@dataclass(frozen=True, kw_only=True)
-class HashShares:
-    """How the budget is divided: a part for the levels, each of which takes as much, the rest for the leaves."""
-
-    levels: float = 0.20
-    counts: float = 0.15
-    sums: float = 0.65
-
-    def level(self, depth: int) -> float:
-        """Return the share of one of `depth` levels."""
-        return self.levels / depth
-
-    def leaves(self, grown: int, depth: int) -> float:
-        """Return the share of the leaves once `grown` of `depth` levels are paid: all that is left."""
-        return 1 - self.levels * grown / depth
-
-    @property
-    def of_leaves_to_counts(self) -> float:
-        """The part of the leaves' share that is spent on their counts; the rest is spent on their sums."""
-        return self.counts / (self.counts + self.sums)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,67 +97,49 @@ def random_hyperplanes(generator: np.random.Generator, n_features: int, n_levels
     return Hyperplanes(normals, offset / math.sqrt(n_features) * generator.standard_normal(n_levels))
 
 
-def grow_tree(
-    ask: Ask,
-    cost: Cost,
-    planes: Hyperplanes,
-    *,
-    n_rows: float,
-    min_rows: float,
-    watch: Callable[[HashLevel], None] | None = None,
-) -> HashTree:
-    """Split, level by level, the nodes that seem to hold twice `min_rows`; each level is one question at `cost`."""
+def grow_tree(ask: Ask, levels: Sequence[Spend], planes: Hyperplanes, *, n_rows: float, min_rows: float) -> HashTree:
+    """Split, level by level, the nodes that seem to hold twice `min_rows`; each level is one question."""
     frontier, counts = np.array([1]), np.array([n_rows])
     leaves: list[IntArray] = []
-    levels: list[HashLevel] = []
-    for level in range(1, planes.n_levels + 1):
+    grown: list[HashLevel] = []
+    for level, query in enumerate(levels, start=1):
         room = LARGEST_TREE - len(frontier) - sum(map(len, leaves))
         split = _splits(counts, SPLIT_FACTOR * min_rows, room)
         leaves.append(frontier[~split])
         if not split.any():
-            return HashTree(np.concatenate(leaves), tuple(levels))
+            return HashTree(np.concatenate(leaves), tuple(grown))
         frontier = np.concatenate([2 * frontier[split], 2 * frontier[split] + 1])
         question = HashCounts(normals=planes.normals[:, :level], offsets=planes.offsets[:level], nodes=frontier)
-        answer = ask(question, cost)
+        answer = ask(question, query)
         counts = answer.value
-        levels.append(HashLevel(frontier, counts, answer.sigma))
-        if watch is not None:
-            watch(levels[-1])
-    return HashTree(np.concatenate([*leaves, frontier]), tuple(levels))
+        grown.append(HashLevel(frontier, counts, answer.sigma))
+    return HashTree(np.concatenate([*leaves, frontier]), tuple(grown))
 
 
 def average_leaves(
-    ask: Ask,
-    cost: Cost,
-    planes: Hyperplanes,
-    tree: HashTree,
-    *,
-    shares: HashShares,
-    min_rows: float,
-    clip: Callable[[FloatArray], FloatArray],
+    ask: Ask, planes: Hyperplanes, tree: HashTree, space: Space, *, counts: Spend, sums: Spend, min_rows: float
 ) -> HashCoreset:
     """Ask for the number and the sum of the rows in every leaf, in one pass; every leaf is noised, also an empty one."""
-    normals, offsets, leaves, part = planes.normals, planes.offsets, tree.leaves, shares.of_leaves_to_counts
+    normals, offsets, leaves = planes.normals, planes.offsets, tree.leaves
     how_many = HashCounts(normals=normals, offsets=offsets, nodes=leaves)
     where = HashSums(normals=normals, offsets=offsets, nodes=leaves, radius=1.0)
-    counts, sums = ask([how_many, where], [cost.share(part), cost.share(1 - part)])
+    number, total = ask([how_many, where], [counts, sums])
     return HashCoreset(
-        points=clip(sums.value / np.maximum(counts.value, 1.0)[:, None]),
-        noisy_counts=counts.value,
-        kept=counts.value >= max(KEEP_FACTOR * min_rows, 1.0),
-        count_sigma=counts.sigma,
-        sum_sigma=sums.sigma,
+        points=space.clip(total.value / np.maximum(number.value, 1.0)[:, None]),
+        noisy_counts=number.value,
+        kept=number.value >= max(KEEP_FACTOR * min_rows, 1.0),
+        count_sigma=number.sigma,
+        sum_sigma=total.sigma,
     )
 
 
 def cluster_coreset(
     coreset: HashCoreset,
     n_clusters: int,
+    space: Space,
     *,
     generator: np.random.Generator,
     restarts: int,
-    clip: Callable[[FloatArray], FloatArray],
-    half_widths: FloatArray | None = None,
 ) -> CoresetCenters:
     """Run weighted k-means on the leaves that were kept; where they are too few, other leaves and packed points fill up."""
     kept = coreset.kept.copy()
@@ -191,9 +151,9 @@ def cluster_coreset(
     else:
         # One more centre never raises the loss, wherever it lies.
         missing = n_clusters - len(points)
-        spread = pack_sphere(generator, missing, coreset.points.shape[1], half_widths=half_widths)
-        centers = np.vstack([points, clip(spread)])
-    return _tell(coreset, points, weights, clip(centers))
+        spread = pack_sphere(generator, missing, space.dimension, half_widths=space.half_widths)
+        centers = np.vstack([points, space.clip(spread)])
+    return _read_off(coreset, points, weights, space.clip(centers))
 
 
 def _splits(counts: FloatArray, threshold: float, room: int) -> npt.NDArray[np.bool_]:
@@ -204,7 +164,7 @@ def _splits(counts: FloatArray, threshold: float, room: int) -> npt.NDArray[np.b
     return chosen
 
 
-def _tell(coreset: HashCoreset, points: FloatArray, weights: FloatArray, centers: FloatArray) -> CoresetCenters:
+def _read_off(coreset: HashCoreset, points: FloatArray, weights: FloatArray, centers: FloatArray) -> CoresetCenters:
     """Add up the leaves of each centre.
 
     A centre is the sum of its leaves' noisy sums over that of their noisy counts, so the delta method for a quotient gives the

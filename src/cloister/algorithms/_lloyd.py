@@ -6,13 +6,14 @@ adds up the rows themselves; FastLloyd adds up their offsets from the centre, le
 noise for the radius instead of the domain. Rows are reached through ``ask`` alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from cloister.algorithms._space import Space
 from cloister.domain import FloatArray, Relation
-from cloister.questions import Answer, Ask, BoundedCounts, BoundedSums, Cost, NearestCounts, NearestSums
+from cloister.questions import Answer, Ask, BoundedCounts, BoundedSums, Cost, NearestCounts, NearestSums, Step
 
 __all__ = ["LloydRound", "LloydSplit", "bounded_radius", "fast_lloyd", "fold", "lloyd", "rounds_within", "split_round"]
 
@@ -49,7 +50,7 @@ class LloydRound:
     sum_sigma: float
 
 
-Move = Callable[[FloatArray], FloatArray]
+Transform = Callable[[FloatArray], FloatArray]
 
 
 def split_round(cost: Cost, n_features: int, relation: Relation, *, counts: float | None = None) -> LloydSplit:
@@ -62,7 +63,7 @@ def split_round(cost: Cost, n_features: int, relation: Relation, *, counts: floa
     """
     middle = np.zeros((1, n_features))
     count, total = NearestCounts(points=middle), NearestSums(points=middle, radius=1.0)
-    if cost.kind == "pure":
+    if not cost.is_gaussian:
         power, of_count, of_sum = 2, count.l1_sensitivity(relation), total.l1_sensitivity(relation) * total.unit
     else:
         power, of_count, of_sum = 1, count.l2_sensitivity(relation), total.l2_sensitivity(relation) * total.unit
@@ -85,7 +86,7 @@ def rounds_within(
     error = split.error * radius**2 * n_clusters**3 / max(n_rows, 1.0) ** 2
     allowed = LARGEST_ERROR / n_features / error
     fewest, most = ROUNDS
-    bearable = cost.epsilon * allowed**0.5 if hasattr(cost, "epsilon") else cost.mu**2 * allowed
+    bearable = cost.weight * (allowed if cost.is_gaussian else allowed**0.5)
     return int(min(max(bearable, fewest), most))
 
 
@@ -97,55 +98,31 @@ def bounded_radius(alpha: float, n_clusters: int, n_features: int) -> float:
     return float(alpha * n_clusters ** (-1 / n_features))
 
 
-def lloyd(
-    ask: Ask,
-    cost: Cost,
-    starts: FloatArray,
-    *,
-    n_rounds: int,
-    split: LloydSplit,
-    clip: Move,
-    watch: Callable[[LloydRound], None] | None = None,
-) -> tuple[LloydRound, ...]:
-    """Run DPLloyd: `n_rounds` rounds, which together cost no more than `cost`."""
-    rounds: list[LloydRound] = []
+def lloyd(ask: Ask, rounds: Sequence[Step], starts: FloatArray, space: Space) -> tuple[LloydRound, ...]:
+    """Run DPLloyd: every round asks for "counts" and "sums"."""
+    done: list[LloydRound] = []
     points = starts
-    for _ in range(n_rounds):
-        rounds.append(_from_the_middle(ask, cost.share(1 / n_rounds), points, split=split, into_domain=clip))
-        points = rounds[-1].centers
-        if watch is not None:
-            watch(rounds[-1])
-    return tuple(rounds)
+    for step in rounds:
+        done.append(_from_the_middle(ask, step, points, space.clip))
+        points = done[-1].centers
+    return tuple(done)
 
 
-def fast_lloyd(
-    ask: Ask,
-    cost: Cost,
-    starts: FloatArray,
-    *,
-    n_rounds: int,
-    radius: float,
-    split: LloydSplit,
-    clip: Move,
-    half_widths: FloatArray | None = None,
-    watch: Callable[[LloydRound], None] | None = None,
-) -> tuple[LloydRound, ...]:
+def fast_lloyd(ask: Ask, rounds: Sequence[Step], starts: FloatArray, space: Space, *, radius: float) -> tuple[LloydRound, ...]:
     """Run FastLloyd: one round that reaches every row, then rounds of offsets from the centre, of rows within `radius`."""
 
     def into_domain(points: FloatArray) -> FloatArray:
-        return clip(fold(points, half_widths))
+        return space.clip(fold(points, space.half_widths))
 
-    rounds: list[LloydRound] = []
-    points, part = starts, cost.share(1 / n_rounds)
-    for index in range(n_rounds):
+    done: list[LloydRound] = []
+    points = starts
+    for index, step in enumerate(rounds):
         if index == 0:
-            rounds.append(_from_the_middle(ask, part, points, split=split, into_domain=into_domain))
+            done.append(_from_the_middle(ask, step, points, into_domain))
         else:
-            rounds.append(_from_the_centers(ask, part, points, radius=radius, split=split, into_domain=into_domain))
-        points = rounds[-1].centers
-        if watch is not None:
-            watch(rounds[-1])
-    return tuple(rounds)
+            done.append(_from_the_centers(ask, step, points, into_domain, radius=radius))
+        points = done[-1].centers
+    return tuple(done)
 
 
 def fold(points: FloatArray, half_widths: FloatArray | None = None) -> FloatArray:
@@ -162,29 +139,23 @@ def _reflect(values: FloatArray, limits: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.abs(values) <= limits, values, np.minimum(place, 4 * limits - place) - limits))
 
 
-def _from_the_middle(ask: Ask, cost: Cost, points: FloatArray, *, split: LloydSplit, into_domain: Move) -> LloydRound:
+def _from_the_middle(ask: Ask, step: Step, points: FloatArray, into_domain: Transform) -> LloydRound:
     """Average the rows of each cell. Measured from the middle of the domain no row is longer than 1."""
     middle = np.zeros_like(points)
-    counts, sums = ask(
-        [NearestCounts(points=points), NearestSums(points=points, radius=1.0, anchors=middle)],
-        [cost.share(split.counts), cost.share(split.sums)],
-    )
+    questions = [NearestCounts(points=points), NearestSums(points=points, radius=1.0, anchors=middle)]
+    counts, sums = ask(questions, [step["counts"], step["sums"]])
     return _move(points, middle, counts, sums, radius=1.0, into_domain=into_domain)
 
 
-def _from_the_centers(
-    ask: Ask, cost: Cost, points: FloatArray, *, radius: float, split: LloydSplit, into_domain: Move
-) -> LloydRound:
+def _from_the_centers(ask: Ask, step: Step, points: FloatArray, into_domain: Transform, *, radius: float) -> LloydRound:
     """Average the offsets of the rows within `radius` of their centre."""
-    counts, sums = ask(
-        [BoundedCounts(points=points, radius=radius), BoundedSums(points=points, radius=radius)],
-        [cost.share(split.counts), cost.share(split.sums)],
-    )
+    questions = [BoundedCounts(points=points, radius=radius), BoundedSums(points=points, radius=radius)]
+    counts, sums = ask(questions, [step["counts"], step["sums"]])
     return _move(points, points, counts, sums, radius=radius, into_domain=into_domain)
 
 
 def _move(
-    points: FloatArray, anchors: FloatArray, counts: Answer, sums: Answer, *, radius: float, into_domain: Move
+    points: FloatArray, anchors: FloatArray, counts: Answer, sums: Answer, *, radius: float, into_domain: Transform
 ) -> LloydRound:
     """Divide noisy sums by noisy counts. A centre whose noisy count is below one stays, and nothing is known of its error."""
     sizes = np.maximum(counts.value, FEWEST_ROWS)[:, None]

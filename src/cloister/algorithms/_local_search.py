@@ -6,15 +6,17 @@ worse, so in the end one of the sets passed through is chosen, by the exponentia
 nearest to the chosen centres become the centres in the full space.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from cloister.algorithms._evolution import Averages
+from cloister.algorithms._space import Space
 from cloister.domain import FloatArray
-from cloister.questions import Ask, Cost, NearestCounts, NearestSums, SetCosts, SwapCosts
+from cloister.questions import Ask, NearestCounts, NearestSums, SetCosts, Spend, SwapCosts
 
-__all__ = ["Averages", "Search", "local_search", "noisy_averages"]
+__all__ = ["Search", "local_search", "noisy_averages"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,72 +32,49 @@ class Search:
         return np.asarray(self.sets[self.chosen])
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Averages:
-    """Noisy averages and what is known of their errors; all of it public."""
-
-    centers: FloatArray  # (n_clusters, n_features)
-    errors: FloatArray  # standard errors of the coordinates
-    counts: FloatArray  # (n_clusters,), noisy
-    count_sigma: float
-
-
 def local_search(
     ask: Ask,
     start: FloatArray,
+    space: Space,
     *,
     candidates: FloatArray,
-    n_swaps: int,
-    swap_cost: Cost,
-    choice_cost: Cost,
+    swaps: Sequence[Spend],
+    choice: Spend,
     cap: float,
-    projection: FloatArray | None = None,
-    watch: Callable[[], None] | None = None,
 ) -> Search:
-    """Make `n_swaps` swaps, each at `swap_cost`, then choose among the start and all sets after it at `choice_cost`."""
-    sets = [start]
-    for _ in range(n_swaps):
+    """Make one swap for each of `swaps`, then choose among the start and all sets after it."""
+    sets, projection = [start], space.projection
+    for query in swaps:
         # The centres are candidates, too: swapping one for itself is to stay.
         question = SwapCosts(centers=sets[-1], candidates=np.vstack([sets[-1], candidates]), cap=cap, projection=projection)
-        leaves, comes = ask(question, swap_cost).index
+        leaves, comes = ask(question, query).index
         centers = sets[-1].copy()
         centers[leaves] = question.candidates[comes]
         sets.append(centers)
-        if watch is not None:
-            watch()
     passed = np.stack(sets)
-    (chosen,) = ask(SetCosts(sets=passed, cap=cap, projection=projection), choice_cost).index
+    (chosen,) = ask(SetCosts(sets=passed, cap=cap, projection=projection), choice).index
     return Search(passed, chosen)
 
 
-def noisy_averages(
-    ask: Ask,
-    points: FloatArray,
-    *,
-    count_cost: Cost,
-    sum_cost: Cost,
-    radius: float,
-    clip: Callable[[FloatArray], FloatArray],
-    projection: FloatArray | None = None,
-) -> Averages:
+def noisy_averages(ask: Ask, points: FloatArray, space: Space, *, counts: Spend, sums: Spend, radius: float) -> Averages:
     """Average the rows nearest to each point: a count and a sum of offsets, each with its own draw for every number.
 
     Offsets are measured from the points themselves, and from the origin of the full space if there is a projection; they
     are cut at `radius`.
     """
     questions = (
-        NearestCounts(points=points, projection=projection),
-        NearestSums(points=points, radius=radius, projection=projection),
+        NearestCounts(points=points, projection=space.projection),
+        NearestSums(points=points, radius=radius, projection=space.projection),
     )
-    counts, sums = ask(questions, (count_cost, sum_cost))
+    number, total = ask(questions, (counts, sums))
     # A cluster that the noise hides is taken to be as large as the noise: its centre then stays near where it was.
-    sizes = np.maximum(counts.value, max(1.0, counts.sigma))[:, None]
-    offsets = sums.value / sizes
+    sizes = np.maximum(number.value, max(1.0, number.sigma))[:, None]
+    offsets = total.value / sizes
     # Delta method for a quotient: the noise of the sum, and the noise of the count times the offset.
-    errors = np.hypot(sums.sigma, offsets * counts.sigma) / sizes
+    errors = np.hypot(total.sigma, offsets * number.sigma) / sizes
     return Averages(
-        centers=clip(offsets if projection is not None else points + offsets),
+        centers=space.full.clip(offsets if space.projection is not None else points + offsets),
         errors=np.minimum(errors, 1.0),
-        counts=counts.value,
-        count_sigma=counts.sigma,
+        counts=number.value,
+        count_sigma=number.sigma,
     )

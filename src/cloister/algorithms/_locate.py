@@ -7,7 +7,6 @@ with candidates drawn where the round before found votes. What comes out is a sm
 cluster. Rows are reached through ``ask`` alone.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +14,12 @@ from scipy.spatial import cKDTree
 
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
-from cloister.algorithms._refine import Lengths, gain
+from cloister.algorithms._refine import Lengths, shrinkage
+from cloister.algorithms._space import Space
 from cloister.domain import FloatArray
-from cloister.questions import Answer, Ask, Cost, DistanceHistogram, NearestCounts, NearestSums
+from cloister.questions import Answer, Ask, DistanceHistogram, NearestCounts, NearestSums, Spend, Step
 
-__all__ = ["LocateCosts", "Located", "locate", "orthonormal_projection"]
+__all__ = ["LocateSteps", "Located", "locate", "orthonormal_projection"]
 
 OCTAVES = 10  # that the first histogram covers, below the domain's radius
 TREE_DIMENSIONS = 8  # up to here a k-d tree finds nearest neighbours of candidates faster than a matrix product
@@ -28,12 +28,14 @@ RESTARTS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocateCosts:
-    """What each question of this half may cost."""
+class LocateSteps:
+    """What this half asks, in order, and what public numbers decide about it."""
 
-    mean: Cost
-    scale: Cost
-    votes: tuple[Cost, ...]  # one per round
+    mean: Step  # "sums"
+    spread: Step  # "distances"
+    votes: tuple[Step, ...]  # "counts", of as many candidates as the step has points
+    fineness: int  # bins an octave of distances has
+    n_points: int  # to return at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,41 +49,20 @@ class Located:
     votes: Answer
 
 
-def locate(
-    ask: Ask,
-    costs: LocateCosts,
-    *,
-    n_rows: float,
-    n_candidates: Sequence[int],
-    n_points: int,
-    dimension: int,
-    fineness: int,
-    generator: np.random.Generator,
-    clip: Callable[[FloatArray], FloatArray],
-    half_widths: FloatArray | None = None,
-    projection: FloatArray | None = None,
-    watch: Callable[[], object] | None = None,
-) -> Located:
-    """Return at most `n_points` points that lie where the rows are.
-
-    `n_candidates` has one number for each vote; `fineness` is how many bins an octave of distances has.
-    """
-    watch = watch or (lambda: None)
-    origin = clip(_find_mean(ask, costs.mean, n_rows=n_rows, dimension=dimension, projection=projection)[None])[0]
-    watch()
-    edges = 2.0 ** (np.arange(-OCTAVES * fineness, 1) / fineness)
-    told = ask(DistanceHistogram(edges=edges, points=origin[None], projection=projection), costs.scale)
-    profile = Lengths(edges, told.value, told.sigma)
-    watch()
-    spread = _spread(generator, profile, n_candidates[0], dimension, half_widths=half_widths)
-    candidates = clip(origin + spread)
-    votes = ask(NearestCounts(points=candidates, projection=projection), costs.votes[0])
-    watch()
-    for cost, size in zip(costs.votes[1:], n_candidates[1:], strict=True):
-        candidates = clip(_vary(generator, candidates, project_to_total(votes.value, n_rows), size))
-        votes = ask(NearestCounts(points=candidates, projection=projection), cost)
-        watch()
-    points = _reduce(generator, candidates, project_to_total(votes.value, n_rows), n_points)
+def locate(ask: Ask, steps: LocateSteps, space: Space, *, n_rows: float, generator: np.random.Generator) -> Located:
+    """Return points that lie where the rows are, in the space of the votes."""
+    origin = space.clip(_find_mean(ask, steps.mean["sums"], space, n_rows=n_rows)[None])[0]
+    edges = 2.0 ** (np.arange(-OCTAVES * steps.fineness, 1) / steps.fineness)
+    distances = DistanceHistogram(edges=edges, points=origin[None], projection=space.projection)
+    histogram = ask(distances, steps.spread["distances"])
+    profile = Lengths(edges, histogram.value, histogram.sigma)
+    first, *later = steps.votes
+    candidates = space.clip(origin + _spread(generator, profile, first.n_points, space))
+    votes = ask(NearestCounts(points=candidates, projection=space.projection), first["counts"])
+    for step in later:
+        candidates = space.clip(_vary(generator, candidates, project_to_total(votes.value, n_rows), step.n_points))
+        votes = ask(NearestCounts(points=candidates, projection=space.projection), step["counts"])
+    points = _reduce(generator, candidates, project_to_total(votes.value, n_rows), steps.n_points)
     return Located(points, origin, profile, candidates, votes)
 
 
@@ -90,22 +71,16 @@ def orthonormal_projection(generator: np.random.Generator, n_features: int, dime
     return np.asarray(np.linalg.qr(generator.standard_normal((n_features, dimension)))[0])
 
 
-def _find_mean(ask: Ask, cost: Cost, *, n_rows: float, dimension: int, projection: FloatArray | None) -> FloatArray:
+def _find_mean(ask: Ask, query: Spend, space: Space, *, n_rows: float) -> FloatArray:
     """Return the mean of the rows, shrunk towards the middle of the domain as far as its noise demands."""
-    middle = np.zeros((1, dimension))
-    if projection is None:
-        sums = ask(NearestSums(points=middle, radius=1.0), cost)
-        mean = sums.value / max(n_rows, 1.0)
-    else:
-        sums = ask(NearestSums(points=middle, radius=1.0, projection=projection), cost)
-        mean = sums.value @ projection / max(n_rows, 1.0)
+    sums = ask(NearestSums(points=np.zeros((1, space.dimension)), radius=1.0, projection=space.projection), query)
+    total = sums.value if space.projection is None else sums.value @ space.projection
+    mean = total / max(n_rows, 1.0)
     variance = np.array([(sums.sigma / max(n_rows, 1.0)) ** 2])
-    return np.asarray((gain(mean, variance, longest=1.0)[:, None] * mean)[0])
+    return np.asarray((shrinkage(mean, variance, longest=1.0)[:, None] * mean)[0])
 
 
-def _spread(
-    generator: np.random.Generator, profile: Lengths, size: int, dimension: int, *, half_widths: FloatArray | None
-) -> FloatArray:
+def _spread(generator: np.random.Generator, profile: Lengths, size: int, space: Space) -> FloatArray:
     """Draw offsets from the mean with the lengths that the rows have, in directions that the domain allows."""
     mass = np.where(profile.counts > SURE_OF_A_BIN * profile.sigma, profile.counts, 0.0)
     if not mass.any():
@@ -113,10 +88,10 @@ def _spread(
     edges = np.concatenate([[0.0], profile.edges, 2 * profile.edges[-1:]])  # the mean may lie at the edge of the domain
     bins = generator.choice(len(mass), size=size, p=mass / mass.sum())
     lengths = edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins])
-    if half_widths is None:
-        directions = generator.standard_normal((size, dimension))
+    if space.half_widths is None:
+        directions = generator.standard_normal((size, space.dimension))
     else:
-        directions = half_widths * (2 * generator.random((size, dimension)) - 1)
+        directions = space.half_widths * (2 * generator.random((size, space.dimension)) - 1)
     norms = np.maximum(np.linalg.norm(directions, axis=1), 1e-300)
     return np.asarray(directions * (lengths / norms)[:, None])
 

@@ -35,7 +35,8 @@ def pack_sphere(
     """Return `size` points of the unit ball that keep their distance from each other and from the boundary.
 
     A random point is kept if it is at least `radius` away from the boundary and twice that from the points kept so far. After
-    `tries` failures in a row the radius is halved. With `half_widths` the points fill a box instead of the ball.
+    `tries` failures in a row the radius is halved. With `half_widths` the points fill a box instead of the ball, and keep from
+    each face `radius` times the half width of the box along that axis.
     """
     kept = np.empty((size, dimension))
     count = failures = 0

@@ -2,9 +2,9 @@
 """The second half of :class:`cloister.KMeans`: place the centres, by sums of clipped offsets.
 
 One round asks how far rows lie from their centre, chooses a radius, asks for the number of rows and the sum of the clipped
-offsets at each centre, and moves every centre by as much of the noisy mean offset as is worth believing. The radius shrinks
+offsets at each centre, and moves every centre by the noisy mean offset, shrunk as its noise demands. The radius shrinks
 with the error, and the noise with the radius, so a few small rounds place centres better than a single large one. Between
-rounds surplus centres are joined until k are left. Rows are reached through ``ask`` alone.
+rounds the extra starting centres are joined until k are left. Rows are reached through ``ask`` alone.
 
 **How far to move.** The noise of a mean offset has a known variance e per coordinate. If true offsets vary by V per coordinate,
 the best estimate of one is V / (V + e) times what was seen. V is read off all centres together: the observed squares less those
@@ -17,7 +17,7 @@ plus the square of a part of the mean length cut off, which stands for what clip
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,19 +25,21 @@ import numpy as np
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._merge import join_closest
+from cloister.algorithms._space import Space
 from cloister.domain import FloatArray
-from cloister.questions import Ask, Cost, DistanceHistogram, NearestCounts, NearestSums
+from cloister.questions import Ask, DistanceHistogram, NearestCounts, NearestSums, Step
 
 __all__ = [
     "Lengths",
     "MeanSquare",
+    "Move",
     "Refined",
     "Round",
     "choose_radius",
-    "gain",
     "mean_square",
     "quantile",
     "refine",
+    "shrinkage",
 ]
 
 STEPS = 2.0 ** (np.arange(-18, 7) / 3)  # edges of a histogram of distances, in units of the length that is expected
@@ -71,13 +73,10 @@ class Lengths:
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """What one round may cost, and how many centres it leaves."""
+    """One round: its questions, and how many centres it leaves."""
 
-    distances: Cost
-    counts: Cost
-    sums: Cost
-    sum_noise: float  # standard deviation of a coordinate of a sum, per unit of radius
-    n_left: int  # centres after the round: surplus ones are joined
+    step: Step  # "distances", "counts" and "sums"
+    n_left: int  # centres after the round: extra ones are joined
     projected: bool  # whether rows belong to the nearest centre of the projection, or of the full space
 
 
@@ -91,21 +90,29 @@ class Refined:
     count_sigma: float
     lengths: Lengths  # how far rows lay from their centre before the last step
     gained: float  # by the last step, in mean squared distance
-    steps: tuple[FloatArray, ...]  # centres after each round
+    moves: tuple["Move", ...]  # one for each round
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """What a round decided, and where it left the centres."""
+
+    centers: FloatArray
+    n_asked: int  # centres that it asked about
+    radius: float  # at which offsets were clipped
+    count_sigma: float
 
 
 def refine(
     ask: Ask,
     rounds: Sequence[Round],
     centers: FloatArray,
+    space: Space,
     *,
     n_rows: float,
     length: float,
     generator: np.random.Generator,
-    clip: Callable[[FloatArray], FloatArray],
     restarts: int,
-    projection: FloatArray | None = None,
-    watch: Callable[[], object] | None = None,
 ) -> Refined:
     """Run the rounds from `centers`, which lie in the full space.
 
@@ -117,35 +124,29 @@ def refine(
         At least one.
     centers : array of shape (n_points, n_features)
         Where to start: as many as there are, or more than are wanted.
+    space : Space
+        Where votes were cast; a projection has orthonormal columns.
     n_rows : float
         Public or noisy number of rows.
     length : float
         About how far rows may lie from their centre: where the first histogram looks. Later ones look where it points.
     generator : Generator
         For the restarts of weighted k-means, on public numbers.
-    clip : callable
-        Moves points into the domain.
     restarts : int
-        Of weighted k-means, when the last surplus centres go.
-    projection : array of shape (n_features, n_projected), optional
-        With orthonormal columns.
-    watch : callable, optional
-        Called after each round.
+        Of weighted k-means, when the last extra centres go.
     """
-    steps = []
+    moves, clip = [], space.full.clip
     for index, one in enumerate(rounds):
         look = length if index + 1 < len(rounds) else FARTHER * length
-        moved = _move(ask, one, centers, n_rows=n_rows, length=look, projection=projection)
+        moved = _move(ask, one, centers, n_rows=n_rows, length=look, projection=space.projection)
         length = quantile(moved.lengths, n_rows=n_rows, part=NEARLY_ALL)
-        centers = clip(moved.centers)
-        last_surplus = all(later.n_left == one.n_left for later in rounds[index:])
+        n_asked, centers = len(centers), clip(moved.centers)
+        last_extra = all(later.n_left == one.n_left for later in rounds[index:])
         if len(centers) > one.n_left:
             mass = project_to_total(moved.counts, n_rows)
-            centers = clip(_join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_surplus else 0))
-        steps.append(centers)
-        if watch is not None:
-            watch()
-    return Refined(centers, moved.errors, moved.counts, moved.count_sigma, moved.lengths, moved.gained, tuple(steps))
+            centers = clip(_join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_extra else 0))
+        moves.append(Move(centers, n_asked, moved.radius, moved.count_sigma))
+    return Refined(centers, moved.errors, moved.counts, moved.count_sigma, moved.lengths, moved.gained, tuple(moves))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +157,7 @@ class _Moved:
     count_sigma: float
     lengths: Lengths
     gained: float
+    radius: float
 
 
 def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: float, projection: FloatArray | None) -> _Moved:
@@ -164,16 +166,16 @@ def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: f
     points = centers if view is None else np.clip(centers @ view, -2.0, 2.0)
     anchors = None if view is None else centers
     edges = min(max(length, SHORTEST), LONGEST) * STEPS
-    told = ask(DistanceHistogram(edges=edges, points=points, anchors=anchors, projection=view), one.distances)
-    lengths = Lengths(edges, told.value, told.sigma)
-    noise = math.sqrt(n_features) * one.sum_noise / max(n_rows / len(centers), 1.0)
+    histogram = ask(DistanceHistogram(edges=edges, points=points, anchors=anchors, projection=view), one.step["distances"])
+    lengths = Lengths(edges, histogram.value, histogram.sigma)
+    noise = math.sqrt(n_features) * one.step["sums"].sigma / max(n_rows / len(centers), 1.0)
     radius, phi = choose_radius(lengths, n_rows=n_rows, noise=noise, n_features=n_features)
     counts, sums = ask(
         [
             NearestCounts(points=points, projection=view),
             NearestSums(points=points, radius=radius, anchors=anchors, projection=view),
         ],
-        [one.counts, one.sums],
+        [one.step["counts"], one.step["sums"]],
     )
     sizes = phi * np.maximum(counts.value, max(FEWEST_ROWS * counts.sigma, 1.0))
     offsets = sums.value / sizes[:, None]
@@ -181,11 +183,11 @@ def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: f
     step, left = _shrink(offsets, variances, projection, longest=radius / phi)
     mass = project_to_total(counts.value, n_rows)
     gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
-    return _Moved(centers + step, np.sqrt(left), counts.value, counts.sigma, lengths, gained)
+    return _Moved(centers + step, np.sqrt(left), counts.value, counts.sigma, lengths, gained, radius)
 
 
-def gain(offsets: FloatArray, variances: FloatArray, *, longest: float = math.inf) -> FloatArray:
-    """Return, per row of `offsets`, the part worth believing when each coordinate carries noise of the given variance.
+def shrinkage(offsets: FloatArray, variances: FloatArray, *, longest: float = math.inf) -> FloatArray:
+    """Return, per row of `offsets`, the shrinkage factor for coordinates that carry noise of the given variance.
 
     No true offset is longer than `longest`, so however large the noise happens to be, it is not taken for more than that.
     """
@@ -204,21 +206,21 @@ def _shrink(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the step of each centre, and the variance that is left in a coordinate."""
     if projection is None:
-        part = gain(offsets, variances, longest=longest)
+        part = shrinkage(offsets, variances, longest=longest)
         return part[:, None] * offsets, _risk(part, offsets.size) * variances
     inside = offsets @ projection
     across = offsets - inside @ projection.T
     rest = offsets.shape[1] - projection.shape[1]
-    own = gain(inside, variances, longest=longest)
+    own = shrinkage(inside, variances, longest=longest)
     # `across` has as many coordinates as the full space but only `rest` degrees of freedom.
-    other = gain(across * math.sqrt(offsets.shape[1] / rest), variances, longest=longest)
+    other = shrinkage(across * math.sqrt(offsets.shape[1] / rest), variances, longest=longest)
     step = own[:, None] * (inside @ projection.T) + other[:, None] * across
     left = projection.shape[1] * _risk(own, inside.size) + rest * _risk(other, len(offsets) * rest)
     return step, left / offsets.shape[1] * variances
 
 
 def _risk(part: FloatArray, numbers: int) -> FloatArray:
-    """Return what is left of the noise's variance when `part` is believed, a part that was itself read off so many numbers.
+    """Return what is left of the noise's variance after shrinking by `part`, a factor that was itself read off so many numbers.
 
     The second term is what James and Stein's estimate pays for that: a centre that did not move is not known exactly.
     """
@@ -269,7 +271,7 @@ def quantile(lengths: Lengths, *, n_rows: float, part: float) -> float:
 
 
 def _join(centers: FloatArray, mass: FloatArray, n_left: int, *, generator: np.random.Generator, restarts: int) -> FloatArray:
-    """Join surplus centres; the last time by weighted k-means with restarts, which starts afresh and finds better sets."""
+    """Join extra centres; the last time by weighted k-means with restarts, which starts afresh and finds better sets."""
     if not restarts:
         return join_closest(centers, mass, n_left)
     kept = mass > 0

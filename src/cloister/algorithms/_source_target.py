@@ -6,16 +6,14 @@ points have it as their nearest and where they lie on average; NAS asks for the 
 target point.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
-from cloister.domain import FloatArray
-from cloister.questions import Answer, Ask, Cost, NearestCounts, NearestSums, NeighbourMeans
+from cloister.domain import FloatArray, clip_to_unit_ball
+from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourMeans, Spend, Step
 
-__all__ = ["Sanitized", "nearest_averages", "neighbour_averages", "noise_quantile"]
+__all__ = ["Sanitized", "nearest_averages", "neighbour_averages"]
 
 USEFUL = 0.9  # of the radius: an average farther out may stand for points that were clipped, and would help nobody
 
@@ -31,8 +29,7 @@ class Sanitized:
 
 def nearest_averages(
     ask: Ask,
-    count_cost: Cost,
-    sum_cost: Cost,
+    step: Step,
     points: FloatArray,
     *,
     radius: float,
@@ -46,8 +43,8 @@ def nearest_averages(
     ----------
     ask : Ask
         The vault.
-    count_cost, sum_cost : Cost
-        What the two questions may cost.
+    step : Step
+        The two questions, "counts" and "sums".
     points : array of shape (n_points, n_features)
         Public, in the unit ball.
     radius : float
@@ -60,31 +57,18 @@ def nearest_averages(
     threshold : float, optional
         Replaces the one that follows from the confidence.
     """
-    counts = ask(NearestCounts(points=points), count_cost)
+    counts = ask(NearestCounts(points=points), step["counts"])
     anchors = np.zeros_like(points) if from_origin else points
-    sums = ask(NearestSums(points=points, radius=radius, anchors=anchors), sum_cost)
-    limit = 1 + noise_quantile(counts, confidence) if threshold is None else threshold
+    sums = ask(NearestSums(points=points, radius=radius, anchors=anchors), step["sums"])
+    limit = 1 + counts.event.quantile(confidence) if threshold is None else threshold
     kept = counts.value >= max(limit, 1.0)
     offsets = sums.value / np.maximum(counts.value, 1.0)[:, None]
     if not from_origin:
         kept &= np.sqrt(np.sum(offsets * offsets, axis=1)) <= USEFUL * radius
-    return Sanitized(_into_ball(anchors[kept] + offsets[kept]), counts.value[kept], max(limit, 1.0))
+    return Sanitized(clip_to_unit_ball(anchors[kept] + offsets[kept]), counts.value[kept], max(limit, 1.0))
 
 
-def neighbour_averages(ask: Ask, cost: Cost, points: FloatArray, *, n_neighbors: int) -> Sanitized:
+def neighbour_averages(ask: Ask, query: Spend, points: FloatArray, *, n_neighbors: int) -> Sanitized:
     """Run NAS: the noisy mean of the `n_neighbors` nearest source points of every public point."""
-    answer = ask(NeighbourMeans(points=points, n_neighbors=n_neighbors), cost)
-    return Sanitized(_into_ball(points + answer.value), np.ones(len(points)), 0.0)
-
-
-def noise_quantile(answer: Answer, confidence: float) -> float:
-    """Return what the noise on one number stays below with probability `confidence`."""
-    if answer.event.mechanism == "discrete_laplace":
-        scale = answer.event.scale
-        return max(0.0, scale * math.log(1 / (2 * (1 - confidence))))
-    return max(0.0, float(answer.sigma * ndtri(confidence)))
-
-
-def _into_ball(points: FloatArray) -> FloatArray:
-    norms = np.sqrt(np.sum(points * points, axis=1, keepdims=True))
-    return np.asarray(points / np.maximum(norms, 1.0))
+    answer = ask(NeighbourMeans(points=points, n_neighbors=n_neighbors), query)
+    return Sanitized(clip_to_unit_ball(points + answer.value), np.ones(len(points)), 0.0)

@@ -1,39 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimators in the manner of scikit-learn: check, open, plan, run, store."""
+"""Estimators in the manner of scikit-learn: check, plan, ask, store."""
 
-from cloister.cluster._base import PrivateClusterer, PrivateEstimator
-from cloister.cluster._compare import Comparison, Contender, compare
+from cloister.cluster._base import PrivateEstimator, plan_fit
+from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._coreset_kmeans import CoresetKMeans
+from cloister.cluster._declare import estimator
 from cloister.cluster._fast_lloyd import FastLloyd
-from cloister.cluster._forecast import CenterError, Forecast, Noise, Step, plan
 from cloister.cluster._grid import GridKMeans, GridSynopsis
 from cloister.cluster._kmeans import KMeans
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._lloyd import LloydKMeans
 from cloister.cluster._pe_means import PEMeans
+from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
+from cloister.cluster._progress import Progress
 from cloister.cluster._source_target import SourceTargetKMedoids
 from cloister.cluster._tree_kmeans import TreeKMeans
 
 __all__ = [
-    "CenterError",
-    "Comparison",
-    "Contender",
     "CoresetKMeans",
+    "Decision",
     "FastLloyd",
-    "Forecast",
     "GridKMeans",
     "GridSynopsis",
     "KMeans",
     "KMeansPlan",
     "LloydKMeans",
-    "Noise",
+    "Outcome",
     "PEMeans",
+    "Plan",
+    "Planner",
     "PrivateClusterer",
     "PrivateEstimator",
+    "Progress",
+    "Request",
     "SourceTargetKMedoids",
-    "Step",
     "TreeKMeans",
-    "compare",
+    "estimator",
     "make_plan",
-    "plan",
+    "plan_fit",
 ]

@@ -3,20 +3,21 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import HashLevel, HashShares, average_leaves, cluster_coreset, grow_tree, random_hyperplanes
-from cloister.cluster._base import Outcome, PrivateClusterer, Request, count_rows
-from cloister.cluster._progress import Progress
+from cloister.algorithms import Space, average_leaves, cluster_coreset, grow_tree, random_hyperplanes
+from cloister.cluster._clusterer import PrivateClusterer
+from cloister.cluster._declare import estimator
+from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.domain import Frame
-from cloister.privacy import Guarantee, Ledger, price
-from cloister.questions import DEEPEST_HASH, Ask, Cost, HashSums
+from cloister.privacy import Step
+from cloister.questions import DEEPEST_HASH, Ask, HashCounts, HashSums, deviation
 
-__all__ = ["CoresetKMeans"]
+__all__ = ["CoresetKMeans", "CoresetPlan"]
 
+LEVELS_SHARE, COUNTS_SHARE, SUMS_SHARE = 0.20, 0.15, 0.65  # all levels together, and the two questions about the leaves
 AVERAGE_NOISE = 0.2  # of the radius: what the average of a leaf with just enough rows is off by
 LEVELS_PER_HALVING = 2.0  # a random hyperplane often leaves a node in one piece
 SPARE_LEVELS = 2
@@ -24,35 +25,31 @@ DEEPEST_AUTO = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoresetPlan:
-    """Everything public numbers decide before the first question."""
+class CoresetPlan(Plan):
+    """Levels of a tree, one question each; then a count and a sum for every leaf."""
 
-    max_depth: int | None  # None: from the number of rows, once it is known
-    min_rows: int | None  # None: from the noise of a leaf's average
+    levels: tuple[Step, ...]  # at most; the tree may end early, and the leaves then get what is left
+    leaves: Step
+    min_rows: float
     offset: float
-    n_init: int
-    shares: HashShares
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What will be asked, in order."""
+        return (*self.levels, self.leaves)
+
+    def leaves_factor(self, grown: int) -> float:
+        """Return the factor by which the leaves' share grows where only so many levels were asked for."""
+        unspent = LEVELS_SHARE * (1 - grown / len(self.levels))
+        return 1 + unspent / (COUNTS_SHARE + SUMS_SHARE)
 
 
+@estimator
 class CoresetKMeans(PrivateClusterer):
     """k-means of a private coreset: random hyperplanes cut the rows into a tree, whose leaves' noisy averages are clustered.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres; always exactly so many are returned.
-    epsilon, delta : float, default=1.0 and 1e-6
-        The guarantee. ``delta=0`` is pure differential privacy, with Laplace noise.
-    guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
-        Replaces `epsilon` and `delta`.
-    bounds : (low, high), Box or Ball
-        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    scaling : {"none", "bounds"}, default="none"
-        Measure distances in the units of the input, or with every column divided by the width of its bounds.
-    neighbours : {"add-remove", "replace"}, default="add-remove"
-        Which tables count as neighbours.
-    n_rows : int, optional
-        The number of rows, if it is public. None spends 2 % of the budget on a noisy count.
     max_depth : int or "auto", default="auto"
         Levels of the tree; ``"auto"`` is two for every halving from the number of rows to `min_rows_per_leaf`, and two more.
     min_rows_per_leaf : int or "auto", default="auto"
@@ -63,31 +60,15 @@ class CoresetKMeans(PrivateClusterer):
         through the centre, which cannot tell apart rows in the same direction.
     n_init : int, default=10
         Restarts of the weighted k-means, on public numbers.
-    ledger : Ledger, optional
-        A budget shared with other fits; the fit is refused where it does not fit.
-    random_state : int, optional
-        Makes noise and choices reproducible and stamps the receipt ``seeded``: for tests, not for publication.
-    n_jobs : int, optional
-        Threads; None uses all processors.
-    progress : bool, default=False
-        Show a progress bar on standard error.
 
     Attributes
     ----------
-    cluster_centers_ : array of shape (n_clusters, n_features)
-        In the units of the input, inside the domain.
     cluster_counts_ : array of shape (n_clusters,)
         Noisy numbers of the rows in those leaves that entered the coreset.
     coreset_ : HashCoreset
         Noisy averages and counts of the leaves, in the coordinates in which distances were measured.
-    release_ : Release
-        What may be published.
-    privacy_receipt_ : Receipt
-        Guarantee and events.
-    labels_ : array of shape (n_rows,)
-        Row-level, not covered by the guarantee, absent from pickles. Only for tables in memory.
-    n_features_in_, n_iter_ : int
-        Columns and levels of the tree.
+    n_iter_ : int
+        Levels of the tree.
 
     Notes
     -----
@@ -111,115 +92,61 @@ class CoresetKMeans(PrivateClusterer):
     array([20., 60.])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        guarantee: Guarantee | None = None,
-        bounds: Any = None,
-        scaling: str = "none",
-        neighbours: str = "add-remove",
-        n_rows: int | None = None,
-        max_depth: int | str = "auto",
-        min_rows_per_leaf: int | str = "auto",
-        offset: float = 0.4,
-        n_init: int = 10,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.guarantee = guarantee
-        self.bounds = bounds
-        self.scaling = scaling
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_depth = max_depth
-        self.min_rows_per_leaf = min_rows_per_leaf
-        self.offset = offset
-        self.n_init = n_init
-        self.ledger = ledger
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    max_depth: int | str = "auto"
+    min_rows_per_leaf: int | str = "auto"
+    offset: float = 0.4
+    n_init: int = 10
 
-    def _plan(self, request: Request, frame: Frame) -> CoresetPlan:
-        where = self._where
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> CoresetPlan:
+        depth, min_rows = self._whole_or_auto("max_depth", high=DEEPEST_HASH), self._whole_or_auto("min_rows_per_leaf")
+        offset = validate.number(self._where("offset"), self.offset, low=0.0, high=1.0)
+        self._whole("n_init")
+        one = {"normals": np.zeros((frame.n_features, 0)), "offsets": np.zeros(0), "nodes": np.array([1])}
+        counts, sums = HashCounts(**one), HashSums(**one, radius=1.0)
+        noise = deviation(sums, planner.budget.share(SUMS_SHARE), request.relation)
+        fewest = max(1.0, math.sqrt(frame.n_features) * noise / AVERAGE_NOISE) if min_rows is None else float(min_rows)
+        depth = _auto_depth(n_rows, fewest) if depth is None else depth
+        purpose = "Counts in the cells that hyperplanes cut"
         return CoresetPlan(
-            max_depth=self._whole("max_depth", self.max_depth, high=DEEPEST_HASH),
-            min_rows=self._whole("min_rows_per_leaf", self.min_rows_per_leaf),
-            offset=validate.number(where("offset"), self.offset, low=0.0, high=1.0),
-            n_init=validate.integer(where("n_init"), self.n_init, low=1),
-            shares=HashShares(),
+            levels=tuple(
+                planner.step(f"level {index}", purpose, n_points=2**index, counts=(counts, LEVELS_SHARE / depth))
+                for index in range(1, depth + 1)
+            ),
+            leaves=planner.step(
+                "leaves",
+                "Counts and sums of the rows in each leaf",
+                n_points=2**depth,
+                counts=(counts, COUNTS_SHARE),
+                sums=(sums, SUMS_SHARE),
+            ),
+            min_rows=fewest,
+            offset=offset,
         )
 
-    def _whole(self, name: str, value: int | str, high: int | None = None) -> int | None:
-        remedy = 'Pass "auto" or a whole number.'
-        return (
-            None
-            if validate.is_word(value, "auto")
-            else validate.integer(self._where(name), value, low=1, high=high, remedy=remedy)
-        )
-
-    def _run(self, ask: Ask, request: Request, plan: CoresetPlan, frame: Frame, progress: Progress) -> Outcome:
-        generator = request.entropy.public_generator()
-        n_rows, budget = count_rows(ask, request)
-        min_rows = _fewest_rows(plan, request, budget, frame.n_features)
-        depth = _depth(plan, n_rows, min_rows)
-        progress.expect(depth + 1)
-        planes = random_hyperplanes(generator, frame.n_features, depth, offset=plan.offset)
-        level_cost = budget.share(plan.shares.level(depth))
-        tree = grow_tree(ask, level_cost, planes, n_rows=n_rows, min_rows=min_rows, watch=progress.advance)
-        left = budget.share(plan.shares.leaves(len(tree.levels), depth))
-        self.coreset_ = average_leaves(ask, left, planes, tree, shares=plan.shares, min_rows=min_rows, clip=frame.clip_unit)
-        progress.advance()
-        found = cluster_coreset(
-            self.coreset_,
-            request.n_clusters,
-            generator=generator,
-            restarts=plan.n_init,
-            clip=frame.clip_unit,
-            half_widths=frame.half_widths,
-        )
+    def _run(self, ask: Ask, plan: CoresetPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
+        space, min_rows, leaves = Space(frame), plan.min_rows, plan.leaves
+        planes = random_hyperplanes(generator, frame.n_features, len(plan.levels), offset=plan.offset)
+        tree = grow_tree(ask, [step["counts"] for step in plan.levels], planes, n_rows=n_rows, min_rows=min_rows)
+        more = plan.leaves_factor(len(tree.levels))
+        counts, sums = leaves["counts"].times(more), leaves["sums"].times(more)
+        self.coreset_ = average_leaves(ask, planes, tree, space, counts=counts, sums=sums, min_rows=min_rows)
+        found = cluster_coreset(self.coreset_, self.n_clusters, space, generator=generator, restarts=self.n_init)
+        decisions = {
+            f"level {index}": Decision(figures={"n_points": float(len(level.nodes)), "count_error": level.sigma})
+            for index, level in enumerate(tree.levels, start=1)
+        }
+        figures = {"n_points": float(len(tree.leaves)), "n_kept": float(np.count_nonzero(self.coreset_.kept))}
+        decisions["leaves"] = Decision(figures={**figures, "count_error": self.coreset_.count_sigma})
         return Outcome(
             centers=found.centers,
             center_errors=found.center_errors,
             counts=found.counts,
             count_errors=found.count_errors,
             n_rounds=len(tree.levels),
-            history=[_tell(index, level) for index, level in enumerate(tree.levels)],
+            decisions=decisions,
         )
 
 
-def _fewest_rows(plan: CoresetPlan, request: Request, budget: Cost, n_features: int) -> float:
-    """Return the rows at which the noise of a leaf's sum, over all columns, is the stated part of the radius once divided."""
-    if plan.min_rows is not None:
-        return float(plan.min_rows)
-    probe = HashSums(normals=np.zeros((n_features, 0)), offsets=np.zeros(0), nodes=np.array([1]), radius=1.0)
-    noise = price(
-        budget.share(plan.shares.sums),
-        question_name=probe.name,
-        size=1,
-        l1=probe.l1_sensitivity(request.relation),
-        l2=probe.l2_sensitivity(request.relation),
-        unit=probe.unit,
-        relation=request.relation,
-        seeded=False,
-    )
-    return max(1.0, math.sqrt(n_features) * noise.standard_deviation / AVERAGE_NOISE)
-
-
-def _depth(plan: CoresetPlan, n_rows: float, min_rows: float) -> int:
-    if plan.max_depth is not None:
-        return plan.max_depth
+def _auto_depth(n_rows: float, min_rows: float) -> int:
     halvings = math.log2(max(n_rows / min_rows, 1.0))
     return min(math.ceil(LEVELS_PER_HALVING * halvings) + SPARE_LEVELS, DEEPEST_AUTO)
-
-
-def _tell(index: int, level: HashLevel) -> dict[str, Any]:
-    return {"level": index + 1, "n_nodes": len(level.nodes), "sigma": round(level.sigma, 4)}

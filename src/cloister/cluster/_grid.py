@@ -2,20 +2,23 @@
 """GridSynopsis and GridKMeans: one noisy histogram of a uniform grid, used again and again."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
 from cloister.algorithms import COUNT_RULES, GRID_RULES, cells_per_axis, grid_shape
-from cloister.cluster._base import PrivateClusterer, PrivateEstimator, PrivateFit, Request, count_rows
-from cloister.cluster._progress import Progress
-from cloister.data import single_pass
+from cloister.cluster._base import PrivateFit, ScaledEstimator
+from cloister.cluster._clusterer import PrivateClusterer
+from cloister.cluster._declare import estimator
+from cloister.cluster._plan import Plan, Planner, Request
 from cloister.domain import Box, FloatArray, Frame
-from cloister.privacy import Guarantee, Ledger, price
-from cloister.questions import Ask, Cost, GridCounts, check_grid
+from cloister.exceptions import ParameterError
+from cloister.privacy import Step
+from cloister.questions import Ask, GridCounts, check_grid, price_question
 from cloister.release import Release, library_versions
 from cloister.synopsis import REPRESENTATIVES, KChoice, RangeCount, Synopsis
 
@@ -24,16 +27,20 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["GridKMeans", "GridSynopsis"]
+__all__ = ["GridKMeans", "GridPlan", "GridSynopsis"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GridPlan:
-    """How many cells, or the rule that will say so once the number of rows is known."""
+class GridPlan(Plan):
+    """How many cells there are, and the one question about them."""
 
-    rule: str | None
-    cells: tuple[int, ...] | None
-    counts: str
+    cells: tuple[int, ...]
+    grid: Step
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What will be asked."""
+        return (self.grid,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,56 +50,56 @@ class GridAnswer:
     noisy_counts: FloatArray
     sigma: float
     total: float | None
+    restart_seed: int  # for k-means of the cells, on public numbers
 
 
-class _GridEstimator(PrivateEstimator):
+@estimator
+class _GridEstimator(ScaledEstimator):
     """What both estimators share: the rule, one question, and the synopsis made of its answer."""
 
-    rule: Any
-    counts: str
+    delta: float = 0.0
+    rule: Any = "rugnik"
+    counts: str = "nonnegative-total"
 
-    def _plan(self, request: Request, frame: Frame) -> GridPlan:
-        if not isinstance(frame.domain, Box):
+    _single_pass: ClassVar[bool] = True
+
+    def _needs_n_rows(self) -> bool:
+        return isinstance(self.rule, str)
+
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:
+        if frame.half_widths is None:
             validate.refuse(self._where("bounds"), "a box", frame.domain, remedy="Pass bounds=(low, high).")
-        counts = validate.one_of(self._where("counts"), self.counts, COUNT_RULES)
-        where = self._where("rule")
+        validate.one_of(self._where("counts"), self.counts, COUNT_RULES)
+        cells = self._cells(n_rows, request, planner, frame)
+        check_grid(self._where("rule"), cells, frame.n_features)
+        question = GridCounts(half_widths=frame.half_widths, cells=(1,) * frame.n_features)
+        purpose = "Counts in the cells of a grid"
+        grid = planner.step("grid", purpose, n_points=int(np.prod(cells)), counts=(question, 1.0))
+        return GridPlan(cells=cells, grid=grid)
+
+    def _cells(self, n_rows: float, request: Request, planner: Planner, frame: Frame) -> tuple[int, ...]:
+        """Return the cells along each axis: given, or by the rule, with the epsilon of Laplace noise of the same strength."""
+        where, n_features, half_widths = self._where("rule"), frame.n_features, frame.half_widths
+        assert half_widths is not None
         if isinstance(self.rule, str):
             rule = validate.one_of(where, self.rule, GRID_RULES, remedy="Or pass the number of cells, one or one per column.")
-            if request.n_rows is not None:  # a grid that is too large is refused before anything is spent
-                check_grid(where, self._cells(rule, float(request.n_rows), request, request.cost, frame), frame.n_features)
-            return GridPlan(rule=rule, cells=None, counts=counts)
+            probe = GridCounts(half_widths=half_widths, cells=(1,) * n_features)
+            epsilon = 1.0  # where no noise can be drawn, which is refused in a moment
+            with suppress(ParameterError):
+                epsilon = price_question(probe, planner.budget, request.relation).laplace_epsilon
+            k = request.n_clusters
+            per_axis = cells_per_axis(rule, epsilon=epsilon, n_rows=n_rows, n_features=n_features, n_clusters=k)
+            return grid_shape(per_axis, half_widths)
         single = not isinstance(self.rule, Sequence | np.ndarray)
-        cells = (self.rule,) * frame.n_features if single else tuple(self.rule)
+        cells = (self.rule,) * n_features if single else tuple(self.rule)
         remedy = f"Pass one of {', '.join(GRID_RULES)}, a whole number, or one per column."
-        checked = tuple(validate.integer(where, count, low=1, remedy=remedy) for count in cells)
-        check_grid(where, checked, frame.n_features)
-        return GridPlan(rule=None, cells=checked, counts=counts)
+        return tuple(validate.integer(where, count, low=1, remedy=remedy) for count in cells)
 
-    def _run(self, ask: Ask, request: Request, plan: GridPlan, frame: Frame, progress: Progress) -> GridAnswer:
-        progress.expect(1)
-        total: float | None = None if request.n_rows is None else float(request.n_rows)
-        cost, cells = request.cost, plan.cells
-        if cells is None:
-            assert plan.rule is not None
-            total, cost = count_rows(ask, request)
-            cells = self._cells(plan.rule, total, request, cost, frame)
+    def _run(self, ask: Ask, plan: GridPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> GridAnswer:
         assert frame.half_widths is not None
-        answer = ask(GridCounts(half_widths=frame.half_widths, cells=cells), cost)
-        progress.advance()
-        return GridAnswer(answer.value, answer.sigma, total)
-
-    def _cells(self, rule: str, n_rows: float, request: Request, cost: Cost, frame: Frame) -> tuple[int, ...]:
-        """Apply the rule, with the epsilon of a Laplace mechanism that is as noisy as what will be drawn."""
-        assert frame.half_widths is not None
-        probe = GridCounts(half_widths=frame.half_widths, cells=(1,) * frame.n_features)
-        l1, l2 = probe.l1_sensitivity(request.relation), probe.l2_sensitivity(request.relation)
-        noise = price(cost, question_name="", size=1, l1=l1, l2=l2, unit=1.0, relation=request.relation, seeded=False)
-        laplace = noise.mechanism == "discrete_laplace"
-        epsilon = 1 / noise.scale if laplace else 2.0**0.5 / noise.standard_deviation
-        per_axis = cells_per_axis(
-            rule, n_rows=n_rows, n_features=frame.n_features, n_clusters=request.n_clusters, epsilon=epsilon
-        )
-        return grid_shape(per_axis, frame.half_widths)
+        answer = ask(GridCounts(half_widths=frame.half_widths, cells=plan.cells), plan.grid["counts"])
+        known = self.n_rows is not None or self._needs_n_rows()
+        return GridAnswer(answer.value, answer.sigma, n_rows if known else None, int(generator.integers(2**32)))
 
     def _synopsis(self, fit: PrivateFit) -> Synopsis:
         domain = fit.frame.domain
@@ -110,6 +117,7 @@ class _GridEstimator(PrivateEstimator):
         )
 
 
+@estimator
 class GridSynopsis(_GridEstimator):
     """A noisy histogram of the whole table: paid for once, then asked as often as you like.
 
@@ -117,11 +125,6 @@ class GridSynopsis(_GridEstimator):
     ----------
     n_clusters : int, default=8
         How many clusters the grid should be able to tell apart; a hint for the rule, not a limit for :meth:`kmeans`.
-    epsilon, delta : float, default=1.0 and 0.0
-        The guarantee. ``delta=0`` is pure differential privacy with discrete Laplace noise, the better choice for one
-        histogram; ``delta > 0`` uses Gaussian noise.
-    guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
-        Replaces `epsilon` and `delta`.
     bounds : (low, high) or Box
         Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
     rule : {"rugnik", "eugkm"}, int or sequence of int, default="rugnik"
@@ -129,17 +132,11 @@ class GridSynopsis(_GridEstimator):
         its widths.
     counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
         How noisy counts become weights.
-    scaling, neighbours, n_rows, ledger, random_state, n_jobs, progress
-        As for :class:`PEMeans`. With a rule and ``n_rows=None``, 2 % of the budget is spent on the number of rows.
 
     Attributes
     ----------
     synopsis_ : Synopsis
         What may be published; all methods here are its own.
-    privacy_receipt_ : Receipt
-        Guarantee and events.
-    n_features_in_ : int
-        Columns.
 
     Notes
     -----
@@ -155,42 +152,9 @@ class GridSynopsis(_GridEstimator):
     (2, 2)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        guarantee: Guarantee | None = None,
-        bounds: Any = None,
-        scaling: str = "none",
-        neighbours: str = "add-remove",
-        n_rows: int | None = None,
-        rule: Any = "rugnik",
-        counts: str = "nonnegative-total",
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.guarantee = guarantee
-        self.bounds = bounds
-        self.scaling = scaling
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.rule = rule
-        self.counts = counts
-        self.ledger = ledger
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-
     def fit(self, X: object, y: object = None) -> Self:
         """Count the rows in the cells, with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored."""
-        fit = self._fit_privately(X, single_pass(self._open(X)))
+        fit = self._fit_privately(X, self._open(X))
         self.synopsis_ = self._synopsis(fit)
         self.privacy_receipt_ = fit.receipt
         return self
@@ -228,19 +192,14 @@ class GridSynopsis(_GridEstimator):
         return self.synopsis_
 
 
+@estimator
 class GridKMeans(_GridEstimator, PrivateClusterer):
     """Non-interactive k-means: a noisy histogram of a uniform grid, then weighted k-means of its cells.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres; always exactly so many are returned.
-    epsilon, delta : float, default=1.0 and 0.0
-        The guarantee; pure differential privacy with discrete Laplace noise by default, Gaussian noise for ``delta > 0``.
-    guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
-        Replaces `epsilon` and `delta`.
     bounds : (low, high) or Box
-        Where rows may lie, known without looking at them.
+        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
     rule : {"rugnik", "eugkm"}, int or sequence of int, default="rugnik"
         How many cells per axis.
     counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
@@ -249,15 +208,11 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
         Where a cell's rows are taken to be.
     n_init : int, default=10
         Restarts, on public numbers.
-    scaling, neighbours, n_rows, ledger, random_state, n_jobs, progress
-        As for :class:`PEMeans`. With a rule and ``n_rows=None``, 2 % of the budget is spent on the number of rows.
 
     Attributes
     ----------
     synopsis_ : Synopsis
         The histogram, to be used again at no further cost.
-    cluster_centers_, cluster_counts_, release_, privacy_receipt_, labels_, n_features_in_, n_iter_
-        As for :class:`PEMeans`.
 
     Notes
     -----
@@ -274,56 +229,22 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
     ((2, 2), PureDP(epsilon=2.0))
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        guarantee: Guarantee | None = None,
-        bounds: Any = None,
-        scaling: str = "none",
-        neighbours: str = "add-remove",
-        n_rows: int | None = None,
-        rule: Any = "rugnik",
-        counts: str = "nonnegative-total",
-        representatives: str = "center",
-        n_init: int = 10,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.guarantee = guarantee
-        self.bounds = bounds
-        self.scaling = scaling
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.rule = rule
-        self.counts = counts
-        self.representatives = representatives
-        self.n_init = n_init
-        self.ledger = ledger
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    representatives: str = "center"
+    n_init: int = 10
 
-    def _plan(self, request: Request, frame: Frame) -> GridPlan:
+    _attributes: ClassVar[tuple[str, ...]] = PrivateClusterer._attributes
+
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:
         validate.one_of(self._where("representatives"), self.representatives, REPRESENTATIVES)
-        validate.integer(self._where("n_init"), self.n_init, low=1)
-        return super()._plan(request, frame)
-
-    def _run(self, ask: Ask, request: Request, plan: GridPlan, frame: Frame, progress: Progress) -> GridAnswer:
-        answer = super()._run(ask, request, plan, frame, progress)
-        self._restart_seed = int(request.entropy.public_generator().integers(2**32))
-        return answer
+        self._whole("n_init")
+        return super()._plan(request, frame, n_rows=n_rows, planner=planner)
 
     def _store(self, fit: PrivateFit) -> None:
         self.synopsis_ = self._synopsis(fit)
         release = self.synopsis_.kmeans(
-            self.n_clusters, n_init=self.n_init, representatives=self.representatives, random_state=self._restart_seed
+            self.n_clusters,
+            n_init=self.n_init,
+            representatives=self.representatives,
+            random_state=fit.outcome.restart_seed,
         )
-        self._publish(release, n_rounds=1)
+        self._publish(replace(release, steps=fit.steps), n_rounds=1)

@@ -3,16 +3,21 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
-from cloister.algorithms import LocateCosts, Round
+import numpy as np
+
+from cloister.algorithms import LocateSteps, Round
+from cloister.cluster._plan import Plan, Planner
 from cloister.domain import Relation
-from cloister.privacy import GDP, Cost
+from cloister.privacy import Cost, Step
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, deviation
 
 __all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "make_plan"]
 
 MOST_WORK = 2.0**30  # rows times candidates of a vote; beyond it votes get fewer candidates, though not fewer than the first
 FINE = 40.0  # standard deviations of a count from which the first histogram of distances is fine
-LARGEST_START = 4096  # centres before surplus ones are joined
+LARGEST_START = 4096  # centres before extra ones are joined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,10 +38,10 @@ class Recipe:
     max_candidates: int
     max_first: int  # of the first vote, which need not see details
     max_candidates_flat: int  # of all votes in few dimensions, where a search among many is quick
-    surplus: float  # centres at the start, times k
-    n_rounds: int  # rounds of counts and sums; surplus centres are joined after all but the last
-    n_rounds_low_snr: int  # the same where clusters are faint
-    low_snr: float  # standard deviations of a count, at the whole budget, below which a cluster of average size is faint
+    extra_start: float  # centres at the start, times k
+    n_rounds: int  # rounds of counts and sums; extra centres are joined after all but the last
+    n_rounds_low_snr: int  # the same where clusters hardly stand out
+    low_snr: float  # standard deviations of a count, at the whole budget, from which a cluster of average size stands out
     growth: float  # of their shares, from round to round
     projected: int  # rounds in which rows belong to centres of the projection
     distances: float  # part of a round for the histogram of distances
@@ -60,7 +65,7 @@ GAUSSIAN = Recipe(
     max_candidates=2048,
     max_first=1024,
     max_candidates_flat=4096,
-    surplus=3.0,
+    extra_start=3.0,
     n_rounds=6,
     n_rounds_low_snr=4,
     low_snr=20.0,
@@ -87,7 +92,7 @@ PURE = Recipe(
     max_candidates=2048,
     max_first=1024,
     max_candidates_flat=4096,
-    surplus=2.0,
+    extra_start=2.0,
     n_rounds=2,
     n_rounds_low_snr=2,
     low_snr=20.0,
@@ -101,7 +106,7 @@ PURE = Recipe(
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMeansPlan:
+class KMeansPlan(Plan):
     """What a fit will ask, in order, and at what share of the budget."""
 
     n_rows: float
@@ -109,7 +114,7 @@ class KMeansPlan:
     n_clusters: int
     dimension: int  # in which votes are cast
     n_candidates: tuple[int, ...]  # of each vote
-    n_start: int  # centres before surplus ones are joined
+    n_start: int  # centres before extra ones are joined
     mean: float
     scale: float
     fineness: int  # bins an octave of distances has in the first histogram
@@ -117,66 +122,61 @@ class KMeansPlan:
     rounds: tuple[float, ...]
     left: tuple[int, ...]  # centres after each round
     recipe: Recipe
-    budget: Cost
-    relation: Relation
+    planner: Planner
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What will be asked, in order."""
+        first = self.locate_steps
+        return (first.mean, first.spread, *first.votes, *(one.step for one in self.refine_rounds))
 
     @property
     def projected(self) -> bool:
         """Whether votes are cast in a random projection."""
         return self.dimension < self.n_features
 
-    @property
-    def locate_costs(self) -> LocateCosts:
-        """Costs of the first half."""
-        share = self.budget.share
-        return LocateCosts(mean=share(self.mean), scale=share(self.scale), votes=tuple(share(part) for part in self.votes))
-
-    @property
-    def round_costs(self) -> tuple[Round, ...]:
-        """Costs of the rounds of the second half."""
-        return tuple(self._round(index) for index in range(len(self.rounds)))
-
-    @property
-    def n_questions(self) -> int:
-        """Steps that the progress bar counts."""
-        return 2 + len(self.votes) + len(self.rounds)
-
-    def count_noise(self, share: float) -> float:
-        """Return the standard deviation of a count that gets `share` of the budget."""
-        return _noise(
-            self.budget.share(share), l1=1.0, l2=1.0, replaced=2.0 if self._pure else 2.0**0.5, relation=self.relation
-        )
-
     def sum_noise(self, share: float) -> float:
         """Return the standard deviation of a coordinate of a sum that gets `share`, per unit of radius."""
-        return _noise(self.budget.share(share), l1=self.n_features**0.5, l2=1.0, replaced=2.0, relation=self.relation)
+        return deviation(_probes(self.n_features)[1], self.planner.budget.share(share), self.planner.relation)
 
-    def shares_of(self, index: int) -> tuple[float, float, float]:
-        """Return what a round gives to distances, counts and sums."""
-        whole = self.rounds[index]
-        distances = self.recipe.distances * whole
-        counts = (whole - distances) / (1 + self.recipe.counts * math.sqrt(self.n_features))
-        return distances, counts, whole - distances - counts
-
-    @property
-    def _pure(self) -> bool:
-        return not isinstance(self.budget, GDP)
-
-    def _round(self, index: int) -> Round:
-        distances, counts, sums = self.shares_of(index)
-        return Round(
-            distances=self.budget.share(distances),
-            counts=self.budget.share(counts),
-            sums=self.budget.share(sums),
-            sum_noise=self.sum_noise(sums),
-            n_left=self.left[index],
-            projected=self.projected and index < self.recipe.projected,
+    @cached_property
+    def locate_steps(self) -> LocateSteps:
+        """The first half: where the mass is."""
+        counts, sums, distances = _probes(self.n_features)
+        step = self.planner.step
+        return LocateSteps(
+            mean=step("mean", "The mean of the rows", n_points=1, sums=(sums, self.mean)),
+            spread=step("spread", "How far rows lie from their mean", n_points=1, distances=(distances, self.scale)),
+            votes=tuple(
+                step(f"vote {index}", "Votes for the nearest candidate", n_points=size, counts=(counts, share))
+                for index, (size, share) in enumerate(zip(self.n_candidates, self.votes, strict=True), start=1)
+            ),
+            fineness=self.fineness,
+            n_points=self.n_start,
         )
 
+    @cached_property
+    def refine_rounds(self) -> tuple[Round, ...]:
+        """The second half: where the centres are."""
+        return tuple(self._round(index) for index in range(len(self.rounds)))
 
-def make_plan(
-    n_rows: float, n_features: int, n_clusters: int, *, budget: Cost, relation: Relation, recipe: Recipe | None = None
-) -> KMeansPlan:
+    def _round(self, index: int) -> Round:
+        counts, sums, distances = _probes(self.n_features)
+        whole = self.rounds[index]
+        of_distances = self.recipe.distances * whole
+        of_counts = (whole - of_distances) / (1 + self.recipe.counts * math.sqrt(self.n_features))
+        step = self.planner.step(
+            f"round {index + 1}",
+            "Counts and sums of offsets at each centre",
+            n_points=(self.n_start, *self.left)[index],
+            distances=(distances, of_distances),
+            counts=(counts, of_counts),
+            sums=(sums, whole - of_distances - of_counts),
+        )
+        return Round(step=step, n_left=self.left[index], projected=self.projected and index < self.recipe.projected)
+
+
+def make_plan(n_rows: float, n_features: int, n_clusters: int, *, planner: Planner, recipe: Recipe | None = None) -> KMeansPlan:
     """Return the plan for these public numbers.
 
     Parameters
@@ -185,39 +185,28 @@ def make_plan(
         Public, or a noisy count that has been paid for.
     n_features, n_clusters : int
         Columns and centres.
-    budget : GDP or PureDP
-        What the questions may cost together.
-    relation : Relation
-        Which tables are neighbours.
+    planner : Planner
+        What the questions may cost together, and which tables are neighbours.
     recipe : Recipe, optional
         The constants; by default those for the kind of noise.
     """
-    recipe = recipe or (GAUSSIAN if isinstance(budget, GDP) else PURE)
+    budget, relation = planner.budget, planner.relation
+    recipe = recipe or (GAUSSIAN if budget.is_gaussian else PURE)
     dimension = recipe.project_to if n_features > recipe.project_above else n_features
     flat = dimension <= recipe.flat
     n_votes = recipe.n_votes_flat if flat else recipe.n_votes
-    most = recipe.max_candidates_flat if flat else recipe.max_candidates
-    scale = _share(recipe.distance_snr, n_rows, budget=budget, relation=relation, low=recipe.scale_low, high=recipe.scale_high)
-    vote = _share(
-        recipe.vote_snr, n_rows / n_clusters, budget=budget, relation=relation, low=recipe.vote_low, high=recipe.vote_high
-    )
-    start = max(n_clusters, min(LARGEST_START, int(recipe.surplus * n_clusters)))
-    faint = n_rows / n_clusters < recipe.low_snr * _count_noise(budget, relation)
-    n_rounds = recipe.n_rounds_low_snr if faint else recipe.n_rounds
+    scale = _share(recipe.distance_snr, n_rows, planner, low=recipe.scale_low, high=recipe.scale_high)
+    vote = _share(recipe.vote_snr, n_rows / n_clusters, planner, low=recipe.vote_low, high=recipe.vote_high)
+    start = max(n_clusters, min(LARGEST_START, int(recipe.extra_start * n_clusters)))
+    low_snr = n_rows / n_clusters < recipe.low_snr * _count_noise(budget, relation)
+    n_rounds = recipe.n_rounds_low_snr if low_snr else recipe.n_rounds
     rounds = _refine_shares(1 - recipe.mean - scale - n_votes * vote, n_rounds, growth=recipe.growth)
-    noise = _count_noise(budget.share(vote), relation)
-    n_candidates = max(16, 2 * n_clusters, min(most, int(n_rows / (recipe.density * noise))))
-    if flat:
-        n_first = n_candidates
-    else:
-        n_first = min(n_candidates, max(recipe.max_first, 2 * n_clusters))
-        n_candidates = min(n_candidates, max(n_first, int(MOST_WORK / n_rows)))
     return KMeansPlan(
         n_rows=n_rows,
         n_features=n_features,
         n_clusters=n_clusters,
         dimension=dimension,
-        n_candidates=(n_first,) + (n_candidates,) * (n_votes - 1),
+        n_candidates=_candidates(recipe, n_rows, n_clusters, n_votes, _count_noise(budget.share(vote), relation), flat=flat),
         n_start=start,
         mean=recipe.mean,
         scale=scale,
@@ -226,16 +215,32 @@ def make_plan(
         rounds=rounds,
         left=tuple(_left(index, start, n_clusters, n_rounds - 1) for index in range(1, n_rounds + 1)),
         recipe=recipe,
-        budget=budget,
-        relation=relation,
+        planner=planner,
     )
 
 
-def _share(clear: float, n_rows: float, *, budget: Cost, relation: Relation, low: float, high: float) -> float:
-    """Return the share at which so many rows stand out of the noise of a count by `clear` standard deviations."""
-    ratio = clear * _count_noise(budget, relation) / max(n_rows, 1e-9)
-    wanted = ratio**2 if isinstance(budget, GDP) else ratio  # Gaussian noise falls with the root of the share
-    return float(min(high, max(low, wanted)))
+def _candidates(recipe: Recipe, n_rows: float, n_clusters: int, n_votes: int, noise: float, *, flat: bool) -> tuple[int, ...]:
+    """Return the candidates of each vote: as many as the noise of a vote allows, within the work that a vote may take."""
+    most = recipe.max_candidates_flat if flat else recipe.max_candidates
+    wanted = max(16, 2 * n_clusters, min(most, int(n_rows / (recipe.density * noise))))
+    if flat:
+        return (wanted,) * n_votes
+    first = min(wanted, max(recipe.max_first, 2 * n_clusters))
+    return (first,) + (min(wanted, max(first, int(MOST_WORK / n_rows))),) * (n_votes - 1)
+
+
+@lru_cache(maxsize=8)
+def _probes(n_features: int) -> tuple[NearestCounts, NearestSums, DistanceHistogram]:
+    """Return questions of the sensitivity that those of a fit have; sums are clipped at 1."""
+    point = np.zeros((1, n_features))
+    edges = np.ones(1)
+    return NearestCounts(points=point), NearestSums(points=point, radius=1.0), DistanceHistogram(edges=edges, points=point)
+
+
+def _share(snr: float, n_rows: float, planner: Planner, *, low: float, high: float) -> float:
+    """Return the share at which so many rows stand out of the noise of a count by `snr` standard deviations."""
+    ratio = snr * _count_noise(planner.budget, planner.relation) / max(n_rows, 1e-9)
+    return float(min(high, max(low, planner.budget.share_for_noise(ratio))))
 
 
 def _refine_shares(whole: float, n_rounds: int, *, growth: float) -> tuple[float, ...]:
@@ -251,12 +256,4 @@ def _left(index: int, start: int, n_clusters: int, joining: int) -> int:
 
 
 def _count_noise(cost: Cost, relation: Relation) -> float:
-    return _noise(cost, l1=1.0, l2=1.0, replaced=2.0**0.5 if isinstance(cost, GDP) else 2.0, relation=relation)
-
-
-def _noise(cost: Cost, *, l1: float, l2: float, replaced: float, relation: Relation) -> float:
-    """Return the standard deviation of noise for sensitivities that grow by `replaced` when a row is replaced."""
-    factor = 1.0 if relation is Relation.ADD_REMOVE else replaced
-    if isinstance(cost, GDP):
-        return float(factor * l2 / cost.mu)
-    return float(2.0**0.5 * factor * l1 / cost.epsilon)
+    return deviation(_probes(1)[0], cost, relation)

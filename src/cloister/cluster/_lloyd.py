@@ -3,17 +3,18 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import LloydRound, LloydSplit, lloyd, pack_widest, rounds_within, split_round
-from cloister.cluster._base import Outcome, PrivateClusterer, Request, count_rows
-from cloister.cluster._progress import Progress
+from cloister.algorithms import LloydRound, Space, lloyd, pack_widest, rounds_within, split_round
+from cloister.cluster._clusterer import PrivateClusterer
+from cloister.cluster._declare import estimator
+from cloister.cluster._pictures import draw_lloyd
+from cloister.cluster._plan import Outcome, Plan, Planner, Request
 from cloister.domain import FloatArray, Frame
-from cloister.privacy import Guarantee, Ledger
-from cloister.questions import Ask, Cost
+from cloister.privacy import Step
+from cloister.questions import Ask, BoundedSums, NearestCounts, NearestSums
 
 __all__ = ["LloydEstimator", "LloydKMeans", "LloydPlan"]
 
@@ -21,82 +22,97 @@ SMALLEST_SHARE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class LloydPlan:
-    """Everything public numbers decide before the first question."""
+class LloydPlan(Plan):
+    """Rounds of a count and a sum for each centre, which share the budget equally."""
 
-    n_rounds: int | None  # None: from the number of rows, once it is known
-    split: LloydSplit
-    radius: float = 1.0  # of the later rounds
+    rounds: tuple[Step, ...]
+    radius: float  # of the rounds after the first
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What will be asked, in order."""
+        return self.rounds
 
 
+@estimator
 class LloydEstimator(PrivateClusterer):
     """What the two methods share: the start, the split, the number of rounds, and what is read off the last one."""
 
-    n_rounds: int | str
-    count_share: float | str
+    n_rounds: int | str = "auto"
+    count_share: float | str = "auto"
 
     @abstractmethod
-    def _iterate(
-        self, ask: Ask, cost: Cost, starts: FloatArray, *, n_rounds: int, plan: LloydPlan, frame: Frame, progress: Progress
-    ) -> tuple[LloydRound, ...]:
+    def _iterate(self, ask: Ask, plan: LloydPlan, starts: FloatArray, space: Space) -> tuple[LloydRound, ...]:
         """Run the rounds."""
 
-    def _plan(self, request: Request, frame: Frame) -> LloydPlan:
-        n_rounds, share = None, None
-        if not validate.is_word(self.n_rounds, "auto"):
-            where, remedy = self._where("n_rounds"), 'Pass "auto" or a whole number.'
-            n_rounds = validate.integer(where, self.n_rounds, low=1, remedy=remedy)
+    def _radius(self, n_clusters: int, n_features: int) -> float:
+        """Return the radius of the later rounds."""
+        return 1.0
+
+    def _needs_n_rows(self) -> bool:
+        return validate.is_word(self.n_rounds, "auto")
+
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> LloydPlan:
+        n_rounds, share = self._whole_or_auto("n_rounds"), None
         if not validate.is_word(self.count_share, "auto"):
             where, remedy = self._where("count_share"), 'Pass "auto" or a part of the budget.'
             share = validate.number(where, self.count_share, low=SMALLEST_SHARE, high=1 - SMALLEST_SHARE, remedy=remedy)
-        split = split_round(request.cost, frame.n_features, request.relation, counts=share)
-        return LloydPlan(n_rounds=n_rounds, split=split)
+        n_clusters, n_features = request.n_clusters, frame.n_features
+        radius = self._radius(n_clusters, n_features)
+        split = split_round(planner.budget, n_features, request.relation, counts=share)
+        if n_rounds is None:
+            n_rounds = rounds_within(
+                planner.budget, split, n_clusters=n_clusters, n_rows=n_rows, n_features=n_features, radius=radius
+            )
+        point = np.zeros((1, n_features))
+        sums = [NearestSums(points=point, radius=1.0), BoundedSums(points=point, radius=1.0)]
+        return LloydPlan(
+            rounds=tuple(
+                planner.step(
+                    f"round {index + 1}",
+                    "Counts and sums of the rows at each centre",
+                    n_points=n_clusters,
+                    counts=(NearestCounts(points=point), split.counts / n_rounds),
+                    sums=(sums[index > 0 and radius < 1], split.sums / n_rounds),
+                )
+                for index in range(n_rounds)
+            ),
+            radius=radius,
+        )
 
-    def _run(self, ask: Ask, request: Request, plan: LloydPlan, frame: Frame, progress: Progress) -> Outcome:
-        n_rounds, cost = self._count_rounds(ask, request, plan, frame)
-        progress.expect(n_rounds)
-        generator = request.entropy.public_generator()
-        packing = pack_widest(generator, request.n_clusters, frame.n_features, half_widths=frame.half_widths)
-        starts = frame.clip_unit(packing)
-        self.rounds_ = self._iterate(ask, cost, starts, n_rounds=n_rounds, plan=plan, frame=frame, progress=progress)
-        return _outcome(self.rounds_)
-
-    def _count_rounds(self, ask: Ask, request: Request, plan: LloydPlan, frame: Frame) -> tuple[int, Cost]:
-        """Return the number of rounds and what they may spend; asks for the number of rows only where the rule needs it."""
-        if plan.n_rounds is not None:
-            return plan.n_rounds, request.cost
-        n_rows, cost = count_rows(ask, request)
-        sizes = {"n_clusters": request.n_clusters, "n_features": frame.n_features}
-        return rounds_within(cost, plan.split, n_rows=n_rows, radius=plan.radius, **sizes), cost
+    def _run(self, ask: Ask, plan: LloydPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
+        space = Space(frame)
+        packing = pack_widest(generator, self.n_clusters, frame.n_features, half_widths=frame.half_widths)
+        self.rounds_ = self._iterate(ask, plan, space.clip(packing), space)
+        last = self.rounds_[-1]
+        return Outcome(
+            centers=last.centers,
+            center_errors=last.center_errors,
+            counts=last.counts,
+            count_errors=np.full(len(last.counts), last.count_sigma),
+            n_rounds=len(self.rounds_),
+            decisions=draw_lloyd(self.rounds_, unit=frame.distance_unit),
+        )
 
 
+@estimator
 class LloydKMeans(LloydEstimator):
     """k-means by Lloyd's iterations on noisy counts and sums (DPLloyd, as improved by Su et al.).
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres; always exactly so many are returned.
-    epsilon, delta : float, default=1.0 and 1e-6
-        The guarantee. ``delta=0`` is pure differential privacy, with Laplace noise.
-    guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
-        Replaces `epsilon` and `delta`.
-    bounds : (low, high), Box or Ball
-        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
     n_rounds : int or "auto", default="auto"
         ``"auto"`` is the rule of the paper: as many rounds as keep the expected error of each below 0.004 (as a squared
         distance in [-1, 1]^d), at least 2 and at most 7.
     count_share : float or "auto", default="auto"
         Part of each round's budget that goes to the counts; ``"auto"`` minimises the expected error of a centre.
-    scaling, neighbours, n_rows, ledger, random_state, n_jobs, progress
-        As for :class:`PEMeans`. With ``n_rounds="auto"`` and ``n_rows=None``, 2 % of the budget is spent on the number of rows.
 
     Attributes
     ----------
+    cluster_counts_ : array of shape (n_clusters,)
+        Noisy numbers of rows, of the last round, about the centres it began with.
     rounds_ : tuple of LloydRound
         Centres, noisy counts and noisy sums of every round, in the coordinates in which distances were measured.
-    cluster_centers_, cluster_counts_, release_, privacy_receipt_, labels_, n_features_in_, n_iter_
-        As for :class:`PEMeans`. Counts are those of the last round, about the centres it began with.
 
     Notes
     -----
@@ -120,57 +136,5 @@ class LloydKMeans(LloydEstimator):
     array([20., 60.])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        guarantee: Guarantee | None = None,
-        bounds: Any = None,
-        scaling: str = "none",
-        neighbours: str = "add-remove",
-        n_rows: int | None = None,
-        n_rounds: int | str = "auto",
-        count_share: float | str = "auto",
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.guarantee = guarantee
-        self.bounds = bounds
-        self.scaling = scaling
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.n_rounds = n_rounds
-        self.count_share = count_share
-        self.ledger = ledger
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-
-    def _iterate(
-        self, ask: Ask, cost: Cost, starts: FloatArray, *, n_rounds: int, plan: LloydPlan, frame: Frame, progress: Progress
-    ) -> tuple[LloydRound, ...]:
-        watch = progress.advance
-        return lloyd(ask, cost, starts, n_rounds=n_rounds, split=plan.split, clip=frame.clip_unit, watch=watch)
-
-
-def _outcome(rounds: tuple[LloydRound, ...]) -> Outcome:
-    """Read counts and errors off the last round: they have been paid for."""
-    last = rounds[-1]
-    return Outcome(
-        centers=last.centers,
-        center_errors=last.center_errors,
-        counts=last.counts,
-        count_errors=np.full(len(last.counts), last.count_sigma),
-        n_rounds=len(rounds),
-        history=[
-            {"round": index, "radius": one.radius, "count_sigma": one.count_sigma, "sum_sigma": one.sum_sigma}
-            for index, one in enumerate(rounds, start=1)
-        ],
-    )
+    def _iterate(self, ask: Ask, plan: LloydPlan, starts: FloatArray, space: Space) -> tuple[LloydRound, ...]:
+        return lloyd(ask, plan.rounds, starts, space)

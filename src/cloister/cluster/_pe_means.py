@@ -2,71 +2,60 @@
 """PEMeans: k-means by private evolution, and its high-dimensional variant."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from cloister import validate
-from cloister.algorithms import FEWEST_VARIATIONS, Evolution, EvolutionSettings, Generation, evolve, lift, random_projection
-from cloister.cluster._base import Outcome, PrivateClusterer, Request, count_rows
-from cloister.cluster._history import tell_history
-from cloister.cluster._progress import Progress
+from cloister.algorithms import (
+    FEWEST_VARIATIONS,
+    Evolution,
+    EvolutionSettings,
+    Generation,
+    Space,
+    evolve,
+    lift,
+    random_projection,
+)
+from cloister.cluster._clusterer import PrivateClusterer
+from cloister.cluster._declare import estimator
+from cloister.cluster._pictures import draw_generations
+from cloister.cluster._plan import Outcome, Plan, Planner, Request
 from cloister.domain import FloatArray, Frame
-from cloister.privacy import Guarantee, Ledger
-from cloister.questions import Ask
+from cloister.privacy import Step
+from cloister.questions import Ask, NearestCounts, NearestSums
 
-__all__ = ["PEMeans"]
+__all__ = ["PEMeans", "PEPlan"]
 
 PROJECT_ABOVE = 32  # dimensions; the published high-dimensional runs project only beyond it
 PROJECT_TO = 16
 PROJECTED_ROUNDS = 14
-LIFT_QUESTIONS = 2
 LARGEST_EPSILON_FACTOR = 4.0  # rounds grow with epsilon up to the largest epsilon that was studied
 ROWS_PER_CANDIDATE = 5
 FEWEST_SETTLED_ROUNDS = 3  # to tell from the rounds how far centres move
 
 
 @dataclass(frozen=True, kw_only=True)
-class PEPlan:
-    """Everything public numbers decide before the first question."""
+class PEPlan(Plan):
+    """Votes that share the budget equally with the two questions of the way back from a projection, if there is one."""
 
-    n_rounds: int
+    votes: tuple[Step, ...]
+    average: Step | None  # where votes are cast in a projection
     dimension: int
-    projected: bool
-    n_variations: int | None  # None: from the number of rows, once it is known
-    max_candidates: int
-    selection: str
-    adaptive: bool
-    step: float
-    levy_exponent: float
-    n_init: int
+    settings: EvolutionSettings
 
     @property
-    def n_questions(self) -> int:
-        """Questions that share the budget equally."""
-        return self.n_rounds + (LIFT_QUESTIONS if self.projected else 0)
+    def steps(self) -> tuple[Step, ...]:
+        """What will be asked, in order."""
+        return self.votes if self.average is None else (*self.votes, self.average)
 
 
+@estimator
 class PEMeans(PrivateClusterer):
     """k-means by private evolution: candidates evolve, rows only vote for the nearest one.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres; always exactly so many are returned.
-    epsilon, delta : float, default=1.0 and 1e-6
-        The guarantee. ``delta=0`` is pure differential privacy, with Laplace noise.
-    guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
-        Replaces `epsilon` and `delta`.
-    bounds : (low, high), Box or Ball
-        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    scaling : {"none", "bounds"}, default="none"
-        Measure distances in the units of the input, or with every column divided by the width of its bounds.
-    neighbours : {"add-remove", "replace"}, default="add-remove"
-        Which tables count as neighbours.
-    n_rows : int, optional
-        The number of rows, if it is public. None spends 2 % of the budget on a noisy count.
     n_rounds : int or "auto", default="auto"
         Votes. ``"auto"`` is ``int(4 sqrt(d))``, times epsilon (at most 4) above 1; 14 when projected.
     n_variations : int or "auto", default="auto"
@@ -85,31 +74,11 @@ class PEMeans(PrivateClusterer):
         Tails of the variations: smaller is heavier.
     n_init : int, default=10
         Restarts of each weighted k-means, on public numbers.
-    ledger : Ledger, optional
-        A budget shared with other fits; the fit is refused where it does not fit.
-    random_state : int, optional
-        Makes noise and choices reproducible and stamps the receipt ``seeded``: for tests, not for publication.
-    n_jobs : int, optional
-        Threads; None uses all processors.
-    progress : bool, default=False
-        Show a progress bar on standard error.
 
     Attributes
     ----------
-    cluster_centers_ : array of shape (n_clusters, n_features)
-        In the units of the input, inside the domain.
-    cluster_counts_ : array of shape (n_clusters,)
-        Noisy numbers of rows.
-    release_ : Release
-        What may be published.
-    privacy_receipt_ : Receipt
-        Guarantee and events.
     generations_ : tuple of Generation
         Candidates and noisy votes of every round, in the coordinates in which distances were measured.
-    labels_ : array of shape (n_rows,)
-        Row-level, not covered by the guarantee, absent from pickles. Only for tables in memory.
-    n_features_in_, n_iter_ : int
-        Columns and rounds.
 
     Notes
     -----
@@ -131,70 +100,49 @@ class PEMeans(PrivateClusterer):
     array([20., 60.])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        guarantee: Guarantee | None = None,
-        bounds: Any = None,
-        scaling: str = "none",
-        neighbours: str = "add-remove",
-        n_rows: int | None = None,
-        n_rounds: int | str = "auto",
-        n_variations: int | str = "auto",
-        max_candidates: int = 8192,
-        projection: int | str | None = "auto",
-        selection: str = "kmeans",
-        adaptive: bool = True,
-        step: float = 0.01,
-        levy_exponent: float = 1.75,
-        n_init: int = 10,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.guarantee = guarantee
-        self.bounds = bounds
-        self.scaling = scaling
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.n_rounds = n_rounds
-        self.n_variations = n_variations
-        self.max_candidates = max_candidates
-        self.projection = projection
-        self.selection = selection
-        self.adaptive = adaptive
-        self.step = step
-        self.levy_exponent = levy_exponent
-        self.n_init = n_init
-        self.ledger = ledger
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_rounds: int | str = "auto"
+    n_variations: int | str = "auto"
+    max_candidates: int = 8192
+    projection: int | str | None = "auto"
+    selection: str = "kmeans"
+    adaptive: bool = True
+    step: float = 0.01
+    levy_exponent: float = 1.75
+    n_init: int = 10
 
-    def _plan(self, request: Request, frame: Frame) -> PEPlan:
-        where, n_features = self._where, frame.n_features
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> PEPlan:
+        n_features, settings = frame.n_features, self._settings(request.n_clusters, n_rows)
         dimension = self._dimension(n_features)
         projected = dimension < n_features
+        n_rounds = self._rounds(request.epsilon, dimension, projected=projected)
+        share = 1 / (n_rounds + 2 * projected)
+        point = np.zeros((1, n_features))
+        counts, sums = (NearestCounts(points=point), share), (NearestSums(points=point, radius=1.0), share)
+        n_candidates = (settings.n_variations + 1) * request.n_clusters
+        purpose = "Averages in all columns, from the centres of the projection"
         return PEPlan(
-            n_rounds=self._rounds(request.epsilon, dimension, projected=projected),
+            votes=tuple(
+                planner.step(f"vote {index}", "Votes for the nearest candidate", n_points=n_candidates, counts=counts)
+                for index in range(1, n_rounds + 1)
+            ),
+            average=planner.step("average", purpose, n_points=request.n_clusters, counts=counts, sums=sums)
+            if projected
+            else None,
             dimension=dimension,
-            projected=projected,
-            n_variations=None
-            if validate.is_word(self.n_variations, "auto")
-            else validate.integer(where("n_variations"), self.n_variations, low=1, remedy='Pass "auto" or a whole number.'),
-            max_candidates=validate.integer(where("max_candidates"), self.max_candidates, low=1),
+            settings=settings,
+        )
+
+    def _settings(self, n_clusters: int, n_rows: float) -> EvolutionSettings:
+        where, wanted = self._where, self._whole_or_auto("n_variations")
+        if wanted is None:
+            wanted = max(int(n_rows / (ROWS_PER_CANDIDATE * n_clusters)), FEWEST_VARIATIONS)
+        return EvolutionSettings(
+            n_variations=min(wanted, max(self._whole("max_candidates") // n_clusters - 1, 1)),
             selection=validate.one_of(where("selection"), self.selection, ("kmeans", "top-k")),
             adaptive=validate.boolean(where("adaptive"), self.adaptive),
             step=validate.number(where("step"), self.step, low=0.0, high=1.0, open_low=True),
             levy_exponent=validate.number(where("levy_exponent"), self.levy_exponent, low=0.3, high=1.99),
-            n_init=validate.integer(where("n_init"), self.n_init, low=1),
+            n_init=self._whole("n_init"),
         )
 
     def _dimension(self, n_features: int) -> int:
@@ -206,62 +154,38 @@ class PEMeans(PrivateClusterer):
         return min(n_features, validate.integer(self._where("projection"), self.projection, low=1, remedy=remedy))
 
     def _rounds(self, epsilon: float, dimension: int, *, projected: bool) -> int:
-        if not validate.is_word(self.n_rounds, "auto"):
-            return validate.integer(self._where("n_rounds"), self.n_rounds, low=1, remedy='Pass "auto" or a whole number.')
+        given = self._whole_or_auto("n_rounds")
+        if given is not None:
+            return given
         if projected:
             return PROJECTED_ROUNDS
         rounds = int(4 * dimension**0.5)
         return rounds if epsilon <= 1 else int(min(epsilon, LARGEST_EPSILON_FACTOR) * rounds)
 
-    def _run(self, ask: Ask, request: Request, plan: PEPlan, frame: Frame, progress: Progress) -> Outcome:
-        generator = request.entropy.public_generator()
-        progress.expect(plan.n_questions)
-        n_rows, budget = count_rows(ask, request)
-        cost = budget.share(1 / plan.n_questions)
-        projection = random_projection(generator, frame.n_features, plan.dimension) if plan.projected else None
+    def _run(self, ask: Ask, plan: PEPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
+        projection = None if plan.average is None else random_projection(generator, frame.n_features, plan.dimension)
+        space = Space(frame, projection)
         evolution = evolve(
             ask,
-            cost,
-            n_clusters=request.n_clusters,
+            [step["counts"] for step in plan.votes],
+            space,
+            n_clusters=self.n_clusters,
             n_rows=n_rows,
-            dimension=plan.dimension,
-            settings=_settings(plan, request.n_clusters, n_rows),
+            settings=plan.settings,
             generator=generator,
-            clip=_clip_ball if plan.projected else frame.clip_unit,
-            half_widths=None if plan.projected else frame.half_widths,
-            projection=projection,
-            watch=progress.advance,
         )
         self.generations_ = evolution.generations
-        if projection is None:
+        if plan.average is None:
             return _outcome(evolution)
-        centers, counts, errors = lift(ask, cost, evolution.centers, projection=projection, clip=frame.clip_unit)
-        sigma = evolution.generations[-1].sigma
+        found = lift(ask, plan.average, evolution.centers, space)
         return Outcome(
-            centers=centers,
-            center_errors=errors,
-            counts=counts,
-            count_errors=np.full(len(counts), sigma),
-            n_rounds=plan.n_rounds,
-            history=tell_history(evolution.generations),
+            centers=found.centers,
+            center_errors=found.errors,
+            counts=found.counts,
+            count_errors=np.full(len(found.counts), found.count_sigma),
+            n_rounds=len(plan.votes),
+            decisions=draw_generations(evolution.generations),
         )
-
-
-def _settings(plan: PEPlan, n_clusters: int, n_rows: float) -> EvolutionSettings:
-    """Complete the plan with the number of variations, which depends on the (noisy or public) number of rows."""
-    wanted = plan.n_variations
-    if wanted is None:
-        wanted = max(int(n_rows / (ROWS_PER_CANDIDATE * n_clusters)), FEWEST_VARIATIONS)
-    cap = max(plan.max_candidates // n_clusters - 1, 1)
-    return EvolutionSettings(
-        n_rounds=plan.n_rounds,
-        n_variations=min(wanted, cap),
-        selection=plan.selection,
-        adaptive=plan.adaptive,
-        step=plan.step,
-        levy_exponent=plan.levy_exponent,
-        n_init=plan.n_init,
-    )
 
 
 def _outcome(evolution: Evolution) -> Outcome:
@@ -274,7 +198,7 @@ def _outcome(evolution: Evolution) -> Outcome:
         counts=counts,
         count_errors=count_errors,
         n_rounds=len(evolution.generations),
-        history=tell_history(evolution.generations),
+        decisions=draw_generations(evolution.generations),
     )
 
 
@@ -310,8 +234,3 @@ def _wander(generations: tuple[Generation, ...]) -> FloatArray:
         return np.zeros(last.shape)
     tracks = [one.centers[cKDTree(one.centers).query(last)[1]] for one in settled]
     return np.asarray(np.std(tracks, axis=0, ddof=1))
-
-
-def _clip_ball(points: FloatArray) -> FloatArray:
-    norms = np.linalg.norm(points, axis=1, keepdims=True)
-    return np.asarray(points / np.maximum(norms, 1.0))

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar on standard error, drawn only when it is wanted. Rounds are public, so showing them costs nothing.
+"""A progress bar on standard error, drawn only when it is wanted. It follows the steps of a plan, which are public.
 
 A pass over many rows gets a line of its own. It shows a percentage and the time left, which are as public as the time a fit
 takes, and never how many rows there are.
 """
 
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
+
+from cloister.privacy import Step
 
 __all__ = ["Progress"]
 
@@ -15,7 +18,7 @@ LONG_PASS_SECONDS = 2.0  # a shorter pass is not worth a line
 
 
 class Progress:
-    """Counts rounds; a context manager that stays silent unless enabled. Entered again inside, it goes on as it is."""
+    """Counts steps; a context manager that stays silent unless enabled. Re-entrant: nested use shares one bar."""
 
     def __init__(self, label: str, *, enabled: bool) -> None:
         self._label = label
@@ -26,6 +29,8 @@ class Progress:
         self._part = 1.0  # of the pass
         self._began = 0.0
         self._depth = 0
+        self._purposes: dict[str, str] = {}  # of the steps that are followed
+        self._step = ""
 
     def __enter__(self) -> Self:
         self._depth += 1
@@ -52,14 +57,34 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, description=f"{self._label}: {words}")
 
+    def follow(self, steps: Sequence[Step]) -> None:
+        """Say which steps there will be."""
+        self._purposes = {step.name: step.purpose for step in steps}
+        self.expect(len(steps))
+
+    def enter(self, step: str) -> None:
+        """Say which step is going on; the one before it is done."""
+        if step == self._step:
+            return
+        if self._step:
+            self.advance()
+        self._step = step
+        self.say(self._purposes.get(step, step))
+
+    def finish(self) -> None:
+        """Say that the last step is done."""
+        if self._step:
+            self.advance()
+        self._step = ""
+
     def expect(self, total: int) -> None:
-        """Say how many rounds there will be."""
+        """Say how many steps there will be."""
         if self._bar is not None:
             self._bar.update(self._task, total=total)
             self._count()
 
     def advance(self, *_: object) -> None:
-        """One round is done."""
+        """One step is done."""
         if self._bar is not None:
             self._bar.advance(self._task)
             self._bar.update(self._pass, visible=False)

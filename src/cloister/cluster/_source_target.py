@@ -1,65 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
 """SourceTargetKMedoids: cover a public target by k of its own points, while a private source already covers part of it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import count
-from typing import Any, Self
+import math
+from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
-from cloister.algorithms import (
-    Coreset,
-    Medoids,
-    Sanitized,
-    choose_medoids,
-    nearest_averages,
-    neighbour_averages,
-    tree_coreset,
-)
-from cloister.cluster._base import PrivateEstimator, PrivateFit, Request, count_rows
+from cloister.algorithms import Sanitized, nearest_averages, neighbour_averages
+from cloister.cluster._base import PrivateEstimator, PrivateFit
+from cloister.cluster._declare import estimator
+from cloister.cluster._plan import Decision, Plan, Planner, Request
 from cloister.cluster._progress import Progress
-from cloister.cluster._target import Target, all_pairs, ball_around, check_metric, extent_of, picture_of, read_target
+from cloister.cluster._target import Problem, Target, ball_around, check_metric, read_target, state_problem
 from cloister.data import Rows, open_rows
-from cloister.domain import Domain, FloatArray, Frame, IntArray
+from cloister.domain import Domain, Frame, IntArray
 from cloister.exceptions import DataError
-from cloister.privacy import GDP, Guarantee, Ledger, PureDP
-from cloister.questions import Ask, Cost
-from cloister.release import Release, library_versions, nearest_point
+from cloister.privacy import Step
+from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourMeans
+from cloister.release import Release, library_versions
 
-__all__ = ["SourceTargetKMedoids"]
+__all__ = ["SourceTargetKMedoids", "SourceTargetPlan"]
 
 METHODS = ("nas", "nna")
 CALIBRATIONS = ("paper", "sharp")
 SOLVERS = ("auto", "exact", "representatives")
-DIAMETER = 2.0  # of the unit ball
-MARGIN = (
-    3.0  # radius of the default domain over that of the target: what is pulled to its edge is farther than any target point
-)
-EXACT_TARGETS = 6000  # up to so many target points the solver looks at all pairs
+MARGIN = 3.0  # radius of the default domain over the target's: what is moved to its edge is farther than any target point
 LARGEST_EXACT = 30_000  # target points whose pairs fit into 3.6 gigabytes
 COUNT_SHARE = 0.5  # of the budget, for NNA's counts; the rest is for its sums
-SMALLEST_RADIUS = 1e-3  # of the unit ball
+ASK = "source"  # the one step
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SourceTargetPlan:
-    """Everything the public target and public numbers decide before the source is asked."""
+@dataclass(frozen=True, kw_only=True)
+class SourceTargetPlan(Plan):
+    """The one step that asks the source, about as many points as represent the target."""
 
-    target: FloatArray  # in the unit ball's coordinates
-    coreset: Coreset
-    solved: IntArray  # target points among which the solver chooses, and on which it measures
-    weights: FloatArray
-    pairs: npt.NDArray[np.float32]  # their distances, over `scale`
-    scale: float
-    alone: IntArray  # the choice that ignores the source, as target points
-    radius: float  # beyond it no source point can help
-    generator: np.random.Generator  # for public choices
+    source: Step
+    n_neighbors: int  # of each average of NAS
+    threshold: float | None  # that the paper's noisy counts must reach; None follows from the confidence
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What will be asked."""
+        return (self.source,)
 
 
+@estimator
 class SourceTargetKMedoids(PrivateEstimator):
     """Only the source is private: choose k points of a public target that, with the source, cover the target well.
 
@@ -75,8 +63,6 @@ class SourceTargetKMedoids(PrivateEstimator):
         to it (NAS). NNA needs far less noise: a source point takes part in one average only.
     epsilon, delta : float, default=1.0 and 0.0
         The guarantee for the source; Laplace noise for ``delta=0``, Gaussian noise above.
-    guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
-        Replaces `epsilon` and `delta`.
     bounds : (low, high), Box or Ball, optional
         Where source points may lie; others are moved to the edge. None takes a ball around the target's mean, which is public:
         the one that holds the target, three times as wide for sharp NNA, whose noise does not depend on it, so that source
@@ -99,8 +85,8 @@ class SourceTargetKMedoids(PrivateEstimator):
         Choose among all target points, or among `max_representatives` of them; auto is exact up to 6,000 target points.
     n_init : int, default=3
         Starts of the solver, on public numbers.
-    neighbours, n_rows, ledger, random_state, n_jobs, progress
-        As for :class:`PEMeans`; `n_rows` is the number of source points and only NAS uses it.
+    n_rows : int, optional
+        The number of source points, if it is public; only NAS uses it. None spends 2 % of the budget on a noisy count.
 
     Attributes
     ----------
@@ -114,8 +100,8 @@ class SourceTargetKMedoids(PrivateEstimator):
         Noisy numbers of source points behind them; ones for NAS.
     target_cost_ : float
         Mean distance of a target point to its nearest centre, chosen or sanitised: public, as the solver sees it.
-    release_, privacy_receipt_, n_features_in_
-        As for :class:`PEMeans`.
+    release_ : Release
+        What may be published.
 
     Notes
     -----
@@ -140,52 +126,17 @@ class SourceTargetKMedoids(PrivateEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        method: str = "nna",
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        guarantee: Guarantee | None = None,
-        bounds: Any = None,
-        calibration: str = "sharp",
-        confidence: float = 0.99,
-        n_neighbors: int = 150,
-        coreset_radius: float = 0.05,
-        max_representatives: int = 4096,
-        metric: str = "euclidean",
-        solver: str = "auto",
-        n_init: int = 3,
-        neighbours: str = "add-remove",
-        n_rows: int | None = None,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.method = method
-        self.epsilon = epsilon
-        self.delta = delta
-        self.guarantee = guarantee
-        self.bounds = bounds
-        self.calibration = calibration
-        self.confidence = confidence
-        self.n_neighbors = n_neighbors
-        self.coreset_radius = coreset_radius
-        self.max_representatives = max_representatives
-        self.metric = metric
-        self.solver = solver
-        self.n_init = n_init
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.ledger = ledger
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-
-    scaling = "none"  # the target's units are the source's
+    method: str = "nna"
+    delta: float = 0.0
+    calibration: str = "sharp"
+    confidence: float = 0.99
+    n_neighbors: int = 150
+    coreset_radius: float = 0.05
+    max_representatives: int = 4096
+    metric: str = "euclidean"
+    solver: str = "auto"
+    n_init: int = 3
+    _problem: Problem | None = field(default=None, init=False)  # during a fit
 
     def fit(self, target: object, y: object = None, *, source: object = None) -> Self:
         """Choose target points.
@@ -206,20 +157,20 @@ class SourceTargetKMedoids(PrivateEstimator):
         """
         if source is None:
             validate.refuse(self._where("source"), "the private table", None, remedy="Pass fit(target, source=rows).")
-        self._request()
+        request = self._request()
         self._check_method()
         public = read_target(self._where("target"), target)
         rows = open_rows(source, n_jobs=self.n_jobs, where=self._where("source"))
         self._check_columns(public, rows)
-        self._check_solver(public.matrix)
+        check_metric(self._where("metric"), self.metric, public.matrix[:2])
         with self._new_progress() as progress:
-            self._public, self._progress = public.matrix, progress
+            problem = self._state_problem(public, request, progress)
+            self._problem = problem
             try:
                 fit = self._fit_privately(source, rows, progress)
             finally:
-                del self._public, self._progress
-            plan, sanitized = fit.outcome
-            self._store(public, plan, sanitized, fit, progress)
+                del self._problem
+            self._store(public, problem, fit, progress)
         return self
 
     def predict(self, X: object) -> IntArray:
@@ -233,7 +184,7 @@ class SourceTargetKMedoids(PrivateEstimator):
             )
         return self.release_.predict(rows)
 
-    # -- the parts of a private fit -------------------------------------------------------------------------------------
+    # -- checks, and what is public from the start ------------------------------------------------------------------------
 
     def _check_method(self) -> None:
         where = self._where
@@ -241,9 +192,8 @@ class SourceTargetKMedoids(PrivateEstimator):
         validate.one_of(where("calibration"), self.calibration, CALIBRATIONS)
         validate.one_of(where("solver"), self.solver, SOLVERS)
         validate.number(where("confidence"), self.confidence, low=0.5, high=1.0, open_high=True)
-        validate.integer(where("n_neighbors"), self.n_neighbors, low=1)
-        validate.integer(where("n_init"), self.n_init, low=1)
-        validate.integer(where("max_representatives"), self.max_representatives, low=1)
+        for name in ("n_neighbors", "n_init", "max_representatives"):
+            self._whole(name)
         validate.number(where("coreset_radius"), self.coreset_radius, low=0.0, high=1.0)
 
     def _check_columns(self, public: Target, rows: Rows) -> None:
@@ -258,178 +208,117 @@ class SourceTargetKMedoids(PrivateEstimator):
                 f"{self._where('source')}: expected the target's columns in the target's order. Pass the same columns to both."
             )
 
-    def _check_solver(self, target: FloatArray) -> None:
-        check_metric(self._where("metric"), self.metric, target[:2])
-        if self.solver == "exact" and len(target) > LARGEST_EXACT:
-            remedy = 'Pass solver="representatives".'
-            validate.refuse(
-                self._where("solver"), f"at most {LARGEST_EXACT:,} target points for 'exact'", len(target), remedy=remedy
-            )
-
-    @property
-    def _margin(self) -> float:
-        """How much wider than the target the default domain is."""
-        return MARGIN if self.bounds is None and (self.method, self.calibration) == ("nna", "sharp") else 1.0
+    def _state_problem(self, public: Target, request: Request, progress: Progress) -> Problem:
+        n_target = len(public.matrix)
+        if self.solver == "exact" and n_target > LARGEST_EXACT:
+            rule = f"at most {LARGEST_EXACT:,} target points for 'exact'"
+            validate.refuse(self._where("solver"), rule, n_target, remedy='Pass solver="representatives".')
+        sharp = self.bounds is None and (self.method, self.calibration) == ("nna", "sharp")
+        margin = MARGIN if sharp else 1.0
+        width = public.matrix.shape[1]
+        domain = ball_around(public.matrix, margin) if self.bounds is None else super()._domain(width)
+        return state_problem(
+            self,
+            public.matrix,
+            domain.frame(),
+            coreset_radius=self.coreset_radius / margin,
+            generator=request.entropy.public_generator(),
+            progress=progress,
+        )
 
     def _domain(self, n_features: int) -> Domain:
-        return ball_around(self._public, self._margin) if self.bounds is None else super()._domain(n_features)
+        return super()._domain(n_features) if self._problem is None else self._problem.frame.domain
 
-    def _plan(self, request: Request, frame: Frame) -> SourceTargetPlan:
-        progress, public = self._progress, self._public
-        progress.expect(5)
-        progress.say(f"representing {len(public):,} target points")
-        target = frame.to_unit(frame.domain.clip(public))
-        most, reach = self.max_representatives, self.coreset_radius * DIAMETER / self._margin
-        coreset = tree_coreset(target, reach, max_size=most)
-        if self.solver == "exact" or (self.solver == "auto" and len(target) <= EXACT_TARGETS):
-            solved, weights = np.arange(len(target)), np.ones(len(target))
-        else:  # what the solver looks at costs time, not noise: as many as allowed, and enough to choose from
-            finest = tree_coreset(target, 0.0, max_size=max(most, 2 * request.n_clusters))
-            solved, weights = finest.indices, finest.weights
-        scale = extent_of(public[solved], self.metric)
-        pairs = all_pairs(public[solved], self.metric, scale)
-        if not np.isfinite(pairs).all():
-            remedy = "Pass another metric, or other target points."
-            validate.refuse(self._where("metric"), "a distance between any two target points", self.metric, remedy=remedy)
-        progress.advance()
-        generator = request.entropy.public_generator()
-        found = self._solve(
-            pairs, weights, None, generator, lambda words: progress.say(f"choosing as if there were no source{words}")
-        )
-        progress.advance()
-        alone = solved[found.indices]
-        farthest = float(nearest_point(target, target[alone], "euclidean").distances.max())
-        return SourceTargetPlan(
-            target=target,
-            coreset=coreset,
-            solved=solved,
-            weights=weights,
-            pairs=pairs,
-            scale=scale,
-            alone=alone,
-            # A source point that is farther from all target points is nearer to none of them than the centre it has when
-            # the source is ignored. Offsets start at representatives, so they may be as long as the coreset is coarse.
-            radius=min(max(farthest, coreset.radius, SMALLEST_RADIUS), DIAMETER),
-            generator=generator,
-        )
+    # -- the private part -------------------------------------------------------------------------------------------------
 
-    def _run(
-        self, ask: Ask, request: Request, plan: SourceTargetPlan, frame: Frame, progress: Progress
-    ) -> tuple[SourceTargetPlan, Sanitized]:
-        points = plan.target[plan.coreset.indices]
-        progress.say(f"asking the source about {len(points):,} points")
+    def _needs_n_rows(self) -> bool:
+        return self.method == "nas"
+
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> SourceTargetPlan:
+        n_points = self.max_representatives if self._problem is None else len(self._problem.points)
+        points = np.zeros((n_points, frame.n_features))
+        n_neighbors = max(1, min(self.n_neighbors, int(n_rows / 2)))
         if self.method == "nas":
-            n_rows, cost = count_rows(ask, request)
-            neighbors = max(1, min(self.n_neighbors, int(n_rows / 2)))
-            sanitized = neighbour_averages(ask, cost, points, n_neighbors=neighbors)
-        elif self.calibration == "paper":
-            sanitized = self._run_paper(ask, request.cost, points)
-        else:
-            sanitized = nearest_averages(
-                ask,
-                request.cost.share(COUNT_SHARE),
-                request.cost.share(1 - COUNT_SHARE),
-                points,
-                radius=plan.radius,
-                confidence=self.confidence,
+            question, purpose = (
+                NeighbourMeans(points=points, n_neighbors=n_neighbors),
+                "Mean of the source points near each point",
             )
-        progress.advance()
-        return plan, sanitized
+            step = planner.step(ASK, purpose, n_points=n_points, means=(question, 1.0))
+            return SourceTargetPlan(source=step, n_neighbors=n_neighbors, threshold=None)
+        counts, sums, threshold = COUNT_SHARE, 1 - COUNT_SHARE, None
+        if self.calibration == "paper":
+            counts, sums, threshold = self._paper_shares(planner, frame.n_features)
+        step = planner.step(
+            ASK,
+            "Number and mean of the source points near each point",
+            n_points=n_points,
+            counts=(NearestCounts(points=points[:1]), counts),
+            sums=(NearestSums(points=points[:1], radius=1.0), sums),
+        )
+        return SourceTargetPlan(source=step, n_neighbors=n_neighbors, threshold=threshold)
 
-    def _run_paper(self, ask: Ask, cost: Cost, points: FloatArray) -> Sanitized:
-        """Run NNA with the paper's noise: b = (sqrt(d) + 1) / epsilon, or sigma = sqrt(2 / rho), on counts and on sums alike.
+    def _paper_shares(self, planner: Planner, n_features: int) -> tuple[float, float, float | None]:
+        """Return the shares that give the paper's noise: b = (sqrt(d) + 1) / epsilon, or sigma = sqrt(2 / rho), on both.
 
         The paper scales points to norm at most 1/2, so in the unit ball its sums and their noise are twice as large. Its sums
         have half the sensitivity it states; the ledger is charged for what they have.
         """
-        dimension = points.shape[1]
-        if isinstance(cost, GDP):
-            deviation = (2 / (cost.mu**2 / 2)) ** 0.5
-            count_cost: Cost = GDP(1 / deviation)
-            sum_cost: Cost = GDP(1 / (2 * deviation))
-            threshold = None
-        else:
-            scale = (dimension**0.5 + 1) / cost.epsilon
-            count_cost, sum_cost = PureDP(1 / scale), PureDP(dimension**0.5 / (2 * scale))
-            threshold = 1 + float(np.log((dimension**0.5 + 1) / (1 - self.confidence))) / cost.epsilon
+        if planner.budget.is_gaussian:
+            return 1 / 4, 1 / 16, None
+        parts = n_features**0.5 + 1
+        threshold = 1 + math.log(parts / (1 - self.confidence)) / planner.budget.strength
+        return 1 / parts, n_features**0.5 / (2 * parts), threshold
+
+    def _run(
+        self, ask: Ask, plan: SourceTargetPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator
+    ) -> Sanitized:
+        problem = self._problem
+        assert problem is not None
+        if self.method == "nas":
+            return neighbour_averages(ask, plan.source["means"], problem.points, n_neighbors=plan.n_neighbors)
+        literal = self.calibration == "paper"
         return nearest_averages(
             ask,
-            count_cost,
-            sum_cost,
-            points,
-            radius=1.0,
+            plan.source,
+            problem.points,
+            radius=1.0 if literal else problem.radius,
             confidence=self.confidence,
-            from_origin=True,
-            threshold=threshold,
+            from_origin=literal,
+            threshold=plan.threshold,
         )
 
-    def _solve(
-        self,
-        pairs: npt.NDArray[np.float32],
-        weights: FloatArray,
-        caps: FloatArray | None,
-        generator: np.random.Generator,
-        say: Callable[[str], None],
-    ) -> Medoids:
-        passes = count(1)
-        say("")
-        return choose_medoids(
-            pairs,
-            self.n_clusters,
-            generator=generator,
-            caps=caps,
-            weights=weights,
-            restarts=self.n_init,
-            watch=lambda: say(f", pass {next(passes)}"),
-        )
+    def _decisions(self, outcome: Sanitized) -> dict[str, Decision]:
+        return {ASK: Decision(figures={"n_kept": float(len(outcome.points))})}
 
-    def _choose(self, public: FloatArray, plan: SourceTargetPlan, progress: Progress) -> IntArray:
-        """Choose target points beside the sanitised source: never worse, on public numbers, than the choice that ignores it."""
-        caps = nearest_point(public[plan.solved], self.sanitized_source_, self.metric).distances / plan.scale
-        found = self._solve(
-            plan.pairs, plan.weights, caps, plan.generator, lambda words: progress.say(f"choosing beside the source{words}")
-        )
-        alone = np.searchsorted(plan.solved, plan.alone)
-        ignoring = np.minimum(plan.pairs[alone].min(axis=0), caps) @ plan.weights / plan.weights.sum()
-        return plan.solved[found.indices] if found.cost <= ignoring else plan.alone
+    # -- the choice, on public numbers ------------------------------------------------------------------------------------
 
-    def _store(self, public: Target, plan: SourceTargetPlan, sanitized: Sanitized, fit: PrivateFit, progress: Progress) -> None:
-        target, frame = public.matrix, fit.frame
-        self.sanitized_source_ = frame.from_unit(sanitized.points)
+    def _store(self, public: Target, problem: Problem, fit: PrivateFit, progress: Progress) -> None:
+        target, sanitized = public.matrix, fit.outcome
+        self.sanitized_source_ = fit.frame.from_unit(sanitized.points)
         self.sanitized_counts_ = sanitized.counts
-        self.medoid_indices_ = self._choose(target, plan, progress)
-        progress.advance()
+        self.medoid_indices_ = problem.choose(self.sanitized_source_, progress)
         progress.say(f"measuring {len(target):,} target points")
         self.cluster_centers_ = target[self.medoid_indices_]
-        chosen = nearest_point(target, self.cluster_centers_, self.metric)
-        covered = nearest_point(target, self.sanitized_source_, self.metric).distances
-        alone = nearest_point(target, target[plan.alone], self.metric).distances
-        by_source = covered < chosen.distances
-        self.target_cost_ = float(np.mean(np.minimum(chosen.distances, covered)))
+        cover = problem.cover(self.medoid_indices_, self.sanitized_source_)
+        self.target_cost_ = cover.cost
         self.privacy_receipt_ = fit.receipt
-        served = np.bincount(chosen.indices[~by_source], minlength=len(self.cluster_centers_))
         self.release_ = Release(
             method=type(self).__name__,
             parameters=self._public_parameters(),
             cluster_centers=self.cluster_centers_,
             center_errors=np.zeros_like(self.cluster_centers_),
-            cluster_counts=served.astype(np.float64),
+            cluster_counts=cover.served,
             count_errors=np.zeros(len(self.cluster_centers_)),
-            domain=frame.domain,
+            domain=fit.frame.domain,
             scaling="none",
             receipt=fit.receipt,
             feature_names=fit.feature_names or public.names,
+            steps=fit.steps,
             details={
-                "target": picture_of(target),
-                "n_target": len(target),
+                **cover.to_dict(),
                 "sanitized_source": self.sanitized_source_.tolist(),
                 "sanitized_counts": np.round(sanitized.counts, 2).tolist(),
                 "medoid_indices": self.medoid_indices_.tolist(),
-                "target_cost": self.target_cost_,
-                "cost_of_chosen": float(np.mean(chosen.distances)),
-                "cost_alone": float(np.mean(alone)),
-                "served_by_source": int(np.count_nonzero(by_source)),
             },
             versions=library_versions(),
         )
-        progress.advance()

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public side of source-target clustering: reading the target, its distances, and what a report draws of it."""
+"""The public side of source-target clustering: the target, its distances, the choice among its points, and its picture."""
 
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +13,19 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import pairwise_distances
 
 from cloister import validate
+from cloister.algorithms import Medoids, choose_medoids, tree_coreset
+from cloister.cluster._progress import Progress
 from cloister.data import LocalRows, open_rows
-from cloister.domain import Ball, FloatArray
+from cloister.domain import Ball, FloatArray, Frame, IntArray
 from cloister.exceptions import DataError
+from cloister.release import nearest_point
 
-__all__ = ["Target", "all_pairs", "ball_around", "check_metric", "extent_of", "picture_of", "read_target"]
+__all__ = ["Cover", "Problem", "Target", "ball_around", "check_metric", "read_target", "state_problem"]
 
-BLOCK_NUMBERS = 1 << 22
+BLOCK_NUMBERS = 1 << 22  # distances in work at a time
+DIAMETER = 2.0  # of the unit ball
+EXACT_TARGETS = 6000  # up to so many target points the solver looks at all pairs
+SMALLEST_RADIUS = 1e-3  # of the unit ball
 LARGEST_PICTURE = 1500  # target points kept for the report
 FITTED_METRICS = {"mahalanobis", "precomputed", "seuclidean"}  # no function of two points: they depend on the other points
 
@@ -46,7 +54,153 @@ def read_target(where: str, target: object) -> Target:
     return Target(matrix, rows.feature_names)
 
 
-def all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArray[np.float32]:
+class Choice(Protocol):
+    """The public parameters of a choice."""
+
+    n_clusters: int
+    metric: str
+    solver: str
+    n_init: int
+    max_representatives: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cover:
+    """How well chosen points and the sanitised source cover the target, on public numbers."""
+
+    target: FloatArray
+    cost: float  # mean distance to the nearest centre of either kind
+    cost_of_chosen: float
+    cost_alone: float  # of the choice that ignores the source
+    served: FloatArray  # target points of each chosen one
+    by_source: int  # target points that a sanitised source point serves
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a release keeps."""
+        return {
+            "target": _picture_of(self.target),
+            "n_target": len(self.target),
+            "target_cost": self.cost,
+            "cost_of_chosen": self.cost_of_chosen,
+            "cost_alone": self.cost_alone,
+            "served_by_source": self.by_source,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Problem:
+    """What the target and public numbers decide before the source is asked, and the choice afterwards."""
+
+    target: FloatArray  # in the units of the input
+    frame: Frame
+    choice: Choice
+    points: FloatArray  # that the source is asked about, in the unit ball's coordinates
+    radius: float  # beyond it no source point can help
+    solved: IntArray  # target points among which the solver chooses, and on which it measures
+    weights: FloatArray
+    pairs: npt.NDArray[np.float32]  # their distances, over `scale`
+    scale: float
+    alone: IntArray  # the choice that ignores the source, as target points
+    generator: np.random.Generator  # for public choices
+
+    def choose(self, source: FloatArray, progress: Progress) -> IntArray:
+        """Choose target points beside the sanitised source: never worse, on public numbers, than the choice that ignores it."""
+        caps = nearest_point(self.target[self.solved], source, self.choice.metric).distances / self.scale
+        words = "choosing beside the source"
+        found = _solve(self.choice, self.pairs, self.weights, caps, generator=self.generator, progress=progress, words=words)
+        alone = np.searchsorted(self.solved, self.alone)
+        ignoring = np.minimum(self.pairs[alone].min(axis=0), caps) @ self.weights / self.weights.sum()
+        return self.solved[found.indices] if found.cost <= ignoring else self.alone
+
+    def cover(self, chosen: IntArray, source: FloatArray) -> Cover:
+        """Measure how well chosen target points and the sanitised source cover the target."""
+        metric = self.choice.metric
+        nearest = nearest_point(self.target, self.target[chosen], metric)
+        covered = nearest_point(self.target, source, metric).distances
+        by_source = covered < nearest.distances
+        return Cover(
+            target=self.target,
+            cost=float(np.mean(np.minimum(nearest.distances, covered))),
+            cost_of_chosen=float(np.mean(nearest.distances)),
+            cost_alone=float(np.mean(nearest_point(self.target, self.target[self.alone], metric).distances)),
+            served=np.bincount(nearest.indices[~by_source], minlength=len(chosen)).astype(np.float64),
+            by_source=int(np.count_nonzero(by_source)),
+        )
+
+
+def state_problem(
+    choice: Choice,
+    public: FloatArray,
+    frame: Frame,
+    *,
+    coreset_radius: float,
+    generator: np.random.Generator,
+    progress: Progress,
+) -> Problem:
+    """Represent the target by a coreset, measure its distances, and choose as if there were no source."""
+    progress.say(f"representing {len(public):,} target points")
+    target = frame.to_unit(frame.domain.clip(public))
+    coreset = tree_coreset(target, coreset_radius * DIAMETER, max_size=choice.max_representatives)
+    solved, weights = _represent(choice, target)
+    scale = _extent_of(public[solved], choice.metric)
+    pairs = _all_pairs(public[solved], choice.metric, scale)
+    if not np.isfinite(pairs).all():
+        where, remedy = f"{type(choice).__name__}.metric", "Pass another metric, or other target points."
+        validate.refuse(where, "a distance between any two target points", choice.metric, remedy=remedy)
+    words = "choosing as if there were no source"
+    found = _solve(choice, pairs, weights, None, generator=generator, progress=progress, words=words)
+    alone = solved[found.indices]
+    farthest = float(nearest_point(target, target[alone], "euclidean").distances.max())
+    return Problem(
+        target=public,
+        frame=frame,
+        choice=choice,
+        points=target[coreset.indices],
+        # A source point that is farther from all target points is nearer to none of them than the centre it has when
+        # the source is ignored. Offsets start at representatives, so they may be as long as the coreset is coarse.
+        radius=min(max(farthest, coreset.radius, SMALLEST_RADIUS), DIAMETER),
+        solved=solved,
+        weights=weights,
+        pairs=pairs,
+        scale=scale,
+        alone=alone,
+        generator=generator,
+    )
+
+
+def _represent(choice: Choice, target: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the target points that the solver looks at, and how many each stands for."""
+    if choice.solver == "exact" or (choice.solver == "auto" and len(target) <= EXACT_TARGETS):
+        return np.arange(len(target)), np.ones(len(target))
+    # What the solver looks at costs time, not noise: as many as allowed, and enough to choose from.
+    finest = tree_coreset(target, 0.0, max_size=max(choice.max_representatives, 2 * choice.n_clusters))
+    return finest.indices, finest.weights
+
+
+def _solve(
+    choice: Choice,
+    pairs: npt.NDArray[np.float32],
+    weights: FloatArray,
+    caps: FloatArray | None,
+    *,
+    generator: np.random.Generator,
+    progress: Progress,
+    words: str,
+) -> Medoids:
+    passes = count(1)
+    progress.say(words)
+    return choose_medoids(
+        pairs,
+        choice.n_clusters,
+        generator=generator,
+        caps=caps,
+        weights=weights,
+        restarts=choice.n_init,
+        watch=lambda: progress.say(f"{words}, pass {next(passes)}"),
+    )
+
+
+def _all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArray[np.float32]:
     """Return all distances among points over `scale`, in single precision and a block at a time."""
     table = np.empty((len(points), len(points)), dtype=np.float32)
     size = max(1, BLOCK_NUMBERS // max(len(points), 1))
@@ -56,7 +210,7 @@ def all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArra
     return table
 
 
-def extent_of(points: FloatArray, metric: str) -> float:
+def _extent_of(points: FloatArray, metric: str) -> float:
     """Return how far points lie apart, for single precision to be enough whatever the unit; 1 if they do not."""
     largest = float(np.max(pairwise_distances(points[:1], points, metric=metric)))
     return largest if 0 < largest < np.inf else 1.0
@@ -81,7 +235,7 @@ def check_metric(where: str, metric: object, probe: FloatArray) -> None:
     validate.refuse(where, rule, metric, remedy=remedy)
 
 
-def picture_of(target: FloatArray) -> list[list[float]]:
+def _picture_of(target: FloatArray) -> list[list[float]]:
     """Return what a report draws of the target, which is public: evenly picked rows, to a millionth of their spread."""
     picked = np.unique(np.linspace(0, len(target) - 1, min(len(target), LARGEST_PICTURE)).round().astype(np.int64))
     spread = float(np.max(np.ptp(target, axis=0)))

@@ -2,9 +2,8 @@
 """TreeKMeans: candidates from a private tree of cubes, centres by private local search (Balcan et al. 2017)."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -12,28 +11,31 @@ from cloister import validate
 from cloister.algorithms import (
     CubeTree,
     Search,
+    Space,
     TreeSettings,
     divide_cubes,
     local_search,
     noisy_averages,
     pack_sphere,
+    random_projection,
     weighted_kmeans,
 )
-from cloister.cluster._base import Outcome, PrivateClusterer, Request, count_rows
-from cloister.cluster._progress import Progress
-from cloister.cluster._tree_space import Space, auto_dimension, make_space
+from cloister.cluster._clusterer import PrivateClusterer
+from cloister.cluster._declare import estimator
+from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.domain import FloatArray, Frame
-from cloister.privacy import Guarantee, Ledger, PureDP, pure_budget
-from cloister.questions import LARGEST_CHOICE, Ask, Cost
+from cloister.privacy import Step
+from cloister.questions import LARGEST_CHOICE, Ask, CubeCounts, NearestCounts, NearestSums, SetCosts, SwapCosts
 
-__all__ = ["TreeKMeans"]
+__all__ = ["TreeKMeans", "TreePlan"]
 
 STARTS = ("counts", "random")
 LARGEST_DIMENSION = 12  # to project to; a cube has two to that power parts
+FEWEST_DIMENSIONS, MOST_DIMENSIONS = 4, 8  # to project to, by default
 FEWEST_SWAPS, MOST_SWAPS = 4, 32
 LARGEST_LEVEL = 1 << 16  # cubes asked for on one level of a tree
 PLACE_BITS = 62  # that number the cubes of a level
-ROWS_PER_CUBE = 10.0  # over epsilon: finer than this, a cube drowns in noise (the rule of EUGkM)
+ROWS_PER_CUBE = 10.0  # over epsilon: finer than this, noise hides what a cube holds (the rule of EUGkM)
 LIGHTEST = 1e-3  # weight of a candidate that no count speaks for
 CAP = 0.5  # the most a row costs in the search, over the squared radius of a ball with 1/k of the domain's volume
 
@@ -54,19 +56,31 @@ NOT_SEARCHING = Shares(tree=0.40, search=0.0, choice=0.0, counts=0.09, sums=0.51
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreePlan:
-    """Everything public numbers decide before the first question."""
+class TreePlan(Plan):
+    """Levels of one or more trees, swaps of centres for candidates and a choice among the sets, then averages."""
 
+    trees: tuple[tuple[Step, ...], ...]  # levels at most; a tree may end early, and the averages then get what is left
+    swaps: tuple[Step, ...]
+    choice: Step | None
+    average: Step
+    dimension: int
+    first: int  # cubes per axis on the first level
     shares: Shares
-    dimension: int | None  # None: from the number of rows, once it is known
-    n_trees: int
-    depth: int
-    n_swaps: int
-    start: str
-    max_candidates: int
-    n_init: int
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What will be asked, in order."""
+        levels = (step for tree in self.trees for step in tree)
+        return (*levels, *self.swaps, *([] if self.choice is None else [self.choice]), self.average)
+
+    def average_factor(self, trees: Sequence[CubeTree]) -> float:
+        """Return the factor by which the share of the averages grows where trees ended early."""
+        level = self.shares.tree / (len(self.trees) * len(self.trees[0]))
+        unspent = self.shares.tree - level * sum(tree.n_levels for tree in trees)
+        return 1 + unspent / (self.shares.counts + self.shares.sums)
 
 
+@estimator
 class TreeKMeans(PrivateClusterer):
     """k-means by a private tree of cubes and private local search: the method of Balcan, Dick, Liang, Mou and Zhang (2017).
 
@@ -76,20 +90,10 @@ class TreeKMeans(PrivateClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of centres; always exactly so many are returned.
     epsilon, delta : float, default=1.0 and 0.0
         The guarantee. The method is pure: it spends epsilon and nothing of delta, which may be given all the same.
     guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
         Replaces `epsilon` and `delta`; of ZCDP and GDP the largest pure guarantee that implies it is spent.
-    bounds : (low, high), Box or Ball
-        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    scaling : {"none", "bounds"}, default="none"
-        Measure distances in the units of the input, or with every column divided by the width of its bounds.
-    neighbours : {"add-remove", "replace"}, default="add-remove"
-        Which tables count as neighbours.
-    n_rows : int, optional
-        The number of rows, if it is public. None spends 2 % of the budget on a noisy count.
     projection : int, None or "auto", default="auto"
         Dimensions to project to at random, at most 12; None never projects. ``"auto"`` takes ``log2(n_rows) / 2``, from 4 to 8.
     n_trees : int, default=1
@@ -105,31 +109,13 @@ class TreeKMeans(PrivateClusterer):
         Cap on the candidates of the search: those with the largest noisy counts.
     n_init : int, default=10
         Restarts of the weighted k-means of ``start="counts"``, on public numbers.
-    ledger : Ledger, optional
-        A budget shared with other fits; the fit is refused where it does not fit.
-    random_state : int, optional
-        Makes noise and choices reproducible and stamps the receipt ``seeded``: for tests, not for publication.
-    n_jobs : int, optional
-        Threads; None uses all processors.
-    progress : bool, default=False
-        Show a progress bar on standard error.
 
     Attributes
     ----------
-    cluster_centers_ : array of shape (n_clusters, n_features)
-        In the units of the input, inside the domain.
-    cluster_counts_ : array of shape (n_clusters,)
-        Noisy numbers of rows.
-    release_ : Release
-        What may be published.
-    privacy_receipt_ : Receipt
-        Guarantee and events.
     search_ : Search
-        The sets of centres passed through and the chosen one, in the coordinates in which distances were measured.
-    labels_ : array of shape (n_rows,)
-        Row-level, not covered by the guarantee, absent from pickles. Only for tables in memory.
-    n_features_in_, n_iter_ : int
-        Columns and swaps.
+        The sets of centres that the search passed through, and which of them was chosen.
+    n_iter_ : int
+        Swaps.
 
     Notes
     -----
@@ -154,119 +140,144 @@ class TreeKMeans(PrivateClusterer):
     array([20., 60.])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        epsilon: float = 1.0,
-        delta: float = 0.0,
-        guarantee: Guarantee | None = None,
-        bounds: Any = None,
-        scaling: str = "none",
-        neighbours: str = "add-remove",
-        n_rows: int | None = None,
-        projection: int | str | None = "auto",
-        n_trees: int = 1,
-        depth: int = 2,
-        start: str = "random",
-        n_swaps: int | str = "auto",
-        max_candidates: int = 256,
-        n_init: int = 10,
-        ledger: Ledger | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.guarantee = guarantee
-        self.bounds = bounds
-        self.scaling = scaling
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.projection = projection
-        self.n_trees = n_trees
-        self.depth = depth
-        self.start = start
-        self.n_swaps = n_swaps
-        self.max_candidates = max_candidates
-        self.n_init = n_init
-        self.ledger = ledger
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    delta: float = 0.0
+    projection: int | str | None = "auto"
+    n_trees: int = 1
+    depth: int = 2
+    start: str = "random"
+    n_swaps: int | str = "auto"
+    max_candidates: int = 256
+    n_init: int = 10
 
     def _request(self) -> Request:
         request = super()._request()
-        return replace(request, cost=pure_budget(request.guarantee))
+        return replace(request, cost=request.guarantee.pure_budget())
 
-    def _plan(self, request: Request, frame: Frame) -> TreePlan:
-        where = self._where
-        start = validate.one_of(where("start"), self.start, STARTS)
-        n_swaps = self._swaps(request.n_clusters, start)
-        if n_swaps and request.n_clusters * (request.n_clusters + 1) > LARGEST_CHOICE:
-            remedy = 'Pass start="counts" and n_swaps=0, which need no search.'
-            validate.refuse(where("n_clusters"), "few enough clusters to try all swaps", request.n_clusters, remedy=remedy)
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> TreePlan:
+        n_clusters, n_swaps = request.n_clusters, self._swaps(request.n_clusters)
+        dimension, n_trees, depth = self._dimension(frame.n_features, n_rows), self._whole("n_trees", high=1000), self._depth()
+        self._whole("max_candidates"), self._whole("n_init")
+        shares = SEARCHING if n_swaps else NOT_SEARCHING
+        strength = n_rows * planner.budget.strength * shares.tree / (n_trees * depth)
+        first = _first_cubes(dimension, strength)
+        depth = min(depth, 1 + int(PLACE_BITS / dimension - math.log2(first)))
+        probes = _Probes(frame.n_features, cap=CAP * Space(frame).radius(n_clusters) ** 2)
+        step = planner.step
         return TreePlan(
-            shares=SEARCHING if n_swaps else NOT_SEARCHING,
-            dimension=self._dimension(frame.n_features),
-            n_trees=validate.integer(where("n_trees"), self.n_trees, low=1, high=1000),
-            depth=validate.integer(where("depth"), self.depth, low=1, high=PLACE_BITS),
-            n_swaps=n_swaps,
-            start=start,
-            max_candidates=validate.integer(where("max_candidates"), self.max_candidates, low=1),
-            n_init=validate.integer(where("n_init"), self.n_init, low=1),
+            trees=tuple(
+                tuple(
+                    step(
+                        f"tree {tree} level {level}",
+                        "Counts in the cubes of a level",
+                        n_points=first**dimension if level == 1 else LARGEST_LEVEL,
+                        counts=(probes.cubes, shares.tree / (n_trees * depth)),
+                    )
+                    for level in range(1, depth + 1)
+                )
+                for tree in range(1, n_trees + 1)
+            ),
+            swaps=tuple(
+                step(
+                    f"swap {index}",
+                    "Which swap of a centre for a candidate costs the rows least",
+                    n_points=n_clusters * (n_clusters + self.max_candidates),
+                    choice=(probes.swaps, shares.search / n_swaps),
+                )
+                for index in range(1, n_swaps + 1)
+            ),
+            choice=step(
+                "choice", "Which set of centres costs the rows least", n_points=n_swaps + 1, choice=(probes.sets, shares.choice)
+            )
+            if n_swaps
+            else None,
+            average=step(
+                "average",
+                "Averages of the rows nearest to each chosen candidate",
+                n_points=n_clusters,
+                counts=(probes.counts, shares.counts),
+                sums=(probes.sums, shares.sums),
+            ),
+            dimension=dimension,
+            first=first,
+            shares=shares,
         )
 
-    def _swaps(self, n_clusters: int, start: str) -> int:
-        if validate.is_word(self.n_swaps, "auto"):
-            return min(max(n_clusters, FEWEST_SWAPS), MOST_SWAPS) if start == "random" else 0
-        return validate.integer(self._where("n_swaps"), self.n_swaps, low=0, high=10_000, remedy='Pass "auto" or a number.')
+    def _depth(self) -> int:
+        return self._whole("depth", high=PLACE_BITS)
 
-    def _dimension(self, n_features: int) -> int | None:
+    def _swaps(self, n_clusters: int) -> int:
+        start = validate.one_of(self._where("start"), self.start, STARTS)
+        n_swaps = self._whole_or_auto("n_swaps", low=0, high=10_000)
+        if n_swaps is None:
+            n_swaps = min(max(n_clusters, FEWEST_SWAPS), MOST_SWAPS) if start == "random" else 0
+        if n_swaps and n_clusters * (n_clusters + 1) > LARGEST_CHOICE:
+            remedy = 'Pass start="counts" and n_swaps=0, which need no search.'
+            validate.refuse(self._where("n_clusters"), "few enough clusters to try all swaps", n_clusters, remedy=remedy)
+        return n_swaps
+
+    def _dimension(self, n_features: int, n_rows: float) -> int:
         if validate.is_word(self.projection, "auto"):
-            return None
+            wanted = int(math.log2(max(n_rows, 1.0)) / 2)
+            return min(n_features, max(FEWEST_DIMENSIONS, min(wanted, MOST_DIMENSIONS)))
         remedy = f'Pass "auto", or a number of dimensions up to {LARGEST_DIMENSION}: a cube has two to that power parts.'
-        if self.projection is None:
-            return validate.integer(self._where("projection"), n_features, low=1, high=LARGEST_DIMENSION, remedy=remedy)
-        wanted = validate.integer(self._where("projection"), self.projection, low=1, high=LARGEST_DIMENSION, remedy=remedy)
+        given = n_features if self.projection is None else self.projection
+        wanted = validate.integer(self._where("projection"), given, low=1, high=LARGEST_DIMENSION, remedy=remedy)
         return min(n_features, wanted)
 
-    def _run(self, ask: Ask, request: Request, plan: TreePlan, frame: Frame, progress: Progress) -> Outcome:
-        generator, n_clusters, shares = request.entropy.public_generator(), request.n_clusters, plan.shares
-        progress.expect(plan.n_swaps + 2)
-        n_rows, budget = count_rows(ask, request)
-        space = make_space(frame, plan.dimension or auto_dimension(n_rows, frame.n_features), generator)
-        trees = _grow_trees(ask, budget, space, plan=plan, n_rows=n_rows, n_clusters=n_clusters, generator=generator)
-        progress.advance()
-        pool = _gather(trees, space, n_clusters, clip=frame.clip_unit, generator=generator)
-        start = _choose_start(pool, plan, n_clusters, generator=generator)
-        self.search_ = _search(ask, budget, start, pool=pool, plan=plan, space=space, watch=progress.advance)
-        more = 1 + trees.unspent / (shares.counts + shares.sums)
-        found = noisy_averages(
-            ask,
-            self.search_.centers,
-            count_cost=budget.share(shares.counts * more),
-            sum_cost=budget.share(shares.sums * more),
-            radius=1.0 if space.projection is not None else space.radius(n_clusters),
-            clip=frame.clip_unit,
-            projection=space.projection,
-        )
-        progress.advance()
+    def _run(self, ask: Ask, plan: TreePlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
+        n_clusters, projected = self.n_clusters, plan.dimension < frame.n_features
+        space = Space(frame, random_projection(generator, frame.n_features, plan.dimension) if projected else None)
+        settings = TreeSettings(first=plan.first, max_cubes=LARGEST_LEVEL, fewest=n_clusters)
+        trees = [
+            divide_cubes(ask, [level["counts"] for level in levels], space, settings=settings, generator=generator)
+            for levels in plan.trees
+        ]
+        pool = _gather(trees, space, n_clusters, generator=generator)
+        self.search_ = self._search(ask, plan, pool, space, generator=generator)
+        more, radius = plan.average_factor(trees), 1.0 if projected else space.radius(n_clusters)
+        counts, sums = plan.average["counts"].times(more), plan.average["sums"].times(more)
+        found = noisy_averages(ask, self.search_.centers, space, counts=counts, sums=sums, radius=radius)
+        figures = {"n_points": float(n_clusters), "radius": radius * frame.distance_unit, "count_error": found.count_sigma}
         return Outcome(
             centers=found.centers,
             center_errors=found.errors,
             counts=found.counts,
             count_errors=np.full(n_clusters, found.count_sigma),
-            n_rounds=plan.n_swaps,
+            n_rounds=len(plan.swaps),
+            decisions={"average": Decision(figures=figures)},
+        )
+
+    def _search(self, ask: Ask, plan: TreePlan, pool: "_Pool", space: Space, *, generator: np.random.Generator) -> Search:
+        n_clusters = self.n_clusters
+        if self.start == "random":
+            start = np.asarray(pool.points[generator.permutation(len(pool.points))[:n_clusters]])
+        else:
+            alive = pool.weights > 0
+            points, weights = pool.points[alive], pool.weights[alive]
+            start = weighted_kmeans(points, weights, n_clusters, generator=generator, restarts=self.n_init)
+        if plan.choice is None:
+            return Search(start[None], 0)
+        return local_search(
+            ask,
+            start,
+            space,
+            candidates=pool.points[: min(self.max_candidates, LARGEST_CHOICE // n_clusters - n_clusters)],
+            swaps=[step["choice"] for step in plan.swaps],
+            choice=plan.choice["choice"],
+            cap=CAP * space.radius(n_clusters) ** 2,
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _Trees:
-    trees: tuple[CubeTree, ...]
-    unspent: float  # part of the budget: dividing may end early
+class _Probes:
+    """Questions of the sensitivity that those of a fit have."""
+
+    def __init__(self, n_features: int, *, cap: float) -> None:
+        point = np.zeros((1, n_features))
+        self.cubes = CubeCounts(corner=np.zeros(1), side=1.0, per_axis=1, cubes=np.zeros((1, 1), dtype=np.int64))
+        self.swaps = SwapCosts(centers=point, candidates=point, cap=cap)
+        self.sets = SetCosts(sets=point[None], cap=cap)
+        self.counts = NearestCounts(points=point)
+        self.sums = NearestSums(points=point, radius=1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,36 +288,6 @@ class _Pool:
     weights: FloatArray
 
 
-def _grow_trees(
-    ask: Ask,
-    budget: Cost,
-    space: Space,
-    *,
-    plan: TreePlan,
-    n_rows: float,
-    n_clusters: int,
-    generator: np.random.Generator,
-) -> _Trees:
-    first = _first_cubes(space.dimension, n_rows * _epsilon(budget) * plan.shares.tree / (plan.n_trees * plan.depth))
-    halvings = int(PLACE_BITS / space.dimension - math.log2(first))
-    depth = min(plan.depth, 1 + halvings)
-    settings = TreeSettings(first=first, depth=depth, max_cubes=LARGEST_LEVEL, reach=space.reach, fewest=n_clusters)
-    level = plan.shares.tree / (plan.n_trees * depth)
-    trees = tuple(
-        divide_cubes(
-            ask,
-            budget.share(level),
-            dimension=space.dimension,
-            settings=settings,
-            generator=generator,
-            touches=space.touches,
-            projection=space.projection,
-        )
-        for _ in range(plan.n_trees)
-    )
-    return _Trees(trees, plan.shares.tree - level * sum(tree.n_levels for tree in trees))
-
-
 def _first_cubes(dimension: int, strength: float) -> int:
     """Return the cubes per axis of a first level, for so many rows times epsilon."""
     wanted = round(float((strength / ROWS_PER_CUBE) ** (2 / (2 + dimension))))
@@ -314,53 +295,14 @@ def _first_cubes(dimension: int, strength: float) -> int:
     return max(2, min(wanted, largest))
 
 
-def _gather(
-    found: _Trees,
-    space: Space,
-    n_clusters: int,
-    *,
-    clip: Callable[[FloatArray], FloatArray],
-    generator: np.random.Generator,
-) -> _Pool:
+def _gather(trees: Sequence[CubeTree], space: Space, n_clusters: int, *, generator: np.random.Generator) -> _Pool:
     """Put the candidates of all trees together; where too few carry weight, points spread in the domain join them."""
-    order = np.argsort(-np.concatenate([tree.counts for tree in found.trees]), kind="stable")
-    points = np.concatenate([tree.points for tree in found.trees])[order]
-    weights = np.concatenate([tree.weights for tree in found.trees])[order]
-    points = points if space.projection is not None else clip(points)
+    order = np.argsort(-np.concatenate([tree.counts for tree in trees]), kind="stable")
+    points = np.concatenate([tree.points for tree in trees])[order]
+    weights = np.concatenate([tree.weights for tree in trees])[order]
+    points = points if space.projection is not None else space.clip(points)
     missing = n_clusters - int(np.count_nonzero(weights))
     if missing > 0:
         spread = pack_sphere(generator, missing, space.dimension, half_widths=space.half_widths)
         points, weights = np.vstack([points, spread]), np.concatenate([weights, np.full(missing, LIGHTEST)])
     return _Pool(points, weights)
-
-
-def _choose_start(pool: _Pool, plan: TreePlan, n_clusters: int, *, generator: np.random.Generator) -> FloatArray:
-    if plan.start == "random":
-        return np.asarray(pool.points[generator.permutation(len(pool.points))[:n_clusters]])
-    alive = pool.weights > 0
-    points, weights = pool.points[alive], pool.weights[alive]
-    return weighted_kmeans(points, weights, n_clusters, generator=generator, restarts=plan.n_init)
-
-
-def _search(
-    ask: Ask, budget: Cost, start: FloatArray, *, pool: _Pool, plan: TreePlan, space: Space, watch: Callable[[], None]
-) -> Search:
-    if plan.n_swaps == 0:
-        return Search(start[None], 0)
-    n_clusters = len(start)
-    return local_search(
-        ask,
-        start,
-        candidates=pool.points[: min(plan.max_candidates, LARGEST_CHOICE // n_clusters - n_clusters)],
-        n_swaps=plan.n_swaps,
-        swap_cost=budget.share(plan.shares.search / plan.n_swaps),
-        choice_cost=budget.share(plan.shares.choice),
-        cap=CAP * space.radius(n_clusters) ** 2,
-        projection=space.projection,
-        watch=watch,
-    )
-
-
-def _epsilon(budget: Cost) -> float:
-    assert isinstance(budget, PureDP)
-    return budget.epsilon

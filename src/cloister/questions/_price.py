@@ -2,8 +2,10 @@
 """What a question costs and how noisy its answer will be: the same arithmetic for a plan and for the vault."""
 
 import math
+from contextlib import suppress
 
 from cloister.domain import Relation
+from cloister.exceptions import ParameterError
 from cloister.privacy import Cost, Event, Query, price, price_choice
 from cloister.questions._base import Question
 
@@ -29,6 +31,8 @@ def price_question(question: Question, cost: Cost, relation: Relation, *, seeded
 def deviation(question: Question, cost: Cost, relation: Relation) -> float:
     """Return the standard deviation of the noise in each number of the answer, as the vault will draw it.
 
+    Where the cost is too small for noise that can be drawn, what it would be.
+
     Examples
     --------
     >>> from cloister.privacy import GDP
@@ -36,10 +40,14 @@ def deviation(question: Question, cost: Cost, relation: Relation) -> float:
     >>> deviation(RowCount(), GDP(0.1), Relation.ADD_REMOVE)
     10.0
     """
-    return price_question(question, cost, relation).standard_deviation
+    with suppress(ParameterError):
+        return price_question(question, cost, relation).standard_deviation
+    return cost.deviation(l1=question.l1_sensitivity(relation), l2=question.l2_sensitivity(relation)) * question.unit
 
 
-def plan_query(step: str, name: str, question: Question, *, budget: Cost, share: float, relation: Relation) -> Query:
-    """Return the query that asks `question`, or one of the same sensitivity, for a share of the budget."""
+def plan_query(
+    step: str, name: str, question: Question, *, budget: Cost, share: float, relation: Relation, part: float = 1.0
+) -> Query:
+    """Return the query that asks `question`, or one of the same sensitivity, for a share of `part` of a fit's budget."""
     cost = budget.share(share)
-    return Query(step, name, cost, share, deviation(question, cost, relation))
+    return Query(step, name, cost, part * share, deviation(question, cost, relation))

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans as Reference
 
-from cloister import cluster, validate
-from cloister.cluster._forecast_show import aligned, html_table
-from cloister.cluster._progress import Progress
+from cloister import validate
+from cloister.cluster import Progress
 from cloister.data import LocalRows, open_rows
 from cloister.domain import Box, Domain, FloatArray, Relation, as_domain
 from cloister.exceptions import CloisterError
+from cloister.forecast._show import aligned, html_table
+from cloister.methods import METHODS, comparable, find_method
 from cloister.privacy import Entropy, Guarantee, as_guarantee
 
 __all__ = ["Comparison", "Contender", "compare"]
 
-METHODS = ("KMeans", "PEMeans", "GridKMeans", "LloydKMeans", "FastLloyd", "CoresetKMeans", "TreeKMeans")
 LARGEST = 1 << 27  # numbers in a table that is made up
 SPREAD = 0.05  # standard deviation of made-up clusters, whose domain reaches from -1 to 1
 HEAD = ("method", "loss / limit", "+-", "seconds", "")
@@ -55,6 +55,8 @@ class Comparison:
         What was compared.
     guarantee : PureDP, ApproxDP, ZCDP or GDP
         At what cost.
+    made_up : bool
+        Whether the rows were made up, of a shape that was asked for.
     """
 
     contenders: tuple[Contender, ...]
@@ -65,6 +67,7 @@ class Comparison:
     n_clusters: int
     repeats: int
     guarantee: Guarantee
+    made_up: bool = False
 
     @property
     def best(self) -> str:
@@ -83,6 +86,7 @@ class Comparison:
             "guarantee": str(self.guarantee),
             "limit": self.limit,
             "one_centre": self.one_centre,
+            "made_up": self.made_up,
             "contenders": [asdict(one) for one in self.contenders],
         }
 
@@ -94,9 +98,10 @@ class Comparison:
 
     @property
     def _headline(self) -> str:
+        kind = "made-up" if self.made_up else "public"
         times = "once" if self.repeats == 1 else f"{self.repeats} times"
         return (
-            f"{self.n_rows:,} public rows x {self.n_features}, k = {self.n_clusters}, {self.guarantee}, {times}; "
+            f"{self.n_rows:,} {kind} rows x {self.n_features}, k = {self.n_clusters}, {self.guarantee}, {times}; "
             f"the limit is the loss without privacy, one centre at the mean gets {self.one_centre / self.limit:.2f}"
         )
 
@@ -123,7 +128,7 @@ def compare(
     bounds: Any = None,
     scaling: str = "none",
     neighbours: str = "add-remove",
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = comparable(),
     repeats: int = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -188,10 +193,7 @@ def compare(
     seed = validate.integer("compare.random_state", random_state, low=0)
     promised = as_guarantee("compare", epsilon, delta, guarantee)
     relation = Relation.parse("compare.neighbours", neighbours).value
-    given = validate.items("compare.methods", methods, rule="a list of methods", remedy=f"Pass some of {', '.join(METHODS)}.")
-    names = [validate.one_of("compare.methods", name, METHODS) for name in dict.fromkeys(given)]
-    if not names:
-        validate.refuse("compare.methods", "at least one method", given, remedy=f"Pass some of {', '.join(METHODS)}.")
+    names = _names(methods)
     relative = validate.one_of("compare.scaling", scaling, ("none", "bounds")) == "bounds"
     if rows is None:
         table, domain = _made(seed, k, bounds, n_rows, n_features)
@@ -215,7 +217,19 @@ def compare(
         n_clusters=k,
         repeats=times,
         guarantee=promised,
+        made_up=rows is None,
     )
+
+
+def _names(methods: Sequence[str]) -> list[str]:
+    """Return the estimators to compare, each once."""
+    known = comparable()
+    remedy = f"Pass some of {', '.join(known)}."
+    given = validate.items("compare.methods", methods, rule="a list of methods", remedy=remedy)
+    names = [found.name if isinstance(one, str) and (found := find_method(one)) is not None else one for one in given]
+    if not names:
+        validate.refuse("compare.methods", "at least one method", given, remedy=remedy)
+    return [validate.one_of("compare.methods", name, known) for name in dict.fromkeys(names)]
 
 
 def _try(name: str, table: FloatArray, k: int, seeds: range, settings: dict[str, Any], shown: Progress) -> Contender:
@@ -223,7 +237,7 @@ def _try(name: str, table: FloatArray, k: int, seeds: range, settings: dict[str,
     for seed in seeds:
         start = time.perf_counter()
         try:
-            model = getattr(cluster, name)(k, **settings, random_state=seed).fit(table)
+            model = METHODS[name].estimator(k, **settings, random_state=seed).fit(table)
         except CloisterError as refusal:
             return Contender(name, None, None, None, str(refusal))
         seconds.append(time.perf_counter() - start)

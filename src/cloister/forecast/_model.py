@@ -4,7 +4,7 @@
 **A centre's error** is followed through the rounds, in units of the cluster's radius (the root mean squared distance of its
 rows). Let u be the squared error before a round. Offsets then are about sqrt(1 + u) long, the round clips them at the radius r
 that :func:`cloister.algorithms.choose_radius` picks for them, and the mean offset of n rows carries the squared noise
-e = c d (s r / phi n)^2: d coordinates with noise s per unit of radius, c the centres that share a cluster before surplus ones
+e = c d (s r / phi n)^2: d coordinates with noise s per unit of radius, c the centres that share a cluster before extra ones
 are joined. The step is shrunk, which leaves u e / (u + e), as if the two were averaged by inverse variance, and another
 (2 / f) e^2 / (u + e), because the shrinking factor is itself read off f noisy numbers (the risk of James and Stein's
 estimate). Joining adds the noise of the counts that weigh the parts.
@@ -18,19 +18,19 @@ Measured on generated blobs, most clusters of that size are found, few of half t
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammainc, gammaincinv
 
 from cloister.algorithms import Lengths, choose_radius
-from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
+from cloister.cluster import KMeansPlan, Plan, Planner, make_plan, plan_fit
 from cloister.domain import Relation
-from cloister.privacy import ApproxDP, Guarantee, PureDP, convert, gaussian_budget
+from cloister.methods import Method
+from cloister.privacy import Guarantee
 
-__all__ = ["Outlook", "Setting", "first_success", "last_success"]
+__all__ = ["CLEAR", "Outlook", "Setting", "first_success", "last_success"]
 
 APART = 5.0  # radii between a cluster and its neighbours
 CLEAR = 4.0  # standard deviations of a vote's noise
@@ -47,34 +47,27 @@ class Setting:
     n_clusters: int
     guarantee: Guarantee
     relation: Relation
-
-    currencies: ClassVar[dict[str, str]] = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
-
-    @property
-    def currency(self) -> str:
-        """What the guarantee is counted in."""
-        return self.currencies[self.guarantee.kind]
-
-    @property
-    def strength(self) -> float:
-        """How much of it there is."""
-        return float(getattr(self.guarantee, self.currency))
+    method: Method
 
     def at_strength(self, value: float) -> "Setting":
         """Return the same with another epsilon, rho or mu."""
-        changed: dict[str, Any] = {**asdict(self.guarantee), self.currency: value}
-        return replace(self, guarantee=type(self.guarantee)(**changed))
+        return replace(self, guarantee=self.guarantee.with_strength(value))
 
-    @property
-    def pure(self) -> bool:
-        """Whether noise is drawn from Laplace's law."""
-        return isinstance(self.guarantee, PureDP) or (isinstance(self.guarantee, ApproxDP) and self.guarantee.delta == 0)
+    def plan(self) -> Plan:
+        """Return the plan of a fit that is given the number of rows, in a box."""
+        model = self.method.estimator(
+            self.n_clusters,
+            guarantee=self.guarantee,
+            bounds=(-1.0, 1.0),
+            neighbours=self.relation.value,
+            n_rows=self.n_rows,
+        )
+        return plan_fit(model, self.n_features)
 
     def outlook(self) -> "Outlook":
-        """Plan a fit that is told the number of rows, and look what follows."""
-        budget = convert(self.guarantee, PureDP) if self.pure else gaussian_budget(self.guarantee)
-        size = float(self.n_rows)
-        return Outlook(make_plan(size, self.n_features, self.n_clusters, budget=budget, relation=self.relation))
+        """Plan a fit of KMeans that is given the number of rows, and say what follows."""
+        planner = Planner(self.guarantee.noise_budget(), self.relation)
+        return Outlook(make_plan(float(self.n_rows), self.n_features, self.n_clusters, planner=planner))
 
 
 @dataclass(frozen=True)
@@ -97,7 +90,7 @@ class Outlook:
     def smallest(self) -> float:
         """Rows of the smallest cluster that is found more often than not."""
         placed = first_success(lambda size: self.error(size) <= 1.0, FEWEST_ROWS, MOST_ROWS) or MOST_ROWS
-        return max(placed, CLEAR * self.plan.count_noise(self.plan.votes[-1]))
+        return max(placed, CLEAR * self.plan.locate_steps.votes[-1]["counts"].sigma)
 
     def error(self, size: float) -> float:
         """Return the expected error of the centre of a cluster of `size` rows, in units of its radius."""
@@ -127,14 +120,14 @@ class Outlook:
         plan = self.plan
         return tuple(
             _Round(
-                centers=centers,
-                shared=centers / plan.n_clusters,
-                joined=centers / left - 1,
-                noise=math.sqrt(plan.n_features) * plan.sum_noise(plan.shares_of(index)[2]),
-                count_noise=plan.count_noise(plan.shares_of(index)[1]),
-                unsure=min(1.0, 2 / (centers * plan.n_features)),
+                centers=one.step.n_points,
+                shared=one.step.n_points / plan.n_clusters,
+                joined=one.step.n_points / one.n_left - 1,
+                noise=math.sqrt(plan.n_features) * one.step["sums"].sigma,
+                count_noise=one.step["counts"].sigma,
+                unsure=min(1.0, 2 / (one.step.n_points * plan.n_features)),
             )
-            for index, (centers, left) in enumerate(zip((plan.n_start, *plan.left[:-1]), plan.left, strict=True))
+            for one in plan.refine_rounds
         )
 
 

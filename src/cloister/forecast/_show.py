@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from cloister.cluster._forecast_words import about, part
+from cloister.forecast._words import about, part
 
 if TYPE_CHECKING:
-    from cloister.cluster._forecast import CenterError, Forecast, Step
+    from cloister.forecast._forecast import CenterError, Forecast
+    from cloister.privacy import Step
 
 __all__ = ["aligned", "as_html", "as_text", "html_table"]
 
-QUESTIONS = ("distances", "counts", "sums")
-STEP_HEAD = ("step", "points", "share", "distances", "counts", "sums")
 ERROR_HEAD = ("rows of a cluster", "error of its centre")
 STEP_TITLE = (
     "Shares of the budget, and the standard deviation of the noise in each number "
@@ -27,26 +26,24 @@ Rows = list[tuple[str, ...]]
 def as_text(forecast: "Forecast") -> str:
     """Return the page: verdict, errors by size, noise, advice."""
     lines = [_headline(forecast), "", *forecast.verdict, *forecast.advice]
-    lines += ["", f"{ERROR_TITLE}:", "", *aligned(ERROR_HEAD, _error_rows(forecast))]
-    lines += ["", f"{STEP_TITLE}:", "", *aligned(STEP_HEAD, _step_rows(forecast))]
+    if forecast.center_errors:
+        lines += ["", f"{ERROR_TITLE}:", "", *aligned(ERROR_HEAD, _error_rows(forecast))]
+    lines += ["", f"{STEP_TITLE}:", "", *aligned(_step_head(forecast), _step_rows(forecast))]
     return "\n".join(lines)
 
 
 def as_html(forecast: "Forecast") -> str:
     """Return the same for a notebook."""
     sentences = "".join(f"<li>{escape(line)}</li>" for line in (*forecast.verdict, *forecast.advice))
-    return (
-        f"<div><p><strong>{escape(_headline(forecast))}</strong></p><ul>{sentences}</ul>"
-        f"{html_table(ERROR_TITLE, ERROR_HEAD, _error_rows(forecast))}"
-        f"{html_table(STEP_TITLE, STEP_HEAD, _step_rows(forecast))}</div>"
-    )
+    errors = html_table(ERROR_TITLE, ERROR_HEAD, _error_rows(forecast)) if forecast.center_errors else ""
+    steps = html_table(STEP_TITLE, _step_head(forecast), _step_rows(forecast))
+    return f"<div><p><strong>{escape(_headline(forecast))}</strong></p><ul>{sentences}</ul>{errors}{steps}</div>"
 
 
 def _headline(forecast: "Forecast") -> str:
-    plan = forecast.plan
-    where = f", votes in a projection to {plan.dimension}" if plan.projected else ""
+    where = f", votes in a projection to {forecast.n_projected}" if forecast.n_projected else ""
     return (
-        f"KMeans, {forecast.n_rows:,} x {forecast.n_features:,}, k = {forecast.n_clusters:,}, {forecast.guarantee}, "
+        f"{forecast.method}, {forecast.n_rows:,} x {forecast.n_features:,}, k = {forecast.n_clusters:,}, {forecast.guarantee}, "
         f"{forecast.neighbours} neighbours{where}"
     )
 
@@ -59,15 +56,26 @@ def _error_words(one: "CenterError") -> str:
     return part(one.error) if one.found else "missed or merged"
 
 
+def _step_head(forecast: "Forecast") -> tuple[str, ...]:
+    return ("step", "points", "share", *_questions(forecast))
+
+
+def _questions(forecast: "Forecast") -> tuple[str, ...]:
+    """Return what the steps ask for, in the order in which it is first asked with other things."""
+    richest = sorted(forecast.steps, key=lambda step: -len(step.queries))
+    return tuple(dict.fromkeys(query.name for step in richest for query in step.queries))
+
+
 def _step_rows(forecast: "Forecast") -> Rows:
+    questions = _questions(forecast)
     return [
-        (step.name, f"{step.n_points:,}", part(step.share), *(_noise_words(step, of) for of in QUESTIONS))
+        (step.name, f"{step.n_points:,}", part(step.share), *(_noise_words(step, name) for name in questions))
         for step in forecast.steps
     ]
 
 
-def _noise_words(step: "Step", of: str) -> str:
-    sigma = step.sigma(of)
+def _noise_words(step: "Step", name: str) -> str:
+    sigma = step.sigma(name)
     return "" if sigma is None else about(sigma)
 
 

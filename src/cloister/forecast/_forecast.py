@@ -1,49 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public function ``plan``: what a fit of :class:`cloister.KMeans` will ask, how noisy the answers are, what to expect."""
+"""The public function ``plan``: what a fit will ask, how noisy the answers are, and, of KMeans, what to expect."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from cloister import validate
-from cloister.cluster._forecast_model import Outlook, Setting
-from cloister.cluster._forecast_show import as_html, as_text
-from cloister.cluster._forecast_words import advise, judge, standing_out
-from cloister.cluster._kmeans_plan import KMeansPlan
+from cloister.cluster import KMeansPlan, Plan
 from cloister.domain import Relation
-from cloister.privacy import Guarantee, as_guarantee, to_dict
+from cloister.forecast._model import CLEAR, Outlook, Setting
+from cloister.forecast._show import as_html, as_text
+from cloister.forecast._words import advise, cautions, count_noise, judge, judge_steps, standing_out
+from cloister.methods import METHODS, find_method
+from cloister.privacy import Guarantee, Step, as_guarantee, to_dict
 
-__all__ = ["CenterError", "Forecast", "Noise", "Step", "plan"]
+__all__ = ["CenterError", "Forecast", "plan"]
 
 LARGEST_ROWS = 10**15
 LARGEST = 1 << 20
 SIZES = (0.1, 1 / 3, 1.0, 3.0, 10.0)  # of clusters, in units of the average
-
-
-@dataclass(frozen=True)
-class Noise:
-    """One question: its share of the budget and the standard deviation of the noise in each of its numbers."""
-
-    of: str  # "distances", "counts" or "sums"
-    share: float
-    sigma: float  # in rows; of a coordinate of a sum, in rows times the radius that offsets are clipped to
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the fit: a few questions about the same points."""
-
-    name: str
-    n_points: int
-    noise: tuple[Noise, ...]
-
-    @property
-    def share(self) -> float:
-        """Its part of the budget."""
-        return sum(one.share for one in self.noise)
-
-    def sigma(self, of: str) -> float | None:
-        """Return the noise of one of its questions; None if it is not asked."""
-        return next((one.sigma for one in self.noise if one.of == of), None)
 
 
 @dataclass(frozen=True)
@@ -61,52 +35,69 @@ class Forecast:
 
     Attributes
     ----------
+    method : str
+        The estimator.
     n_rows, n_features, n_clusters : int
         What it was asked about.
     guarantee : PureDP, ApproxDP, ZCDP or GDP
         The same.
     neighbours : str
         The same.
-    plan : KMeansPlan
+    plan : Plan
         How the fit will divide its budget, exactly.
     steps : tuple of Step
         The steps in order, with the share and the noise of every question.
-    smallest_cluster : float
-        Rows of the smallest cluster that is found more often than not; more than there are rows if none is.
+    smallest_cluster : float or None
+        Rows of the smallest cluster that is found more often than not; more than there are rows if none is. Of other methods
+        than KMeans, rows that stand out of the noise of the last counts; None if there are no counts.
     center_errors : tuple of CenterError
-        The expected error of a centre for some sizes of clusters, the average among them.
+        The expected error of a centre for some sizes of clusters, the average among them; of KMeans alone.
     stands_out_at : float or None
-        The epsilon (rho, mu) from which on a cluster of average size is found; None if no usual one is enough.
+        The epsilon (rho, mu) from which on a cluster of average size is found; None if no usual one is enough. Of KMeans alone.
     verdict, advice : tuple of str
         What to expect, and what to change.
     """
 
+    method: str
     n_rows: int
     n_features: int
     n_clusters: int
     guarantee: Guarantee
     neighbours: str
-    plan: KMeansPlan
-    steps: tuple[Step, ...]
-    smallest_cluster: float
+    plan: Plan
+    smallest_cluster: float | None
     center_errors: tuple[CenterError, ...]
     stands_out_at: float | None
     verdict: tuple[str, ...]
     advice: tuple[str, ...]
 
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What the fit will ask, in order."""
+        return self.plan.steps
+
+    @property
+    def n_projected(self) -> int | None:
+        """Dimensions in which votes are cast, where these are not all columns."""
+        dimension = getattr(self.plan, "dimension", self.n_features)
+        return dimension if dimension < self.n_features else None
+
     def error(self, size: float) -> float:
-        """Return the expected error of the centre of a cluster of `size` rows, in units of its radius."""
+        """Return the expected error of the centre of a cluster of `size` rows, in units of its radius; of KMeans alone."""
+        if not isinstance(self.plan, KMeansPlan):
+            validate.refuse("Forecast.error", "a forecast of KMeans", self.method, remedy='Ask plan(..., method="KMeans").')
         return Outlook(self.plan).error(validate.number("Forecast.error", size, low=1.0))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the forecast as plain data."""
         return {
+            "method": self.method,
             "n_rows": self.n_rows,
             "n_features": self.n_features,
             "n_clusters": self.n_clusters,
             "guarantee": to_dict(self.guarantee),
             "neighbours": self.neighbours,
-            "n_projected": self.plan.dimension if self.plan.projected else None,
+            "n_projected": self.n_projected,
             "steps": [_step_dict(step) for step in self.steps],
             "smallest_cluster": self.smallest_cluster,
             "center_errors": [{"size": one.size, "error": one.error, "found": one.found} for one in self.center_errors],
@@ -127,12 +118,13 @@ def plan(
     n_features: int,
     n_clusters: int,
     *,
+    method: str = "KMeans",
     epsilon: float = 1.0,
-    delta: float = 1e-6,
+    delta: float | None = None,
     guarantee: Guarantee | None = None,
     neighbours: str = "add-remove",
 ) -> Forecast:
-    """Forecast a fit of :class:`cloister.KMeans` from public numbers, before any budget is spent.
+    """Forecast a fit from public numbers, before any budget is spent.
 
     Parameters
     ----------
@@ -140,8 +132,12 @@ def plan(
         About how many rows there are. It is yours to give: take a number that is public, or a guess.
     n_features, n_clusters : int
         Columns and centres.
-    epsilon, delta : float, default=1.0 and 1e-6
-        The guarantee. ``delta=0`` is pure differential privacy.
+    method : str, default="KMeans"
+        The estimator, by its name. What to expect of centres is said of KMeans alone; of others, what they ask and how noisily.
+    epsilon : float, default=1.0
+        The guarantee.
+    delta : float, optional
+        The same; 0 is pure differential privacy. None takes the method's own default.
     guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
         Replaces `epsilon` and `delta`.
     neighbours : {"add-remove", "replace"}, default="add-remove"
@@ -177,22 +173,25 @@ def plan(
     >>> forecast.error(600) < 0.1
     True
     """
+    found = find_method(method) if isinstance(method, str) else None
+    if found is None:
+        validate.refuse("plan.method", "the name of an estimator", method, remedy=f"Pass one of {', '.join(METHODS)}.")
     setting = Setting(
         n_rows=validate.integer("plan.n_rows", n_rows, low=1, high=LARGEST_ROWS),
         n_features=validate.integer("plan.n_features", n_features, low=1, high=LARGEST),
         n_clusters=validate.integer("plan.n_clusters", n_clusters, low=1, high=LARGEST),
-        guarantee=as_guarantee("plan", epsilon, delta, guarantee),
+        guarantee=as_guarantee("plan", epsilon, found.delta if delta is None else delta, guarantee),
         relation=Relation.parse("plan.neighbours", neighbours),
+        method=found,
     )
+    return _of_kmeans(setting) if found.name == "KMeans" else _of_another(setting)
+
+
+def _of_kmeans(setting: Setting) -> Forecast:
     outlook = setting.outlook()
     return Forecast(
-        n_rows=setting.n_rows,
-        n_features=setting.n_features,
-        n_clusters=setting.n_clusters,
-        guarantee=setting.guarantee,
-        neighbours=setting.relation.value,
+        **_numbers(setting),
         plan=outlook.plan,
-        steps=_steps(outlook.plan),
         smallest_cluster=outlook.smallest,
         center_errors=_center_errors(outlook),
         stands_out_at=standing_out(setting),
@@ -201,25 +200,29 @@ def plan(
     )
 
 
-def _steps(plan: KMeansPlan) -> tuple[Step, ...]:
-    steps = [
-        Step("mean", 1, (Noise("sums", plan.mean, plan.sum_noise(plan.mean)),)),
-        Step("spread", 1, (Noise("distances", plan.scale, plan.count_noise(plan.scale)),)),
-    ]
-    for index, share in enumerate(plan.votes):
-        steps.append(Step(f"vote {index + 1}", plan.n_candidates[index], (Noise("counts", share, plan.count_noise(share)),)))
-    for index, centers in enumerate((plan.n_start, *plan.left[:-1])):
-        steps.append(Step(f"round {index + 1}", centers, _round_noise(plan, index)))
-    return tuple(steps)
-
-
-def _round_noise(plan: KMeansPlan, index: int) -> tuple[Noise, ...]:
-    distances, counts, sums = plan.shares_of(index)
-    return (
-        Noise("distances", distances, plan.count_noise(distances)),
-        Noise("counts", counts, plan.count_noise(counts)),
-        Noise("sums", sums, plan.sum_noise(sums)),
+def _of_another(setting: Setting) -> Forecast:
+    plan = setting.plan()
+    noise = count_noise(plan.steps)
+    return Forecast(
+        **_numbers(setting),
+        plan=plan,
+        smallest_cluster=None if noise is None else CLEAR * noise,
+        center_errors=(),
+        stands_out_at=None,
+        verdict=judge_steps(setting, plan.steps),
+        advice=cautions(setting),
     )
+
+
+def _numbers(setting: Setting) -> dict[str, Any]:
+    return {
+        "method": setting.method.name,
+        "n_rows": setting.n_rows,
+        "n_features": setting.n_features,
+        "n_clusters": setting.n_clusters,
+        "guarantee": setting.guarantee,
+        "neighbours": setting.relation.value,
+    }
 
 
 def _center_errors(outlook: Outlook) -> tuple[CenterError, ...]:
@@ -229,5 +232,11 @@ def _center_errors(outlook: Outlook) -> tuple[CenterError, ...]:
 
 
 def _step_dict(step: Step) -> dict[str, Any]:
-    questions = [{"of": one.of, "share": one.share, "sigma": one.sigma} for one in step.noise]
-    return {"name": step.name, "n_points": step.n_points, "share": step.share, "questions": questions}
+    questions = [{"of": one.name, "share": one.share, "sigma": one.sigma} for one in step.queries]
+    return {
+        "name": step.name,
+        "purpose": step.purpose,
+        "n_points": step.n_points,
+        "share": step.share,
+        "questions": questions,
+    }

@@ -2,13 +2,13 @@
 """A forecast in plain sentences: what to expect, and what to change. Public numbers only."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from cloister.cluster._forecast_model import Outlook, Setting, first_success, last_success
-from cloister.privacy import ApproxDP, PureDP, convert
+from cloister.forecast._model import CLEAR, Outlook, Setting, first_success, last_success
+from cloister.privacy import ApproxDP, PureDP, Step
 
-__all__ = ["about", "advise", "judge", "part", "standing_out"]
+__all__ = ["about", "advise", "cautions", "count_noise", "judge", "judge_steps", "part", "standing_out"]
 
 # Rows of an average cluster over those of the smallest one that is found: from here on expect ...
 A_FEW, MOST, ALL, SMALLER_ONES = 0.5, 1.0, 2.0, 8.0
@@ -36,6 +36,30 @@ def judge(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
 def advise(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
     """Say what to change, and which other method to look at."""
     return (*_remedies(setting, outlook), *_other_noise(setting, outlook), *_cautions(setting))
+
+
+def judge_steps(setting: Setting, steps: Sequence[Step]) -> tuple[str, ...]:
+    """Say of any method what the noise of its last counts means for a cluster of average size."""
+    noise = count_noise(steps)
+    answers = sum(len(step.queries) for step in steps)
+    given = f"With {_count(setting.n_rows, 'row')} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
+    asks = f"{given} {setting.method.name} asks for {_count(answers, 'noisy answer')} in {_count(len(steps), 'step')}."
+    if noise is None:
+        return (asks,)
+    average = setting.n_rows / setting.n_clusters
+    size = f"clusters of average size ({_count(round(average), 'row')})"
+    clear = f"{size} stand out" if average >= CLEAR * noise else f"{size} are hidden by it"
+    return (asks, f"Its last counts carry noise of about {about(noise)} rows: {clear}.")
+
+
+def count_noise(steps: Sequence[Step]) -> float | None:
+    """Return the noise of the last counts that are asked for; None if there are none."""
+    return next((noise for step in reversed(steps) if (noise := step.sigma("counts")) is not None), None)
+
+
+def cautions(setting: Setting) -> tuple[str, ...]:
+    """Say what to mind, whatever the method."""
+    return tuple(_cautions(setting))
 
 
 def standing_out(setting: Setting) -> float | None:
@@ -70,7 +94,7 @@ def part(value: float) -> str:
 
 
 def _expect(setting: Setting, outlook: Outlook) -> str:
-    given = f"With {_count(setting.n_rows, 'row')} and {setting.currency} {setting.strength:.4g}"
+    given = f"With {_count(setting.n_rows, 'row')} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
     if outlook.mean_error > NOTHING:
         return (
             f"{given} not even the mean of all rows can be seen: "
@@ -82,7 +106,7 @@ def _expect(setting: Setting, outlook: Outlook) -> str:
         return f"{given} expect most of {setting.n_clusters:,} centres to repeat others."
     ratio, size = outlook.average / outlook.smallest, f"clusters of average size ({_count(round(outlook.average), 'row')})"
     if ratio < A_FEW:
-        return f"{given} expect little more than the mean of all rows: {size} drown in the noise."
+        return f"{given} expect little more than the mean of all rows: the noise hides {size}."
     if ratio < MOST:
         return f"{given} expect a coarse picture: some {size} will be found, others joined with a neighbour."
     if ratio < ALL:
@@ -138,9 +162,9 @@ def _ways(setting: Setting, works: Callable[[Outlook], bool]) -> Iterator[str]:
     def with_rows(size: float) -> bool:
         return works(replace(setting, n_rows=math.ceil(size)).outlook())
 
-    strength = _needed_strength(setting, works, low=setting.strength)
+    strength = _needed_strength(setting, works, low=setting.guarantee.strength)
     if strength is not None:
-        yield f"{setting.currency} {about(strength)} or more"
+        yield f"{setting.guarantee.parameter} {about(strength)} or more"
     clusters = last_success(lambda k: works(replace(setting, n_clusters=k).outlook()), 2, setting.n_clusters)
     if clusters is not None:
         yield f"at most {clusters} clusters"
@@ -166,10 +190,11 @@ def _join(goal: str, ways: Iterator[str]) -> str:
 
 def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:
     """Compare with the other kind of noise at the same epsilon."""
-    if setting.currency != "epsilon" or outlook.smallest <= HANDFUL:
+    if setting.guarantee.parameter != "epsilon" or outlook.smallest <= HANDFUL:
         return
-    delta = 0.0 if not setting.pure else min(USUAL_DELTA, 0.1 / setting.n_rows)
-    guarantee = PureDP(setting.strength) if delta == 0 else ApproxDP(setting.strength, delta)
+    epsilon = setting.guarantee.strength
+    delta = min(USUAL_DELTA, 0.1 / setting.n_rows) if setting.guarantee.is_pure else 0.0
+    guarantee = PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
     other = replace(setting, guarantee=guarantee).outlook()
     gains = outlook.smallest / other.smallest, outlook.error(outlook.average) / other.error(outlook.average)
     if min(gains) >= 1 and max(gains) >= WORTH_A_WORD and _stands_out(other):
@@ -187,16 +212,12 @@ def _cautions(setting: Setting) -> Iterator[str]:
             "used again: one noisy grid answers for any number of clusters and for range counts, and is paid for once."
         )
     guarantee = setting.guarantee
-    if isinstance(guarantee, ApproxDP) and guarantee.delta * setting.n_rows >= 1:
+    if guarantee.stated_delta * setting.n_rows >= 1:
         yield (
-            f"delta {guarantee.delta:g} is not below 1 / {setting.n_rows:,}: such a promise allows to publish a whole row. "
-            "Choose it well below."
+            f"delta {guarantee.stated_delta:g} is not below 1 / {setting.n_rows:,}: such a promise allows to publish a whole "
+            "row. Choose it well below."
         )
-    epsilon = (
-        guarantee.epsilon
-        if isinstance(guarantee, PureDP | ApproxDP)
-        else convert(guarantee, ApproxDP, delta=USUAL_DELTA).epsilon
-    )
+    epsilon = guarantee.nominal_epsilon(USUAL_DELTA)
     if epsilon > LARGEST_EPSILON:
         yield f"epsilon {about(epsilon)} promises each row little; 0.1 to {LARGEST_EPSILON:g} is usual."
 

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the estimators that find centres share: fitting, storing the release, and prediction, which needs no budget."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cloister.cluster._base import PrivateFit, ScaledEstimator, is_in_memory, shape_of
+from cloister.cluster._declare import estimator
+from cloister.cluster._row_level import RowLevel, without_row_level
+from cloister.data import LocalRows, open_rows
+from cloister.domain import FloatArray, Frame, IntArray, snap
+from cloister.exceptions import DataError
+from cloister.questions import Nearest
+from cloister.release import Release, library_versions
+
+__all__ = ["PrivateClusterer"]
+
+
+@estimator
+class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, ScaledEstimator):  # type: ignore[misc]
+    """Base of the estimators that have centres."""
+
+    labels_ = RowLevel()  # exists because scikit-learn asks for it; what is about single rows is never shown or stored
+
+    _attributes: ClassVar[tuple[str, ...]] = (
+        "cluster_centers_",
+        "cluster_counts_",
+        "plan_",
+        "release_",
+        "privacy_receipt_",
+        "labels_",
+        "n_features_in_",
+        "n_iter_",
+    )
+
+    def fit(self, X: object, y: object = None) -> Self:
+        """Cluster the rows under the guarantee.
+
+        Parameters
+        ----------
+        X : whatever :func:`cloister.open_rows` opens, or what it returns
+            The private rows: an array, a data frame, files, a Dask or Spark collection.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            Fitted.
+
+        Raises
+        ------
+        ParameterError, DataError, BudgetExceeded
+            Before anything is spent.
+        """
+        rows = self._open(X)
+        self._store(self._fit_privately(X, rows))
+        type(self).labels_.forget(self)  # of an earlier fit
+        if isinstance(rows, LocalRows) and not _is_file(X):
+            self.labels_ = _concatenate(self._label_blocks(rows))
+        return self
+
+    def _store(self, fit: PrivateFit) -> None:
+        outcome, frame = fit.outcome, fit.frame
+        release = Release(
+            method=type(self).__name__,
+            parameters=self._public_parameters(),
+            cluster_centers=frame.from_unit(outcome.centers),
+            center_errors=outcome.center_errors * frame.scale,
+            cluster_counts=outcome.counts,
+            count_errors=outcome.count_errors,
+            domain=frame.domain,
+            scaling=self.scaling,
+            receipt=fit.receipt,
+            feature_names=fit.feature_names,
+            steps=fit.steps,
+            details=outcome.details,
+            versions=library_versions(),
+        )
+        self._publish(release, n_rounds=outcome.n_rounds)
+
+    def _publish(self, release: Release, *, n_rounds: int) -> None:
+        self._frame = release.frame
+        self._n_features_out = release.n_clusters
+        self.n_iter_ = n_rounds
+        self.cluster_centers_ = release.cluster_centers
+        self.cluster_counts_ = release.cluster_counts
+        self.privacy_receipt_ = release.receipt
+        self.release_ = release
+
+    # -- using a fitted model: costs no budget, and says nothing about the rows it was fitted on ---------------------------
+
+    def predict(self, X: object) -> IntArray:
+        """Return the index of the nearest centre for each row of `X`.
+
+        Notes
+        -----
+        **Privacy.** Labels describe the rows of `X` one by one and are not covered by the guarantee.
+        """
+        return _concatenate(self._label_blocks(self._open_new(X)))
+
+    def fit_predict(self, X: object, y: object = None) -> IntArray:
+        """Fit, then return the label of each row. The labels are not covered by the guarantee."""
+        self.fit(X)
+        labels: IntArray = self.labels_ if hasattr(self, "labels_") else self.predict(X)
+        return labels
+
+    def transform(self, X: object) -> FloatArray:
+        """Return the distance of each row of `X` to every centre, in the units of the input (of half the bounds, if scaled)."""
+        rows, frame = self._open_new(X), self._frame
+        parts = [frame.distance_unit * _distances(frame, self.cluster_centers_, block) for block in rows.blocks()]
+        return np.concatenate([np.empty((0, len(self.cluster_centers_))), *parts])
+
+    def score(self, X: object, y: object = None) -> float:
+        """Return minus the sum of squared distances of the rows of `X` to their nearest centre.
+
+        Notes
+        -----
+        **Privacy.** An exact function of the rows of `X`: not covered by the guarantee, and no debit. Use rows that are public,
+        or treat the number as you treat the rows.
+        """
+        return -float(np.sum(np.min(self.transform(X), axis=1, initial=np.inf) ** 2))
+
+    def _open_new(self, X: object) -> LocalRows:
+        check_is_fitted(self)
+        owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
+        columns = None if names is None or hasattr(type(X), "fold") or not _is_file(X) else list(names)
+        rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
+        if is_in_memory(X, rows):
+            validate_data(self, shape_of(X, rows), reset=False, skip_check_array=True)
+        elif names is not None and rows.feature_names is not None and rows.feature_names != tuple(names):
+            raise DataError(f"{owner}: expected the columns {', '.join(names[:50])}, got others. Pass the same, in order.")
+        if rows.n_features != self.n_features_in_:
+            raise DataError(
+                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input. Pass the same columns."
+            )
+        if not isinstance(rows, LocalRows):
+            raise DataError(
+                f"{owner}.predict: expected rows of this machine, got rows of a cluster. Send release_.predict to where "
+                "they are, as docs/scale.md shows."
+            )
+        return rows
+
+    def _label_blocks(self, rows: LocalRows) -> Iterator[IntArray]:
+        nearest = Nearest(snap(self._frame.to_unit(self.cluster_centers_)))
+        for block in rows.blocks():
+            yield nearest(self._frame.clean(block))
+
+    def __dir__(self) -> list[str]:
+        return without_row_level(type(self), super().__dir__())
+
+
+def _is_file(X: object) -> bool:
+    return isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(type(X), "fold")
+
+
+def _concatenate(parts: Iterator[IntArray]) -> IntArray:
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+
+def _distances(frame: Frame, centers: FloatArray, block: npt.NDArray[Any]) -> FloatArray:
+    rows, points = frame.clean(block), frame.to_unit(centers)
+    squares = np.sum(rows**2, axis=1)[:, None] - 2 * rows @ points.T + np.sum(points**2, axis=1)
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

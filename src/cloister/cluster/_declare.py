@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How an estimator is declared: parameters as fields, and a docstring that is completed by what all estimators share.
+
+A class lists the parameters of its own with their defaults and documents these; the constructor is written by
+``dataclasses``, so that a parameter of all estimators is added in one place, the base class, and documented in one place, here.
+"""
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar, dataclass_transform
+
+__all__ = ["estimator"]
+
+Estimator = TypeVar("Estimator")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The text on one or several names; `first` are told before the class's own ones, the others after."""
+
+    names: tuple[str, ...]
+    text: str
+    first: bool = True
+
+
+_PARAMETERS = (
+    _Part(
+        ("n_clusters",), "n_clusters : int, default={n_clusters}\n    Number of centres; always exactly so many are returned."
+    ),
+    _Part(
+        ("epsilon", "delta"),
+        "epsilon, delta : float, default={epsilon} and {delta}\n"
+        "    The guarantee. ``delta=0`` is pure differential privacy, with Laplace noise; Gaussian noise above.",
+    ),
+    _Part(("guarantee",), "guarantee : PureDP, ApproxDP, ZCDP or GDP, optional\n    Replaces `epsilon` and `delta`."),
+    _Part(
+        ("bounds",),
+        "bounds : (low, high), Box or Ball\n"
+        "    Where rows may lie, known without looking at them. Rows outside are moved to the boundary.",
+    ),
+    _Part(
+        ("scaling",),
+        'scaling : {{"none", "bounds"}}, default="none"\n'
+        "    Measure distances in the units of the input, or with every column divided by the width of its bounds.",
+    ),
+    _Part(
+        ("neighbours",),
+        'neighbours : {{"add-remove", "replace"}}, default="add-remove"\n    Which tables count as neighbours.',
+    ),
+    _Part(
+        ("n_rows",),
+        "n_rows : int, optional\n"
+        "    The number of rows, if it is public. None spends 2 % of the budget on a noisy count, where the method needs one.",
+    ),
+    _Part(
+        ("ledger",),
+        "ledger : Ledger, optional\n    A budget shared with other fits; the fit is refused where it does not fit.",
+        first=False,
+    ),
+    _Part(
+        ("random_state",),
+        "random_state : int, optional\n"
+        "    Makes noise and choices reproducible and stamps the receipt ``seeded``: for tests, not for publication.",
+        first=False,
+    ),
+    _Part(("n_jobs",), "n_jobs : int, optional\n    Threads; None uses all processors.", first=False),
+    _Part(("progress",), "progress : bool, default=False\n    Show a progress bar on standard error.", first=False),
+)
+_ATTRIBUTES = (
+    _Part(
+        ("cluster_centers_",),
+        "cluster_centers_ : array of shape (n_clusters, n_features)\n    In the units of the input, inside the domain.",
+    ),
+    _Part(("cluster_counts_",), "cluster_counts_ : array of shape (n_clusters,)\n    Noisy numbers of rows."),
+    _Part(("plan_",), "plan_ : Plan\n    What was asked, step by step, and how the budget was divided.", first=False),
+    _Part(("release_",), "release_ : Release\n    What may be published.", first=False),
+    _Part(("privacy_receipt_",), "privacy_receipt_ : Receipt\n    Guarantee and events.", first=False),
+    _Part(
+        ("labels_",),
+        "labels_ : array of shape (n_rows,)\n"
+        "    Row-level, not covered by the guarantee, absent from pickles. Only for tables in memory.",
+        first=False,
+    ),
+    _Part(("n_features_in_",), "n_features_in_ : int\n    Columns.", first=False),
+    _Part(("n_iter_",), "n_iter_ : int\n    Rounds.", first=False),
+)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(dataclasses.field,))
+def estimator(cls: type[Estimator]) -> type[Estimator]:
+    """Write the constructor of an estimator from its annotated fields, and complete its docstring."""
+    made = dataclass(kw_only=True, eq=False, repr=False, match_args=False)(cls)
+    defaults = {
+        name: parameter.default for name, parameter in inspect.signature(made).parameters.items() if parameter.default != []
+    }
+    doc = inspect.cleandoc(made.__doc__ or "")
+    doc = _complete(doc, "Parameters", _PARAMETERS, set(defaults), {name: repr(value) for name, value in defaults.items()})
+    made.__doc__ = _complete(doc, "Attributes", _ATTRIBUTES, set(getattr(made, "_attributes", ())), {})
+    return made
+
+
+def _complete(doc: str, title: str, parts: Sequence[_Part], names: set[str], values: dict[str, str]) -> str:
+    """Add the parts on those of `names` that the section does not mention yet; a docstring without the section stays."""
+    found = re.search(rf"^{title}\n-+\n(?P<own>.*?)(?=^\S[^\n]*\n-+\n|\Z)", doc, flags=re.M | re.S)
+    if found is None:
+        return doc
+    own = found.group("own").strip("\n")
+    told = {name.strip() for line in re.findall(r"^(\S[^:\n]*)", own, flags=re.M) for name in line.split(",")}
+    wanted = [part for part in parts if names.intersection(part.names) and not told.intersection(part.names)]
+    before = [part.text.format(**values) for part in wanted if part.first]
+    after = [part.text.format(**values) for part in wanted if not part.first]
+    body = "\n".join(text for text in (*before, own, *after) if text)
+    return f"{doc[: found.start('own')]}{body}\n\n{doc[found.end('own') :]}".rstrip("\n") + "\n"

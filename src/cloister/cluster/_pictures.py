@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a release keeps of the steps of an algorithm: figures, and positions in the plane of the final centres."""
+
+from typing import Any
+
+import numpy as np
+
+from cloister.algorithms import Generation, LloydRound, Located, Refined, Space, plane_of, project_to_total
+from cloister.cluster._plan import Decision
+from cloister.domain import FloatArray
+
+__all__ = ["draw_generations", "draw_lloyd", "draw_placing"]
+
+LARGEST_SNAPSHOT = 150  # candidates kept per step: those with the most votes
+LARGEST_CROWD = 1000  # centres kept per step
+LARGEST_HISTORY = 8  # votes that keep their candidates: first, last and some between
+
+
+def draw_generations(generations: tuple[Generation, ...]) -> dict[str, Decision]:
+    """Return, for every vote of an evolution, how many candidates kept votes and where the centres were."""
+    plane = plane_of(generations[-1].centers)
+    drawn = set(np.linspace(0, len(generations) - 1, min(LARGEST_HISTORY, len(generations))).round().astype(int).tolist())
+    decisions = {}
+    for index, one in enumerate(generations):
+        picture: dict[str, Any] = {"centers": plane.place(one.centers)}
+        if index in drawn:
+            picture |= _strongest(one.candidates, one.votes, plane.place)
+        figures = {
+            "n_points": float(len(one.candidates)),
+            "n_kept": float(np.count_nonzero(one.votes)),
+            "count_error": one.sigma,
+        }
+        decisions[f"vote {index + 1}"] = Decision(figures=figures, picture=picture)
+    return decisions
+
+
+def draw_placing(located: Located, refined: Refined, space: Space, *, n_rows: float, unit: float) -> dict[str, Decision]:
+    """Return where the last vote found rows, and where the centres were after each round.
+
+    What was voted on in a projection is drawn where its span lies in the full space, and says in how many dimensions that was.
+    """
+    plane = plane_of(refined.centers)
+
+    def place(points: FloatArray) -> list[list[float]]:
+        return plane.place(space.lift(points))
+
+    votes = project_to_total(located.votes.value, n_rows)
+    picture = _strongest(located.candidates, votes, place) | {"centers": place(located.points[:LARGEST_CROWD])}
+    if space.projection is not None:
+        picture["dimension"] = space.dimension
+    figures = {
+        "n_points": float(len(located.candidates)),
+        "n_kept": float(np.count_nonzero(votes)),
+        "count_error": located.votes.sigma,
+    }
+    decisions = {located.votes.event.step: Decision(figures=figures, picture=picture)}
+    for index, move in enumerate(refined.moves, start=1):
+        decisions[f"round {index}"] = Decision(
+            figures={
+                "n_points": float(move.n_asked),
+                "n_kept": float(len(move.centers)),
+                "radius": move.radius * unit,
+                "count_error": move.count_sigma,
+            },
+            picture={"centers": plane.place(move.centers[:LARGEST_CROWD])},
+        )
+    return decisions
+
+
+def draw_lloyd(rounds: tuple[LloydRound, ...], *, unit: float) -> dict[str, Decision]:
+    """Return what each round of Lloyd's iterations decided, and where it left the centres."""
+    plane = plane_of(rounds[-1].centers)
+    return {
+        f"round {index}": Decision(
+            figures={"n_points": float(len(one.points)), "radius": one.radius * unit, "count_error": one.count_sigma},
+            picture={"centers": plane.place(one.centers[:LARGEST_CROWD])},
+        )
+        for index, one in enumerate(rounds, start=1)
+    }
+
+
+def _strongest(candidates: FloatArray, votes: FloatArray, place: Any) -> dict[str, Any]:
+    strongest = np.argsort(-votes, kind="stable")[:LARGEST_SNAPSHOT]
+    return {"candidates": place(candidates[strongest]), "votes": np.round(votes[strongest], 1).tolist()}

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fit is asked to do, what it plans to ask, and what its algorithm returns: public numbers only."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+from cloister.domain import FloatArray, Relation
+from cloister.privacy import Cost, Entropy, Guarantee, Step
+from cloister.questions import Question, RowCount, plan_query
+
+__all__ = ["COUNT", "Decision", "Outcome", "Plan", "Planner", "Request", "count_step"]
+
+COUNT = "count"  # name of the step that asks for the number of rows
+SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
+REFERENCE_DELTA = 1e-6  # at which rho or mu is read as an epsilon, for heuristics only
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a fit is asked to do, checked: public numbers only."""
+
+    n_clusters: int
+    guarantee: Guarantee
+    cost: Cost  # the whole budget of the fit, in the currency of its noise
+    relation: Relation
+    n_rows: int | None  # None: not public
+    entropy: Entropy
+
+    @property
+    def epsilon(self) -> float:
+        """The guarantee read as an epsilon, for heuristics."""
+        return self.guarantee.nominal_epsilon(REFERENCE_DELTA)
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Makes the steps of a plan: a budget, the part of the fit that it is, and which tables are neighbours."""
+
+    budget: Cost
+    relation: Relation
+    part: float = 1.0
+
+    @classmethod
+    def of(cls, request: Request, *, counted: bool) -> "Planner":
+        """Return the planner of a fit; where the number of rows is asked for first, of what that leaves."""
+        part = 1 - SIZE_SHARE if counted else 1.0
+        return cls(request.cost.share(part) if counted else request.cost, request.relation, part)
+
+    def step(self, name: str, purpose: str, *, n_points: int, **queries: tuple[Question, float]) -> Step:
+        """Return a step; each query is a question of the same sensitivity as the one to be asked, and its share."""
+        made = tuple(
+            plan_query(name, key, question, budget=self.budget, share=share, relation=self.relation, part=self.part)
+            for key, (question, share) in queries.items()
+        )
+        return Step(name=name, purpose=purpose, n_points=n_points, queries=made)
+
+
+def count_step(request: Request) -> Step:
+    """Return the step that asks for the number of rows."""
+    planner = Planner(request.cost, request.relation)
+    return planner.step(COUNT, "How many rows there are", n_points=1, counts=(RowCount(), SIZE_SHARE))
+
+
+class Plan(ABC):
+    """What public numbers decide before the first question."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> tuple[Step, ...]:
+        """What will be asked, in order; a step may be left out where the answers make it pointless."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What a step decided: figures by their names in ``privacy.FIGURES``, and what to draw of it."""
+
+    figures: dict[str, float] = field(default_factory=dict)
+    picture: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What an algorithm returns to its estimator, in the coordinates of the unit ball; all of it public."""
+
+    centers: FloatArray
+    center_errors: FloatArray
+    counts: FloatArray
+    count_errors: FloatArray
+    n_rounds: int
+    decisions: dict[str, Decision] = field(default_factory=dict)  # by step
+    details: dict[str, Any] = field(default_factory=dict)
