@@ -68,7 +68,7 @@ def test_a_planted_fault_is_caught(name: str, seed: int) -> None:
 def test_every_planted_fault_is_caught_and_nothing_else(seed: int) -> None:
     results = run_plants(Settings(seed=seed))
     assert sum(not one.control for one in results) >= 12
-    assert [(one.name, one.words) for one in results if not one.right or STOPPED.search(one.words)] == []
+    assert [(one.name, one.violation) for one in results if not one.right or STOPPED.search(one.violation)] == []
 
 
 def test_plants_name_a_check_and_leave_nothing_behind() -> None:

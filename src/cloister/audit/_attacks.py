@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.audit._asking import open_vault
 from cloister.audit._chance import FALSE_ALARM, at_least, at_most
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
+from cloister.audit._vault import open_vault
 from cloister.domain import FloatArray, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 from cloister.questions import NearestCounts, NearestSums, Question, SetCosts
@@ -27,7 +27,7 @@ CELLS = 1_000
 POINTS = np.linspace(-0.9, 0.9, CELLS)[:, None]
 STEP = 2.0**-12  # far less than half the distance of two points
 COUNTS, SUMS = NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=STEP)
-NOBODY = np.empty((0, 1))
+NO_ROWS = np.empty((0, 1))
 THRESHOLDS = np.arange(-6, 6.25, 0.25)
 SIDES = 4  # either table first, either side of a threshold
 CHOICE = SetCosts(sets=np.array([[[0.0]], [[1.0]]]), cap=1.0)
@@ -38,7 +38,7 @@ ONE, PURE = GDP(1.0), PureDP(1.0)
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """Two tables that are neighbours cell by cell, the questions asked together, and what the attacker looks at."""
+    """Two tables that are neighbours cell by cell, the questions answered together, and what the attacker looks at."""
 
     name: str
     questions: tuple[Question, ...]
@@ -95,16 +95,16 @@ def _likely_of_both(answers: Sequence[FloatArray]) -> FloatArray:
 
 _CROWD = np.zeros((CROWD, 1))
 ATTACKS = (
-    Attack("a row in a count", (COUNTS,), ONE, ADD, POINTS, NOBODY, _one),
+    Attack("a row in a count", (COUNTS,), ONE, ADD, POINTS, NO_ROWS, _one),
     Attack("a row that changes cells", (COUNTS,), ONE, REPLACE, POINTS[::2], POINTS[1::2], _difference),
-    Attack("a row in a sum", (SUMS,), ONE, ADD, POINTS + STEP, NOBODY, _one),
+    Attack("a row in a sum", (SUMS,), ONE, ADD, POINTS + STEP, NO_ROWS, _one),
     Attack("a row that changes sides", (SUMS,), ONE, REPLACE, POINTS + STEP, POINTS - STEP, _one),
-    Attack("a row in a count and a sum", (COUNTS, SUMS), ONE, ADD, POINTS - STEP, NOBODY, _of_both),
-    Attack("a row in a count, pure", (COUNTS,), PURE, ADD, POINTS, NOBODY, _one),
+    Attack("a row in a count and a sum", (COUNTS, SUMS), ONE, ADD, POINTS - STEP, NO_ROWS, _of_both),
+    Attack("a row in a count, pure", (COUNTS,), PURE, ADD, POINTS, NO_ROWS, _one),
     Attack("a row that changes cells, pure", (COUNTS,), PURE, REPLACE, POINTS[::2], POINTS[1::2], _likely_difference),
-    Attack("a row in a sum, pure", (SUMS,), PURE, ADD, POINTS + STEP, NOBODY, _one),
+    Attack("a row in a sum, pure", (SUMS,), PURE, ADD, POINTS + STEP, NO_ROWS, _one),
     Attack("a row that changes sides, pure", (SUMS,), PURE, REPLACE, POINTS + STEP, POINTS - STEP, _one),
-    Attack("a row in a count and a sum, pure", (COUNTS, SUMS), PURE, ADD, POINTS - STEP, NOBODY, _likely_of_both),
+    Attack("a row in a count and a sum, pure", (COUNTS, SUMS), PURE, ADD, POINTS - STEP, NO_ROWS, _likely_of_both),
 )
 CHOICES = (
     Attack("a row in a choice", (CHOICE,), PURE, ADD, np.vstack([_CROWD, [[0.0]]]), _CROWD, _one),
@@ -134,7 +134,7 @@ def check_attacks(settings: Settings, step: Step) -> CheckResult:
         )
         proven = _proven(left, right, delta=attack.delta, level=level)
         best = max(best, proven / attack.claimed)
-        found.compare(proven, attack.claimed, f"{attack.name}: epsilon proven by the answers")
+        found.check_limit(proven, attack.claimed, f"{attack.name}: epsilon proven by the answers")
     found.notes.append(f"the best attack proves {best:.0%} of the claimed epsilon; false alarms: {FALSE_ALARM * SHARE:.1g}")
     return found.result()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact probabilities for the statistical checks, and how the false-alarm rate of an audit is divided among them.
 
-An audit of honest code raises an alarm with probability at most FALSE_ALARM. Every check has a share of it and divides it
+An audit of correct code raises an alarm with probability at most FALSE_ALARM. Every check has a share of it and divides it
 among its tests by the union bound; every test is an exact binomial one, so the rate is a bound and no approximation.
 """
 

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
-__all__ = ["CheckPart", "CheckResult", "EnoughError", "Findings", "Settings", "Step"]
+__all__ = ["CheckPart", "CheckResult", "Findings", "FirstViolationError", "Settings", "Step"]
 
 Step: TypeAlias = Callable[[str], None]  # receives what a check is about to do; for progress
 
 MOST_LISTED = 12  # violations of one check that are listed; all are counted
-LARGEST_RATIO = 1e6  # what is shown where nothing is allowed
+LARGEST_RATIO = 1e6  # stated where nothing is allowed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What an audit is asked to do.
+    """What an audit does.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ class CheckResult:
         return {**asdict(self), "passed": self.passed}
 
 
-class EnoughError(Exception):
-    """The first violation was all that was wanted."""
+class FirstViolationError(Exception):
+    """Ends a check at its first violation."""
 
     def __init__(self, result: CheckResult) -> None:
-        super().__init__("enough")
+        super().__init__("first violation")
         self.result = result
 
 
@@ -97,7 +97,7 @@ class Findings:
 
     name: str
     title: str
-    step: Step = field(default=lambda words: None)
+    step: Step = field(default=lambda message: None)
     first: bool = False
     cases: int = 0
     worst: float = 0.0
@@ -108,14 +108,14 @@ class Findings:
     parts: dict[str, CheckPart] = field(default_factory=dict)
     part: str = ""  # the present one
 
-    def begin(self, words: str, *, part: str = "") -> None:
+    def begin(self, message: str, *, part: str = "") -> None:
         """Begin one more case, of the part that is named."""
         self.cases += 1
         self.part = part
         if part:
             before = self.parts.get(part, CheckPart(part, 0, 0.0))
             self.parts[part] = CheckPart(part, before.cases + 1, before.worst)
-        self.step(words)
+        self.step(message)
 
     def ratio(self, value: float) -> None:
         """Note a ratio of found to allowed."""
@@ -124,28 +124,28 @@ class Findings:
             before = self.parts[self.part]
             self.parts[self.part] = CheckPart(self.part, before.cases, max(before.worst, value))
 
-    def compare(self, found: float, allowed: float, words: str, *, slack: float = 0.0) -> None:
-        """Note that `found` must not exceed `allowed`, but for a relative slack for rounding."""
+    def check_limit(self, found: float, allowed: float, message: str, *, slack: float = 0.0) -> None:
+        """Note that `found` must not exceed `allowed` by more than a relative slack for rounding."""
         ratio = found / allowed if allowed > 0 else (0.0 if found <= 0 else LARGEST_RATIO)
         ratio = min(ratio, LARGEST_RATIO) if not math.isnan(ratio) else LARGEST_RATIO
         self.ratio(ratio)
         if ratio > 1 + slack:
-            self.violation(f"{words}: {found:.6g} found, {allowed:.6g} allowed")
+            self.violation(f"{message}: {found:.6g} found, {allowed:.6g} allowed")
 
-    def probable(self, p_value: float, level: float, words: str) -> None:
-        """Note that what was seen has probability `p_value` on honest code; below `level` it is a violation."""
+    def check_p_value(self, p_value: float, level: float, message: str) -> None:
+        """Note the p-value of a test; correct code stays above `level` but for false alarms."""
         ratio = math.log(max(p_value, 1e-300)) / math.log(level)
         self.ratio(ratio)
         if ratio > 1:
-            self.violation(f"{words}: probability {p_value:.2g} on honest code, alarm below {level:.2g}")
+            self.violation(f"{message}: probability {p_value:.2g} on correct code, alarm below {level:.2g}")
 
-    def violation(self, words: str) -> None:
+    def violation(self, message: str) -> None:
         """Note a violation."""
         self.n_violations += 1
         if len(self.listed) < MOST_LISTED:
-            self.listed.append(words)
+            self.listed.append(message)
         if self.first:
-            raise EnoughError(self.result())
+            raise FirstViolationError(self.result())
 
     def result(self) -> CheckResult:
         """Return what was found."""

@@ -30,17 +30,17 @@ TITLE = "The ledger under kills and races"
 LONGEST = 0.25  # seconds after the first answer within which a process is killed
 FULL_SYNC = 2  # of SQLite: a commit is on the disk when it returns
 SLACK = 1e-12
-WORDS = {
+KINDS = {
     "paid": "killed at a debit",
     "answer": "killed at an answer",
     "random": "killed at a random moment",
     "race": "race of two processes",
 }
-PATIENCE = 300.0  # seconds
+TIMEOUT = 300.0  # seconds
 
 
 def check_kills(settings: Settings, step: Step) -> CheckResult:
-    """Kill processes in the middle of fits and look at what they leave behind."""
+    """Kill processes in the middle of fits and check what they leave behind."""
     found = Findings("kills", TITLE, step, settings.first)
     with tempfile.TemporaryDirectory() as folder:
         trials = kill_trials(settings, Path(folder))
@@ -49,8 +49,8 @@ def check_kills(settings: Settings, step: Step) -> CheckResult:
         for part in [trials] if hasattr(os, "fork") else [[trial] for trial in trials if trial["kind"] in ("paid", "answer")]:
             _start(found, part, settings.plant, Path(folder))
         for trial in trials:
-            found.begin(f"after: {WORDS[trial['kind']]}", part=WORDS[trial["kind"]])
-            _look(found, trial)
+            found.begin(f"after: {KINDS[trial['kind']]}", part=KINDS[trial["kind"]])
+            _check_trial(found, trial)
     return found.result()
 
 
@@ -84,16 +84,16 @@ def _start(found: Findings, trials: Sequence[dict[str, Any]], plant: str, folder
     command = [sys.executable, "-c", f"from cloister.audit._child import main; main({str(plan)!r})"]
     quiet = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
     try:
-        ended = subprocess.run(command, capture_output=True, timeout=PATIENCE, env=quiet)  # noqa: S603 - our own interpreter
+        ended = subprocess.run(command, capture_output=True, timeout=TIMEOUT, env=quiet)  # noqa: S603 - our own interpreter
     except subprocess.TimeoutExpired:
-        found.violation(f"processes did not end within {PATIENCE:g} seconds")
+        found.violation(f"processes did not end within {TIMEOUT:g} seconds")
         return
     if ended.returncode and hasattr(os, "fork"):
         found.violation(f"the process that starts others ended with code {ended.returncode}")
 
 
-def _look(found: Findings, trial: dict[str, Any]) -> None:
-    """Compare what a trial left behind: answers, lines of the ledger, and what an opened ledger says."""
+def _check_trial(found: Findings, trial: dict[str, Any]) -> None:
+    """Check what a trial left behind: answers, lines of the ledger, and what an opened ledger says."""
     place = Path(trial["answers"])
     answers = (
         [json.loads(line) for line in place.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
@@ -104,22 +104,22 @@ def _look(found: Findings, trial: dict[str, Any]) -> None:
     debits = [line for line in lines if line["kind"] == "debit"]
     paid, given = Counter(map(_key, debits)), Counter(map(_key, answers))
     missing = sum((given - paid).values())
-    words = WORDS[trial["kind"]]
+    message = KINDS[trial["kind"]]
     if missing:
-        found.violation(f"{words}: {missing} of {len(answers)} answers without a debit on disk")
+        found.violation(f"{message}: {missing} of {len(answers)} answers without a debit on disk")
     if (not answers and trial["kind"] != "paid") or (trial["kind"] == "answer" and len(answers) != trial["at"]):
-        found.violation(f"{words}: the process ended before it was killed")
-    found.compare(_counts_as(lines), BUDGET.mu, f"{words}: mu that counts against the budget", slack=SLACK)
+        found.violation(f"{message}: the process ended before it was killed")
+    found.check_limit(_counts_as(lines), BUDGET.mu, f"{message}: mu that counts against the budget", slack=SLACK)
     try:
         with Ledger.open(trial["ledger"]) as ledger:
-            found.compare(
-                math.sqrt(_debited(debits)), ledger.spent.mu, f"{words}: debits, beside what the ledger says", slack=SLACK
+            found.check_limit(
+                math.sqrt(_debited(debits)), ledger.spent.mu, f"{message}: debits, beside what the ledger says", slack=SLACK
             )
             sync = ledger._store.connect().execute("PRAGMA synchronous").fetchone()[0]
             if sync < FULL_SYNC:
                 found.violation("the ledger does not wait for the disk: a debit could be lost in a power failure")
     except CloisterError as error:
-        found.violation(f"{words}: the ledger cannot be opened ({type(error).__name__})")
+        found.violation(f"{message}: the ledger cannot be opened ({type(error).__name__})")
 
 
 def _lines(found: Findings, path: Path) -> list[dict[str, Any]]:

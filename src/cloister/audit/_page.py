@@ -12,7 +12,7 @@ __all__ = ["audit_html", "verdict"]
 
 TEMPLATES = Path(__file__).parent / "templates"
 MEANING = {
-    "replay": "Two tables that differ in one hostile row are fitted; the second one hears the answers of the first. At every "
+    "replay": "Two tables that differ in one hostile row are fitted; the second gets the answers of the first. At every "
     "question the exact integers must lie within the sensitivity that the event states. The ratio is the largest distance over "
     "its sensitivity: 1 is reached by rows that move an answer as far as a row can.",
     "attacks": "An attacker who knows two neighbouring tables looks at thousands of answers. The ratio is the largest epsilon "
@@ -62,7 +62,7 @@ def _facts(data: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [
         ("Cases", f"{sum(one['cases'] for one in data['checks']):,}", f"in {len(data['checks'])} checks"),
         ("Violations", f"{sum(one['n_violations'] for one in data['checks']):,}", ""),
-        ("False alarms", f"{data['false_alarm_rate']:.0e}", "at most, on honest code"),
+        ("False alarms", f"{data['false_alarm_rate']:.0e}", "at most, on correct code"),
         ("Seed", str(data["seed"]), "repeats this audit"),
     ]
 

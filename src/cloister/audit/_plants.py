@@ -17,10 +17,16 @@ __all__ = ["PLANTS", "Plant", "planted"]
 
 Change: TypeAlias = tuple[str, Callable[[Any], object]]  # where, and what is made of what stands there
 
+# What faults are planted in.
 DRAW, CHOOSE = "cloister.privacy._events:Event.draw", "cloister.privacy._events:Event.choose"
-NOISY, TOGETHER, ASK = ("cloister.vault:Vault._noisy", "cloister.vault:Vault._ask_together", "cloister.vault:Vault.ask")
-CLEAN = "cloister.domain:Frame.clean"
+GAUSSIAN, WHOLE_PARTS = "cloister.privacy._mechanisms:rounded_gaussian", "cloister.privacy._samplers:_wholes"
+SEED = "cloister.privacy._entropy:Entropy.__init__"
+NOISY, TOGETHER, ASK = "cloister.vault:Vault._noisy", "cloister.vault:Vault._ask_together", "cloister.vault:Vault.ask"
+CLEAN, READ = "cloister.domain:Frame.clean", "cloister.data._backend:LocalRows._stream"
 COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:ClippedSums"
+NEAREST = "cloister.questions._sums:NearestSums.exact_given"
+PRICE, DEBIT = "cloister.questions._price:price", "cloister.privacy._account:Account.debit"
+FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
 ADD = Relation.ADD_REMOVE
 
 
@@ -61,7 +67,7 @@ def _shared(draw: Any) -> object:
     return lambda event, entropy: np.repeat(draw(replace(event, size=1), entropy), event.size)
 
 
-def _sharp_choice(choose: Any) -> object:
+def _choice_halved(choose: Any) -> object:
     return lambda event, entropy, costs: choose(replace(event, scale=event.scale / 2), entropy, costs)
 
 
@@ -77,7 +83,7 @@ def _cut_wholes(wholes: Any) -> object:
     return lambda draws, count, power: np.minimum(wholes(draws, count, power), 15 if power == 1 else 99)
 
 
-def _quiet_where_empty(noisy: Any) -> object:
+def _no_noise_where_empty(noisy: Any) -> object:
     def planted_noisy(vault: Any, question: Any, exact: Any, event: Any) -> Any:
         answer = noisy(vault, question, exact, event)
         if not question.selects:
@@ -161,7 +167,7 @@ def _scaled_by_the_table(clean: Any) -> object:
     return planted_clean
 
 
-def _unclipped_under_a_projection(exact_given: Any) -> object:
+def _unclipped_projected(exact_given: Any) -> object:
     def planted_exact(question: Any, rows: Any, labels: Any) -> Any:
         return exact_given(replace(question, radius=4.0) if question.projection is not None else question, rows, labels)
 
@@ -172,7 +178,7 @@ def _as_if_added(sensitivity: Any) -> object:
     return lambda question, relation: sensitivity(question, ADD)
 
 
-def _half_sensitivity(sensitivity: Any) -> object:
+def _halve(sensitivity: Any) -> object:
     return lambda question, relation: sensitivity(question, relation) / 2
 
 
@@ -214,16 +220,16 @@ def _answer_first(ask: Any) -> object:
 
 def _double_cost(price: Any) -> object:
     def planted_price(cost: Any, **options: Any) -> Any:
-        return price(type(cost)(2 * next(iter(vars(cost).values()))), **options)
+        return price(cost.with_strength(2 * cost.strength), **options)
 
     return planted_price
 
 
-def _always(fits: Any) -> object:
+def _always_true(fits: Any) -> object:
     return lambda *_, **__: True
 
 
-def _hasty(connect: Any) -> object:
+def _no_sync(connect: Any) -> object:
     def planted_connect(ledger: Any) -> Any:
         connection = connect(ledger)
         connection.execute("PRAGMA synchronous = OFF")
@@ -232,75 +238,40 @@ def _hasty(connect: Any) -> object:
     return planted_connect
 
 
-_ALL = (
-    Plant("noise-halved", "noise drawn at half its stated scale", "attacks", ((DRAW, _halved),)),
-    Plant("noise-forgotten", "no noise is added", "samplers", ((DRAW, _forgotten),)),
-    Plant("noise-shared", "one draw for all numbers of an answer", "attacks", ((DRAW, _shared),)),
-    Plant("one-seed", "answers asked together are drawn from one seed", "samplers", ((TOGETHER, _one_seed),)),
-    Plant("one-seed-attacked", "the same, seen by an attacker", "attacks", ((TOGETHER, _one_seed),)),
-    Plant(
-        "every-fit-the-same",
-        "fits without a seed draw the same noise",
-        "samplers",
-        (("cloister.privacy._entropy:Entropy.__init__", _same_noise_in_every_fit),),
-    ),
-    Plant("empty-cells", "cells without rows get no noise", "samplers", ((NOISY, _quiet_where_empty),)),
-    Plant(
-        "gaussian-cut",
-        "Gaussian noise cut at 4.5 standard deviations",
-        "samplers",
-        (("cloister.privacy._mechanisms:rounded_gaussian", _cut_output),),
-    ),
-    Plant(
-        "laplace-cut",
-        "Laplace noise cut at 16 scales",
-        "samplers",
-        (("cloister.privacy._samplers:_wholes", _cut_wholes),),
-    ),
-    Plant("choice-sharp", "the exponential mechanism at half its scale", "samplers", ((CHOOSE, _sharp_choice),)),
-    Plant("second-scale", "the second answer drawn at the scale of the first", "replay", ((TOGETHER, _first_event_for_all),)),
-    Plant("unclipped", "rows outside the domain are not pulled into it", "replay", ((CLEAN, _unclipped),)),
-    Plant(
-        "unclipped-projected",
-        "offsets are not clipped under a projection",
-        "replay",
-        (("cloister.questions._sums:NearestSums.exact_given", _unclipped_under_a_projection),),
-    ),
-    Plant(
-        "wrong-relation",
-        "replacing a row is taken for adding one",
-        "replay",
-        (
-            (f"{COUNTS}.l1_sensitivity", _as_if_added),
-            (f"{COUNTS}.l2_sensitivity", _as_if_added),
-            (f"{SUMS}.l2_sensitivity", _as_if_added),
+def _plant(name: str, description: str, check: str, *changes: Change) -> tuple[str, Plant]:
+    return name, Plant(name, description, check, changes)
+
+
+_WRONG_RELATION = tuple((f"{one}_sensitivity", _as_if_added) for one in (f"{COUNTS}.l1", f"{COUNTS}.l2", f"{SUMS}.l2"))
+PLANTS: dict[str, Plant] = dict(
+    [
+        _plant("noise-halved", "noise drawn at half its stated scale", "attacks", (DRAW, _halved)),
+        _plant("noise-forgotten", "no noise is added", "samplers", (DRAW, _forgotten)),
+        _plant("noise-shared", "one draw for all numbers of an answer", "attacks", (DRAW, _shared)),
+        _plant("one-seed", "answers of one pass are drawn from one seed", "samplers", (TOGETHER, _one_seed)),
+        _plant("one-seed-attacked", "the same, seen by an attacker", "attacks", (TOGETHER, _one_seed)),
+        _plant("every-fit-the-same", "fits without a seed draw the same noise", "samplers", (SEED, _same_noise_in_every_fit)),
+        _plant("empty-cells", "cells without rows get no noise", "samplers", (NOISY, _no_noise_where_empty)),
+        _plant("gaussian-cut", "Gaussian noise cut at 4.5 standard deviations", "samplers", (GAUSSIAN, _cut_output)),
+        _plant("laplace-cut", "Laplace noise cut at 16 scales", "samplers", (WHOLE_PARTS, _cut_wholes)),
+        _plant("choice-sharp", "the exponential mechanism at half its scale", "samplers", (CHOOSE, _choice_halved)),
+        _plant("second-scale", "the second answer drawn at the scale of the first", "replay", (TOGETHER, _first_event_for_all)),
+        _plant("unclipped", "rows outside the domain are not pulled into it", "replay", (CLEAN, _unclipped)),
+        _plant("unclipped-projected", "offsets are not clipped under a projection", "replay", (NEAREST, _unclipped_projected)),
+        _plant("wrong-relation", "replacing a row is taken for adding one", "replay", *_WRONG_RELATION),
+        _plant("half-sensitivity", "sums state half their sensitivity", "replay", (f"{SUMS}.l2_sensitivity", _halve)),
+        _plant("rows-twice", "every row is counted twice", "replay", (READ, _twice)),
+        _plant("missing-dropped", "rows with missing values are dropped instead of placed", "replay", (CLEAN, _dropped)),
+        _plant("scaled-by-rows", "rows are scaled by the largest row", "replay", (CLEAN, _scaled_by_the_table)),
+        _plant("debit-skipped", "answers are not debited", "spending", (DEBIT, _no_debit)),
+        _plant(
+            "overspent",
+            "questions cost twice what the plan says, and the account lets it pass",
+            "spending",
+            (PRICE, _double_cost),
+            (FITS, _always_true),
         ),
-    ),
-    Plant("half-sensitivity", "sums state half their sensitivity", "replay", ((f"{SUMS}.l2_sensitivity", _half_sensitivity),)),
-    Plant("rows-twice", "every row is counted twice", "replay", (("cloister.data._backend:LocalRows._stream", _twice),)),
-    Plant("missing-dropped", "rows with missing values are dropped instead of placed", "replay", ((CLEAN, _dropped),)),
-    Plant("scaled-by-rows", "rows are scaled by the largest row", "replay", ((CLEAN, _scaled_by_the_table),)),
-    Plant(
-        "debit-skipped",
-        "answers are not debited",
-        "spending",
-        (("cloister.privacy._account:Account.debit", _no_debit),),
-    ),
-    Plant(
-        "overspent",
-        "questions cost twice what the plan says, and the account lets it pass",
-        "spending",
-        (
-            ("cloister.questions._price:price", _double_cost),
-            ("cloister.privacy._accounting:Tally.fits", _always),
-        ),
-    ),
-    Plant("answer-first", "the answer is computed before it is debited", "kills", ((ASK, _answer_first),)),
-    Plant(
-        "no-sync",
-        "the ledger does not wait for the disk",
-        "kills",
-        (("cloister.privacy._ledger_store:LedgerStore.connect", _hasty),),
-    ),
+        _plant("answer-first", "the answer is computed before it is debited", "kills", (ASK, _answer_first)),
+        _plant("no-sync", "the ledger does not wait for the disk", "kills", (CONNECT, _no_sync)),
+    ]
 )
-PLANTS: dict[str, Plant] = {one.name: one for one in _ALL}

@@ -46,7 +46,7 @@ SLACK = 1e-12  # of floating-point addition
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One noise call: what was asked, the exact integers, the event that was paid, and the noisy answer."""
+    """One noise call: the question, the exact integers, the event that was paid, and the noisy answer."""
 
     question: Question
     exact: IntArray
@@ -61,7 +61,7 @@ class Call:
 
 @dataclass
 class Tape:
-    """All that was heard of one fit."""
+    """Everything that was recorded of one fit."""
 
     paid: list[Event] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -118,19 +118,19 @@ def replay(fit: Fit, left: object, right: object) -> Replay:
     if tape.error or not tape.calls:
         return Replay(len(tape.calls), 0.0, (*tape.faults, f"the fit ended without a result ({tape.error or 'no question'})"))
     other, worst = Tape(), [0.0]
-    _listen(fit, right, other, _player(tape, other, worst))
+    _run_fit(fit, right, other, _player(tape, other, worst))
     return Replay(len(tape.calls), worst[0], (*tape.faults, *other.faults, *_compare(tape, other)))
 
 
 def record(fit: Fit, table: object) -> Tape:
-    """Fit a table and return all that left the vault, and what it was made of."""
+    """Fit a table and return every answer that left the vault, with the exact integers behind it."""
     tape = Tape()
-    _listen(fit, table, tape, _recorder(tape))
+    _run_fit(fit, table, tape, _recorder(tape))
     return tape
 
 
-def _listen(fit: Fit, table: object, tape: Tape, vault: type[Vault]) -> None:
-    """Fit a table with another vault; errors and warnings are noted by kind, never by what they say of a row."""
+def _run_fit(fit: Fit, table: object, tape: Tape, vault: type[Vault]) -> None:
+    """Fit a table with another vault; of an error only the type is kept."""
     with warnings.catch_warnings(record=True) as caught, swapped(VAULT, vault), _watch_draws(tape), _watch_cleaning(tape):
         warnings.simplefilter("always")
         try:
@@ -152,10 +152,10 @@ def _recorder(tape: Tape) -> type[Vault]:
             return event
 
         def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
-            tape.faults.extend(_unpaid(tape, question, event))
+            tape.faults.extend(_unpaid_answer(tape, question, event))
             before = len(tape.draws)
             answer = super()._noisy(question, exact, event)
-            tape.faults.extend(_misdrawn(tape.draws[before:], question, event))
+            tape.faults.extend(_wrong_draws(tape.draws[before:], question, event))
             tape.calls.append(Call(question, np.array(exact), event, np.array(answer.value)))
             return answer
 
@@ -194,7 +194,7 @@ def distance(left: IntArray, right: IntArray, event: Event) -> float:
     return DISTANCES[event.noise.norm](moves)
 
 
-def _unpaid(tape: Tape, question: Question, event: Event) -> Iterator[str]:
+def _unpaid_answer(tape: Tape, question: Question, event: Event) -> Iterator[str]:
     place = len(tape.calls)
     if place >= len(tape.paid):
         yield f"question {place + 1}, {question.name}: answered before it was paid"
@@ -202,7 +202,7 @@ def _unpaid(tape: Tape, question: Question, event: Event) -> Iterator[str]:
         yield f"question {place + 1}, {question.name}: answered with the noise of another event"
 
 
-def _misdrawn(draws: list[tuple[str, float, int]], question: Question, event: Event) -> Iterator[str]:
+def _wrong_draws(draws: list[tuple[str, float, int]], question: Question, event: Event) -> Iterator[str]:
     wanted = (event.mechanism, event.scale, event.size)
     if draws != [wanted]:
         said = "; ".join(f"{kind} of scale {scale:.6g}, {size} numbers" for kind, scale, size in draws) or "nothing"

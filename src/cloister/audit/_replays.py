@@ -19,7 +19,7 @@ from cloister.privacy import Entropy
 __all__ = ["ReplayCase", "all_cases", "check_replay", "engine_cases", "replay_cases", "run_case"]
 
 TITLE = "Replay: neighbours answered alike lie within the stated sensitivity"
-SLOW_TO_START = ("spark",)  # left out of a quick audit unless it is named, and asked few questions: each takes a second
+SLOW_TO_START = ("spark",)  # left out of a quick audit unless it is named, and given few questions: each takes a second
 SIZES = (40, 40, 2, 0)  # in a small table one row is all there is: an average of few rows moves most
 ENGINE_METHODS = ("KMeans", "GridSynopsis", "TreeKMeans", "SourceTargetKMedoids, nas")
 
@@ -42,8 +42,8 @@ class ReplayCase:
     backwards: bool = False  # record the table without the hostile row, replay the one with it
 
     def __str__(self) -> str:
-        words = [self.method, self.kind, self.relation.value, f"d = {self.n_features}", self.hostile, self.domain]
-        return ", ".join(words if self.engine == "numpy" else [*words, self.engine])
+        message = [self.method, self.kind, self.relation.value, f"d = {self.n_features}", self.hostile, self.domain]
+        return ", ".join(message if self.engine == "numpy" else [*message, self.engine])
 
 
 def check_replay(settings: Settings, step: Step) -> CheckResult:
@@ -54,7 +54,7 @@ def check_replay(settings: Settings, step: Step) -> CheckResult:
         for number, case in enumerate(all_cases(settings)):
             part = f"{case.method}, {case.relation.value}" if case.engine == "numpy" else f"read by {case.engine}"
             found.begin(str(case), part=part)
-            _judge(found, case, run_case(case, seed=settings.seed + number, folder=Path(folder)))
+            _note(found, case, run_case(case, seed=settings.seed + number, folder=Path(folder)))
     return found.result()
 
 
@@ -163,7 +163,7 @@ def _wanted(settings: Settings, name: str) -> bool:
     return not settings.methods or any(name.split(",")[0] == one or name == one for one in settings.methods)
 
 
-def _judge(found: Findings, case: ReplayCase, seen: Replay) -> None:
+def _note(found: Findings, case: ReplayCase, seen: Replay) -> None:
     found.ratio(seen.worst)
-    for words in dict.fromkeys(seen.violations):
-        found.violation(f"{case}: {words}")
+    for message in dict.fromkeys(seen.violations):
+        found.violation(f"{case}: {message}")

@@ -15,7 +15,7 @@ from cloister import validate
 from cloister._version import __version__
 from cloister.audit._attacks import ATTACKS, CHOICES, check_attacks
 from cloister.audit._chance import FALSE_ALARM
-from cloister.audit._findings import CheckResult, EnoughError, Findings, Settings, Step
+from cloister.audit._findings import CheckResult, Findings, FirstViolationError, Settings, Step
 from cloister.audit._kills import check_kills, kill_trials
 from cloister.audit._methods import METHODS
 from cloister.audit._plants import PLANTS, Plant, planted
@@ -88,7 +88,7 @@ class PlantResult:
     check: str
     control: bool  # nothing was planted, and nothing must be found
     found: bool
-    words: str  # the first violation
+    violation: str  # the first one
     seconds: float
 
     @property
@@ -174,7 +174,7 @@ def _try(plant: Plant, settings: Settings) -> PlantResult:
         check=plant.check,
         control=control,
         found=not found.passed,
-        words=next((one for check in found.checks for one in check.violations), ""),
+        violation=next((one for check in found.checks for one in check.violations), ""),
         seconds=found.seconds,
     )
 
@@ -198,9 +198,9 @@ class _Progress:
     total: float
     done: float = 0.0
 
-    def step(self, check: str, words: str) -> None:
+    def step(self, check: str, message: str) -> None:
         if self.watch is not None:
-            self.watch(f"{check}: {words}", min(self.done / self.total, 1.0))
+            self.watch(f"{check}: {message}", min(self.done / self.total, 1.0))
         self.done += WORK[check]
 
 
@@ -210,8 +210,8 @@ def _run(name: str, settings: Settings, progress: _Progress) -> CheckResult:
     try:
         with np.errstate(all="ignore"):
             return CHECKS[name](settings, partial(progress.step, name))
-    except EnoughError as enough:
-        return enough.result
+    except FirstViolationError as stopped:
+        return stopped.result
     except Exception as error:  # a fault may raise anything, anywhere
         found = Findings(name, name, began=began)
         found.violation(f"the check was stopped by {type(error).__name__}")

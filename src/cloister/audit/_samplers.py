@@ -7,18 +7,18 @@ part of a deviate at least j; what comes out must follow the tail beyond j, what
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from cloister.audit._asking import open_vault
 from cloister.audit._chance import FALSE_ALARM, binomial_chance, gaussian_tail, laplace_tail, words_below
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._swap import wrapped
+from cloister.audit._vault import open_vault
 from cloister.domain import IntArray, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 from cloister.questions import NearestCounts, SetCosts
@@ -30,7 +30,7 @@ SHARE = 0.4  # of the false-alarm rate
 N_TESTS = 1_000  # a bound on their number, which the rate is divided by
 SIZE = 1 << 15  # draws an answer
 QUESTION = NearestCounts(points=np.linspace(-1, 1, SIZE)[:, None])
-NOBODY = np.empty((0, 1))
+NO_ROWS = np.empty((0, 1))
 ADD = Relation.ADD_REMOVE
 FINE = 64.0  # a scale at which rounding hides nothing
 SCALES = (0.4, 1.0, 7.3, FINE, 1e6)
@@ -41,24 +41,72 @@ N_CASES = 2 * (len(SCALES) + 1) + sum(map(len, LEVELS.values())) + 2
 WORD_BITS = 64
 
 
-@dataclass(frozen=True)
-class Law:
-    """A kind of noise: its name, its tail, and the cost at which the vault draws it at a given scale."""
+class Gaussian:
+    """Rounded Gaussian noise, from its definition."""
 
-    name: str
-    tail: Callable[[int, float], float]
-    power: int  # whole parts k have weight exp(-k**power / power)
+    name = "gaussian"
 
     def cost(self, scale: float) -> Cost:
         """Return the cost at which a count gets noise of this scale."""
-        return GDP(1 / scale) if self.name == "gaussian" else PureDP(1 / scale)
+        return GDP(1 / scale)
+
+    def tail(self, least: int, scale: float) -> float:
+        """Return the probability of an integer of size at least `least`."""
+        return gaussian_tail(least, scale)
 
     def beyond(self, point: float) -> float:
-        """P(deviate >= point) for the standard deviate, apart from its sign."""
-        return math.erfc(point / math.sqrt(2)) if self.name == "gaussian" else math.exp(-point)
+        """Return the probability of a standard deviate of size at least `point`."""
+        return math.erfc(point / math.sqrt(2))
+
+    def threshold(self, least: int, scale: float) -> float:
+        """Return the size from which on a deviate becomes an integer of size at least `least`."""
+        return (least - 0.5) / scale
+
+    def quantile(self, level: int, part: float, scale: float) -> int:
+        """Return an integer beyond which about `part` of the tail beyond `level` lies."""
+        goal, low, high = part * self.beyond(level), float(level), float(level + 4)
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.beyond(middle) > goal else (low, middle)
+        return math.ceil(high * scale + 0.5)
+
+    def median(self, scale: float) -> int:
+        """Return about the median of the sizes."""
+        return round(0.6745 * scale)
 
 
-LAWS = (Law("gaussian", gaussian_tail, 2), Law("laplace", laplace_tail, 1))
+class Laplace:
+    """Discrete Laplace noise, from its definition."""
+
+    name = "laplace"
+
+    def cost(self, scale: float) -> Cost:
+        """Return the cost at which a count gets noise of this scale."""
+        return PureDP(1 / scale)
+
+    def tail(self, least: int, scale: float) -> float:
+        """Return the probability of an integer of size at least `least`."""
+        return laplace_tail(least, scale)
+
+    def beyond(self, point: float) -> float:
+        """Return the probability of a standard deviate of size at least `point`."""
+        return math.exp(-point)
+
+    def threshold(self, least: int, scale: float) -> float:
+        """Return the size from which on a deviate becomes an integer of size at least `least`."""
+        return least / scale
+
+    def quantile(self, level: int, part: float, scale: float) -> int:
+        """Return an integer beyond which about `part` of the tail beyond `level` lies."""
+        return math.ceil((level - math.log(part)) * scale)
+
+    def median(self, scale: float) -> int:
+        """Return about the median of the sizes."""
+        return round(math.log(2) * scale)
+
+
+Law: TypeAlias = Gaussian | Laplace
+LAWS: tuple[Law, ...] = (Gaussian(), Laplace())
 
 
 def check_samplers(settings: Settings, step: Step) -> CheckResult:
@@ -92,17 +140,17 @@ class _Tests:
     level: float
     number: int = 0
 
-    def see(self, hits: npt.NDArray[np.bool_], probability: float, words: str) -> None:
+    def test(self, hits: npt.NDArray[np.bool_], probability: float, message: str) -> None:
         """Compare how often something happened with its probability."""
         self.number += 1
         count = int(np.count_nonzero(hits))
-        self.found.probable(binomial_chance(count, hits.size, probability), self.level, words)
+        self.found.check_p_value(binomial_chance(count, hits.size, probability), self.level, message)
 
 
 def _draws(law: Law, scale: float, asks: int, seed: int | None) -> IntArray:
     """Return noise as it leaves the vault."""
     cost = law.cost(scale)
-    vault = open_vault(NOBODY, cost, relation=ADD, entropy=Entropy(seed))
+    vault = open_vault(NO_ROWS, cost, relation=ADD, entropy=Entropy(seed))
     answers = [vault.ask(QUESTION, cost) for _ in range(asks)]
     return np.concatenate([np.rint(answer.value).astype(np.int64) for answer in answers])
 
@@ -110,7 +158,7 @@ def _draws(law: Law, scale: float, asks: int, seed: int | None) -> IntArray:
 def _stated(law: Law, scale: float) -> float:
     """Return the scale of the event that the vault pays at this scale: rounded up to what can be drawn."""
     cost = law.cost(scale)
-    return open_vault(NOBODY, cost, relation=ADD, entropy=Entropy(0))._price(QUESTION, cost).scale
+    return open_vault(NO_ROWS, cost, relation=ADD, entropy=Entropy(0))._price(QUESTION, cost).scale
 
 
 def _bulk(tests: _Tests, law: Law, draws: IntArray, scale: float) -> None:
@@ -118,19 +166,19 @@ def _bulk(tests: _Tests, law: Law, draws: IntArray, scale: float) -> None:
     stated = _stated(law, scale)
     for part in (0.02, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0):
         least = max(1, round(part * stated))
-        tests.see(np.abs(draws) >= least, law.tail(least, stated), f"{law.name} of scale {scale:g}: at least {least}")
+        tests.test(np.abs(draws) >= least, law.tail(least, stated), f"{law.name} of scale {scale:g}: at least {least}")
     moved = draws[draws != 0]
-    tests.see(moved > 0, 0.5, f"{law.name} of scale {scale:g}: signs")
+    tests.test(moved > 0, 0.5, f"{law.name} of scale {scale:g}: signs")
 
 
 def _tails(tests: _Tests, asks: int, seed: int) -> None:
-    """Wait for the tails of the Gaussian as they come."""
-    law = LAWS[0]
+    """Compare the tails of the Gaussian, as often as they come."""
+    law = Gaussian()
     stated = _stated(law, FINE)
     draws = np.abs(_draws(law, FINE, asks, seed))
     for sigmas in TAILS:
         least = math.ceil(sigmas * stated)
-        tests.see(draws >= least, law.tail(least, stated), f"gaussian: beyond {sigmas:g} standard deviations")
+        tests.test(draws >= least, law.tail(least, stated), f"gaussian: beyond {sigmas:g} standard deviations")
 
 
 def _forced(tests: _Tests, law: Law, level: int, asks: int, seed: int) -> None:
@@ -139,21 +187,9 @@ def _forced(tests: _Tests, law: Law, level: int, asks: int, seed: int) -> None:
     with _whole_parts_of_at_least(level):
         draws = np.abs(_draws(law, FINE, asks, seed))
     for part in PARTS:
-        least = _quantile(law, level, part, stated)
-        # The deviate is at least `level`; the integer is at least m where the deviate is at least (m - 1/2)/sigma or m/scale.
-        cut = (least - 0.5) / stated if law.name == "gaussian" else least / stated
-        tests.see(draws >= least, law.beyond(cut) / law.beyond(level), f"{law.name}: beyond {cut:.2f} scales, given {level}")
-
-
-def _quantile(law: Law, level: int, part: float, scale: float) -> int:
-    """Return an integer beyond which about `part` of the tail beyond `level` lies."""
-    if law.name == "laplace":
-        return math.ceil((level - math.log(part)) * scale)
-    goal, low, high = part * math.erfc(level / math.sqrt(2)), float(level), float(level + 4)
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if math.erfc(middle / math.sqrt(2)) > goal else (low, middle)
-    return math.ceil(high * scale + 0.5)
+        least = law.quantile(level, part, stated)
+        cut = law.threshold(least, stated)
+        tests.test(draws >= least, law.beyond(cut) / law.beyond(level), f"{law.name}: beyond {cut:.2f} scales, given {level}")
 
 
 @contextmanager
@@ -179,44 +215,44 @@ class _WordsAbove:
     threshold: int
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        room = (1 << WORD_BITS) - 1 - self.threshold
-        shift = np.uint64(WORD_BITS - room.bit_length())
+        width = (1 << WORD_BITS) - 1 - self.threshold
+        shift = np.uint64(WORD_BITS - width.bit_length())
         kept = np.empty(0, dtype=np.uint64)
         while len(kept) < count:
             words = self.entropy.words(2 * count + 16) >> shift
-            kept = np.concatenate([kept, words[words < np.uint64(room)]])
+            kept = np.concatenate([kept, words[words < np.uint64(width)]])
         return kept[:count] + np.uint64(self.threshold + 1)
 
 
 def _independence(tests: _Tests, law: Law, asks: int, seed: int) -> None:
-    """Compare draws beside each other, answers asked together, answers one after another, seeds, and fits without a seed."""
+    """Compare draws beside each other, answers of one pass, answers one after another, seeds, and fits without a seed."""
     cost, scale = law.cost(1e6), 1e6
-    vault = open_vault(NOBODY, cost, relation=ADD, entropy=Entropy(seed))
+    vault = open_vault(NO_ROWS, cost, relation=ADD, entropy=Entropy(seed))
     together = [vault.ask([QUESTION, QUESTION], [cost, cost]) for _ in range(asks)]
-    first, second = (np.concatenate([pair[side].value for pair in together]) for side in (0, 1))
+    first, second = (np.concatenate([answers[side].value for answers in together]) for side in (0, 1))
     after, other = _draws(law, scale, asks, seed), _draws(law, scale, asks, seed + 1)
     fresh, again = _draws(law, scale, asks, None), _draws(law, scale, asks, None)
-    for words, one, two in (
+    for pair, one, two in (
         ("neighbouring draws", first[::2], first[1::2]),  # no draw is in two pairs, so the pairs are independent
         ("draws two apart", first.reshape(-1, 4)[:, :2].ravel(), first.reshape(-1, 4)[:, 2:].ravel()),
-        ("answers asked together", first, second),
+        ("answers of one pass", first, second),
         ("answers one after another", after[: len(after) // 2], after[len(after) // 2 :]),
         ("two seeds", after, other),
         ("two vaults without a seed", fresh, again),
     ):
-        _beside(tests, law, one, two, words)
+        _compare_pairs(tests, law, one, two, pair)
 
 
-def _beside(tests: _Tests, law: Law, one: npt.NDArray[Any], two: npt.NDArray[Any], words: str) -> None:
+def _compare_pairs(tests: _Tests, law: Law, one: npt.NDArray[Any], two: npt.NDArray[Any], pair: str) -> None:
     """Test that signs and sizes agree as often as those of independent draws do; at this scale ties are a ppm."""
     both = (one != 0) & (two != 0)
-    tests.see((one[both] > 0) == (two[both] > 0), 0.5, f"{law.name}: signs of {words}")
+    tests.test((one[both] > 0) == (two[both] > 0), 0.5, f"{law.name}: signs of {pair}")
     # Beyond its median or not: pairs of equal side among independent draws.
     stated = _stated(law, 1e6)
-    least = round(0.6745 * stated) if law.name == "gaussian" else round(math.log(2) * stated)
+    least = law.median(stated)
     large = law.tail(least, stated)
     agree = large**2 + (1 - large) ** 2
-    tests.see((np.abs(one) >= least) == (np.abs(two) >= least), agree, f"{law.name}: sizes of {words}")
+    tests.test((np.abs(one) >= least) == (np.abs(two) >= least), agree, f"{law.name}: sizes of {pair}")
 
 
 def _choice(tests: _Tests, asks: int, seed: int) -> None:
@@ -230,6 +266,6 @@ def _choice(tests: _Tests, asks: int, seed: int) -> None:
     weights = np.exp(-costs / answers[0].event.scale)
     chosen = np.array([answer.index[0] for answer in answers])
     for index, weight in enumerate(weights):
-        tests.see(chosen == index, float(weight / weights.sum()), f"exponential choice: option {index + 1}")
+        tests.test(chosen == index, float(weight / weights.sum()), f"exponential choice: option {index + 1}")
     even = chosen[: len(chosen) // 2 * 2]
-    tests.see(even[::2] == even[1::2], float(np.sum((weights / weights.sum()) ** 2)), "exponential choice: one after another")
+    tests.test(even[::2] == even[1::2], float(np.sum((weights / weights.sum()) ** 2)), "exponential choice: one after another")

@@ -52,10 +52,10 @@ def _check_fit(found: Findings, name: str, guarantee: Guarantee, relation: Relat
     if tape.error:
         found.violation(f"{where}: the fit ended with {tape.error}")
         return
-    for words in dict.fromkeys(tape.faults):
-        found.violation(f"{where}: {words}")
+    for message in dict.fromkeys(tape.faults):
+        found.violation(f"{where}: {message}")
     receipt = tape.model.privacy_receipt_.events
-    found.compare(share_spent(receipt, guarantee), 1.0, f"{where}: share of the guarantee", slack=SLACK)
+    found.check_limit(share_spent(receipt, guarantee), 1.0, f"{where}: share of the guarantee", slack=SLACK)
     _check_lists(found, where, tape, ledger, receipt)
 
 

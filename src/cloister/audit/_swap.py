@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Swap a name of the package for another one while a block runs: how the audit listens to a fit and how it plants faults.
+"""Swap a name of the package for another one while a block runs: how the audit records a fit and plants faults.
 
 Everything is put back when the block ends. There is no switch in the vault itself that a user could leave on.
 """

@@ -36,7 +36,7 @@ VIOLATED = 1
 def audit(*, plant: str | None, list_plants: bool, output: str, as_json: bool, **options: Any) -> int:
     """Attack the installed version on this machine: replay, threshold attacks, samplers, spending, ledger under kills.
 
-    All rows are made up; no table of yours is read. The exit code is 1 if a check finds a violation. An honest version is
+    All rows are made up; no table of yours is read. The exit code is 1 if a check finds a violation. A correct version is
     accused with probability at most one in a million. With --plant a fault is planted for the length of the command, and the
     check that must catch it is run: exit code 1 says that it was caught. With --plant all the exit code is 0 if every
     fault is caught.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real vault over made-up rows, with a budget that does not run out: how the statistical checks hear answers."""
+"""A real vault over made-up rows, with a budget that does not run out, for the statistical checks."""
 
 from cloister.data import open_rows
 from cloister.domain import Ball, FloatArray, Relation
@@ -8,7 +8,7 @@ from cloister.vault import Vault
 
 __all__ = ["HUGE", "open_vault"]
 
-HUGE = 1e5  # of a budget, in epsilon or mu: what is asked here protects nobody
+HUGE = 1e5  # of a budget, in epsilon or mu: the rows are made up
 
 
 def open_vault(rows: FloatArray, cost: Cost, *, relation: Relation, entropy: Entropy) -> Vault:
