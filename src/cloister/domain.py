@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public facts about the data: where rows may lie, what a neighbour is, and the grid that values are rounded to.
 
-Inside the room every row lies in the unit ball, on a public grid. A :class:`Frame` is the public affine map between the
+Inside the vault every row lies in the unit ball, on a public grid. A :class:`Frame` is the public affine map between the
 units of the input and that unit ball; ``Frame.clean`` is the only thing that is ever done to a raw row before a question
 sees it, and it treats every row by itself, so it cannot change how many rows differ between two neighbouring tables.
 
@@ -199,7 +199,7 @@ Domain: TypeAlias = Ball | Box
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The public map between the units of the input and the unit ball in which all questions are asked."""
+    """The public map between the units of the input and the unit ball, in which all questions are answered."""
 
     domain: Domain
     center: FloatArray  # (n_features,)
@@ -222,7 +222,7 @@ class Frame:
         One output row per input row, each a function of its own input row alone, and none longer than 1: exactly, whatever the
         rounding on the way, because the last step pulls rows in and is exact.
         """
-        with np.errstate(all="ignore"):  # a warning would tell that some row is large
+        with np.errstate(all="ignore"):  # a warning would reveal that some row is large
             rows = np.asarray(block, dtype=np.float64)
             if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
                 rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, self.center)

@@ -8,7 +8,7 @@
     ├── DataError        (ValueError)    a table cannot be opened: file, column or type, never a row
     ├── ConversionError  (ValueError)    one privacy guarantee does not imply the other
     ├── ReleaseError     (ValueError)    a file is not a release this version can read
-    └── LedgerError      (RuntimeError)  a ledger cannot be used as asked
+    └── LedgerError      (RuntimeError)  a ledger cannot be used this way
         └── BudgetExceeded               the ledger is in order, but the budget is gone
 
 Messages read ``Owner.name: expected <rule>, got <value>. <What to do>.`` They never quote a row or an exact count.
@@ -47,7 +47,7 @@ class ReleaseError(CloisterError, ValueError):
 
 
 class LedgerError(CloisterError, RuntimeError):
-    """A ledger cannot be used as asked; nothing was debited."""
+    """A ledger cannot be used this way; nothing was debited."""
 
 
 class BudgetExceeded(LedgerError):  # noqa: N818 - the name in the documentation

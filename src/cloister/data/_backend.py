@@ -22,6 +22,7 @@ from threadpoolctl import ThreadpoolController
 from cloister import validate
 from cloister.data._ahead import read_ahead
 from cloister.data._cache import BlockCache
+from cloister.domain import BLOCK_NUMBERS
 
 __all__ = [
     "Block",
@@ -47,7 +48,6 @@ Integers: TypeAlias = Any  # what a kernel returns for a block: an array of inte
 Kernel: TypeAlias = Callable[[Any], Integers]  # of a block, or of what a cache has prepared from one
 Watch: TypeAlias = Callable[[float], None]  # called with the part of a pass that is done, from 0 to 1
 
-BLOCK_NUMBERS = 1 << 18  # two megabytes of doubles in work per thread: larger blocks leave the cache, smaller ones cost calls
 SMALLEST_BLOCK, LARGEST_BLOCK = 512, 1 << 16
 KEPT_NUMBERS = 1 << 26  # of rows that are in memory as it is: 512 megabytes of doubles
 BLOCKS_AHEAD = 2  # read while others are in work

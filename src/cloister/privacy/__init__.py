@@ -13,7 +13,7 @@ from cloister.privacy._convert import (
     to_dict,
 )
 from cloister.privacy._entropy import Entropy
-from cloister.privacy._events import Event, coarsened, event_from_line, price, price_choice
+from cloister.privacy._events import Event, day_of, event_from_line, price, price_choice
 from cloister.privacy._guarantees import GDP, KINDS, ZCDP, ApproxDP, Cost, Guarantee, PureDP
 from cloister.privacy._ledger import Ledger
 from cloister.privacy._mechanisms import MECHANISMS, Mechanism
@@ -45,8 +45,8 @@ __all__ = [
     "StepRecord",
     "Tally",
     "as_guarantee",
-    "coarsened",
     "convert",
+    "day_of",
     "discrete_laplace",
     "event_from_line",
     "exponential_choice",

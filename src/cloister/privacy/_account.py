@@ -35,7 +35,7 @@ class Account:
                     f"Ledger.debit: this ledger is about {state.relation.value!r} neighbours, the event about "
                     f"{stamped.relation!r}. This is a fault of the method; please report it."
                 )
-            if account.closed or not account.takes(stamped.cost):
+            if account.closed or not account.covers(stamped.cost):
                 raise BudgetExceeded(
                     f"Ledger.debit: {stamped.question_name!r} does not fit into what this fit reserved "
                     f"({'closed' if account.closed else account.cost}). This is a fault of the method; please report it."

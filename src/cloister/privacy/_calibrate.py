@@ -7,7 +7,7 @@ Su (2022) and Balle and Wang (2018) this is the same as (epsilon, delta(epsilon)
     delta(epsilon) = Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2).
 
 Written with the Mills ratio R(x) = Phi(-x) / phi(x) the second term is phi(a) R(b), because e^epsilon phi(b) = phi(a); nothing
-overflows and little cancels. Every search here ends on the side that promises less privacy loss than was asked for.
+overflows and little cancels. Every search ends on the side of less privacy loss.
 Imported by the guarantees and the accounting; knows nothing of rows.
 """
 

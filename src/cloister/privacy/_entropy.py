@@ -26,7 +26,7 @@ class Entropy:
     Parameters
     ----------
     random_state : None, int or numpy.random.RandomState
-        None draws on the operating system. An integer makes both streams reproducible. A RandomState is asked for one integer.
+        None draws on the operating system. An integer makes both streams reproducible. Of a RandomState one integer is drawn.
 
     Examples
     --------

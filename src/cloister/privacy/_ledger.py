@@ -26,7 +26,7 @@ from cloister.privacy._account import Account
 from cloister.privacy._accounting import Tally, left_of
 from cloister.privacy._events import Event, event_from_line, today
 from cloister.privacy._guarantees import Cost, Guarantee
-from cloister.privacy._ledger_file import as_ledger_errors, file_exists, place_of, publish_file, refuse_missing
+from cloister.privacy._ledger_file import as_ledger_errors, file_exists, ledger_path, publish_file, refuse_missing
 from cloister.privacy._ledger_state import LedgerState, refuse_unless_it_fits
 from cloister.privacy._ledger_store import LedgerStore
 from cloister.privacy._ledger_terms import Terms, first_line, given_terms
@@ -53,14 +53,14 @@ class Ledger:
         fitted next.
     pure_epsilon : float, default=0.0
         The part of an (epsilon, delta) budget that is set aside for pure fits (``delta=0``); Gaussian fits share the rest.
-        With 0, a pure fit beside Gaussian ones counts as the Gaussian fit it is equivalent to, which is dear: set a part
+        With 0, a pure fit beside Gaussian ones counts as the Gaussian fit it is equivalent to, which is expensive: set a part
         aside if you plan fits of both kinds.
 
     Notes
     -----
     **Privacy.** The total holds for everything debited here together, also when later fits depend on earlier results. One
-    ledger should cover one table of people; Cloister cannot know whether two tables hold the same ones. A ledger lists what
-    was asked and how noisy the answers were, never an answer. A clone of a ledger is the ledger itself; a pickled copy of
+    ledger should cover one table of people; Cloister cannot know whether two tables hold the same ones. A ledger lists
+    questions and how noisy their answers were, never an answer. A clone of a ledger is the ledger itself; a pickled copy of
     a ledger in memory is closed to debits, one in a file opens the same file.
 
     Examples
@@ -123,7 +123,7 @@ class Ledger:
         epsilon = 2, delta = 1e-06
         """
         first = first_line(budget, **terms)
-        place = place_of(path)
+        place = ledger_path(path)
         with as_ledger_errors(place):
             if place.exists() or place.is_symlink():
                 raise file_exists(place)
@@ -178,7 +178,7 @@ class Ledger:
         ...         print(round(ledger.left, 6))
         2.0
         """
-        place, wanted = place_of(path), given_terms(budget, **terms)
+        place, wanted = ledger_path(path), given_terms(budget, **terms)
         ledger = cls.__new__(cls)
         ledger._store = LedgerStore(place)
         with as_ledger_errors(place):

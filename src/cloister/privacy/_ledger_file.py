@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cloister.exceptions import LedgerError
 
-__all__ = ["as_ledger_errors", "create_table", "file_exists", "place_of", "publish_file", "refuse_missing"]
+__all__ = ["as_ledger_errors", "create_table", "file_exists", "ledger_path", "publish_file", "refuse_missing"]
 
 APPLICATION_ID = 0x434C5354  # "CLST", written into the SQLite header
 SCHEMA = """
@@ -28,7 +28,7 @@ def create_table(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def place_of(path: str | os.PathLike[str]) -> Path:
+def ledger_path(path: str | os.PathLike[str]) -> Path:
     """Return where a ledger lies, so that a pickled copy, or a later change of folder, finds the same file."""
     if "\0" in str(path):
         raise LedgerError("Ledger: expected a name that a file can have, got one with a null character. Pass another path.")

@@ -8,7 +8,7 @@ from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Composition, Tally, left_of
 from cloister.privacy._convert import guarantee_from_dict
-from cloister.privacy._events import LINE_VERSION, coarsened, event_from_line
+from cloister.privacy._events import LINE_VERSION, day_of, event_from_line
 from cloister.privacy._guarantees import Cost, Guarantee
 
 __all__ = ["AccountState", "LedgerState", "refuse_unless_it_fits"]
@@ -26,7 +26,7 @@ class AccountState:
     events: int = 0
     closed: bool = False
 
-    def takes(self, cost: Cost) -> bool:
+    def covers(self, cost: Cost) -> bool:
         """Whether a further debit fits into the reservation."""
         return (self.debits + Tally.of([cost])).fits(self.cost)
 
@@ -85,7 +85,7 @@ class LedgerState:
                 raise TypeError("a reservation is GDP or PureDP")
             if identity in self.accounts:
                 raise ValueError("an account opened again would forget its debits")
-            self.accounts[identity] = AccountState(identity, line["purpose"], cost, coarsened(line["when"]))
+            self.accounts[identity] = AccountState(identity, line["purpose"], cost, day_of(line["when"]))
         elif kind == "debit":
             account = self.accounts[identity]
             if account.closed:
@@ -132,7 +132,7 @@ def _remedy(state: LedgerState, *, pure: bool) -> str:
     """Say what to do, also where the other kind of noise is what stands in the way."""
     if pure and state.budget.stated_delta and not state.composition.planned:
         return (
-            "Beside Gaussian fits a pure one is dear: pass the ledger's delta to the fit, or create a ledger with "
+            "Beside Gaussian fits a pure one is expensive: pass the ledger's delta to the fit, or create a ledger with "
             "pure_epsilon= set aside for pure fits."
         )
     if state.composition.pure_epsilon:

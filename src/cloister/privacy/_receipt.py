@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user keeps of a fit: the guarantee that was asked for, every event, and what they add up to."""
+"""What the user keeps of a fit: the guarantee it promised, every event, and what they add up to."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Receipt:
 
     @property
     def day(self) -> str:
-        """The day on which the fit began, in UTC; empty where nothing was asked."""
+        """The day on which the fit began, in UTC; empty where there was no question."""
         return self.events[0].when if self.events else ""
 
     @property
@@ -69,13 +69,13 @@ class Receipt:
         return any(event.seeded for event in self.events)
 
     def explain(self) -> list[str]:
-        """Say in plain sentences what was promised and what was asked."""
+        """Return sentences that say what was promised and which questions were answered."""
         who = {
             "add-remove": "adding or removing any one row",
             "replace": "replacing any one row by another",
         }[self.neighbours]
-        asked = Counter(event.question_name for event in self.events)
-        questions = ", ".join(f"{times} x {name}" for name, times in asked.items())
+        names = Counter(event.question_name for event in self.events)
+        questions = ", ".join(f"{times} x {name}" for name, times in names.items())
         lines = [
             f"Guarantee: {self.guarantee}. {who.capitalize()} changes the chance of any published result by no more than this.",
             f"Spent: {self.spent.describe(self.guarantee)}, in {len(self.events)} noisy answers ({questions}).",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a fit as data: what will be asked and at what cost, and afterwards what was decided. Public numbers only.
+"""The steps of a fit as data: its questions and their costs, and afterwards what was decided. Public numbers only.
 
-A plan yields steps before the first question. Each question is asked with its query, so that the vault stamps the event with
-the name of the step, and a release keeps one record per step. Forecast, progress bar, receipt and report read these; nobody
-else writes down what a method asks in which order.
+A plan yields steps before the first question. Each question is passed to the vault with its query, so that its event carries
+the name of the step, and a release keeps one record per step. Forecast, progress bar, receipt and report read these; the order
+of a method's questions is written down nowhere else.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A few questions about the same points, decided by public numbers before the first of them is asked."""
+    """A few questions about the same points, planned from public numbers before the first of them."""
 
     name: str  # unique within a fit: "mean", "vote 2", "round 1"
     purpose: str  # in plain words, for progress bar, forecast and report
@@ -76,5 +76,5 @@ class StepRecord:
 
     @classmethod
     def of(cls, steps: Sequence[Step]) -> tuple["StepRecord", ...]:
-        """Return a record of each step, with the number of points it asked about."""
+        """Return a record of each step, with the number of points it was about."""
         return tuple(cls(name=one.name, purpose=one.purpose, figures={"n_points": float(one.n_points)}) for one in steps)

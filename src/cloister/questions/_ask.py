@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two sides of a conversation with the vault: what an algorithm may say, and what it hears."""
+"""The interface between algorithms and the vault: a question and a cost go in, a noisy answer comes out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -48,15 +48,15 @@ class Question(ABC):
         """Answer on one block of clean rows. The result never leaves the vault without noise."""
 
     def exact_by(self, rows: FloatArray, find: "Find") -> IntArray:
-        """Answer as ``exact`` does; the nearest points, where they are needed, come from `find`, which may remember them."""
+        """Answer as ``exact`` does; labels, where they are needed, come from `find`, which may have cached them."""
         return self.exact(rows)
 
     def merge(self, left: IntArray, right: IntArray) -> IntArray:
-        """Join what two blocks answered; the order never matters. Most answers simply add up."""
+        """Combine the answers of two blocks, in any order. Most answers add up."""
         return left + right
 
     def finish(self, merged: IntArray) -> IntArray:
-        """Return the answer, of the stated shape, from what all blocks together say."""
+        """Return the answer, of the stated shape, from the merged answers of all blocks."""
         return merged
 
     @abstractmethod
@@ -102,7 +102,7 @@ class ProjectedQuestion(Question):
         return array
 
     def view(self, rows: FloatArray) -> FloatArray:
-        """Return rows as distances see them: projected, if there is a projection, and back on the grid."""
+        """Return rows in the space in which distances are taken: projected, if there is a projection, and on the grid."""
         if self.projection is None:
             return rows
         # Exact whatever the order of summation: a coordinate has at most 24 bits, an entry 20 behind the point, and
@@ -130,7 +130,7 @@ class NearestQuestion(ProjectedQuestion):
         return self.exact_given(rows, self.labels(rows))
 
     def exact_by(self, rows: FloatArray, find: "Find") -> IntArray:
-        """Answer as ``exact`` does; the nearest points come from `find`, which may remember them."""
+        """Answer as ``exact`` does; labels come from `find`, which may have cached them."""
         return self.exact_given(rows, find(self, rows))
 
     @abstractmethod
@@ -156,7 +156,7 @@ def _same(one: FloatArray | None, two: FloatArray | None) -> bool:
 
 
 def refuse_misfit(where: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
-    """Refuse public arrays that do not belong together: found out while answering, it would cost budget."""
+    """Refuse public arrays whose shapes do not match, before anything is spent."""
     if found != wanted:
         validate.refuse(where, f"an array of shape {wanted}", found, remedy="Pass arrays that belong together.")
 

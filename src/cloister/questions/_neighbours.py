@@ -60,7 +60,7 @@ class NeighbourMeans(Question):
 
         This is what :meth:`merge` joins; :meth:`finish` adds the offsets up.
         """
-        found = self._nobody
+        found = self._no_neighbours
         seen = np.rint(rows / self._step)
         seen = seen[np.lexsort(seen.T[::-1])]  # of rows that are equally far, those that come first are taken
         norms, size = np.sum(seen * seen, axis=1), max(1, BLOCK_NUMBERS // max(len(seen), 1))
@@ -110,7 +110,7 @@ class NeighbourMeans(Question):
         return max(DIAMETER, 1 + farthest) / self._step + math.sqrt(self.points.shape[1])
 
     @property
-    def _nobody(self) -> IntArray:
+    def _no_neighbours(self) -> IntArray:
         count, dimension = self.points.shape
         found = np.zeros((count, self.n_neighbors, dimension + 1), dtype=np.int64)
         found[:, :, 0] = NO_NEIGHBOUR
@@ -129,6 +129,6 @@ def _smallest(table: Any, count: int) -> npt.NDArray[np.bool_]:
     tied = np.flatnonzero(np.sum(kept, axis=1) > count)
     if tied.size:
         equal = table[tied] == kth[tied]
-        room = count - np.sum(kept[tied] & ~equal, axis=1, keepdims=True)
-        kept[tied] &= ~equal | (np.cumsum(equal, axis=1) <= room)
+        places = count - np.sum(kept[tied] & ~equal, axis=1, keepdims=True)
+        kept[tied] &= ~equal | (np.cumsum(equal, axis=1) <= places)
     return kept

@@ -4,7 +4,7 @@
 Rows and points lie on the grid, where squared distances are exact in double precision, so "nearest" is a fact; equal distances
 go to the point that comes first. Every engine returns that same answer and differs in speed alone:
 
-- ``tree``: SciPy's k-d tree, asked for two neighbours; where both are equally far the row is decided by ``exact``;
+- ``tree``: SciPy's k-d tree, queried for two neighbours; where both are equally far the row is decided by ``exact``;
 - ``product``: one single-precision matrix product per block. Rounding moves a score by no more than a bound that is computed
   from the norms; rows whose two best scores lie closer than that are decided by ``exact``;
 - ``faiss``: as ``product``, with faiss doing the search (if installed);

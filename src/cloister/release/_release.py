@@ -19,7 +19,7 @@ from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dic
 from cloister.exceptions import CloisterError, DataError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
-from cloister.privacy import Event, Receipt, StepRecord, coarsened
+from cloister.privacy import Event, Receipt, StepRecord, day_of
 from cloister.release._migrate import migrate_receipt, migrate_steps, stamp_events
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
@@ -209,7 +209,7 @@ class Release:
                 steps=read_steps(data.get("steps", [])),
                 details=dict(data.get("details", {})),
                 versions=dict(data.get("versions", {})),
-                created=coarsened(data.get("created", "")),
+                created=day_of(data.get("created", "")),
             )
             _refuse_misfit(release)
             return release if data["version"] == VERSION else _migrated(release, list(data.get("history", [])))
