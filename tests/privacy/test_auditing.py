@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The auditor's page names every file that the guarantee rests on, and none that is not there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "auditing.md").read_text(encoding="utf-8")
+NAMED = re.findall(r"`((?:src|tests)/\S+?\.py)`", PAGE)
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMED)))
+def test_a_file_that_is_named_is_there(name: str) -> None:
+    assert (ROOT / name).is_file()
+    assert NAMED.count(name) == 1
+
+
+@pytest.mark.parametrize("folder", ["privacy", "questions", "data"])
+def test_no_module_is_missing(folder: str) -> None:
+    modules = {f"src/cloister/{folder}/{path.name}" for path in (ROOT / "src" / "cloister" / folder).glob("*.py")}
+    assert modules - {f"src/cloister/{folder}/__init__.py"} == {name for name in NAMED if f"cloister/{folder}/" in name}
+
+
+def test_the_vault_and_cleaning_are_named() -> None:
+    assert {"src/cloister/vault.py", "src/cloister/domain.py"} <= set(NAMED)
+    assert "`Frame.clean`" in PAGE
+
+
+def test_every_proof_is_reached_and_every_link_leads_somewhere() -> None:
+    links = set(re.findall(r"\]\(([^)#]+)\)", PAGE))
+    assert all((ROOT / "docs" / link).is_file() for link in links)
+    proofs = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs" / "proofs").rglob("*.md")}
+    assert proofs <= links
