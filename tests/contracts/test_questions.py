@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloister import questions as room
+from cloister import questions
 from cloister.domain import Box, Relation, grid_step, snap
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount
 
@@ -63,10 +63,8 @@ def make_questions(seed):
         ),
         "histogram_projected": DistanceHistogram(edges=[0.5], points=lattice_points(PROJECTED), projection=flat),
     }
-    if hasattr(room, "GridCounts"):
-        made["grid_counts"] = room.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
-    if hasattr(room, "NeighbourMeans"):
-        made["neighbour_means"] = room.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
+    made["grid_counts"] = questions.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
+    made["neighbour_means"] = questions.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
     made.update(hash_questions(seed))
     made.update(tree_questions(seed, flat))
     made.update(bounded_questions(seed, flat))
@@ -77,14 +75,14 @@ def bounded_questions(seed, flat):
     """Return radii on whose border lattice rows lie, radii that leave nearly all rows out, and radii that leave none out."""
     lattice, some = lattice_points(FEATURES), random_points(seed, 5, FEATURES)
     return {
-        "bounded_counts_lattice": room.BoundedCounts(points=lattice, radius=0.25),
-        "bounded_counts_narrow": room.BoundedCounts(points=some, radius=1e-9),
-        "bounded_counts_wide": room.BoundedCounts(points=some, radius=4.0),
-        "bounded_counts_projected": room.BoundedCounts(points=lattice_points(PROJECTED), radius=0.3, projection=flat),
-        "bounded_sums_lattice": room.BoundedSums(points=lattice, radius=0.25),
-        "bounded_sums_random": room.BoundedSums(points=some, radius=0.4),
-        "bounded_sums_anchored": room.BoundedSums(points=some, radius=0.5, anchors=random_points(seed + 1, 5, FEATURES)),
-        "bounded_sums_projected": room.BoundedSums(points=lattice_points(PROJECTED), radius=0.7, projection=flat),
+        "bounded_counts_lattice": questions.BoundedCounts(points=lattice, radius=0.25),
+        "bounded_counts_narrow": questions.BoundedCounts(points=some, radius=1e-9),
+        "bounded_counts_wide": questions.BoundedCounts(points=some, radius=4.0),
+        "bounded_counts_projected": questions.BoundedCounts(points=lattice_points(PROJECTED), radius=0.3, projection=flat),
+        "bounded_sums_lattice": questions.BoundedSums(points=lattice, radius=0.25),
+        "bounded_sums_random": questions.BoundedSums(points=some, radius=0.4),
+        "bounded_sums_anchored": questions.BoundedSums(points=some, radius=0.5, anchors=random_points(seed + 1, 5, FEATURES)),
+        "bounded_sums_projected": questions.BoundedSums(points=lattice_points(PROJECTED), radius=0.7, projection=flat),
     }
 
 
@@ -95,12 +93,12 @@ def hash_questions(seed):
     straight = {"normals": np.eye(FEATURES), "offsets": np.zeros(FEATURES)}
     leaves = [4, 5, 12, 13, 7]
     return {
-        "hash_counts_root": room.HashCounts(**skew, nodes=[1]),
-        "hash_counts_level": room.HashCounts(**skew, nodes=range(16, 32)),
-        "hash_counts_some": room.HashCounts(**straight, nodes=[12, 9]),
-        "hash_sums_leaves": room.HashSums(**skew, nodes=leaves, radius=1.0),
-        "hash_sums_border": room.HashSums(**straight, nodes=leaves, radius=0.3),
-        "hash_sums_narrow": room.HashSums(**skew, nodes=[3, 2], radius=0.05),
+        "hash_counts_root": questions.HashCounts(**skew, nodes=[1]),
+        "hash_counts_level": questions.HashCounts(**skew, nodes=range(16, 32)),
+        "hash_counts_some": questions.HashCounts(**straight, nodes=[12, 9]),
+        "hash_sums_leaves": questions.HashSums(**skew, nodes=leaves, radius=1.0),
+        "hash_sums_border": questions.HashSums(**straight, nodes=leaves, radius=0.3),
+        "hash_sums_narrow": questions.HashSums(**skew, nodes=[3, 2], radius=0.05),
     }
 
 
@@ -111,15 +109,17 @@ def tree_questions(seed, flat):
     centers, candidates = random_points(seed, 3, FEATURES), random_points(seed + 1, 9, FEATURES)
     ties = lattice_points(PROJECTED)
     return {
-        "cube_counts_all": room.CubeCounts(corner=[-1.0] * FEATURES, cubes=cubes, **grid),
-        "cube_counts_some": room.CubeCounts(corner=[-0.9] * FEATURES, cubes=cubes[::7], **grid),
-        "cube_counts_projected": room.CubeCounts(corner=[-1.0] * PROJECTED, cubes=[[1, 2], [0, 0]], projection=flat, **grid),
-        "swap_costs": room.SwapCosts(centers=centers, candidates=np.vstack([centers, candidates]), cap=0.2),
-        "swap_costs_one": room.SwapCosts(centers=centers[:1], candidates=candidates, cap=16.0),
-        "swap_costs_projected": room.SwapCosts(centers=ties[:4], candidates=ties, cap=2.0**-6, projection=flat),
-        "set_costs": room.SetCosts(sets=candidates.reshape(3, 3, FEATURES), cap=0.2),
-        "set_costs_one": room.SetCosts(sets=centers[None], cap=0.5),
-        "set_costs_projected": room.SetCosts(sets=np.stack([ties, -ties]), cap=0.1, projection=flat),
+        "cube_counts_all": questions.CubeCounts(corner=[-1.0] * FEATURES, cubes=cubes, **grid),
+        "cube_counts_some": questions.CubeCounts(corner=[-0.9] * FEATURES, cubes=cubes[::7], **grid),
+        "cube_counts_projected": questions.CubeCounts(corner=-np.ones(PROJECTED), cubes=[[1, 2], [0, 0]], projection=flat, **grid),
+            corner=[-1.0] * PROJECTED, cubes=[[1, 2], [0, 0]], projection=flat, **grid
+        ),
+        "swap_costs": questions.SwapCosts(centers=centers, candidates=np.vstack([centers, candidates]), cap=0.2),
+        "swap_costs_one": questions.SwapCosts(centers=centers[:1], candidates=candidates, cap=16.0),
+        "swap_costs_projected": questions.SwapCosts(centers=ties[:4], candidates=ties, cap=2.0**-6, projection=flat),
+        "set_costs": questions.SetCosts(sets=candidates.reshape(3, 3, FEATURES), cap=0.2),
+        "set_costs_one": questions.SetCosts(sets=centers[None], cap=0.5),
+        "set_costs_projected": questions.SetCosts(sets=np.stack([ties, -ties]), cap=0.1, projection=flat),
     }
 
 
@@ -137,16 +137,16 @@ def question(request, seed):
 
 
 def test_every_public_question_keeps_this_contract():
-    public = {getattr(room, name) for name in room.__all__ if isinstance(getattr(room, name), type)}
+    public = {getattr(questions, name) for name in questions.__all__ if isinstance(getattr(questions, name), type)}
     kinds = {kind for kind in public if issubclass(kind, Question) and not inspect.isabstract(kind)}
     assert kinds == {type(question) for question in make_questions(0).values()}
 
 
 def test_answers_are_integers_of_the_stated_shape(question, generator):
     for rows in (np.empty((0, FEATURES)), generator.normal(size=(50, FEATURES))):
-        told = answer(question, FRAME.clean(rows))
-        assert told.dtype == np.int64
-        assert told.shape == question.shape
+        found = answer(question, FRAME.clean(rows))
+        assert found.dtype == np.int64
+        assert found.shape == question.shape
 
 
 def test_no_rows_give_zero(question):
@@ -243,8 +243,8 @@ def distances(question, left, right):
     ],
 )
 def test_the_bounds_of_counts_are_attained(question):
-    here, there, nobody = np.array([[0.1]]), np.array([[-0.9]]), np.empty((0, 1))
-    for relation, other in ((Relation.ADD_REMOVE, nobody), (Relation.REPLACE, there)):
+    here, there, no_rows = np.array([[0.1]]), np.array([[-0.9]]), np.empty((0, 1))
+    for relation, other in ((Relation.ADD_REMOVE, no_rows), (Relation.REPLACE, there)):
         l1, l2 = distances(question, here, other)
         assert l1 == question.l1_sensitivity(relation)
         assert l2 == pytest.approx(question.l2_sensitivity(relation), rel=1e-12)

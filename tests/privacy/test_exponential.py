@@ -338,8 +338,8 @@ def test_an_attack_proves_no_more_than_was_paid_and_finds_a_fault(relation, seed
     # One row at one of two points: one cost gets the cap, the others nothing, or the other way round. Several copies of one set
     # make it the likely one, as the worst case wants it.
     sets = np.concatenate([NEAR[:1, None], np.repeat(FAR[:1, None], 9, axis=0)])
-    nobody, here, there = np.empty((0, 2)), FAR[:1], NEAR[:1]
-    pair = (nobody, here) if relation is Relation.ADD_REMOVE else (there, here)
+    no_rows, here, there = np.empty((0, 2)), FAR[:1], NEAR[:1]
+    pair = (no_rows, here) if relation is Relation.ADD_REMOVE else (there, here)
     honest = proven_epsilon(SetCosts(sets=sets, cap=0.5), *pair, epsilon=1.0, relation=relation, seed=seed)
     assert 0.25 < honest <= 1.0
     assert proven_epsilon(Awry(sets=sets, cap=0.5), *pair, epsilon=1.0, relation=relation, seed=seed) > 1.0

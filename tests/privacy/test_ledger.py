@@ -138,7 +138,7 @@ def test_where_costs_are_planned_a_fit_costs_what_was_planned(make: MakeLedger) 
         for cost in debits:
             account.debit(event(cost))
         account.close()
-        reserve(ledger, PureDP(0.3)).close()  # asked nothing
+        reserve(ledger, PureDP(0.3)).close()  # no question
         left.add(ledger.spent.epsilon_sum)
     assert left == {0.5}
 
@@ -780,13 +780,13 @@ class AnySequence(RuleBasedStateMachine):
     @rule(data=st.data(), mu=st.floats(0.01, 1.2), pure=st.booleans())
     def debit(self, data: st.DataObject, mu: float, pure: bool) -> None:
         account, debits = data.draw(st.sampled_from(self.accounts))
-        asked = event(PureDP(mu) if pure else GDP(mu))
+        paid = event(PureDP(mu) if pure else GDP(mu))
         try:
-            account.debit(asked)
+            account.debit(paid)
         except BudgetExceeded:
             return
         assert account.identity in self.reserved
-        debits.append((asked.sensitivity / asked.scale) ** 2 / 2)  # for a pure event too: epsilon^2 / 2
+        debits.append((paid.sensitivity / paid.scale) ** 2 / 2)  # for a pure event too: epsilon^2 / 2
         assert sum(debits) <= self.reserved[account.identity] * (1 + 1e-9)
 
     @precondition(lambda self: self.accounts)

@@ -352,8 +352,8 @@ def test_no_row_is_read_before_the_debit(vault_of, monkeypatch: pytest.MonkeyPat
     order: list[str] = []
     debit, fold = Account.debit, RowCount.exact
 
-    def debited(self: Account, asked: Event) -> Event:
-        paid = debit(self, asked)
+    def debited(self: Account, event: Event) -> Event:
+        paid = debit(self, event)
         order.append("debit")
         return paid
 

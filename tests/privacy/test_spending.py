@@ -108,9 +108,9 @@ def test_small_and_large_budgets_are_spent_as_they_are(epsilon: float, delta: fl
 @pytest.mark.parametrize("n_features", [1, 20, 784])
 def test_the_automatic_plan_spends_its_budget(n_features: int) -> None:
     model = check(ApproxDP(1.0, 1e-6), n_features)
-    asked = [one.question_name for one in model.privacy_receipt_.events]
-    assert asked.count("row_count") == 1
-    assert asked.count("nearest_sums") == (1 if n_features > 32 else 0)
+    names = [one.question_name for one in model.privacy_receipt_.events]
+    assert names.count("row_count") == 1
+    assert names.count("nearest_sums") == (1 if n_features > 32 else 0)
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])

@@ -20,7 +20,7 @@ Paid = list[tuple[Question, Event]]
 
 @pytest.fixture
 def paid(monkeypatch: pytest.MonkeyPatch) -> Paid:
-    """Every question that a vault is asked, with the event that paid for it."""
+    """Every question that a vault answers, with the event that paid for it."""
     seen: Paid = []
     pay = Vault._pay
 
@@ -80,9 +80,9 @@ def test_a_fit_spends_its_budget(
     n_features: int, guarantee: Guarantee, neighbours: str, n_rows: int | None, paid: Paid
 ) -> None:
     model = check(paid, guarantee, n_features, neighbours=neighbours, n_rows=n_rows)
-    asked = [event.question_name for event in model.privacy_receipt_.events]
-    assert asked.count("row_count") == (n_rows is None)
-    assert asked.count("nearest_sums") == 1 + model.n_iter_
+    names = [event.question_name for event in model.privacy_receipt_.events]
+    assert names.count("row_count") == (n_rows is None)
+    assert names.count("nearest_sums") == 1 + model.n_iter_
 
 
 @pytest.mark.parametrize("n_clusters", [1, 7, 20])

@@ -40,16 +40,16 @@ def tables(neighbours: str, n_features: int) -> tuple[FloatArray, FloatArray]:
 @pytest.fixture
 def story(monkeypatch: pytest.MonkeyPatch) -> Story:
     """All that leaves the vault."""
-    told: Story = []
+    transcript: Story = []
     noisy = Vault._noisy
 
     def overheard(vault: Vault, question: Question, exact: IntArray, event: Event) -> Answer:
         answer = noisy(vault, question, exact, event)
-        told.append((question, event, answer.value))
+        transcript.append((question, event, answer.value))
         return answer
 
     monkeypatch.setattr(Vault, "_noisy", overheard)
-    return told
+    return transcript
 
 
 def fits(story: Story, rows: FloatArray, guarantee: Guarantee, neighbours: str) -> Iterator[Story]:
@@ -74,9 +74,9 @@ def test_no_fit_with_laplace_noise_loses_more_than_epsilon(neighbours: str, n_fe
                 )
             )
             / event.scale
-            for question, event, value in told
+            for question, event, value in transcript
         )
-        for told in fits(story, left, PureDP(1.5), neighbours)
+        for transcript in fits(story, left, PureDP(1.5), neighbours)
     ]
     assert max(map(abs, losses)) <= 1.5 * (1 + STEPS)
     assert max(losses) > 0.2, "the attack is worth its name"
@@ -91,9 +91,9 @@ def test_no_fit_with_gaussian_noise_tells_neighbours_farther_apart_than_mu(
     squares = [
         sum(
             float(np.sum((question.exact(left) - question.exact(right)).astype(np.float64) ** 2)) / event.scale**2
-            for question, event, _ in told
+            for question, event, _ in transcript
         )
-        for told in fits(story, left, GDP(1.0), neighbours)
+        for transcript in fits(story, left, GDP(1.0), neighbours)
     ]
     assert max(squares) <= 1 + STEPS
     assert max(squares) > 0.5, "the attack is worth its name"
@@ -103,8 +103,8 @@ def width_of(story: Story, kind: str) -> float:
     """Return the probability of noise that is at least as unusual in width, over all answers of all fits on one table."""
     left, _ = tables("add-remove", 3)
     squares, expected, variance = 0.0, 0.0, 0.0
-    for told in fits(story, left, GUARANTEES[kind], "add-remove"):
-        for question, event, value in told:
+    for transcript in fits(story, left, GUARANTEES[kind], "add-remove"):
+        for question, event, value in transcript:
             noise = (value / question.unit - question.exact(left)) / (event.standard_deviation / question.unit)
             squares += float(np.sum(noise**2))
             expected += noise.size
@@ -129,10 +129,10 @@ def test_less_noise_than_stated_is_caught(kind: str, part: float, story: Story, 
 def test_no_two_numbers_share_their_noise(kind: str, story: Story) -> None:
     # Faults 3 and 4: noise of sums that is the same in all coordinates, or that of the counts over again.
     left, _ = tables("add-remove", 12)
-    for told in fits(story, left, GUARANTEES[kind], "add-remove"):
+    for transcript in fits(story, left, GUARANTEES[kind], "add-remove"):
         fine = [
             value - question.exact(left) * question.unit
-            for question, event, value in told
+            for question, event, value in transcript
             if event.question_name == "nearest_sums"
         ]
         numbers = np.concatenate([noise.ravel() for noise in fine])

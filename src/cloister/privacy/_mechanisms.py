@@ -24,7 +24,7 @@ from cloister.privacy._guarantees import GDP, Cost, PureDP
 from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
 from cloister.privacy._selection import exponential_choice
 
-__all__ = ["EXPONENTIAL", "MECHANISMS", "DiscreteLaplace", "ExponentialChoice", "Mechanism", "RoundedGaussian"]
+__all__ = ["EXPONENTIAL", "MECHANISMS", "DiscreteLaplace", "ExponentialChoice", "Mechanism", "PureMechanism", "RoundedGaussian"]
 
 SMALLEST_DEVIATION = 1e-9  # in steps: never quite zero, so that one may divide by it
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
@@ -94,20 +94,24 @@ class RoundedGaussian(Mechanism):
         return float(scale * ndtri(confidence))
 
 
-class DiscreteLaplace(Mechanism):
-    """An integer from the two-sided geometric law is added to every number."""
-
-    name: ClassVar[str] = "discrete_laplace"
-    label: ClassVar[str] = "Discrete Laplace"
-    norm: ClassVar[str] = "l1"
+class PureMechanism(Mechanism):
+    """Noise without delta: its cost is an epsilon."""
 
     def cost(self, ratio: float) -> Cost:
         """Return the cost: epsilon is the ratio."""
         return PureDP(ratio)
 
     def scale(self, cost: Cost, sensitivity: float) -> Scale:
-        """Return b."""
+        """Return b, or the divisor of the costs; of a Gaussian cost the pure part is spent."""
         return Scale.at_least(sensitivity / cost.pure_budget().epsilon)
+
+
+class DiscreteLaplace(PureMechanism):
+    """An integer from the two-sided geometric law is added to every number."""
+
+    name: ClassVar[str] = "discrete_laplace"
+    label: ClassVar[str] = "Discrete Laplace"
+    norm: ClassVar[str] = "l1"
 
     def deviation(self, scale: float) -> float:
         """Return the deviation of the discrete law."""
@@ -127,20 +131,12 @@ class DiscreteLaplace(Mechanism):
         return 1 / scale
 
 
-class ExponentialChoice(Mechanism):
+class ExponentialChoice(PureMechanism):
     """One index is released, chosen with probability proportional to exp(-cost/scale)."""
 
     name: ClassVar[str] = "exponential"
     label: ClassVar[str] = "Exponential mechanism: one is chosen, the better the likelier"
     norm: ClassVar[str] = "span"
-
-    def cost(self, ratio: float) -> Cost:
-        """Return the cost: epsilon is the ratio."""
-        return PureDP(ratio)
-
-    def scale(self, cost: Cost, sensitivity: float) -> Scale:
-        """Return the divisor of the costs; of a Gaussian cost the pure part is spent."""
-        return Scale.at_least(sensitivity / cost.pure_budget().epsilon)
 
     def deviation(self, scale: float) -> float:
         """Return the deviation of Gumbel noise: the choice is made as if every cost got it and the smallest won."""
