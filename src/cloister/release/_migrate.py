@@ -28,6 +28,7 @@ class _Kind:
     numbered: bool = False
 
 
+LARGEST_FIGURE = 1e150
 COUNT = _Kind("count", "How many rows there are", ("row_count",))
 VOTE = _Kind("vote", "Votes for the nearest candidate", ("nearest_counts",), numbered=True)
 ROUND = _Kind("round", "Counts and sums of the rows nearest to each centre", ("nearest_counts", "nearest_sums"), numbered=True)
@@ -166,7 +167,7 @@ def _decided(entry: Mapping[str, Any], frame: Frame) -> dict[str, float]:
 def _kept(entry: Mapping[str, Any], key: str, name: str = "n_kept") -> dict[str, float]:
     with suppress(KeyError, TypeError, ValueError):
         value = float(entry[key])
-        return {name: value} if math.isfinite(value) else {}
+        return {name: value} if abs(value) <= LARGEST_FIGURE else {}
     return {}
 
 

@@ -222,24 +222,20 @@ def read_steps(data: Any) -> tuple[StepRecord, ...]:
     """Read records of steps: numbers by name, and a picture that the report draws as far as it fits."""
     if not isinstance(data, list):
         raise TypeError("steps")
-    steps = tuple(
-        StepRecord(
-            name=str(one["name"]),
-            purpose=str(one["purpose"]),
-            figures={str(name): _figure(value) for name, value in dict(one["figures"]).items()},
-            picture=dict(one["picture"]),
-        )
-        for one in data
-    )
+    steps = tuple(_read_step(one) for one in data)
     if len({step.name for step in steps}) != len(steps):
         raise ValueError("steps of one name")
     return steps
 
 
-def _figure(value: Any) -> float:
-    if not isinstance(value, int | float):
+def _read_step(data: Any) -> StepRecord:
+    figures, picture = data["figures"], data["picture"]
+    if not isinstance(figures, dict) or not isinstance(picture, dict):
+        raise TypeError("steps")
+    if not all(isinstance(value, int | float) for value in figures.values()):
         raise TypeError("figures")
-    return float(value)
+    numbers = {name: float(value) for name, value in figures.items()}
+    return StepRecord(name=str(data["name"]), purpose=str(data["purpose"]), figures=numbers, picture=picture)
 
 
 def _migrated(release: Release, history: list[Any]) -> Release:
