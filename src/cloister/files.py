@@ -67,8 +67,9 @@ def open_draft(target: Path) -> Iterator[IO[bytes]]:
             yield stream
         return
     draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
+    opened = draft.open("xb")
     try:
-        with draft.open("wb") as stream:
+        with opened as stream:
             yield stream
         draft.replace(target)
     finally:

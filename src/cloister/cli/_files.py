@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from cloister.exceptions import ParameterError
+from cloister.files import open_draft
 
 __all__ = ["STANDARD_OUTPUT", "Target", "open_target", "refuse_same"]
 
@@ -46,21 +47,13 @@ def open_target(option: str, path: str | None, *, force: bool) -> Iterator[Targe
         return
     place = Path(path)
     _check(option, place, force=force)
-    device = place.exists() and not place.is_file()
-    draft = place if device else place.with_name(f".{place.name}.{os.getpid()}.draft")
-    stream = _open_draft(option, place, draft, device=device)
     try:
-        with stream:
+        with open_draft(place) as stream:
             yield Target(option, path, stream)
-        if not device:
-            draft.replace(place)
         return
     except OSError as error:
         reason = error.strerror
-    finally:
-        if not device:
-            draft.unlink(missing_ok=True)
-    raise _unwritable(option, place, reason)
+    raise ParameterError(f"{option}: cannot write {str(place)!r} ({reason}). Choose another place.")
 
 
 def refuse_same(named: Sequence[tuple[str, str | None]]) -> None:
@@ -88,18 +81,6 @@ def _check(option: str, place: Path, *, force: bool) -> None:
         raise ParameterError(f"{option}: there is no folder {str(place.parent)!r}. Create it first.")
     if place.is_file() and not force:
         raise ParameterError(f"{option}: {str(place)!r} exists. Choose another name, or pass --force to replace it.")
-
-
-def _open_draft(option: str, place: Path, draft: Path, *, device: bool) -> IO[bytes]:
-    try:
-        return draft.open("wb" if device else "xb")
-    except OSError as error:
-        reason = error.strerror
-    raise _unwritable(option, place, reason)
-
-
-def _unwritable(option: str, place: Path, reason: str | None) -> ParameterError:
-    return ParameterError(f"{option}: cannot write {str(place)!r} ({reason}). Choose another place.")
 
 
 def _standard_output() -> IO[bytes]:
