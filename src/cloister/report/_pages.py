@@ -51,15 +51,9 @@ def render_page(template: str, *, folder: Path = TEMPLATES, **values: Any) -> st
 def _environment(folder: Path) -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
-        loader=FileSystemLoader([folder, TEMPLATES]),
-        autoescape=True,
-        finalize=_printable,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=StrictUndefined,
-    )
+    loader = FileSystemLoader([folder, TEMPLATES])
+    environment = Environment(loader=loader, autoescape=True, finalize=_printable, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = environment.keep_trailing_newline = True
     environment.filters |= {"name": plain_text, "number": number, "with": format, "with_error": with_error}
     environment.globals |= {"count_of": count_of}
     return environment
