@@ -5,6 +5,7 @@ All of it is read off the records of a release and the events that carry their n
 that does not fit is left out.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -110,11 +111,9 @@ def course_of(summary: dict[str, Any]) -> Course:
     """Return what the page says of the steps."""
     steps, panels = summary["steps"], summary["panels"]
     voted, moved = any(panel["voted"] for panel in panels), any(not panel["voted"] for panel in panels)
-    words = [
-        *([VOTES] if voted else []),
-        *([ROUNDS] if any("radius" in step["figures"] for step in steps) else []),
-        *([JOINED] if any(" left" in panel["caption"] for panel in panels) else []),
-    ]
+    rounds = [step["figures"] for step in steps if "radius" in step["figures"]]
+    joined = any(figures.get("n_kept", math.inf) < figures.get("n_points", 0.0) for figures in rounds)
+    words = [line for line, fits in ((VOTES, voted), (ROUNDS, rounds), (JOINED, joined)) if fits]
     plane = "the plane of the final centres" + (" (votes: in a random projection)" if summary["projected"] else "")
     legend = f"All at one scale, in {plane}.{LEGEND_OF_VOTES if voted else ''}{LEGEND_OF_ROUNDS if moved else ''}"
     drawn = [
