@@ -6,6 +6,8 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 JOBS ?= 2
 export PYTHONWARNINGS ?= default
+# Quiet twice: errors only. The warnings of pip and its build tools are not ours to mend.
+INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check format lint types slow mutants fuzz audit bench bench-grids bench-small bench-source-target clean
@@ -16,16 +18,16 @@ help:  ## Say what each target does.
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Cloister needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Creating $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
+	@PYTHONWARNINGS=ignore $(PYTHON) -m venv $(VENV)
 
 $(CORE): pyproject.toml | $(BIN)/python
 	@echo "Installing Cloister"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(INSTALL) .
 	@touch $@
 
 $(DEV): pyproject.toml | $(BIN)/python
 	@echo "Installing Cloister with its development tools (a few minutes, once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(INSTALL) '.[dev]'
 	@touch $(CORE) $@
 
 setup: $(DEV)  ## Create the virtual environment with all tools.
