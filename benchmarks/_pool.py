@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Worker processes, one job each at a time. A worker that dies or takes too long costs its own job only."""
+"""Worker processes, one job each at a time. A worker that dies or takes too long costs its own job only.
+
+That is why it is not joblib: there a worker that dies, or a job that takes too long, ends the whole run, and which job it
+was is not said. The others would be lost, and the next run would meet the same job again.
+"""
 
 import contextlib
 import multiprocessing

@@ -51,12 +51,9 @@ def test_a_method_that_is_not_installed_is_refused_with_the_reason(refused, monk
     refused("table1", "--methods", "diffprivlib", match="diffprivlib cannot run here")
 
 
-def test_without_the_benchmark_one_line_says_what_to_install(refused, monkeypatch):
-    def absent(name: str) -> ModuleType:
-        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-    monkeypatch.setattr("cloister.cli._bench.import_module", absent)
-    refused("list", match="bench: the benchmark is not installed. Run pip install 'cloister[bench]'.")
+def test_without_the_repository_one_line_says_where_the_benchmark_is(refused, monkeypatch, tmp_path):
+    monkeypatch.setattr("cloister.cli._bench.REPOSITORY", tmp_path)
+    refused("list", match="bench: the benchmark is in the repository, not in the package. Clone it and run make bench there.")
 
 
 def test_without_one_of_its_libraries_one_line_says_what_to_install(refused, monkeypatch):

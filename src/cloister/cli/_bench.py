@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister bench``: the benchmark, which sees rows and truth and therefore lives outside the package."""
+"""``cloister bench``: the benchmark, which sees rows and truth and therefore lives in the repository alone."""
 
 import sys
 from importlib import import_module
@@ -12,8 +12,7 @@ from cloister.exceptions import CloisterError
 
 __all__ = ["bench"]
 
-HOMES = ("cloister_bench", "benchmarks")  # installed beside the package, or the folder of the repository
-REMEDY = "Run pip install 'cloister[bench]'."
+REPOSITORY = Path(__file__).resolve().parents[3]  # where the package is installed from it
 
 
 @click.command(
@@ -28,17 +27,13 @@ def bench(arguments: tuple[str, ...]) -> Any:
 
 
 def _load() -> click.Command:
-    """Return the benchmark's own command."""
-    repository = Path(__file__).resolve().parents[3]
-    if (repository / "benchmarks" / "_cli.py").is_file() and str(repository) not in sys.path:
-        sys.path.append(str(repository))
-    missing: str | None = "the benchmark"
-    for home in HOMES:
-        try:
-            command: click.Command = import_module(f"{home}._cli").bench
-            return command
-        except ModuleNotFoundError as error:
-            if error.name not in (home, f"{home}._cli"):
-                missing = error.name
-                break
-    raise CloisterError(f"bench: {missing} is not installed. {REMEDY}")
+    """Return the benchmark's own command, from the repository."""
+    if not (REPOSITORY / "benchmarks" / "_cli.py").is_file():
+        raise CloisterError("bench: the benchmark is in the repository, not in the package. Clone it and run make bench there.")
+    if str(REPOSITORY) not in sys.path:
+        sys.path.append(str(REPOSITORY))
+    try:
+        command: click.Command = import_module("benchmarks._cli").bench
+    except ModuleNotFoundError as error:
+        raise CloisterError(f"bench: {error.name} is not installed. Run pip install 'cloister[bench]'.") from None
+    return command
