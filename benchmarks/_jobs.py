@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Choice", "Context", "Job", "Plan", "key_of"]
+__all__ = ["FACTS", "Choice", "Context", "Job", "Plan", "key_of"]
+
+FACTS = ("kind", "data", "origin", "method", "epsilon", "repeat", "base_seed", "settings")  # what a result is named by
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +38,7 @@ class Job:
 
     def facts(self) -> dict[str, Any]:
         """Return the job as plain data, the first half of its record."""
-        return {
-            "kind": self.kind,
-            "data": self.data,
-            "origin": self.origin,
-            "method": self.method,
-            "epsilon": self.epsilon,
-            "repeat": self.repeat,
-            "base_seed": self.base_seed,
-            "settings": dict(self.settings),
-        }
+        return {**{name: getattr(self, name) for name in FACTS}, "settings": dict(self.settings)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,5 +72,4 @@ class Plan:
 
 def key_of(record: Mapping[str, Any]) -> str:
     """Return the key of a job or of a stored result."""
-    names = ("kind", "data", "origin", "method", "epsilon", "repeat", "base_seed", "settings")
-    return json.dumps([record[name] for name in names], sort_keys=True)
+    return json.dumps([record[name] for name in FACTS], sort_keys=True)

@@ -14,12 +14,12 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from ._errors import BenchError
-from ._jobs import key_of
+from ._jobs import FACTS, key_of
 
 __all__ = ["LOCK", "RESULTS", "RUNS", "Store", "read_results", "read_runs"]
 
 RESULTS, RUNS, LOCK = "results.jsonl", "runs.jsonl", ".lock"
-NEEDED = {"kind", "data", "origin", "method", "epsilon", "repeat", "base_seed", "settings", "status"}
+NEEDED = {*FACTS, "status"}
 
 
 class Store:

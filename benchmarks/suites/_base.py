@@ -18,16 +18,58 @@ from .._sources import sources
 __all__ = ["Measure", "Suite", "chosen_data", "chosen_methods", "chosen_names", "failures", "turn_by_turn"]
 
 Measure = Callable[[Job, Context], dict[str, Any]]
+WORDS: dict[str, tuple[str, str]] = {  # title on the page and one line of help, by name
+    "table1": (
+        "Table I: area under the loss",
+        "area under the loss over five epsilons, all methods, 34 data sets (PE-means, Table I)",
+    ),
+    "curves": (
+        "Figures 3 and 4: loss against epsilon and against the number of clusters",
+        "loss against epsilon on real data, and against the number of clusters (PE-means, Figures 3 and 4)",
+    ),
+    "vote-splitting": (
+        "Figure 1: vote splitting",
+        "top-k selection loses clusters, weighted k-means keeps them (PE-means, Figure 1)",
+    ),
+    "tuning": (
+        "Figure 2: how many candidates and rounds",
+        "best candidates L and rounds T against rows N and columns d (PE-means, Figure 2)",
+    ),
+    "grids": (
+        "Uniform grids: Tables II and III",
+        "RUGNIK beside EUGkM and others on 18 small configurations (optimal grids, Tables II and III)",
+    ),
+    "source-target": (
+        "Source-target clustering: Figure 3 and the appendix pairs",
+        "cost against k for NNA, NAS and others (source-target clustering, Figure 3 and appendix)",
+    ),
+    "speed": (
+        "Speed: seconds a fit",
+        "seconds a fit, one thread, and PEMeans beside a direct transcription of its paper",
+    ),
+    "scaling": (
+        "Scaling: time and memory",
+        "time and memory of a fit against rows, columns and clusters",
+    ),
+}
 
 
 class Suite(ABC):
     """A question that the benchmark answers: which jobs, and what to show of their results."""
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    about: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]  # of the jobs whose results it shows
     alone: ClassVar[bool] = False  # whether jobs run one at a time, because time is what is measured
+
+    @property
+    def title(self) -> str:
+        """The heading of its section."""
+        return WORDS[self.name][0]
+
+    @property
+    def about(self) -> str:
+        """What it answers, in one line."""
+        return WORDS[self.name][1]
 
     @abstractmethod
     def plan(self, choice: Choice) -> Plan:
@@ -41,7 +83,7 @@ class Suite(ABC):
 def chosen_data(choice: Choice, default: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return data sets of Table I (or of its kind) with their origins, and what is left out.
 
-    A default that cannot be had is left out; one that was asked for by name is refused.
+    A default that is not available is left out; one that was named is refused.
     """
     found, left_out, folder = [], [], choice.context.folder
     asked = choice.datasets is not None

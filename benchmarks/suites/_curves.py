@@ -27,8 +27,6 @@ class Curves(Suite):
     """The same fits as in Table I, drawn as curves; results of either suite serve both."""
 
     name = "curves"
-    title = "Figures 3 and 4: loss against epsilon and against the number of clusters"
-    about = "loss against epsilon on real data, and against the number of clusters (PE-means, Figures 3 and 4)"
     kinds = (KIND,)
 
     def plan(self, choice: Choice) -> Plan:

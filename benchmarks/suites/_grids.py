@@ -63,8 +63,6 @@ class Grids(Suite):
     """Two rules for the number of cells, and rivals where they are installed."""
 
     name = "grids"
-    title = "Uniform grids: Tables II and III"
-    about = "RUGNIK beside EUGkM and others on 18 small configurations (optimal grids, Tables II and III)"
     kinds = (KIND,)
 
     def plan(self, choice: Choice) -> Plan:

@@ -32,8 +32,6 @@ class Scaling(Suite):
     """How cost grows."""
 
     name = "scaling"
-    title = "Scaling: time and memory"
-    about = "time and memory of a fit against rows, columns and clusters"
     kinds = (KIND,)
     alone = True
 

@@ -55,8 +55,6 @@ class SourceTarget(Suite):
     """Methods that see a private source, those that ignore it, and the limit."""
 
     name = "source-target"
-    title = "Source-target clustering: Figure 3 and the appendix pairs"
-    about = "cost against k for NNA, NAS and others (source-target clustering, Figure 3 and appendix)"
     kinds = (KIND,)
 
     def plan(self, choice: Choice) -> Plan:

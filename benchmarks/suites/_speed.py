@@ -33,8 +33,6 @@ class Speed(Suite):
     """Seconds of a fit."""
 
     name = "speed"
-    title = "Speed: seconds a fit"
-    about = "seconds a fit, one thread, and PEMeans beside a direct transcription of its paper"
     kinds = (KIND,)
     alone = True
 

@@ -50,8 +50,6 @@ class Table1(Suite):
     """All methods on all data sets."""
 
     name = "table1"
-    title = "Table I: area under the loss"
-    about = "area under the loss over five epsilons, all methods, 34 data sets (PE-means, Table I)"
     kinds = (KIND,)
 
     def plan(self, choice: Choice) -> Plan:

@@ -47,27 +47,17 @@ class Tuning(Suite):
     """PEMeans with many settings."""
 
     name = "tuning"
-    title = "Figure 2: how many candidates and rounds"
-    about = "best candidates L and rounds T against rows N and columns d (PE-means, Figure 2)"
     kinds = (KIND,)
 
     def plan(self, choice: Choice) -> Plan:
         chosen_names("--methods", choice.methods, [METHOD], [METHOD])
         rows = [source.name for source in sources().values() if source.n_features <= WIDEST]
         data, left_out = chosen_data(choice, QUICK if choice.profile == "quick" else [*rows, *QUICK[1:]])
+        facts = [{"kind": KIND, "data": name, "origin": origin, "base_seed": choice.seed} for name, origin in data]
+        tried = [{"candidates": one, "rounds": other} for one, other in itertools.product(CANDIDATES, ROUNDS)]
         jobs = [
-            Job(
-                kind=KIND,
-                data=name,
-                origin=origin,
-                method=METHOD,
-                epsilon=epsilon,
-                repeat=repeat,
-                base_seed=choice.seed,
-                settings={"candidates": candidates, "rounds": rounds},
-            )
-            for name, origin in data
-            for candidates, rounds in itertools.product(CANDIDATES, ROUNDS)
+            Job(**one, method=METHOD, epsilon=epsilon, repeat=repeat, settings=settings)
+            for one, settings in itertools.product(facts, tried)
             for epsilon in choice.epsilons or (EPSILON,)
             for repeat in range(choice.repeats or REPEATS[choice.profile])
         ]

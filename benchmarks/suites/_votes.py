@@ -35,8 +35,6 @@ class VoteSplitting(Suite):
     """The two rules of selection side by side."""
 
     name = "vote-splitting"
-    title = "Figure 1: vote splitting"
-    about = "top-k selection loses clusters, weighted k-means keeps them (PE-means, Figure 1)"
     kinds = (KIND,)
 
     def plan(self, choice: Choice) -> Plan:

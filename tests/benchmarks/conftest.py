@@ -17,10 +17,10 @@ from benchmarks._jobs import Job  # noqa: E402
 from benchmarks._methods import LIMIT, ONE_START  # noqa: E402
 from benchmarks._stats import EPSILONS  # noqa: E402
 from benchmarks._store import Store  # noqa: E402
+from tests.cli.conftest import Run, refused  # noqa: E402, F401
 
 from cloister.cli import main  # noqa: E402
 
-Run = Callable[..., Result]
 # Times the limit, by method: who wins is known.
 LEVELS = {"PEMeans": 1.02, "GridKMeans": 1.5, "FastLloyd": 3.0}
 LIMITS = {"iris": 0.0357, "sklearn_4_4": 0.0207}
@@ -30,21 +30,6 @@ LIMITS = {"iris": 0.0357, "sklearn_4_4": 0.0207}
 def run() -> Run:
     def invoke(*arguments: object) -> Result:
         return CliRunner().invoke(main, ["bench", *map(str, arguments)])
-
-    return invoke
-
-
-@pytest.fixture
-def refused(run: Run) -> Run:
-    """Run a command that must end with exit code 2 and one line on standard error."""
-
-    def invoke(*arguments: object, match: str) -> Result:
-        result = run(*arguments)
-        assert result.exit_code == 2, result.output
-        assert result.stderr.startswith("Error: ")
-        assert result.stderr.count("\n") == 1
-        assert match in result.stderr
-        return result
 
     return invoke
 

@@ -270,15 +270,13 @@ def test_errors_are_those_of_the_noise(generator):
 
 def true_sensitivity(event, n_features):
     """How far the answer can move, from first principles, in steps of the event's own unit."""
-    gaussian, replaced = event.mechanism == "rounded_gaussian", event.relation == "replace"
-    if event.question_name == "row_count":
-        return 1.0
-    if event.question_name == "hash_counts":
-        l2, l1 = (math.sqrt(2), 2.0) if replaced else (1.0, 1.0)
-        return l2 if gaussian else l1
-    assert event.question_name == "hash_sums"
-    reach = (2.0 if replaced else 1.0) / event.unit
-    return reach if gaussian else reach * math.sqrt(n_features)
+    gaussian, moved = event.mechanism == "rounded_gaussian", 2.0 if event.relation == "replace" else 1.0
+    steps = {
+        "row_count": 1.0,
+        "hash_counts": math.sqrt(moved) if gaussian else moved,  # a row leaves one leaf and enters another
+        "hash_sums": moved / event.unit * (1.0 if gaussian else math.sqrt(n_features)),  # opposite rows, in the l1 norm
+    }
+    return steps[event.question_name]
 
 
 def share_spent(events, guarantee, n_features):

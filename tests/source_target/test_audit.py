@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from tests.statistical.test_audit import proven_epsilon as best_epsilon
 
 from cloister.data import open_rows
 from cloister.domain import Ball, Relation
@@ -57,18 +57,7 @@ def look(counts, sums, pure, moved):
 
 def proven_epsilon(left, right, delta):
     thresholds = np.quantile(np.concatenate([left.ravel()[:TUNED], right.ravel()[:TUNED]]), np.linspace(0.02, 0.98, 49))
-    left, right = left.ravel()[TUNED:], right.ravel()[TUNED:]  # the thresholds were chosen on the others
-    level = FALSE_ALARM / (8 * len(thresholds))
-    best = 0.0
-    for one, other in ((left, right), (right, left)):
-        for threshold in thresholds:
-            for said in (np.greater_equal, np.less):
-                hits, alarms = (int(np.count_nonzero(said(table, threshold))) for table in (one, other))
-                at_least = stats.beta.ppf(level, hits, one.size - hits + 1) if hits else 0.0
-                at_most = stats.beta.isf(level, alarms + 1, other.size - alarms) if alarms < other.size else 1.0
-                if at_least > delta:
-                    best = max(best, math.log((at_least - delta) / at_most))
-    return best
+    return best_epsilon(left.ravel()[TUNED:], right.ravel()[TUNED:], thresholds, delta)  # chosen on the others
 
 
 def claimed(cost, delta):
