@@ -49,7 +49,7 @@ def _figures(results: Results) -> dict[Key, dict[str, tuple[Estimate, float]]]:
 
 
 def _labelled(found: dict[tuple[Any, str], list[dict[str, Any]]]) -> dict[str, tuple[Estimate, float]]:
-    told = {}
+    figures = {}
     for settings in dict.fromkeys(words for _, words in found):
         losses = {epsilon: [one["loss"] for one in records] for (epsilon, words), records in found.items() if words == settings}
         times = [
@@ -64,5 +64,5 @@ def _labelled(found: dict[tuple[Any, str], list[dict[str, Any]]]) -> dict[str, t
         else:
             epsilon, values = next(iter(losses.items()))
             label, figure = "loss" if epsilon is None else f"loss, epsilon {epsilon:g}", mean_of(values)
-        told[f"{label}, {settings}" if settings else label] = (figure, mean_of(times).value)
-    return told
+        figures[f"{label}, {settings}" if settings else label] = (figure, mean_of(times).value)
+    return figures

@@ -51,7 +51,7 @@ class Context:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What the user asked for; None leaves it to the suite and the profile."""
+    """The options of a run; None leaves it to the suite and the profile."""
 
     profile: str = "quick"
     datasets: tuple[str, ...] | None = None

@@ -136,9 +136,9 @@ def _draw(axis: Any, panel: Panel, styles: Mapping[str, dict[str, Any]], *, tick
         axis.axhline(panel.limit, color="black", linewidth=0.9, linestyle=(0, (1, 1)), label=LIMIT)
     axis.set_title(panel.title)
     axis.set(xscale="log", yscale="log")
-    shown = [one.value for curve in panel.curves.values() for one in curve.values()]
-    shown += [] if panel.limit is None else [panel.limit]
-    axis.set_ylim(min(shown) * 0.8, max(shown) * 1.25)  # intervals may reach further
+    values = [one.value for curve in panel.curves.values() for one in curve.values()]
+    values += [] if panel.limit is None else [panel.limit]
+    axis.set_ylim(min(values) * 0.8, max(values) * 1.25)  # intervals may reach further
     places = ticks or sorted({x for curve in panel.curves.values() for x in curve})
     axis.set_xticks(places, [f"{x:g}" if x < 10_000 else f"{x:.0e}".replace("e+0", "e") for x in places])
     axis.minorticks_off()

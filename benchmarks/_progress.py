@@ -17,7 +17,7 @@ BAR_EVERY = 1.0
 
 
 class Durations:
-    """Seconds of jobs that ended, to foretell those that have not: by data set, method and epsilon, else by what is nearest."""
+    """Seconds of jobs that ended, to predict those of the others: by data set, method and epsilon, else by what is nearest."""
 
     def __init__(self) -> None:
         self._sums: dict[tuple[Any, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -29,7 +29,7 @@ class Durations:
             entry[0] += float(record.get("job_seconds", 0.0))
             entry[1] += 1
 
-    def foretell(self, jobs: Iterable[Job]) -> float | None:
+    def predict(self, jobs: Iterable[Job]) -> float | None:
         """Return how many seconds the jobs will take, one after another; None while nothing is known."""
         if () not in self._sums:
             return None
@@ -77,7 +77,7 @@ class Meter:
             self._bar.stop()
 
     def step(self, *, failed: bool, left: Callable[[], float | None]) -> None:
-        """One more job has ended; `left` tells how long the others will take, and is asked now and then."""
+        """One more job has ended; `left` returns how long the others will take, and is called now and then."""
         self._done += 1
         self._failed += failed
         if self._bar is not None:

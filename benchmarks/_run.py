@@ -91,8 +91,8 @@ def _wanted(records: list[dict[str, Any]], jobs: tuple[Job, ...]) -> dict[str, d
 
 def _facts(suite: str, plan: Plan, choice: Choice, stamp: dict[str, Any]) -> dict[str, Any]:
     machine = {"system": platform.platform(), "processors": n_processors(), "machine": platform.machine()}
-    asked = {"profile": choice.profile, "repeats": choice.repeats, "seed": choice.seed}
-    return {"suite": suite, "when": _now(), **stamp, **machine, **asked, "jobs": len(plan.jobs), "left_out": plan.left_out}
+    options = {"profile": choice.profile, "repeats": choice.repeats, "seed": choice.seed}
+    return {"suite": suite, "when": _now(), **stamp, **machine, **options, "jobs": len(plan.jobs), "left_out": plan.left_out}
 
 
 def _measure(
@@ -126,7 +126,7 @@ def _measure(
 
 
 def _time_left(durations: Durations, left: dict[str, Job], n_workers: int) -> float | None:
-    total = durations.foretell(left.values())
+    total = durations.predict(left.values())
     return None if total is None else total / n_workers
 
 

@@ -50,7 +50,7 @@ class Store:
         _write_line(self._file, record)
 
     def note_run(self, facts: Mapping[str, Any]) -> None:
-        """Keep what was asked for, once a start."""
+        """Keep the options of a run, once a start."""
         with (self.folder / RUNS).open("ab") as file:
             _write_line(file, facts)
 
@@ -65,7 +65,7 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
 
 
 def read_runs(folder: Path) -> list[dict[str, Any]]:
-    """Return what was asked for in a folder, start by start."""
+    """Return the options of the runs in a folder, start by start."""
     return _read_lines(folder / RUNS)
 
 

@@ -49,8 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
         for variant, switch in VARIANTS.items():
             with switch():
                 ratios[variant].append(_area(data, options.repeats) / whole)
-        told = "  ".join(f"{variant} {values[-1]:.3f}" for variant, values in ratios.items())
-        report.line(f"   {name:16s} {told}", name=name, whole=whole, ratios={key: one[-1] for key, one in ratios.items()})
+        figures = "  ".join(f"{variant} {values[-1]:.3f}" for variant, values in ratios.items())
+        report.line(f"   {name:16s} {figures}", name=name, whole=whole, ratios={key: one[-1] for key, one in ratios.items()})
     for variant, values in ratios.items():
         mean = float(np.exp(np.mean(np.log(values))))
         report.line(f"   {variant:34s} {mean:.3f} times the area, worst {max(values):.3f}", variant=variant, mean=mean)
@@ -91,7 +91,7 @@ def _recipe(**changes: Any) -> Variant:
 
 
 @contextmanager
-def _believe_everything() -> Iterator[None]:
+def _shrink_nothing() -> Iterator[None]:
     with mock.patch("cloister.algorithms._refine.gain", lambda offsets, variances, **_: np.ones(len(offsets))):
         yield
 
@@ -103,9 +103,9 @@ def _clip_nothing() -> Iterator[None]:
 
 
 VARIANTS: dict[str, Variant] = {
-    "believe every offset": _believe_everything,
+    "no shrinkage": _shrink_nothing,
     "clip nothing": _clip_nothing,
-    "no surplus centres": _recipe(surplus=1.0),
+    "no extra starting centres": _recipe(surplus=1.0),
     "one round of sums": _recipe(n_rounds=1, n_rounds_low_snr=1, surplus=1.0),
     "two rounds of sums": _recipe(n_rounds=2, n_rounds_low_snr=2),
     "one round of votes": _recipe(n_votes=1, n_votes_flat=1),

@@ -45,8 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
         ).items():
             seconds[name].append(one)
     for name, all_times in seconds.items():
-        told = ", ".join(f"{one:.2f}" for one in all_times)
-        report.line(f"   {options.rows:,} x 16: {name} {told} s", name=name, seconds=all_times)
+        listed = ", ".join(f"{one:.2f}" for one in all_times)
+        report.line(f"   {options.rows:,} x 16: {name} {listed} s", name=name, seconds=all_times)
     report.floor("KMeans over scikit-learn", float(np.mean(seconds["KMeans"]) / np.mean(seconds["scikit-learn"])), at_most=1.0)
     return report.finish()
 

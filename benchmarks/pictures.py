@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     ):
         model = KMeans(8, epsilon=1.0, bounds=(-1, 1), random_state=1).fit(rows)
     _draw(rows, seen["located"], seen["refined"], reach=2**0.5, path=folder / "kmeans.png")
-    print(f"epsilon 1, {len(rows)} rows: loss {-model.score(rows) / len(rows):.4f}, told {model.loss_:.4f}")
+    print(f"epsilon 1, {len(rows)} rows: loss {-model.score(rows) / len(rows):.4f}, estimated {model.loss_:.4f}")
     return 0
 
 
@@ -44,7 +44,10 @@ def _draw(rows: Array, located: Any, refined: Any, *, reach: float, path: Path) 
     votes = np.maximum(located.votes.value, 0.0)
     axes[0].scatter(*(reach * located.candidates.T), s=0.4 * votes, color="0.35", linewidths=0)
     axes[0].set_title("the last votes: area is the noisy count", fontsize=9)
-    stages = [(located.points, "where refining starts: surplus points"), (refined.steps[1], "after two rounds of sums")]
+    stages = [
+        (located.points, "where refining starts: more points than clusters"),
+        (refined.steps[1], "after two rounds of sums"),
+    ]
     stages.append((refined.centers, "the centres that are released"))
     for axis, (points, title) in zip(axes[1:], stages, strict=True):
         axis.scatter(*rows.T, s=1, color="0.8", linewidths=0)

@@ -41,12 +41,12 @@ def main(arguments: list[str] | None = None) -> int:
         data = make(name)
         limit = Reference(data.n_clusters, n_init=10, random_state=0).fit(data.rows).inertia_ / len(data.rows)
         single = data.loss(data.rows.mean(axis=0, keepdims=True)) / limit
-        told = f"   {name:<12} one centre {single:8.2f}"
+        line = f"   {name:<12} one centre {single:8.2f}"
         for method in methods:
             losses = {epsilon: _loss(method, data, epsilon, options.repeats) / limit for epsilon in EPSILONS}
             found[method].append(area(losses) / (EPSILONS[-1] - EPSILONS[0]))
-            told += f"  {method} {found[method][-1]:.3f} ({losses[EPSILONS[0]]:.2f})"
-        report.line(told, name=name, limit=limit, one_centre=single, ratios={key: each[-1] for key, each in found.items()})
+            line += f"  {method} {found[method][-1]:.3f} ({losses[EPSILONS[0]]:.2f})"
+        report.line(line, name=name, limit=limit, one_centre=single, ratios={key: each[-1] for key, each in found.items()})
     for method, ratios in found.items():
         mean = float(np.exp(np.mean(np.log(ratios))))
         report.line(f"   {method:<14} geometric mean {mean:.3f}, worst {max(ratios):.3f}", method=method, mean=mean)

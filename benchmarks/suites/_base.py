@@ -86,12 +86,12 @@ def chosen_data(choice: Choice, default: Sequence[str]) -> tuple[list[tuple[str,
     A default that is not available is left out; one that was named is refused.
     """
     found, left_out, folder = [], [], choice.context.folder
-    asked = choice.datasets is not None
-    for name in _expand(choice.datasets, list(sources())) if asked else default:
+    named = choice.datasets is not None
+    for name in _expand(choice.datasets, list(sources())) if named else default:
         try:
             found.append((name, origin_of(name, folder)))
         except BenchError as error:
-            if asked and not any(fnmatch.fnmatch(name, pattern) for pattern in choice.datasets or () if "*" in pattern):
+            if named and not any(fnmatch.fnmatch(name, pattern) for pattern in choice.datasets or () if "*" in pattern):
                 raise
             left_out.append(str(error))
     if not found:
@@ -102,7 +102,7 @@ def chosen_data(choice: Choice, default: Sequence[str]) -> tuple[list[tuple[str,
 
 
 def chosen_methods(choice: Choice, default: Callable[[Method], bool] = lambda method: True) -> list[Method]:
-    """Return the private methods of a choice; refuse one that was asked for and cannot run."""
+    """Return the private methods of a choice; refuse one that was named and cannot run."""
     if choice.methods is None:
         return [method for method in usable(choice.context.pythons) if default(method)]
     methods = [find_method(name) for name in choice.methods]

@@ -198,9 +198,9 @@ def _eugkm_wins(ratios: dict[tuple[Shape, float], Estimate]) -> str:
 
 
 def _panels(cells: dict[tuple[str, str], Cell], shapes: dict[str, Shape]) -> list[Panel]:
-    shown = [name for name, (_, k, n) in shapes.items() if n == 100 * k] or list(shapes)
+    listed = [name for name, (_, k, n) in shapes.items() if n == 100 * k] or list(shapes)
     panels = []
-    for name in shown:
+    for name in listed:
         d, k, n = shapes[name]
         mine = {method: cell for (one, method), cell in cells.items() if one == name and method != LIMIT}
         limit = cells.get((name, LIMIT))

@@ -30,6 +30,10 @@ from ._pairs import REAL_PAIRS, SYNTHETIC, load_pair, pair_missing
 
 __all__ = ["SourceTarget", "measure_pair"]
 
+LEAD = (
+    "Mean distance of a target point to its nearest centre, true source included; data of the synthetic pairs are drawn anew "
+    "in every run. ± is half the 95 % interval."
+)
 KIND = "source-target"
 CLUSTERS = (5, 10, 20, 30, 50)
 BUDGET = 3.0  # epsilon, or rho
@@ -45,10 +49,6 @@ CHOOSERS: dict[str, dict[str, str]] = {
 }
 PRIVATE_CENTERS = ("PEMeans", "TreeKMeans")
 GAN = "DP-GAN"
-LEAD = (
-    "Mean distance of a target point to its nearest centre, true source included; data of the synthetic pairs are drawn anew "
-    "in every run. ± is half the 95 % interval."
-)
 
 
 class SourceTarget(Suite):

@@ -51,15 +51,15 @@ class VoteSplitting(Suite):
 
     def section(self, results: Results, folder: Path) -> Section:
         blocks: list[Block] = [_numbers(results)]
-        shown = _typical(results)
-        if shown:
-            _draw(folder, shown)
+        drawn = _typical(results)
+        if drawn:
+            _draw(folder, drawn)
             blocks.append(
                 Figure(
                     "vote-splitting",
                     "Four rounds from the same first candidates: top-k selection (above) and weighted k-means (below). Grey: "
                     "rows; dots: candidates; crosses: the selected points. Of the runs in which top-k starts best, one that "
-                    f"ends as the middle one of all runs does, with {shown['top-k']['kept'][-1]} of the four clusters.",
+                    f"ends as the middle one of all runs does, with {drawn['top-k']['kept'][-1]} of the four clusters.",
                 )
             )
         return Section(self.title, [*blocks, *failures(results)], _checks(results))
@@ -141,12 +141,12 @@ def _typical(results: Results) -> dict[str, dict[str, Any]]:
     return min(whole, key=lambda pair: (-pair["top-k"]["kept"][0], abs(pair["top-k"]["kept"][-1] - middle)))
 
 
-def _draw(folder: Path, shown: dict[str, dict[str, Any]]) -> None:
+def _draw(folder: Path, drawn: dict[str, dict[str, Any]]) -> None:
     rows, _ = make_rows()
     with new_figure(folder, "vote-splitting", (11, 5.8)) as figure:
         axes = figure.subplots(len(RULES), N_ROUNDS, sharex=True, sharey=True)
         for line, rule in enumerate(RULES):
-            record = shown[rule]
+            record = drawn[rule]
             for number in range(N_ROUNDS):
                 axis = axes[line][number]
                 candidates, selected = np.array(record["candidates"][number]), np.array(record["selected"][number])

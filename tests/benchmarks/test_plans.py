@@ -126,14 +126,14 @@ def test_lines_can_be_told_apart_without_colour():
     assert styles["PEMeans"] == styles_of(["x", "PEMeans"])["PEMeans"]
 
 
-def test_time_left_is_foretold_from_what_is_nearest():
+def test_time_left_is_predicted_from_what_is_nearest():
     durations = Durations()
     jobs = SUITES["table1"].plan(Choice(datasets=("iris", "sklearn_4_4"), methods=("PEMeans",), repeats=1)).jobs
-    assert durations.foretell(jobs) is None
+    assert durations.predict(jobs) is None
     by_name = {(job.data, job.method, job.epsilon): job for job in jobs}
     durations.learn({**by_name["iris", "PEMeans", 1.0].facts(), "job_seconds": 2.0})
-    assert durations.foretell([by_name["iris", "PEMeans", 4.0]]) == 2.0, "same data and method"
-    assert durations.foretell([by_name["sklearn_4_4", "PEMeans", 4.0]]) == 2.0, "same method"
+    assert durations.predict([by_name["iris", "PEMeans", 4.0]]) == 2.0, "same data and method"
+    assert durations.predict([by_name["sklearn_4_4", "PEMeans", 4.0]]) == 2.0, "same method"
     durations.learn({**by_name["sklearn_4_4", "PEMeans", 1.0].facts(), "job_seconds": 6.0})
-    assert durations.foretell([by_name["iris", "PEMeans", 1.0], by_name["sklearn_4_4", "PEMeans", 2.0]]) == 8.0
+    assert durations.predict([by_name["iris", "PEMeans", 1.0], by_name["sklearn_4_4", "PEMeans", 2.0]]) == 8.0
     assert (spell_time(50), spell_time(600), spell_time(7200)) == ("50 s", "10 min", "2.0 h")
