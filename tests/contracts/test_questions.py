@@ -111,7 +111,7 @@ def tree_questions(seed, flat):
     return {
         "cube_counts_all": questions.CubeCounts(corner=[-1.0] * FEATURES, cubes=cubes, **grid),
         "cube_counts_some": questions.CubeCounts(corner=[-0.9] * FEATURES, cubes=cubes[::7], **grid),
-        "cube_counts_projected": questions.CubeCounts(corner=-np.ones(PROJECTED), cubes=[[1, 2], [0, 0]], projection=flat, **grid),
+        "cube_counts_projected": questions.CubeCounts(
             corner=[-1.0] * PROJECTED, cubes=[[1, 2], [0, 0]], projection=flat, **grid
         ),
         "swap_costs": questions.SwapCosts(centers=centers, candidates=np.vstack([centers, candidates]), cap=0.2),
