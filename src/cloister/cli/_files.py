@@ -18,10 +18,9 @@ STANDARD_OUTPUT = "-"
 
 
 class Target:
-    """One output: a file, a device, or standard output. ``stream`` holds what will be kept if the block ends well."""
+    """One output: a file, a device, or standard output."""
 
-    def __init__(self, option: str, path: str, stream: IO[bytes]) -> None:
-        self._option = option
+    def __init__(self, path: str, stream: IO[bytes]) -> None:
         self.path = path
         self._stream = stream
 
@@ -43,17 +42,17 @@ def open_target(option: str, path: str | None, *, force: bool) -> Iterator[Targe
         yield None
         return
     if path == STANDARD_OUTPUT:
-        yield Target(option, path, _standard_output())
+        yield Target(path, _standard_output())
         return
     place = Path(path)
     _check(option, place, force=force)
     try:
         with open_draft(place) as stream:
-            yield Target(option, path, stream)
+            yield Target(path, stream)
         return
     except OSError as error:
         reason = error.strerror
-    raise ParameterError(f"{option}: cannot write {str(place)!r} ({reason}). Choose another place.")
+    raise _unwritable(option, place, reason)
 
 
 def refuse_same(named: Sequence[tuple[str, str | None]]) -> None:
@@ -81,6 +80,10 @@ def _check(option: str, place: Path, *, force: bool) -> None:
         raise ParameterError(f"{option}: there is no folder {str(place.parent)!r}. Create it first.")
     if place.is_file() and not force:
         raise ParameterError(f"{option}: {str(place)!r} exists. Choose another name, or pass --force to replace it.")
+
+
+def _unwritable(option: str, place: Path, reason: str | None) -> ParameterError:
+    return ParameterError(f"{option}: cannot write {str(place)!r} ({reason}). Choose another place.")
 
 
 def _standard_output() -> IO[bytes]:
