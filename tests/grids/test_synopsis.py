@@ -124,8 +124,8 @@ def test_the_noise_of_a_marginal_is_as_stated():
         ([], "one or more columns, each once"),
         (["a", "a"], "one or more columns, each once"),
         ([0, "a"], "one or more columns, each once"),
-        (["z"], "names among a, b"),
-        ([2], "an integer from 0 to 1"),
+        (["z"], r"names of columns, got 'z'\. The columns are: a, b\."),
+        ([2], r"an integer from 0 to 1, got 2\. The columns are: a, b\."),
         ([-1], "an integer from 0 to 1"),
     ],
 )

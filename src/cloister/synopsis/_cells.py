@@ -36,13 +36,13 @@ class RangeCount:
 
 def as_axes(where: str, given: Any, names: Sequence[str]) -> list[int]:
     """Return names or positions of columns as positions, each once."""
-    rule, remedy = "a list of columns", "Pass names or positions, such as [0]."
+    remedy = f"The columns are: {', '.join(names)}."
     axes = []
-    for column in validate.items(where, given, rule=rule, remedy=remedy):
+    for column in validate.items(where, given, rule="a list of columns", remedy=remedy):
         if isinstance(column, str) and column not in names:
-            validate.refuse(where, f"names among {', '.join(names)}", column, remedy="Check it.")
+            validate.refuse(where, "names of columns", column, remedy=remedy)
         position = names.index(column) if isinstance(column, str) else column
-        axes.append(validate.integer(where, position, low=0, high=len(names) - 1))
+        axes.append(validate.integer(where, position, low=0, high=len(names) - 1, remedy=remedy))
     if not axes or len(set(axes)) != len(axes):
         validate.refuse(where, "one or more columns, each once", given, remedy="Name them once.")
     return axes
