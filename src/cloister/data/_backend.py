@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import cache, partial
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -38,9 +38,7 @@ __all__ = [
     "empty_block",
     "merge_of",
     "one_blas_thread",
-    "single_pass",
     "slices",
-    "watched",
 ]
 
 Block: TypeAlias = npt.NDArray[Any]
@@ -87,7 +85,6 @@ class Source:
     def __init__(self, n_features: int, feature_names: tuple[str, ...] | None) -> None:
         self._n_features = n_features
         self._feature_names = feature_names
-        self.default_watch: Watch | None = None
 
     @property
     def n_features(self) -> int:
@@ -132,7 +129,6 @@ class LocalRows(Source, ABC):
 
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time unless they are kept."""
-        watch = watch or self.default_watch
         if cache is None:
             return self._add_up(kernel, kernel, self._stream(), watch=watch, n_blocks=self.n_blocks)
         if cache.blocks is not None:
@@ -204,24 +200,6 @@ def _map_in_order(kernel: Kernel, blocks: Iterator[Any], n_jobs: int) -> Iterato
                 yield waiting.popleft().result()
         for future in waiting:
             yield future.result()
-
-
-def single_pass(rows: Rows) -> Rows:
-    """Return `rows`. Pass ``single_pass=True`` to the vault instead."""
-    return rows
-
-
-@contextmanager
-def watched(rows: Rows, watch: Watch) -> Iterator[None]:
-    """Have `watch` called during each fold of `rows`. Pass ``watch`` to the vault instead."""
-    if not isinstance(rows, Source):
-        yield
-        return
-    rows.default_watch = watch
-    try:
-        yield
-    finally:
-        rows.default_watch = None
 
 
 def merge_of(kernel: Kernel) -> Callable[[Integers, Integers], Integers]:

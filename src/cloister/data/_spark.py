@@ -51,7 +51,7 @@ class SparkRows(Source):
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
         nothing = kernel(empty_block(self._n_features))
         size = int(getattr(nothing, "nbytes", 0))
-        found = self._answer(packed, size, watch or self.default_watch, keep=cache is not None)
+        found = self._answer(packed, size, watch, keep=cache is not None)
         return nothing if found is None else merge_of(kernel)(nothing, found)
 
     def _answer(self, packed: bytes, size: int, watch: Watch | None, *, keep: bool) -> Integers | None:

@@ -8,7 +8,7 @@ the report and the command line.
 import json
 import os
 import platform
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,6 @@ class Release:
     created : str
         The day, in UTC, on which the fit began; that of the receipt by default. Not the time: it
         would tell how long the fit took.
-    history : list of dict, optional
-        Temporary: milestones of an estimator that passes no steps yet.
 
     Notes
     -----
@@ -98,11 +96,8 @@ class Release:
     details: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     created: str = ""
-    history: InitVar[list[dict[str, Any]] | None] = None  # temporary: goes once the estimators pass steps
 
-    def __post_init__(self, history: list[dict[str, Any]] | None) -> None:
-        if history is not None:
-            object.__setattr__(self, "steps", migrate_steps(self.method, self.receipt.events, history, self.frame))
+    def __post_init__(self) -> None:
         if not self.created:
             object.__setattr__(self, "created", self.receipt.day)
 
