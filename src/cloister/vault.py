@@ -132,7 +132,7 @@ class Vault:
         return f"<Vault, {len(self._events)} questions answered>"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        raise TypeError("Vault: rows do not leave the room. Keep the release instead.")
+        raise TypeError("Vault: rows do not leave the vault. Keep the release instead.")
 
 
 class _CleanBlock:

@@ -254,7 +254,7 @@ def test_the_room_neither_prints_nor_travels():
     vault.ask(RowCount(), GDP(1.0))
     assert repr(vault) == "<Vault, 1 questions answered>"
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match=r"Vault: rows do not leave the room\. Keep the release instead"):
+        with pytest.raises(TypeError, match=r"Vault: rows do not leave the vault\. Keep the release instead"):
             leave(vault)
 
 

@@ -94,12 +94,15 @@ class Guarantee(ABC):
         """Return the guarantee as plain data."""
         return {"kind": self.kind, **asdict(self)}
 
-    def _set(self, **values: float) -> None:
-        for name, value in values.items():
-            if value and not TINIEST <= value <= HUGEST:  # squares would vanish or overflow, and with them the cost
-                where, rule = f"{type(self).__name__}.{name}", f"a number from {TINIEST:g} to {HUGEST:g}"
-                validate.refuse(where, rule, value, remedy="Pass a number of a usual size.")
-            object.__setattr__(self, name, value)
+    def __post_init__(self) -> None:
+        where = f"{type(self).__name__}.{self.parameter}"
+        self._set(self.parameter, validate.number(where, getattr(self, self.parameter), low=0.0, open_low=True))
+
+    def _set(self, name: str, value: float) -> None:
+        if value and not TINIEST <= value <= HUGEST:  # squares would vanish or overflow, and with them the cost
+            where, rule = f"{type(self).__name__}.{name}", f"a number from {TINIEST:g} to {HUGEST:g}"
+            validate.refuse(where, rule, value, remedy="Pass a number of a usual size.")
+        object.__setattr__(self, name, value)
 
 
 @dataclass(frozen=True)
@@ -123,12 +126,8 @@ class PureDP(Guarantee):
     is_gaussian: ClassVar[bool] = False
     mechanism: ClassVar[str] = "discrete_laplace"  # of the noise that is paid with it
 
-    def __post_init__(self) -> None:
-        self._set(epsilon=validate.number("PureDP.epsilon", self.epsilon, low=0.0, open_low=True))
-
     @property
     def is_pure(self) -> bool:
-        """Whether it allows no delta at all."""
         return True
 
     @property
@@ -156,23 +155,18 @@ class PureDP(Guarantee):
         return -expm1(epsilon - self.epsilon) / (1 + exp(-self.epsilon))
 
     def epsilon_at(self, delta: float) -> float:
-        """Return an epsilon such that this implies (epsilon, delta)-DP: its own, whatever the delta."""
         return self.epsilon
 
     def gaussian_budget(self) -> "GDP":
-        """Refuse: no Gaussian noise satisfies pure differential privacy."""
         raise _no_gaussian_noise()
 
     def pure_budget(self) -> "PureDP":
-        """Return the guarantee itself."""
         return self
 
     def strength_of(self, mu: float) -> float:
-        """Return infinity: Gaussian noise has no finite epsilon without delta."""
         return inf
 
     def spent(self, tally: "Tally", composition: "Composition") -> float:
-        """Return the sum of the epsilons; infinity beside Gaussian costs."""
         return inf if tally.mu_squared else tally.epsilon_sum
 
     def __str__(self) -> str:
@@ -202,35 +196,28 @@ class ApproxDP(Guarantee):
     parameter: ClassVar[str] = "epsilon"
 
     def __post_init__(self) -> None:
-        self._set(
-            epsilon=validate.number("ApproxDP.epsilon", self.epsilon, low=0.0, open_low=True),
-            delta=validate.number("ApproxDP.delta", self.delta, low=0.0, high=1.0, open_high=True),
-        )
+        super().__post_init__()
+        self._set("delta", validate.number("ApproxDP.delta", self.delta, low=0.0, high=1.0, open_high=True))
 
     @property
     def is_pure(self) -> bool:
-        """Whether its delta is 0."""
         return self.delta == 0.0
 
     @property
     def stated_delta(self) -> float:
-        """Its delta."""
         return self.delta
 
     def delta_at(self, epsilon: float) -> float:
-        """Return a delta such that this implies (epsilon, delta)-DP."""
         if epsilon >= self.epsilon:
             return self.delta
         return self.delta + (1 - self.delta) * PureDP(self.epsilon).delta_at(epsilon)
 
     def epsilon_at(self, delta: float) -> float:
-        """Return its epsilon, if `delta` is no smaller than its own."""
         if delta < self.delta:
             raise ConversionError(f"convert: delta can grow but not shrink below {self.delta:g}. Pass a larger delta.")
         return self.epsilon
 
     def nominal_epsilon(self, delta: float) -> float:
-        """Return its epsilon."""
         return self.epsilon
 
     def gaussian_budget(self) -> "GDP":
@@ -240,15 +227,12 @@ class ApproxDP(Guarantee):
         return GDP(largest_mu(self.epsilon, self.delta))
 
     def pure_budget(self) -> "PureDP":
-        """Return the pure guarantee of the same epsilon."""
         return PureDP(self.epsilon)
 
     def strength_of(self, mu: float) -> float:
-        """Return the epsilon of a Gaussian cost at the guarantee's delta; infinity without delta."""
         return inf if self.is_pure else gdp_epsilon(mu, self.delta)
 
     def spent(self, tally: "Tally", composition: "Composition") -> float:
-        """Return the epsilon of what was spent, at the guarantee's delta."""
         if self.is_pure:
             return self.pure_budget().spent(tally, composition)
         return tally.epsilon_at(self.delta, composition=composition)
@@ -260,7 +244,6 @@ class ApproxDP(Guarantee):
         return self.delta > 0 and tally.delta_at(self.epsilon, composition=composition) <= self.delta
 
     def describe(self, tally: "Tally", composition: "Composition") -> str:
-        """Say what was spent, as an epsilon at the guarantee's delta."""
         words = super().describe(tally, composition)
         return words if self.is_pure else f"{words} at delta {self.delta:.3g}"
 
@@ -287,11 +270,7 @@ class ZCDP(Guarantee):
     kind: ClassVar[str] = "zcdp"
     parameter: ClassVar[str] = "rho"
 
-    def __post_init__(self) -> None:
-        self._set(rho=validate.number("ZCDP.rho", self.rho, low=0.0, open_low=True))
-
     def delta_at(self, epsilon: float) -> float:
-        """Return a delta such that this implies (epsilon, delta)-DP."""
         return zcdp_delta(self.rho, epsilon)
 
     def epsilon_at(self, delta: float) -> float:
@@ -299,19 +278,15 @@ class ZCDP(Guarantee):
         return zcdp_epsilon(self.rho, _positive(self, delta))
 
     def gaussian_budget(self) -> "GDP":
-        """Return the Gaussian cost of the same rho: mu^2 / 2."""
         return GDP((2 * self.rho) ** 0.5)
 
     def pure_budget(self) -> "PureDP":
-        """Return the pure cost of the same rho: epsilon^2 / 2."""
         return PureDP((2 * self.rho) ** 0.5)
 
     def strength_of(self, mu: float) -> float:
-        """Return the rho of a Gaussian cost."""
         return mu * mu / 2
 
     def spent(self, tally: "Tally", composition: "Composition") -> float:
-        """Return the rho of what was spent."""
         return tally.rho
 
     def __str__(self) -> str:
@@ -339,9 +314,6 @@ class GDP(Guarantee):
     is_gaussian: ClassVar[bool] = True
     mechanism: ClassVar[str] = "rounded_gaussian"  # of the noise that is paid with it
 
-    def __post_init__(self) -> None:
-        self._set(mu=validate.number("GDP.mu", self.mu, low=0.0, open_low=True))
-
     @property
     def weight(self) -> float:
         """What adds up when costs compose: the square of mu."""
@@ -368,7 +340,6 @@ class GDP(Guarantee):
         return gdp_epsilon(self.mu, _positive(self, delta))
 
     def gaussian_budget(self) -> "GDP":
-        """Return the guarantee itself."""
         return self
 
     def pure_budget(self) -> "PureDP":
@@ -376,11 +347,9 @@ class GDP(Guarantee):
         return PureDP(min(largest_pure(self.mu), HUGEST))
 
     def strength_of(self, mu: float) -> float:
-        """Return mu itself."""
         return mu
 
     def spent(self, tally: "Tally", composition: "Composition") -> float:
-        """Return the mu of what was spent."""
         return tally.all_mu
 
     def __str__(self) -> str:

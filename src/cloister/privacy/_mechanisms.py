@@ -74,11 +74,9 @@ class RoundedGaussian(Mechanism):
     norm: ClassVar[str] = "l2"
 
     def cost(self, ratio: float) -> Cost:
-        """Return the cost: mu is the ratio."""
         return GDP(ratio)
 
     def scale(self, cost: Cost, sensitivity: float) -> Scale:
-        """Return sigma."""
         return Scale.at_least(sensitivity / cost.gaussian_budget().mu)
 
     def deviation(self, scale: float) -> float:
@@ -86,7 +84,6 @@ class RoundedGaussian(Mechanism):
         return scale
 
     def draw(self, entropy: Entropy, scale: Scale, size: int) -> IntArray:
-        """Draw `size` independent integers."""
         return rounded_gaussian(entropy, scale, size)
 
     def quantile(self, scale: float, confidence: float) -> float:
@@ -98,7 +95,6 @@ class PureMechanism(Mechanism):
     """Noise without delta: its cost is an epsilon."""
 
     def cost(self, ratio: float) -> Cost:
-        """Return the cost: epsilon is the ratio."""
         return PureDP(ratio)
 
     def scale(self, cost: Cost, sensitivity: float) -> Scale:
@@ -114,12 +110,10 @@ class DiscreteLaplace(PureMechanism):
     norm: ClassVar[str] = "l1"
 
     def deviation(self, scale: float) -> float:
-        """Return the deviation of the discrete law."""
         ratio = math.exp(-1 / scale)  # of the probabilities of neighbouring integers
         return max(math.sqrt(2 * ratio) / (1 - ratio), SMALLEST_DEVIATION)
 
     def draw(self, entropy: Entropy, scale: Scale, size: int) -> IntArray:
-        """Draw `size` independent integers."""
         return discrete_laplace(entropy, scale, size)
 
     def quantile(self, scale: float, confidence: float) -> float:
@@ -127,7 +121,6 @@ class DiscreteLaplace(PureMechanism):
         return scale * math.log(1 / (2 * (1 - confidence)))
 
     def laplace_epsilon(self, scale: float) -> float:
-        """Return one over the scale."""
         return 1 / scale
 
 
@@ -143,7 +136,6 @@ class ExponentialChoice(PureMechanism):
         return GUMBEL_DEVIATION * scale
 
     def choose(self, entropy: Entropy, scale: Scale, costs: IntArray) -> int:
-        """Draw one index."""
         return exponential_choice(entropy, scale, costs)
 
 
