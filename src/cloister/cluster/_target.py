@@ -18,7 +18,7 @@ from cloister.cluster._progress import Progress
 from cloister.data import LocalRows, open_rows
 from cloister.domain import Ball, FloatArray, Frame, IntArray
 from cloister.exceptions import DataError
-from cloister.release import nearest_point
+from cloister.nearest import nearest_point
 
 __all__ = ["Cover", "Problem", "Target", "ball_around", "check_metric", "read_target", "state_problem"]
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a fit may publish, as one file that predicts again. Imports domain, privacy, files and nearest."""
 
-from cloister.nearest import nearest_point  # temporary: goes once the estimators import it from where it is
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
 
@@ -11,7 +10,6 @@ __all__ = [
     "load_release",
     "migrate_receipt",
     "migrate_steps",
-    "nearest_point",
     "read_steps",
     "refuse_odd_values",
 ]

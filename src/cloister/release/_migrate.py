@@ -15,7 +15,7 @@ from typing import Any
 from cloister.domain import Frame
 from cloister.privacy import Event, Receipt, StepRecord
 
-__all__ = ["migrate_receipt", "migrate_steps", "stamp_events"]
+__all__ = ["migrate_receipt", "migrate_steps"]
 
 
 @dataclass(frozen=True)
@@ -72,17 +72,11 @@ KINDS: dict[str, tuple[_Kind, ...]] = {
 }
 
 
-def stamp_events(method: str, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    """Return the events of version 1 with the names of their steps; as they are if they have some, or do not fit."""
-    if any(event.step for event in events):
-        return events
-    parts = _split(method, events)
-    return tuple(replace(event, step=name) for name, _, part in parts for event in part) or events
-
-
 def migrate_receipt(method: str, receipt: Receipt) -> Receipt:
-    """Return a receipt of version 1 with events that name their steps."""
-    return replace(receipt, events=stamp_events(method, receipt.events))
+    """Return a receipt of version 1 with events that name their steps; as it is if they are not those of the method."""
+    parts = _split(method, receipt.events)
+    stamped = tuple(replace(event, step=name) for name, _, part in parts for event in part)
+    return replace(receipt, events=stamped or receipt.events)
 
 
 def migrate_steps(method: str, events: tuple[Event, ...], history: Sequence[Any], frame: Frame) -> tuple[StepRecord, ...]:

@@ -20,7 +20,7 @@ from cloister.exceptions import CloisterError, DataError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, day_of
-from cloister.release._migrate import migrate_receipt, migrate_steps, stamp_events
+from cloister.release._migrate import migrate_receipt, migrate_steps
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
@@ -130,8 +130,7 @@ class Release:
     def events_of(self, step: StepRecord | str) -> tuple[Event, ...]:
         """Return the noisy answers of a step, given as its record or its name."""
         name = step if isinstance(step, str) else step.name
-        # Temporary: events are stamped here until the estimators stamp them.
-        return tuple(event for event in stamp_events(self.method, self.receipt.events) if event.step == name)
+        return tuple(event for event in self.receipt.events if event.step == name)
 
     def predict(self, rows: npt.ArrayLike) -> IntArray:
         """Return the index of the nearest centre for each row; a row that is not finite is taken to be the domain's centre.
