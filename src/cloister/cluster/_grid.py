@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -113,6 +113,7 @@ class _GridEstimator(ScaledEstimator):
             receipt=fit.receipt,
             total=fit.outcome.total,
             feature_names=fit.feature_names,
+            steps=fit.steps,
             versions=library_versions(),
         )
 
@@ -183,9 +184,9 @@ class GridSynopsis(_GridEstimator):
         """Return one row per cell; see :meth:`Synopsis.to_arrow`."""
         return self._fitted().to_arrow()
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = False) -> None:
         """Write the synopsis to a file; see :meth:`Synopsis.save`. :func:`cloister.load_synopsis` reads it."""
-        self._fitted().save(path)
+        self._fitted().save(path, overwrite=overwrite)
 
     def _fitted(self) -> Synopsis:
         check_is_fitted(self)
@@ -247,4 +248,4 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
             representatives=self.representatives,
             random_state=fit.outcome.restart_seed,
         )
-        self._publish(replace(release, steps=fit.steps), n_rounds=1)
+        self._publish(release, n_rounds=1)

@@ -176,7 +176,7 @@ class PEMeans(PrivateClusterer):
         )
         self.generations_ = evolution.generations
         if plan.average is None:
-            return _outcome(evolution)
+            return _outcome(evolution, space)
         found = lift(ask, plan.average, evolution.centers, space)
         return Outcome(
             centers=found.centers,
@@ -184,11 +184,11 @@ class PEMeans(PrivateClusterer):
             counts=found.counts,
             count_errors=np.full(len(found.counts), found.count_sigma),
             n_rounds=len(plan.votes),
-            decisions=draw_generations(evolution.generations),
+            decisions=draw_generations(evolution.generations, space),
         )
 
 
-def _outcome(evolution: Evolution) -> Outcome:
+def _outcome(evolution: Evolution, space: Space) -> Outcome:
     """Read counts and standard errors off the last votes: free, because they have been paid for."""
     last = evolution.generations[-1]
     counts, count_errors, center_errors = _cells(last)
@@ -198,7 +198,7 @@ def _outcome(evolution: Evolution) -> Outcome:
         counts=counts,
         count_errors=count_errors,
         n_rounds=len(evolution.generations),
-        decisions=draw_generations(evolution.generations),
+        decisions=draw_generations(evolution.generations, space),
     )
 
 

@@ -16,13 +16,17 @@ LARGEST_CROWD = 1000  # centres kept per step
 LARGEST_HISTORY = 8  # votes that keep their candidates: first, last and some between
 
 
-def draw_generations(generations: tuple[Generation, ...]) -> dict[str, Decision]:
-    """Return, for every vote of an evolution, how many candidates kept votes and where the centres were."""
+def draw_generations(generations: tuple[Generation, ...], space: Space) -> dict[str, Decision]:
+    """Return, for every vote of an evolution, how many candidates kept votes and where the centres were.
+
+    What was voted on in a projection is drawn there, and says in how many dimensions that was.
+    """
+    projected = {} if space.projection is None else {"dimension": space.dimension}
     plane = plane_of(generations[-1].centers)
     drawn = set(np.linspace(0, len(generations) - 1, min(LARGEST_HISTORY, len(generations))).round().astype(int).tolist())
     decisions = {}
     for index, one in enumerate(generations):
-        picture: dict[str, Any] = {"centers": plane.place(one.centers)}
+        picture: dict[str, Any] = {"centers": plane.place(one.centers), **projected}
         if index in drawn:
             picture |= _strongest(one.candidates, one.votes, plane.place)
         figures = {
