@@ -52,7 +52,7 @@ _ALL = (
         library="pyspark",
         holds=lambda kind: kind.__module__.partition(".")[0] == "pyspark",
     ),
-    Engine(  # takes what nobody else does
+    Engine(  # takes what no other does
         name="numpy",
         summary="this process",
         module="cloister.data._local",

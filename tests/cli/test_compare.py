@@ -26,9 +26,9 @@ def test_a_public_table_in_its_own_units(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "public.csv"
     np.savetxt(path, rows, delimiter=",", header="age,weight", comments="")
     given = ("-k", 2, "--epsilon", 2, "--bounds", "age=0:120,weight=20:200", *QUICK, "--json")
-    told = json.loads(run("compare", path, *given).stdout)
-    assert (told["n_rows"], told["n_features"]) == (300, 2)
-    assert told["limit"] < told["one_centre"] < 1, "columns are divided by their widths, as a fit would do"
+    summary = json.loads(run("compare", path, *given).stdout)
+    assert (summary["n_rows"], summary["n_features"]) == (300, 2)
+    assert summary["limit"] < summary["one_centre"] < 1, "columns are divided by their widths, as a fit would do"
 
 
 @pytest.mark.parametrize("names", ["KMeans,FastLloyd", "kmeans,fast-lloyd", "kmeans, FastLloyd"])

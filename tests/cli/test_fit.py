@@ -55,9 +55,9 @@ def test_a_fit_that_is_not_kept_says_so(run: Run, table: Path) -> None:
 
 def test_columns_and_a_pair(run: Run, table: Path, tmp_path: Path) -> None:
     result = run("fit", table, "-k", 2, "--epsilon", 1, "--columns", "weight, age", "--bounds", "0,200", "-o", "-", "--quiet")
-    told = json.loads(result.stdout)
-    assert told["feature_names"] == ["weight", "age"]
-    assert told["scaling"] == "none"
+    summary = json.loads(result.stdout)
+    assert summary["feature_names"] == ["weight", "age"]
+    assert summary["scaling"] == "none"
     assert result.stderr == ""
 
 
@@ -71,11 +71,11 @@ def test_json_is_for_machines(run: Run, table: Path, ledger: Path, tmp_path: Pat
     result = run(
         "fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, "--json", "-o", target, "--seed", 3
     )
-    told = json.loads(result.stdout)
-    assert [len(cluster["center"]) for cluster in told["clusters"]] == [2, 2]
-    assert told["receipt"]["seeded"] is True
-    assert told["ledger"]["left"] < 2
-    assert told["files"] == {"release": str(target)}
+    summary = json.loads(result.stdout)
+    assert [len(cluster["center"]) for cluster in summary["clusters"]] == [2, 2]
+    assert summary["receipt"]["seeded"] is True
+    assert summary["ledger"]["left"] < 2
+    assert summary["files"] == {"release": str(target)}
 
 
 def test_a_dash_is_standard_output_and_the_summary_goes_elsewhere(run: Run, table: Path) -> None:
@@ -102,22 +102,22 @@ def test_pure_and_replace(run: Run, table: Path) -> None:
 
 def test_a_grid_is_pure_unless_told_otherwise(run: Run, table: Path) -> None:
     arguments = ("fit", table, "-k", 2, "--epsilon", 1, "--method", "grid", "--bounds", BOUNDS, "--json")
-    told = json.loads(run(*arguments).stdout)
-    assert told["method"] == "GridKMeans"
-    assert told["receipt"]["guarantee"] == {"kind": "pure", "epsilon": 1.0}
-    told = json.loads(run(*arguments, "--delta", 1e-6).stdout)
-    assert told["receipt"]["guarantee"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
-    told = json.loads(run("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--json").stdout)
-    assert told["receipt"]["guarantee"]["delta"] == 1e-6
+    summary = json.loads(run(*arguments).stdout)
+    assert summary["method"] == "GridKMeans"
+    assert summary["receipt"]["guarantee"] == {"kind": "pure", "epsilon": 1.0}
+    summary = json.loads(run(*arguments, "--delta", 1e-6).stdout)
+    assert summary["receipt"]["guarantee"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
+    summary = json.loads(run("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--json").stdout)
+    assert summary["receipt"]["guarantee"]["delta"] == 1e-6
 
 
 @pytest.mark.parametrize(("method", "name"), [("lloyd", "LloydKMeans"), ("fast-lloyd", "FastLloyd")])
 def test_lloyds_iterations_by_name(run: Run, table: Path, method: str, name: str) -> None:
     arguments = ("fit", table, "-k", 3, "--epsilon", 1, "--method", method, "--bounds", BOUNDS, "--json")
-    told = json.loads(run(*arguments).stdout)
-    assert told["method"] == name
-    assert len(told["clusters"]) == 3
-    assert told["receipt"]["guarantee"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
+    summary = json.loads(run(*arguments).stdout)
+    assert summary["method"] == name
+    assert len(summary["clusters"]) == 3
+    assert summary["receipt"]["guarantee"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
     assert json.loads(run(*arguments, "--delta", 0).stdout)["receipt"]["guarantee"] == {"kind": "pure", "epsilon": 1.0}
 
 

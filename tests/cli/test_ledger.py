@@ -13,7 +13,7 @@ from .conftest import Run
 def test_a_new_ledger_says_what_it_holds(run: Run, tmp_path: Path) -> None:
     result = run("ledger", "create", tmp_path / "b.sqlite", "--epsilon", 2, "--delta", 1e-7, "--name", "[red]people")
     assert "epsilon = 2, delta = 1e-07 (add-remove neighbours)" in result.stdout
-    shown = run("ledger", "show", tmp_path / "b.sqlite").stdout
+    output = run("ledger", "show", tmp_path / "b.sqlite").stdout
     for words in (
         "Ledger [red]people",
         "Budget:     epsilon = 2",
@@ -22,13 +22,13 @@ def test_a_new_ledger_says_what_it_holds(run: Run, tmp_path: Path) -> None:
         "Checkpoint: 1:",
         "No fit has used it",
     ):
-        assert words in shown
+        assert words in output
 
 
 def test_a_pure_budget(run: Run, tmp_path: Path) -> None:
-    told = json.loads(run("ledger", "create", tmp_path / "b.sqlite", "--epsilon", 2, "--delta", 0, "--json").stdout)
-    assert told["budget"] == {"kind": "pure", "epsilon": 2.0}
-    assert told["left"] == 2.0
+    summary = json.loads(run("ledger", "create", tmp_path / "b.sqlite", "--epsilon", 2, "--delta", 0, "--json").stdout)
+    assert summary["budget"] == {"kind": "pure", "epsilon": 2.0}
+    assert summary["left"] == 2.0
 
 
 def test_a_ledger_is_never_replaced(refused: Run, ledger: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_folder_that_is_missing_is_refused(refused: Run, tmp_path: Path) -> No
 
 def test_events_are_listed(run: Run, table: Path, ledger: Path) -> None:
     run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger, "--seed", 1)
-    shown = run("ledger", "show", ledger, "--events").stdout
+    output = run("ledger", "show", ledger, "--events").stdout
     for words in (
         "row_count",
         "nearest_counts",
@@ -68,11 +68,11 @@ def test_events_are_listed(run: Run, table: Path, ledger: Path) -> None:
         "KMeans",
         "closed",
     ):
-        assert words in shown
-    assert "step" in shown.split("sensitivity")[0].splitlines()[-1]
-    told = json.loads(run("ledger", "show", ledger, "--events", "--json").stdout)
-    assert len(told["events"]) == told["accounts"][0]["events"] == 24
-    assert {"asked", "event", "scale", "sensitivity", "relation", "when"} <= set(told["events"][0])
+        assert words in output
+    assert "step" in output.split("sensitivity")[0].splitlines()[-1]
+    summary = json.loads(run("ledger", "show", ledger, "--events", "--json").stdout)
+    assert len(summary["events"]) == summary["accounts"][0]["events"] == 24
+    assert {"asked", "event", "scale", "sensitivity", "relation", "when"} <= set(summary["events"][0])
     assert "events" not in json.loads(run("ledger", "show", ledger, "--json").stdout)
 
 

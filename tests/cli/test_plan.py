@@ -22,10 +22,10 @@ def test_a_forecast_is_printed(run: Run) -> None:
 
 
 def test_machines_get_the_same(run: Run) -> None:
-    told = json.loads(run("plan", *NUMBERS, "--delta", 0, "--neighbours", "replace", "--json").stdout)
-    assert told == json.loads(json.dumps(plan(10_000, 6, 8, delta=0.0, neighbours="replace").to_dict()))
-    assert told["guarantee"] == {"kind": "pure", "epsilon": 1.0}
-    assert told["neighbours"] == "replace"
+    summary = json.loads(run("plan", *NUMBERS, "--delta", 0, "--neighbours", "replace", "--json").stdout)
+    assert summary == json.loads(json.dumps(plan(10_000, 6, 8, delta=0.0, neighbours="replace").to_dict()))
+    assert summary["guarantee"] == {"kind": "pure", "epsilon": 1.0}
+    assert summary["neighbours"] == "replace"
 
 
 def test_the_earlier_name_of_features_still_works(run: Run, refused: Run) -> None:

@@ -33,8 +33,8 @@ def test_a_label_for_every_row_of_a_parquet_file(run: Run, release: Path, table:
 
 
 def test_a_release_without_names_takes_all_columns(run: Run, refused: Run, release: Path, tmp_path: Path) -> None:
-    told = json.loads(release.read_text())
-    (tmp_path / "nameless.json").write_text(json.dumps({**told, "feature_names": None}))
+    summary = json.loads(release.read_text())
+    (tmp_path / "nameless.json").write_text(json.dumps({**summary, "feature_names": None}))
     (tmp_path / "two.csv").write_text("x,y\n30,60\n")
     assert run("predict", tmp_path / "nameless.json", tmp_path / "two.csv").stdout.count("\n") == 2
     (tmp_path / "one.csv").write_text("x\n30\n")

@@ -20,9 +20,9 @@ def test_a_release_is_shown(run: Run, release: Path, tmp_path: Path) -> None:
 
 
 def test_machines_and_pipes(run: Run, release: Path) -> None:
-    told = json.loads(run("show", release, "--json").stdout)
-    assert told["columns"] == ["age", "weight"]
-    assert "rounds" not in told
+    summary = json.loads(run("show", release, "--json").stdout)
+    assert summary["columns"] == ["age", "weight"]
+    assert "rounds" not in summary
     assert run("show", "-", stdin=release.read_bytes()).stdout == run("show", release).stdout
     assert run("show", release, "--report", "-").stdout.startswith("<!doctype html>")
 
@@ -49,15 +49,15 @@ def test_standard_input_that_is_no_json_is_refused(run: Run) -> None:
 def test_names_are_text_not_markup_or_control(run: Run, release: Path, tmp_path: Path) -> None:
     odd = dataclasses.replace(load_release(release), feature_names=("[bold]x[/bold]", "a\x1b[31m\nb"))
     odd.save(tmp_path / "odd.json")
-    shown = run("show", tmp_path / "odd.json").stdout
-    assert "[bold]x[/bold]" in shown
-    assert "\x1b" not in shown
+    output = run("show", tmp_path / "odd.json").stdout
+    assert "[bold]x[/bold]" in output
+    assert "\x1b" not in output
 
 
 def test_many_columns_are_cut_to_those_that_matter(run: Run, tmp_path: Path, generator: np.random.Generator) -> None:
     rows = generator.normal(0, 0.01, (400, 12))
     rows[:200, 7] += 0.9
     PEMeans(2, epsilon=1e4, bounds=(-1, 1), n_rounds=12, n_variations=100).fit(rows).release_.save(tmp_path / "wide.json")
-    shown = run("show", tmp_path / "wide.json").stdout
-    assert "x7" in shown
-    assert "columns that separate the centres best, of 12" in shown
+    output = run("show", tmp_path / "wide.json").stdout
+    assert "x7" in output
+    assert "columns that separate the centres best, of 12" in output

@@ -74,11 +74,11 @@ def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, t
 )
 def test_rules(run: Run, table: Path, rule: str, cells: tuple[int, int] | None) -> None:
     result = run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--rule", rule, "--json", "--seed", 1)
-    told = json.loads(result.stdout)
-    assert cells is None or tuple(told["cells"]) == cells
-    assert told["receipt"]["seeded"]
-    assert told["files"] == {}
-    assert "noisy_counts" not in told
+    summary = json.loads(result.stdout)
+    assert cells is None or tuple(summary["cells"]) == cells
+    assert summary["receipt"]["seeded"]
+    assert summary["files"] == {}
+    assert "noisy_counts" not in summary
 
 
 def test_a_synopsis_that_is_not_kept_says_so(run: Run, table: Path) -> None:
@@ -88,10 +88,10 @@ def test_a_synopsis_that_is_not_kept_says_so(run: Run, table: Path) -> None:
 
 def test_gaussian_noise_and_replace(run: Run, table: Path) -> None:
     arguments = ("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--delta", 1e-6, "--neighbours", "replace")
-    told = json.loads(run(*arguments, "--json").stdout)
-    assert told["receipt"]["guarantee"]["delta"] == 1e-6
-    assert {event["event"] for event in told["receipt"]["events"]} == {"rounded_gaussian"}
-    assert told["receipt"]["neighbours"] == "replace"
+    summary = json.loads(run(*arguments, "--json").stdout)
+    assert summary["receipt"]["guarantee"]["delta"] == 1e-6
+    assert {event["event"] for event in summary["receipt"]["events"]} == {"rounded_gaussian"}
+    assert summary["receipt"]["neighbours"] == "replace"
 
 
 def test_pipes(run: Run, table: Path) -> None:
@@ -123,17 +123,17 @@ def test_kmeans_writes_a_release_that_predicts(run: Run, synopsis: Path, table: 
     assert "The noisy grid" in (tmp_path / "r.html").read_text(encoding="utf-8")
     labels = run("predict", tmp_path / "r.json", table).stdout.split()
     assert len(labels) == 601
-    told = json.loads(run("synopsis", "kmeans", synopsis, "-k", 2, "--json", "--seed", 1).stdout)
-    assert [cluster["center"] for cluster in told["clusters"]] == centers.tolist()
+    summary = json.loads(run("synopsis", "kmeans", synopsis, "-k", 2, "--json", "--seed", 1).stdout)
+    assert [cluster["center"] for cluster in summary["clusters"]] == centers.tolist()
 
 
 def test_choose_k_compares(run: Run, synopsis: Path, tmp_path: Path) -> None:
     result = run("synopsis", "choose-k", synopsis, "--report", tmp_path / "c.html")
     assert "Best: 2 of 1 to 12 clusters." in result.stdout
     assert "best: 2" in (tmp_path / "c.html").read_text(encoding="utf-8")
-    told = json.loads(run("synopsis", "choose-k", synopsis, "--range", "2:4", "--json").stdout)
-    assert told["n_clusters"] == [2, 3, 4]
-    assert told["best"] == 2
+    summary = json.loads(run("synopsis", "choose-k", synopsis, "--range", "2:4", "--json").stdout)
+    assert summary["n_clusters"] == [2, 3, 4]
+    assert summary["best"] == 2
 
 
 def test_queries_print_value_and_error(run: Run, synopsis: Path) -> None:
@@ -144,10 +144,10 @@ def test_queries_print_value_and_error(run: Run, synopsis: Path) -> None:
     both = run("synopsis", "query", synopsis, "age=0:50,weight=40:80", "0,300").stdout.splitlines()
     assert both[0].startswith("age=0:50,weight=40:80: ")
     assert both[1].startswith("0,300: ")
-    told = json.loads(run("synopsis", "query", synopsis, "weight=20:200", "--json").stdout)
-    assert told[0]["query"] == "weight=20:200"
-    assert told[0]["value"] == load_synopsis(synopsis).noisy_counts.sum()
-    assert told[0]["standard_error"] >= told[0]["noise_error"] > told[0]["edge_error"] == 0
+    summary = json.loads(run("synopsis", "query", synopsis, "weight=20:200", "--json").stdout)
+    assert summary[0]["query"] == "weight=20:200"
+    assert summary[0]["value"] == load_synopsis(synopsis).noisy_counts.sum()
+    assert summary[0]["standard_error"] >= summary[0]["noise_error"] > summary[0]["edge_error"] == 0
 
 
 def test_samples_are_tables(run: Run, synopsis: Path, tmp_path: Path) -> None:
@@ -167,9 +167,9 @@ def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_
     result = run("synopsis", "show", synopsis, "--report", tmp_path / "s.html")
     for words in ("24 x 18 = 432 cells", "width of a cell", "epsilon = 5 (pure)", "1 x grid_counts", "s.html"):
         assert words in result.stdout
-    told = json.loads(run("synopsis", "show", synopsis, "--json").stdout)
-    assert told["cells"] == [24, 18]
-    assert told["columns"] == ["age", "weight"]
+    summary = json.loads(run("synopsis", "show", synopsis, "--json").stdout)
+    assert summary["cells"] == [24, 18]
+    assert summary["columns"] == ["age", "weight"]
     assert run("synopsis", "show", synopsis, "--report", "-").stdout.startswith("<!doctype html>")
 
 

@@ -35,7 +35,7 @@ def test_items_are_fetched_by_another_thread_while_one_is_in_work():
 
     ahead = read_ahead(items(), 2)
     assert next(ahead).startswith("cloister-reader")
-    assert fetched.wait(30), "the next item is fetched though nobody has asked for it"
+    assert fetched.wait(30), "the next item is fetched before it is wanted"
     ahead.close()
     assert not readers()
 
@@ -117,16 +117,16 @@ def test_a_pass_over_files_tells_how_far_it_is(folder, monkeypatch):
 
 def test_the_bar_shows_a_percentage_and_no_count(folder, monkeypatch, capfd):
     monkeypatch.setattr("cloister.cluster._progress.LONG_PASS_SECONDS", -1.0)
-    shown = []
-    monkeypatch.setattr("rich.progress.Progress.update", lambda bar, task, **fields: shown.append(fields))
+    updates = []
+    monkeypatch.setattr("rich.progress.Progress.update", lambda bar, task, **fields: updates.append(fields))
     PEMeans(2, epsilon=5.0, bounds=(-1, 1), n_rounds=2, n_init=1, n_variations=5, progress=True).fit(folder)
-    parts = [fields["done"] for fields in shown if "completed" in fields]
+    parts = [fields["done"] for fields in updates if "completed" in fields]
     assert "100%" in parts
     assert "20%" in parts
-    assert "1000" not in repr(shown)
+    assert "1000" not in repr(updates)
 
 
-def test_a_file_that_disappears_between_rounds_is_told_and_what_was_spent_stays_spent(folder, monkeypatch):
+def test_a_file_that_disappears_between_rounds_is_reported_and_what_was_spent_stays_spent(folder, monkeypatch):
     monkeypatch.setattr("cloister.data._arrow.FileRows.kept_numbers", 0)
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     rows = open_rows(folder)
@@ -147,7 +147,7 @@ def test_a_file_that_disappears_between_rounds_is_told_and_what_was_spent_stays_
     assert not readers()
 
 
-def test_a_file_that_is_replaced_by_one_with_other_columns_is_told(folder):
+def test_a_file_that_is_replaced_by_one_with_other_columns_is_reported(folder):
     rows = open_rows(folder)
     pa.parquet.write_table(pa.table({"x": [1.0], "z": [1.0]}), folder / "2.parquet")
     with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read"):

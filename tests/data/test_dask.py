@@ -107,7 +107,7 @@ def test_an_engine_that_is_not_installed_is_named(engine, extra, tmp_path, monke
 
 
 @pytest.mark.parametrize("scheduler", ["tcp://127.0.0.1:1", "nobody"])
-def test_a_cluster_that_cannot_be_reached_is_told_before_anything_is_spent(scheduler, tmp_path, monkeypatch):
+def test_a_cluster_that_cannot_be_reached_is_reported_before_anything_is_spent(scheduler, tmp_path, monkeypatch):
     monkeypatch.setattr("cloister.data._dask.CONNECT_SECONDS", 0.5)
     pa.parquet.write_table(pa.table({"x": [1.0]}), tmp_path / "rows.parquet")
     with pytest.raises(DataError, match=rf"no Dask scheduler answers at '{scheduler}' \(\w+\)\. Check the address"):
@@ -135,7 +135,7 @@ def test_a_partition_of_text_is_a_partition_of_missing_values():
     assert rows.fold(lambda block: np.array([len(block), np.isnan(block).sum()])).tolist() == [20, 5]
 
 
-def test_a_partition_that_is_not_what_it_said_is_told_without_a_value(caplog):
+def test_a_partition_that_is_not_what_it_said_is_reported_without_a_value(caplog):
     frame = dd.from_pandas(pd.DataFrame({"x": np.arange(20.0) + float(CANARY)}), npartitions=4)
     rows = open_rows(frame.map_partitions(broken, meta=frame))
     with (
@@ -343,7 +343,7 @@ def test_the_command_line_uses_a_cluster_and_leaves_it_running(rows, tmp_path, d
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("dask")
-def test_a_file_that_disappears_from_a_cluster_is_told_and_the_ledger_keeps_count(rows, tmp_path, dask_client, monkeypatch):
+def test_a_file_that_disappears_from_a_cluster_is_reported_and_the_ledger_keeps_count(rows, tmp_path, dask_client, monkeypatch):
     monkeypatch.setattr("cloister.data._dask.KEPT_PART", 0.0)
     for number, part in enumerate(np.array_split(rows, 5)):
         pa.parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / f"{number}.parquet")
@@ -378,7 +378,7 @@ def test_a_cluster_without_workers_is_given_up(rows, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("dask")
-def test_a_scheduler_that_goes_away_is_told(rows, monkeypatch):
+def test_a_scheduler_that_goes_away_is_reported(rows, monkeypatch):
     from distributed import Client, LocalCluster
 
     monkeypatch.setattr("cloister.data._dask.PATIENCE_SECONDS", 1.0)

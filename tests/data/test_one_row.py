@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One more row changes no other: at every door the common rows are read alike to the last bit, without error or warning."""
+"""One more row changes no other: by every reader the common rows are read alike to the last bit, without error or warning."""
 
 import math
 from datetime import date, datetime
@@ -152,19 +152,19 @@ OF_OBJECTS = {
 }
 
 
-@pytest.mark.parametrize("door", OF_OBJECTS)
+@pytest.mark.parametrize("kind_of_table", OF_OBJECTS)
 @QUICK
 @given(drawn=tables(VALUES))
-def test_one_more_row_of_any_values_changes_no_other(door, drawn):
-    agree(OF_OBJECTS[door], drawn)
+def test_one_more_row_of_any_values_changes_no_other(kind_of_table, drawn):
+    agree(OF_OBJECTS[kind_of_table], drawn)
 
 
 @QUICK
 @given(drawn=tables(VALUES))
 def test_every_door_for_objects_reads_the_same_numbers(drawn):
     rows, expected = drawn[0], bits(objects(drawn[0]))
-    for door in set(OF_OBJECTS) - {"masked"}:
-        assert np.array_equal(bits(OF_OBJECTS[door](rows)), expected), door
+    for kind_of_table in set(OF_OBJECTS) - {"masked"}:
+        assert np.array_equal(bits(OF_OBJECTS[kind_of_table](rows)), expected), kind_of_table
 
 
 @QUICK
@@ -277,12 +277,12 @@ OF_TYPES = {
 }
 
 
-@pytest.mark.parametrize("door", OF_TYPES)
+@pytest.mark.parametrize("kind_of_table", OF_TYPES)
 @QUICK
 @given(drawn=typed_tables())
-def test_one_more_row_of_a_declared_type_changes_no_other(door, drawn):
+def test_one_more_row_of_a_declared_type_changes_no_other(kind_of_table, drawn):
     kind, table = drawn
-    agree(lambda rows: OF_TYPES[door](kind, rows), table)
+    agree(lambda rows: OF_TYPES[kind_of_table](kind, rows), table)
 
 
 @QUICK

@@ -93,7 +93,7 @@ def test_what_is_no_table_is_refused(spark, tmp_path):
         open_rows(spark.sparkContext.parallelize([1]).map(str))
 
 
-def test_a_master_that_cannot_be_reached_is_told_at_once(folder):
+def test_a_master_that_cannot_be_reached_is_reported_at_once(folder):
     code = "import sys; from cloister import open_rows; open_rows(sys.argv[1], engine='spark', scheduler='spark://127.0.0.1:1')"
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=120, check=False)
     assert "DataError: open_rows: no Spark master answers at 'spark://127.0.0.1:1'. Check the address." in done.stderr
@@ -164,7 +164,7 @@ def always_failing(batches):
     yield from batches
 
 
-def test_a_task_that_always_fails_is_told_without_a_value(frame):
+def test_a_task_that_always_fails_is_reported_without_a_value(frame):
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     with pytest.raises(DataError, match=r"Spark cannot compute a partition \(\w+\)") as caught:
         PEMeans(3, **QUICK, ledger=ledger).fit(frame.mapInArrow(always_failing, frame.schema))
@@ -203,13 +203,13 @@ def test_answers_of_any_size_and_number_are_joined(partitions, few_bytes, rows, 
 
 
 def fails_at(rows_type, monkeypatch, action, *, at):
-    asked, questions = rows_type._ask, []
+    original, questions = rows_type._ask, []
 
     def ask(self, question, size):
         questions.append(1)
         if len(questions) == at:
             action()
-        return asked(self, question, size)
+        return original(self, question, size)
 
     monkeypatch.setattr(rows_type, "_ask", ask)
 
@@ -220,7 +220,7 @@ def not_kept(monkeypatch):
     monkeypatch.setattr(SparkRows, "_keep", lambda self: None)
 
 
-def test_a_file_that_disappears_between_rounds_is_told(folder, spark, monkeypatch, not_kept):
+def test_a_file_that_disappears_between_rounds_is_reported(folder, spark, monkeypatch, not_kept):
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
     with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read \(FileNotFoundError\)"):
@@ -235,7 +235,7 @@ def test_a_file_that_disappears_when_its_rows_are_kept_does_no_harm(folder, spar
     assert not (folder / "2.parquet").exists()
 
 
-def test_a_file_of_sparks_own_that_disappears_is_told(folder, spark, monkeypatch, not_kept):
+def test_a_file_of_sparks_own_that_disappears_is_reported(folder, spark, monkeypatch, not_kept):
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     fails_at(SparkRows, monkeypatch, (folder / "2.parquet").unlink, at=2)
     with pytest.raises(DataError, match=r"a file of the Spark table can no longer be read"):
@@ -243,7 +243,7 @@ def test_a_file_of_sparks_own_that_disappears_is_told(folder, spark, monkeypatch
     assert len(ledger.events) == 2
 
 
-def test_a_schema_that_differs_in_one_file_is_told(folder, spark):
+def test_a_schema_that_differs_in_one_file_is_reported(folder, spark):
     pa.parquet.write_table(pa.table({"x": [1.0], "y": ["no number"]}), folder / "1.parquet")
     with pytest.raises(DataError, match=r"\(1\.parquet\): expected numbers in column 'y', got string"):
         open_rows(folder, engine="spark")

@@ -104,13 +104,13 @@ def test_dask_holds_rows_in_memory_and_in_spilled_files_only(spills, table, file
             rows = open_rows(da.from_array(table, chunks=(10_000, 4)))
             rows.fold(lambda block: np.array([len(block)]), cache=BlockCache(np.asarray))
         assert bool(holding(tmp_path / "work")) == spills
-        shown = pages(client)
-        assert len(shown) > len(PAGES)
-        assert any(shown.values())
-        told = [client.get_worker_logs(), client.get_scheduler_logs(), client.get_events(), client.scheduler_info()]
+        found = pages(client)
+        assert len(found) > len(PAGES)
+        assert any(found.values())
+        logs = [client.get_worker_logs(), client.get_scheduler_logs(), client.get_events(), client.scheduler_info()]
         client.dump_cluster_state(str(tmp_path / "state"), format="yaml")
-        assert not [path for path, content in shown.items() if holds(content)]
-        assert not holds(str(told) + str(client.get_task_stream()) + (tmp_path / "state.yaml").read_text())
+        assert not [path for path, content in found.items() if holds(content)]
+        assert not holds(str(logs) + str(client.get_task_stream()) + (tmp_path / "state.yaml").read_text())
 
 
 # -- Spark -------------------------------------------------------------------------------------------------------------------
@@ -140,8 +140,8 @@ copy("before")
 fit(frame.repartition(20))
 copy("after")
 api = f"{spark.sparkContext.uiWebUrl}/api/v1/applications/{spark.sparkContext.applicationId}"
-shown = ["jobs", "stages", "executors", "storage/rdd", "sql?details=true&planDescription=true&length=1000", "environment"]
-for place in [*(f"{api}/{name}" for name in shown), f"{spark.sparkContext.uiWebUrl}/storage/"]:
+found = ["jobs", "stages", "executors", "storage/rdd", "sql?details=true&planDescription=true&length=1000", "environment"]
+for place in [*(f"{api}/{name}" for name in found), f"{spark.sparkContext.uiWebUrl}/storage/"]:
     with (root / "ui.txt").open("ab") as file:
         file.write(urllib.request.urlopen(place, timeout=60).read())
 spark.stop()

@@ -63,12 +63,12 @@ def test_a_fit_that_is_not_kept_says_so(run, start):
 
 def test_json_is_for_machines(run, start, folder):
     result = run(*start, "--rho", 1, "--json", "--seed", 3, "--indices", folder / "m.csv", "--method", "nas", "--n-rows", 600)
-    told = json.loads(result.stdout)
-    assert told["receipt"]["guarantee"] == {"kind": "zcdp", "rho": 1.0}
-    assert [event["asked"] for event in told["receipt"]["events"]] == ["neighbour_means"]
-    assert len(told["source_target"]["rows"]) == 3
-    assert told["files"] == {"indices": str(folder / "m.csv")}
-    assert "map" not in told
+    summary = json.loads(result.stdout)
+    assert summary["receipt"]["guarantee"] == {"kind": "zcdp", "rho": 1.0}
+    assert [event["asked"] for event in summary["receipt"]["events"]] == ["neighbour_means"]
+    assert len(summary["source_target"]["rows"]) == 3
+    assert summary["files"] == {"indices": str(folder / "m.csv")}
+    assert "map" not in summary
 
 
 def test_a_dash_is_standard_output(run, start):
@@ -92,16 +92,16 @@ def test_options_reach_the_estimator(run, start):
         "--neighbours",
         "replace",
     )
-    told = json.loads(run(*start, "--epsilon", 1, "--delta", 1e-6, *options, "--columns", "north", "--json").stdout)
-    assert told["columns"] == ["north"]
+    summary = json.loads(run(*start, "--epsilon", 1, "--delta", 1e-6, *options, "--columns", "north", "--json").stdout)
+    assert summary["columns"] == ["north"]
     given = {"confidence": 0.9, "n_neighbors": 7, "coreset_radius": 0.2, "metric": "manhattan", "neighbours": "replace"}
-    assert {name: told["parameters"][name] for name in given} == given
-    assert told["receipt"]["guarantee"]["delta"] == 1e-6
+    assert {name: summary["parameters"][name] for name in given} == given
+    assert summary["receipt"]["guarantee"]["delta"] == 1e-6
 
 
 def test_bounds_choose_columns(run, start):
-    told = json.loads(run(*start, "--epsilon", 1, "--bounds", "east=-5:30", "--json").stdout)
-    assert (told["columns"], told["bounds"], told["domain"]) == (["east"], [[-5.0, 30.0]], "box")
+    summary = json.loads(run(*start, "--epsilon", 1, "--bounds", "east=-5:30", "--json").stdout)
+    assert (summary["columns"], summary["bounds"], summary["domain"]) == (["east"], [[-5.0, 30.0]], "box")
     assert json.loads(run(*start, "--epsilon", 1, "--json").stdout)["domain"] == "ball"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The room: it pays first, reads then, adds noise to every number once, and lets nothing else out."""
+"""The vault pays first, reads then, adds noise to every number once, and lets nothing else out."""
 
 import copy
 import pickle
@@ -53,9 +53,9 @@ class Spy:
 def test_the_ledger_pays_before_the_rows_are_read(question):
     spy = Spy()
     vault, spy.ledger = open_vault(spy)
-    for asked in range(1, 4):
+    for number in range(1, 4):
         vault.ask(question, GDP(1.0))
-        assert spy.debited[-1] == asked == len(spy.ledger.events)
+        assert spy.debited[-1] == number == len(spy.ledger.events)
 
 
 def test_a_crash_wastes_budget_and_hides_nothing():
@@ -249,7 +249,7 @@ def test_batching_and_threads_do_not_change_a_seeded_answer(generator):
     assert np.array_equal(values[0], values[2])
 
 
-def test_the_room_neither_prints_nor_travels():
+def test_a_vault_neither_prints_nor_travels():
     vault, _ = open_vault(open_rows(np.full((77, 2), 0.123456789)))
     vault.ask(RowCount(), GDP(1.0))
     assert repr(vault) == "<Vault, 1 questions answered>"

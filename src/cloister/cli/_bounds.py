@@ -182,5 +182,5 @@ def _pair(owner: str, low: Any, high: Any, *, option: str = "--bounds") -> Pair:
 
 
 def _list(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:20])
-    return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"
+    first = ", ".join(repr(name) for name in names[:20])
+    return first if len(names) <= 20 else f"{first} and {len(names) - 20} more"

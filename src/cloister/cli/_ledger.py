@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister ledger``: create a budget in a file, print what was spent of it, check that nobody has altered it."""
+"""``cloister ledger``: create a budget in a file, print what was spent, check that no line was altered."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

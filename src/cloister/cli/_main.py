@@ -75,7 +75,7 @@ def main() -> None:
           --ledger budget.sqlite --output release.json --report report.html
       cloister show release.json
       cloister ledger show budget.sqlite
-    One noisy histogram that answers for ever:
+    One noisy histogram, used again and again:
       cloister synopsis fit patients.parquet --epsilon 0.5 --bounds bounds.json --output synopsis.json
       cloister synopsis choose-k synopsis.json
     """  # noqa: D301

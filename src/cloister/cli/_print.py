@@ -29,7 +29,7 @@ __all__ = [
     "print_text",
 ]
 
-FEW_COLUMNS = 8  # are all shown, if need be on two lines; of more, as many as fit
+FEW_COLUMNS = 8  # up to so many are all printed, on two lines if need be; of more, as many as fit
 CELL_WIDTH = 17
 UNWRAPPED_WIDTH = 160  # where output is no terminal
 

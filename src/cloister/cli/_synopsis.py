@@ -61,7 +61,7 @@ def synopsis() -> None:
     type=int,
     default=8,
     show_default=True,
-    help="How many clusters the grid should tell apart; a hint, no limit.",
+    help="How many clusters the grid should resolve: a hint, no limit.",
 )
 @delta_option("0: Laplace noise, pure. Above 0: Gaussian noise.", default=DELTA)
 @click.option(

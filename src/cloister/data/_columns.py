@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choosing columns by name: names and types are public, so messages may tell them. Imported by the backends."""
+"""Choosing columns by name: names and types are public, so messages may name them. Imported by the backends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def choose_columns(
 def _find(place: str, names: Sequence[str], columns: Sequence[str] | None, *, quote: bool = True) -> tuple[int, ...]:
     """Check that the columns exist, once each; return where they stand. None stands for all of them.
 
-    Without `quote` no name of the table is told: it is not certain that they are names.
+    Without `quote` no name of the table is quoted: they may not be names.
     """
     wanted = list(names) if columns is None else [str(name) for name in columns]
     if not wanted:
@@ -46,10 +46,10 @@ def _find(place: str, names: Sequence[str], columns: Sequence[str] | None, *, qu
     for name in wanted:
         times = names.count(name)
         if times != 1:
-            shown = f"column {name!r}" if quote or columns is not None else "a column name"
+            subject = f"column {name!r}" if quote or columns is not None else "a column name"
             problem = f"occurs {times} times" if times else "is not in the table"
             remedy = f"The columns are: {', '.join(names[:LISTED])}." if quote else "Check the names in the first line."
-            raise DataError(f"{place}: {shown} {problem}. {remedy}")
+            raise DataError(f"{place}: {subject} {problem}. {remedy}")
     if len(set(wanted)) != len(wanted):
         raise DataError(f"{place}: expected every column once, got one twice. Check columns=[...].")
     return tuple(names.index(name) for name in wanted)

@@ -36,7 +36,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def csv_schema(where: str, file: Path, *, declared: bool) -> pa.Schema:
     """Return the columns that the first line names, all of them numbers; no further line is read.
 
-    Where nobody `declared` which columns to use, every name must be one that may be published.
+    Unless columns were `declared`, every name must be one that may be published.
     """
     with file.open("rb") as stream:
         names = _header(where, file, stream)

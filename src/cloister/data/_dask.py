@@ -91,7 +91,7 @@ class DaskRows(Source):
         if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
             return None
         distributed = sys.modules.get("distributed")
-        with suppress(ValueError):  # nobody has connected
+        with suppress(ValueError):  # there is no client
             return None if distributed is None else distributed.Client.current()
         return None
 

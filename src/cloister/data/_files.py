@@ -2,7 +2,7 @@
 """Files of rows: which ones a path means, whether they belong together, and pieces of them that can be read anywhere.
 
 A path is a file, a folder of one kind of files, or a pattern (``*``, ``?``, ``[...]``, ``**``). Opening reads the schema of
-every file and no row of a Parquet file. A piece is plain data: whoever sees the same files can read it, here or elsewhere.
+every file and no row of a Parquet file. A piece is plain data: any process that sees the same files can read it.
 """
 
 import glob

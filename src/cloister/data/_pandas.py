@@ -2,7 +2,7 @@
 """Rows of a pandas frame: each column by its own type, a column of Python objects value by value.
 
 The type of a column is declared, hence public, and may be refused. Nothing is inferred from values: what a value becomes
-depends on the value and the type of its column alone. Imported by the door and by the workers of Dask.
+depends on the value and the type of its column alone. Imported by ``open_rows`` and by the workers of Dask.
 """
 
 from collections.abc import Sequence

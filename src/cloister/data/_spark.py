@@ -34,7 +34,7 @@ MANY_PARTITIONS = 4096  # from where answers are joined on three levels
 
 
 class SparkRows(Source):
-    """Rows in partitions of a Spark cluster; `partitions` knows how to reach them."""
+    """Rows in partitions of a Spark cluster. `partitions` reads them."""
 
     def __init__(
         self, where: str, partitions: "_FramePartitions | _FilePartitions", n_features: int, feature_names: tuple[str, ...]

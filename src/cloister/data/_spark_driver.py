@@ -45,7 +45,7 @@ def start_session(where: str, master: str, *, running: Any) -> Any:
 
 
 def _refuse_silent(where: str, master: str) -> None:
-    """Refuse the address of a standalone master at which nobody listens; Spark itself would try for a minute."""
+    """Refuse the address of a standalone master that does not answer; Spark itself would try for a minute."""
     if not master.startswith("spark://"):
         return
     for address in master.removeprefix("spark://").split(","):
@@ -56,7 +56,7 @@ def _refuse_silent(where: str, master: str) -> None:
 
 
 class Job:
-    """Work of Spark's, watched by another thread: tells how far it is, and gives up where no executor takes a task."""
+    """Work of Spark's, run in another thread: reports progress, and gives up where no executor takes a task."""
 
     def __init__(self, where: str, context: Any, watch: Watch | None) -> None:
         self._where = where
@@ -91,7 +91,7 @@ class Job:
             elif monotonic() - busy > PATIENCE_SECONDS:
                 raise DataError(
                     f"{self._where}: no Spark executor took a task for {PATIENCE_SECONDS:g} seconds. Check that the cluster "
-                    "has workers, and room on them."
+                    "has workers with free cores."
                 )
             if stages and self._watch is not None:
                 self._watch(sum(stage.numCompletedTasks for stage in stages) / sum(stage.numTasks for stage in stages))
@@ -110,7 +110,7 @@ def explain(where: str, error: Exception) -> DataError:
     if ours is not None:
         return DataError(ours.group(1).strip())
     if re.search(r"FileNotFound|FAILED_READ_FILE|PATH_NOT_FOUND|does not exist", text):
-        return DataError(f"{where}: a file of the Spark table can no longer be read. Check that nobody replaced or moved it.")
+        return DataError(f"{where}: a file of the Spark table can no longer be read. Check that it was not replaced or moved.")
     if isinstance(error, OSError) or type(error).__name__ == "Py4JNetworkError" or "SparkContext was shut down" in text:
         return DataError(f"{where}: the Spark session is gone ({type(error).__name__}). Start it again.")
     return DataError(

@@ -22,7 +22,7 @@ def columns_of(schema: pa.Schema) -> list[Column]:
 
 def is_number(kind: pa.DataType) -> bool:
     """Whether a column of this type holds numbers."""
-    # A column of nothing but nulls has no type of its own; whether it has is no reason to tell tables apart.
+    # A column of nothing but nulls has no type of its own; it counts as numbers, so that this depends on no row.
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
     return any(is_kind(kind) for is_kind in kinds)
 
@@ -41,13 +41,13 @@ def to_matrix(table: pa.Table) -> Block:
 
 
 def table_of(where: str, data: Any) -> pa.Table:
-    """Return what speaks Arrow as a table, without quoting a value where it cannot be done."""
+    """Return an Arrow object as a table; an error quotes no value."""
     try:
         if isinstance(data, pa.Table):
             return data
         if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
             return pa.Table.from_batches([pa.record_batch(data)])
         return pa.RecordBatchReader.from_stream(data).read_all()
-    except Exception as error:  # of whoever produces the stream
+    except Exception as error:  # of the producer of the stream
         kind = type(error).__name__
     raise DataError(f"{where}: expected columns of numbers, got a table Arrow cannot read ({kind}). Pass numeric columns only.")

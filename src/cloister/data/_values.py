@@ -46,7 +46,7 @@ def _infinite(value: Any) -> float:
 
 def doubles_of(values: Iterable[Any], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
     """Return Python objects, in C order, as an array of doubles of this shape."""
-    with np.errstate(all="ignore"):  # a warning would tell that some value is large
+    with np.errstate(all="ignore"):  # a warning would reveal that some value is large
         return np.fromiter(map(to_number, values), dtype=np.float64, count=math.prod(shape)).reshape(shape)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The door: what it opens, what it refuses, and that neither a message nor an error depends on the value of a row."""
+"""``open_rows``: what it opens, what it refuses, and that neither a message nor an error depends on the value of a row."""
 
 import pathlib
 
@@ -210,7 +210,7 @@ def test_a_file_that_breaks_while_it_is_read_tells_no_value(tmp_path, generator)
         read(path)
 
 
-def test_a_file_that_vanishes_is_told(good):
+def test_a_file_that_vanishes_is_reported(good):
     rows = open_rows(good, columns=["a"])
     good.unlink()
     with pytest.raises(DataError, match=r"the file 'good\.parquet' cannot be read"):
