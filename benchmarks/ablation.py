@@ -92,7 +92,7 @@ def _recipe(**changes: Any) -> Variant:
 
 @contextmanager
 def _shrink_nothing() -> Iterator[None]:
-    with mock.patch("cloister.algorithms._refine.gain", lambda offsets, variances, **_: np.ones(len(offsets))):
+    with mock.patch("cloister.algorithms._refine.shrinkage", lambda offsets, variances, **_: np.ones(len(offsets))):
         yield
 
 
@@ -105,8 +105,8 @@ def _clip_nothing() -> Iterator[None]:
 VARIANTS: dict[str, Variant] = {
     "no shrinkage": _shrink_nothing,
     "clip nothing": _clip_nothing,
-    "no extra starting centres": _recipe(surplus=1.0),
-    "one round of sums": _recipe(n_rounds=1, n_rounds_low_snr=1, surplus=1.0),
+    "no extra starting centres": _recipe(extra_start=1.0),
+    "one round of sums": _recipe(n_rounds=1, n_rounds_low_snr=1, extra_start=1.0),
     "two rounds of sums": _recipe(n_rounds=2, n_rounds_low_snr=2),
     "one round of votes": _recipe(n_votes=1, n_votes_flat=1),
     "a quarter of the candidates": _recipe(density=1.0),
