@@ -42,12 +42,12 @@ def test_methods_are_those_of_the_table(run: Run) -> None:
     assert default == "kmeans"
 
 
-@pytest.mark.parametrize(("command", "method"), [("synopsis fit", "GridSynopsis"), ("plan", "KMeans"), ("compare", "KMeans")])
+@pytest.mark.parametrize(("command", "method"), [("synopsis fit", "GridSynopsis"), ("compare", "KMeans")])
 def test_deltas_are_those_of_the_table(command: str, method: str) -> None:
     assert next(one.default for one in COMMANDS[command].params if one.name == "delta") == METHODS[method].delta
 
 
-@pytest.mark.parametrize("command", ["fit", "source-target"])
+@pytest.mark.parametrize("command", ["fit", "plan", "source-target"])
 def test_deltas_that_depend_on_the_method_are_said(command: str) -> None:
     option = next(one for one in COMMANDS[command].params if one.name == "delta")
     assert isinstance(option, click.Option)

@@ -12,6 +12,7 @@ import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, Ball, KMeans, PureDP, plan
 from cloister.exceptions import ParameterError
+from cloister.methods import METHODS
 
 ASKED = {"sums": "nearest_sums", "counts": "nearest_counts", "distances": "distance_histogram"}
 REPLACE = {"neighbours": "replace"}
@@ -283,3 +284,40 @@ def test_small_clusters_are_found_or_missed_as_it_says(n_features, options, gene
 
     assert found(int(smallest / 3)) <= 0.4
     assert found(int(smallest * 3)) >= 0.6
+
+
+# -- other methods ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "KMeans"])
+@pytest.mark.parametrize("options", [{}, REPLACE], ids=str)
+def test_of_every_method_it_says_what_a_fit_asks_and_how_noisily(name, options, generator):
+    method = METHODS[name]
+    forecast = plan(400, 2, 3, method=name, **options)
+    assert (forecast.method, forecast.center_errors, forecast.smallest_cluster) == (name, (), None)
+    assert math.isclose(sum(step.share for step in forecast.steps), 1.0)
+    model = method.estimator(3, bounds=(-1, 1), n_rows=400, **options)
+    rows = generator.uniform(-1, 1, (400, 2))
+    model.fit(*([rows[:30]] if method.kind == "source-target" else [rows]), **source_of(method, rows))
+    planned = {step.name: step for step in forecast.steps}
+    compared = 0
+    for event in model.privacy_receipt_.events:
+        if event.question_name.endswith("_sums") or event.step in ("leaves", "average"):
+            continue  # a radius is chosen on the way; and what a tree that ends early leaves over goes to the last step
+        noises = [query.sigma for query in planned[event.step].queries if query.name != "sums"]
+        assert any(math.isclose(event.standard_deviation, noise, rel_tol=1e-6) for noise in noises)
+        compared += 1
+    assert compared > 0
+    with pytest.raises(ParameterError, match=r"Forecast\.error: expected a forecast of KMeans, got .*"):
+        forecast.error(10)
+
+
+def source_of(method, rows):
+    return {"source": rows} if method.kind == "source-target" else {}
+
+
+def test_a_method_nobody_knows_is_refused():
+    with pytest.raises(
+        ParameterError, match=r"plan\.method: expected the name of an estimator, got 'DBSCAN'\. Pass one of KMeans"
+    ):
+        plan(100, 2, 3, method="DBSCAN")

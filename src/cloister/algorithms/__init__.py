@@ -28,6 +28,7 @@ from cloister.algorithms._grid import (
     project_to_total,
 )
 from cloister.algorithms._hash_tree import (
+    LARGEST_TREE,
     CoresetCenters,
     HashCoreset,
     HashLevel,
@@ -76,6 +77,7 @@ __all__ = [
     "COUNT_RULES",
     "FEWEST_VARIATIONS",
     "GRID_RULES",
+    "LARGEST_TREE",
     "RESTARTS",
     "Averages",
     "CellBounds",

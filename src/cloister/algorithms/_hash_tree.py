@@ -19,6 +19,7 @@ from cloister.domain import FloatArray, IntArray
 from cloister.questions import Ask, HashCounts, HashSums, Spend
 
 __all__ = [
+    "LARGEST_TREE",
     "CoresetCenters",
     "HashCoreset",
     "HashLevel",

@@ -5,7 +5,18 @@ from typing import Any
 
 import click
 
-from cloister.cli._options import APPROXIMATE_DELTA, CLUSTERS, EPSILON, JSON, neighbours_option, shape_options
+from cloister.cli._options import (
+    CLUSTERS,
+    DELTA_HELP,
+    EPSILON,
+    JSON,
+    METHOD,
+    default_delta,
+    delta_option,
+    neighbours_option,
+    shape_options,
+)
+from cloister.methods import commands
 
 __all__ = ["plan"]
 
@@ -18,23 +29,26 @@ __all__ = ["plan"]
     features="Number of columns.",
 )
 @CLUSTERS
+@METHOD
 @EPSILON
-@APPROXIMATE_DELTA
+@delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
 @neighbours_option()
 @JSON
-def plan(rows: int, features: int, clusters: int, *, as_json: bool, **guarantee: Any) -> None:
+def plan(rows: int, features: int, clusters: int, *, as_json: bool, **options: Any) -> None:
     """Say what a fit with these numbers can be expected to find, and how noisy each of its questions will be.
 
     No table is read and nothing is spent. The errors are those of round clusters that lie well apart; they are given in
-    parts of a cluster's own radius, the root mean square distance of its rows.
+    parts of a cluster's own radius, the root mean square distance of its rows. They are forecast for kmeans; of other methods
+    it says what they ask, and how noisily.
 
     \b
     Examples:
       cloister plan --rows 50000 --features 6 -k 5 --epsilon 1
       cloister plan --rows 150 --features 4 -k 3 --epsilon 0.25
+      cloister plan --rows 50000 --features 6 -k 5 --epsilon 1 --method fast-lloyd
       cloister plan --rows 50000 --features 6 -k 5 --epsilon 1 --json | jq .smallest_cluster
     """  # noqa: D301
     from cloister import plan as forecast
     from cloister.cli._print import print_text
 
-    print_text(forecast(rows, features, clusters, **guarantee), as_json=as_json)
+    print_text(forecast(rows, features, clusters, **options), as_json=as_json)

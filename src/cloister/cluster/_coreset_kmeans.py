@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import Space, average_leaves, cluster_coreset, grow_tree, random_hyperplanes
+from cloister.algorithms import LARGEST_TREE, Space, average_leaves, cluster_coreset, grow_tree, random_hyperplanes
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
@@ -106,16 +106,16 @@ class CoresetKMeans(PrivateClusterer):
         noise = deviation(sums, planner.budget.share(SUMS_SHARE), request.relation)
         fewest = max(1.0, math.sqrt(frame.n_features) * noise / AVERAGE_NOISE) if min_rows is None else float(min_rows)
         depth = _auto_depth(n_rows, fewest) if depth is None else depth
-        purpose = "Counts in the cells that hyperplanes cut"
+        share, purpose = LEVELS_SHARE / depth, "Counts in the cells that hyperplanes cut"
         return CoresetPlan(
             levels=tuple(
-                planner.step(f"level {index}", purpose, n_points=2**index, counts=(counts, LEVELS_SHARE / depth))
+                planner.step(f"level {index}", purpose, n_points=min(2**index, LARGEST_TREE), counts=(counts, share))
                 for index in range(1, depth + 1)
             ),
             leaves=planner.step(
                 "leaves",
                 "Counts and sums of the rows in each leaf",
-                n_points=2**depth,
+                n_points=min(2**depth, LARGEST_TREE),
                 counts=(counts, COUNTS_SHARE),
                 sums=(sums, SUMS_SHARE),
             ),

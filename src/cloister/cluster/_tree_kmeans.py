@@ -161,23 +161,15 @@ class TreeKMeans(PrivateClusterer):
         strength = n_rows * planner.budget.strength * shares.tree / (n_trees * depth)
         first = _first_cubes(dimension, strength)
         depth = min(depth, 1 + int(PLACE_BITS / dimension - math.log2(first)))
+        share = shares.tree / (n_trees * depth)
         probes = _Probes(frame.n_features, cap=CAP * Space(frame).radius(n_clusters) ** 2)
-        step = planner.step
         return TreePlan(
             trees=tuple(
-                tuple(
-                    step(
-                        f"tree {tree} level {level}",
-                        "Counts in the cubes of a level",
-                        n_points=first**dimension if level == 1 else LARGEST_LEVEL,
-                        counts=(probes.cubes, shares.tree / (n_trees * depth)),
-                    )
-                    for level in range(1, depth + 1)
-                )
+                tuple(self._level(planner, tree, level, probes, first**dimension, share) for level in range(1, depth + 1))
                 for tree in range(1, n_trees + 1)
             ),
             swaps=tuple(
-                step(
+                planner.step(
                     f"swap {index}",
                     "Which swap of a centre for a candidate costs the rows least",
                     n_points=n_clusters * (n_clusters + self.max_candidates),
@@ -185,12 +177,8 @@ class TreeKMeans(PrivateClusterer):
                 )
                 for index in range(1, n_swaps + 1)
             ),
-            choice=step(
-                "choice", "Which set of centres costs the rows least", n_points=n_swaps + 1, choice=(probes.sets, shares.choice)
-            )
-            if n_swaps
-            else None,
-            average=step(
+            choice=self._choice(planner, n_swaps + 1, probes, shares) if n_swaps else None,
+            average=planner.step(
                 "average",
                 "Averages of the rows nearest to each chosen candidate",
                 n_points=n_clusters,
@@ -201,6 +189,14 @@ class TreeKMeans(PrivateClusterer):
             first=first,
             shares=shares,
         )
+
+    def _level(self, planner: Planner, tree: int, level: int, probes: "_Probes", first: int, share: float) -> Step:
+        name, purpose = f"tree {tree} level {level}", "Counts in the cubes of a level"
+        return planner.step(name, purpose, n_points=first if level == 1 else LARGEST_LEVEL, counts=(probes.cubes, share))
+
+    def _choice(self, planner: Planner, n_sets: int, probes: "_Probes", shares: Shares) -> Step:
+        purpose = "Which set of centres costs the rows least"
+        return planner.step("choice", purpose, n_points=n_sets, choice=(probes.sets, shares.choice))
 
     def _depth(self) -> int:
         return self._whole("depth", high=PLACE_BITS)

@@ -200,16 +200,10 @@ def compare(
     else:
         table, domain = _given(rows, bounds, n_rows, n_features, relative=relative)
     size = len(table)
-    settings: dict[str, Any] = {"guarantee": promised, "bounds": domain, "neighbours": relation, "n_rows": size}
+    settings = {"guarantee": promised, "bounds": domain, "neighbours": relation, "n_rows": size, "n_jobs": n_jobs}
     limit = Reference(min(k, size), n_init=10, random_state=seed % 2**32).fit(table).inertia_ / size
-    found = []
-    with Progress("compare", enabled=progress) as shown:
-        shown.expect(times * len(names))
-        for name in names:
-            shown.say(name)
-            found.append(_try(name, table, k, range(seed, seed + times), {**settings, "n_jobs": n_jobs}, shown))
     return Comparison(
-        contenders=tuple(sorted(found, key=lambda one: (one.loss is None, one.loss or 0.0))),
+        contenders=_fit_all(names, table, k, range(seed, seed + times), settings, enabled=progress),
         limit=float(max(limit, np.finfo(float).tiny)),
         one_centre=float(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1))),
         n_rows=size,
@@ -232,7 +226,18 @@ def _names(methods: Sequence[str]) -> list[str]:
     return [validate.one_of("compare.methods", name, known) for name in dict.fromkeys(names)]
 
 
-def _try(name: str, table: FloatArray, k: int, seeds: range, settings: dict[str, Any], shown: Progress) -> Contender:
+def _fit_all(
+    names: Sequence[str], table: FloatArray, k: int, seeds: range, settings: dict[str, Any], *, enabled: bool
+) -> tuple[Contender, ...]:
+    """Fit every method with every seed; the best first, those that failed last."""
+    with Progress("compare", enabled=enabled) as progress:
+        progress.expect(len(seeds) * len(names))
+        found = [_fit_one(name, table, k, seeds, settings, progress) for name in names]
+    return tuple(sorted(found, key=lambda one: (one.loss is None, one.loss or 0.0)))
+
+
+def _fit_one(name: str, table: FloatArray, k: int, seeds: range, settings: dict[str, Any], progress: Progress) -> Contender:
+    progress.say(name)
     losses, seconds = [], []
     for seed in seeds:
         start = time.perf_counter()
@@ -242,7 +247,7 @@ def _try(name: str, table: FloatArray, k: int, seeds: range, settings: dict[str,
             return Contender(name, None, None, None, str(refusal))
         seconds.append(time.perf_counter() - start)
         losses.append(-model.score(table) / len(table))
-        shown.advance()
+        progress.advance()
     error = float(np.std(losses, ddof=1)) / len(losses) ** 0.5 if len(losses) > 1 else None
     return Contender(name, float(np.mean(losses)), error, float(np.median(seconds)))
 

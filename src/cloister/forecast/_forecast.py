@@ -7,9 +7,9 @@ from typing import Any
 from cloister import validate
 from cloister.cluster import KMeansPlan, Plan
 from cloister.domain import Relation
-from cloister.forecast._model import CLEAR, Outlook, Setting
+from cloister.forecast._model import Outlook, Setting
 from cloister.forecast._show import as_html, as_text
-from cloister.forecast._words import advise, cautions, count_noise, judge, judge_steps, standing_out
+from cloister.forecast._words import advise, cautions, judge, judge_steps, standing_out
 from cloister.methods import METHODS, find_method
 from cloister.privacy import Guarantee, Step, as_guarantee, to_dict
 
@@ -48,8 +48,7 @@ class Forecast:
     steps : tuple of Step
         The steps in order, with the share and the noise of every question.
     smallest_cluster : float or None
-        Rows of the smallest cluster that is found more often than not; more than there are rows if none is. Of other methods
-        than KMeans, rows that stand out of the noise of the last counts; None if there are no counts.
+        Rows of the smallest cluster that is found more often than not; more than there are rows if none is. Of KMeans alone.
     center_errors : tuple of CenterError
         The expected error of a centre for some sizes of clusters, the average among them; of KMeans alone.
     stands_out_at : float or None
@@ -202,11 +201,10 @@ def _of_kmeans(setting: Setting) -> Forecast:
 
 def _of_another(setting: Setting) -> Forecast:
     plan = setting.plan()
-    noise = count_noise(plan.steps)
     return Forecast(
         **_numbers(setting),
         plan=plan,
-        smallest_cluster=None if noise is None else CLEAR * noise,
+        smallest_cluster=None,
         center_errors=(),
         stands_out_at=None,
         verdict=judge_steps(setting, plan.steps),

@@ -30,7 +30,7 @@ from cloister.domain import Relation
 from cloister.methods import Method
 from cloister.privacy import Guarantee
 
-__all__ = ["CLEAR", "Outlook", "Setting", "first_success", "last_success"]
+__all__ = ["Outlook", "Setting", "first_success", "last_success"]
 
 APART = 5.0  # radii between a cluster and its neighbours
 CLEAR = 4.0  # standard deviations of a vote's noise

@@ -5,10 +5,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from cloister.forecast._model import CLEAR, Outlook, Setting, first_success, last_success
+from cloister.forecast._model import Outlook, Setting, first_success, last_success
 from cloister.privacy import ApproxDP, PureDP, Step
 
-__all__ = ["about", "advise", "cautions", "count_noise", "judge", "judge_steps", "part", "standing_out"]
+__all__ = ["about", "advise", "cautions", "judge", "judge_steps", "part", "standing_out"]
 
 # Rows of an average cluster over those of the smallest one that is found: from here on expect ...
 A_FEW, MOST, ALL, SMALLER_ONES = 0.5, 1.0, 2.0, 8.0
@@ -39,20 +39,21 @@ def advise(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
 
 
 def judge_steps(setting: Setting, steps: Sequence[Step]) -> tuple[str, ...]:
-    """Say of any method what the noise of its last counts means for a cluster of average size."""
-    noise = count_noise(steps)
+    """Say of any method how much it asks, and how noisy its last counts are: facts, where nothing is forecast."""
+    noise = _count_noise(steps)
     answers = sum(len(step.queries) for step in steps)
     given = f"With {_count(setting.n_rows, 'row')} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
     asks = f"{given} {setting.method.name} asks for {_count(answers, 'noisy answer')} in {_count(len(steps), 'step')}."
     if noise is None:
         return (asks,)
-    average = setting.n_rows / setting.n_clusters
-    size = f"clusters of average size ({_count(round(average), 'row')})"
-    clear = f"{size} stand out" if average >= CLEAR * noise else f"{size} are hidden by it"
-    return (asks, f"Its last counts carry noise of about {about(noise)} rows: {clear}.")
+    average = _count(round(setting.n_rows / setting.n_clusters), "row")
+    return (
+        asks,
+        f"Each of its last counts carries noise of about {about(noise)} rows; a cluster of average size has {average}.",
+    )
 
 
-def count_noise(steps: Sequence[Step]) -> float | None:
+def _count_noise(steps: Sequence[Step]) -> float | None:
     """Return the noise of the last counts that are asked for; None if there are none."""
     return next((noise for step in reversed(steps) if (noise := step.sigma("counts")) is not None), None)
 
@@ -206,7 +207,7 @@ def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:
 
 
 def _cautions(setting: Setting) -> Iterator[str]:
-    if setting.n_features <= FEW_COLUMNS:
+    if setting.n_features <= FEW_COLUMNS and setting.method.kind != "synopsis":
         yield (
             f"In {_count(setting.n_features, 'column')} look at GridSynopsis too, if the result will be "
             "used again: one noisy grid answers for any number of clusters and for range counts, and is paid for once."
