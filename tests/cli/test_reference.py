@@ -52,4 +52,5 @@ def test_deltas_that_depend_on_the_method_are_said(command: str) -> None:
     option = next(one for one in COMMANDS[command].params if one.name == "delta")
     assert isinstance(option, click.Option)
     assert option.default is None
-    assert {"fit": "Default: 1e-06, and 0 for grid and tree.", "source-target": "Default: 0."}[command] in str(option.help)
+    said = "Default: 0." if command == "source-target" else "Default: 1e-06, and 0 for grid and tree."
+    assert said in str(option.help)
