@@ -211,7 +211,9 @@ def describe_remaining(summary: dict[str, Any]) -> str:
 
 def currency_of(budget: dict[str, Any]) -> str:
     """Return what a budget is counted in."""
-    return {"zcdp": "rho", "gdp": "mu"}.get(str(budget["kind"]), "epsilon")
+    from cloister.privacy import KINDS
+
+    return KINDS[str(budget["kind"])].parameter
 
 
 def print_remaining(console: "Console", ledger: "Ledger") -> None:
