@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, Ball, PEMeans, Release
+from cloister.methods import METHODS, comparable
 from cloister.report import rank_columns, report_html, summary, with_error
 
 
@@ -86,6 +87,16 @@ def test_the_shares_of_the_steps_add_up(rows: np.ndarray) -> None:
     assert sum(step["share"] for step in steps) == pytest.approx(1)
     assert [step["answers"] for step in steps] == [1, 1, 1, 1]
     assert all(step["figures"]["count_error"] > 0 for step in steps[1:])
+
+
+@pytest.mark.parametrize("name", comparable())
+def test_a_step_says_how_many_points_it_asked_about(rows: np.ndarray, name: str) -> None:
+    method = METHODS[name]
+    options = {**method.short, **(method.wide if method.max_features else {})}
+    release = method.estimator(2, bounds=(-1, 1), epsilon=4.0, random_state=0, **options).fit(rows).release_
+    for step in release.steps:
+        counts = [event.size for event in release.events_of(step) if event.question_name.endswith(("_counts", "_costs"))]
+        assert counts in ([], [step.figures["n_points"]])
 
 
 def test_many_steps_of_one_kind_share_a_line(rows: np.ndarray) -> None:

@@ -20,7 +20,7 @@ from cloister.cluster._progress import Progress
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.domain import Domain, Frame, Relation, as_domain
 from cloister.exceptions import ParameterError
-from cloister.privacy import Entropy, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
+from cloister.privacy import Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend
 from cloister.vault import Vault
 
@@ -142,9 +142,12 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self, request: Request, plan: Plan, decisions: dict[str, Decision], receipt: Receipt
     ) -> tuple[StepRecord, ...]:
         """Return a record of every step that was asked, in order."""
-        asked = {event.step for event in receipt.events}
-        steps = [one for one in (count_step(request), *plan.steps) if one.name in asked]
-        return tuple(_record(step, decisions.get(step.name, Decision())) for step in steps)
+        records = []
+        for step in (count_step(request), *plan.steps):
+            events = [event for event in receipt.events if event.step == step.name]
+            if events:
+                records.append(_record(step, events, decisions.get(step.name, Decision())))
+        return tuple(records)
 
     def _refuse_noise_that_cannot_be_drawn(self, request: Request, plan: Plan, frame: Frame) -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
@@ -281,9 +284,12 @@ def _own_ledger(request: Request) -> Ledger:
     return Ledger(request.guarantee, neighbours=request.relation.value)
 
 
-def _record(step: Step, decision: Decision) -> StepRecord:
+def _record(step: Step, events: Sequence[Event], decision: Decision) -> StepRecord:
+    """Return the record of a step; a plan states at most how many points it asks about, the events say how many."""
+    sizes = [event.size for query, event in zip(step.queries, events, strict=False) if query.name in ("counts", "choice")]
     noise = step.sigma("counts")
-    figures = {"n_points": float(step.n_points), **({} if noise is None else {"count_error": noise}), **decision.figures}
+    figures = {"n_points": float((*sizes, step.n_points)[0]), **({} if noise is None else {"count_error": noise})}
+    figures |= decision.figures
     return StepRecord(name=step.name, purpose=step.purpose, figures=figures, picture=decision.picture)
 
 

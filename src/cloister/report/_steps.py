@@ -43,13 +43,12 @@ BARS = ("n_points", "n_kept")  # the figures that one chart holds: the part of t
 
 def steps_of(release: Release) -> list[dict[str, Any]]:
     """Return one entry per step: name, purpose, how many answers it got, its share of the cost, and its figures."""
-    whole = [event for step in release.steps for event in release.events_of(step)] or release.receipt.events
     return [
         {
             "name": step.name,
             "purpose": step.purpose,
             "answers": len(release.events_of(step)),
-            "share": share_of(release.events_of(step), whole),
+            "share": share_of(release.events_of(step), release.receipt.events),
             "figures": {name: step.figures[name] for name in FIGURES if name in step.figures},
         }
         for step in release.steps
