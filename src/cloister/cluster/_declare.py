@@ -19,7 +19,7 @@ Estimator = TypeVar("Estimator")
 
 @dataclass(frozen=True)
 class _Part:
-    """The text on one or several names; `first` are told before the class's own ones, the others after."""
+    """The text on one or several names; `first` stand before the class's own ones, the others after."""
 
     names: tuple[str, ...]
     text: str
@@ -108,8 +108,8 @@ def _complete(doc: str, title: str, parts: Sequence[_Part], names: set[str], val
     if found is None:
         return doc
     own = found.group("own").strip("\n")
-    told = {name.strip() for line in re.findall(r"^(\S[^:\n]*)", own, flags=re.M) for name in line.split(",")}
-    wanted = [part for part in parts if names.intersection(part.names) and not told.intersection(part.names)]
+    documented = {name.strip() for line in re.findall(r"^(\S[^:\n]*)", own, flags=re.M) for name in line.split(",")}
+    wanted = [part for part in parts if names.intersection(part.names) and not documented.intersection(part.names)]
     before = [part.text.format(**values) for part in wanted if part.first]
     after = [part.text.format(**values) for part in wanted if not part.first]
     body = "\n".join(text for text in (*before, own, *after) if text)
