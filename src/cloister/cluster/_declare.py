@@ -93,11 +93,9 @@ _ATTRIBUTES = (
 def estimator(cls: type[Estimator]) -> type[Estimator]:
     """Write the constructor of an estimator from its annotated fields, and complete its docstring."""
     made = dataclass(kw_only=True, eq=False, repr=False, match_args=False)(cls)
-    defaults = {
-        name: parameter.default for name, parameter in inspect.signature(made).parameters.items() if parameter.default != []
-    }
+    defaults = {name: repr(parameter.default) for name, parameter in inspect.signature(made).parameters.items()}
     doc = inspect.cleandoc(made.__doc__ or "")
-    doc = _complete(doc, "Parameters", _PARAMETERS, set(defaults), {name: repr(value) for name, value in defaults.items()})
+    doc = _complete(doc, "Parameters", _PARAMETERS, set(defaults), defaults)
     made.__doc__ = _complete(doc, "Attributes", _ATTRIBUTES, set(getattr(made, "_attributes", ())), {})
     return made
 
