@@ -82,14 +82,6 @@ class CoresetKMeans(PrivateClusterer):
     The method is that of Chang and Kamath, *Practical differentially private clustering* (2021). It differs in the offset of
     hyperplanes, in where thresholds and depth come from, in what happens to budget that is left over, and in always returning
     as many centres as asked for (see the documentation).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.random.default_rng(0).normal([[20.0], [60.0]], 2.0, size=(2, 500)).reshape(-1, 1)
-    >>> model = CoresetKMeans(n_clusters=2, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(-1)
-    array([20., 60.])
     """
 
     max_depth: int | str = "auto"

@@ -87,6 +87,15 @@ _ATTRIBUTES = (
     _Part(("n_features_in_",), "n_features_in_ : int\n    Columns.", first=False),
     _Part(("n_iter_",), "n_iter_ : int\n    Rounds.", first=False),
 )
+_EXAMPLE = """
+Examples
+--------
+>>> import numpy as np
+>>> rows = np.random.default_rng(0).normal([[20.0], [60.0]], 2.0, size=(2, 500)).reshape(-1, 1)
+>>> model = {name}(n_clusters=2, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows)
+>>> np.sort(model.cluster_centers_[:, 0]).round(-1)
+array([20., 60.])
+"""  # of a class that has centres, and no example of its own
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(dataclasses.field,))
@@ -96,7 +105,10 @@ def estimator(cls: type[Estimator]) -> type[Estimator]:
     defaults = {name: repr(parameter.default) for name, parameter in inspect.signature(made).parameters.items()}
     doc = inspect.cleandoc(made.__doc__ or "")
     doc = _complete(doc, "Parameters", _PARAMETERS, set(defaults), defaults)
-    made.__doc__ = _complete(doc, "Attributes", _ATTRIBUTES, set(getattr(made, "_attributes", ())), {})
+    attributes = set(getattr(made, "_attributes", ()))
+    done = _complete(doc, "Attributes", _ATTRIBUTES, attributes, {})
+    ready = done == doc or "Examples\n---" in done or "cluster_centers_" not in attributes
+    made.__doc__ = done if ready else done + _EXAMPLE.format(name=made.__name__)
     return made
 
 

@@ -50,14 +50,6 @@ class FastLloyd(LloydEstimator):
     box are reflected at its faces, as in the paper; those that leave a ball at its surface, along their ray. A centre whose
     noisy count is below one stays. The split of the budget is the paper's principle, the smallest expected error, with
     exact GDP composition and the sensitivities of the relation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.random.default_rng(0).normal([[20.0], [60.0]], 2.0, size=(2, 500)).reshape(-1, 1)
-    >>> model = FastLloyd(n_clusters=2, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(-1)
-    array([20., 60.])
     """
 
     n_rounds: int | str = 6

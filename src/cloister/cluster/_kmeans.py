@@ -63,14 +63,6 @@ class KMeans(PrivateClusterer):
     and 2 r). The shares are fixed by public numbers before the first question. Gaussian noise composes exactly (GDP), Laplace
     noise by adding up epsilons. Everything else is arithmetic on noisy answers. The bounds and, if given, n_rows are
     taken as public. Not covered: labels, and the score of rows you pass.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.random.default_rng(0).normal([[20.0], [60.0]], 2.0, size=(2, 500)).reshape(-1, 1)
-    >>> model = KMeans(n_clusters=2, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(-1)
-    array([20., 60.])
     """
 
     n_init: int = 10

@@ -2,7 +2,7 @@
 """How :class:`cloister.KMeans` divides its budget: a function of public numbers, computed before the first question."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -77,31 +77,18 @@ GAUSSIAN = Recipe(
     project_to=8,
 )
 # Laplace noise adds up faster over rounds (in proportion to their number, not to its root), so there are fewer of them.
-PURE = Recipe(
+PURE = replace(
+    GAUSSIAN,
     mean=0.02,
-    scale_low=0.02,
     scale_high=0.2,
-    distance_snr=8.0,
-    vote_snr=6.0,
     vote_low=0.08,
     vote_high=0.25,
-    n_votes=2,
     n_votes_flat=2,
-    flat=4,
-    density=0.25,
-    max_candidates=2048,
-    max_first=1024,
-    max_candidates_flat=4096,
     extra_start=2.0,
     n_rounds=2,
     n_rounds_low_snr=2,
-    low_snr=20.0,
-    growth=1.3,
     projected=1,
     distances=0.08,
-    counts=0.5,
-    project_above=10,
-    project_to=8,
 )
 
 

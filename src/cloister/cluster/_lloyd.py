@@ -126,14 +126,6 @@ class LloydKMeans(LloydEstimator):
     the domain, a ball or a box instead of [-1, 1]^d (for a cube the Laplace noise is the paper's); in Gaussian noise for
     ``delta > 0``, for which the paper's split and number of rounds are derived anew from its error analysis; in the
     relation, where replacing a row needs the larger sensitivities; and in that a centre whose noisy count is below one stays.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.random.default_rng(0).normal([[20.0], [60.0]], 2.0, size=(2, 500)).reshape(-1, 1)
-    >>> model = LloydKMeans(n_clusters=2, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(-1)
-    array([20., 60.])
     """
 
     def _iterate(self, ask: Ask, plan: LloydPlan, starts: FloatArray, space: Space) -> tuple[LloydRound, ...]:

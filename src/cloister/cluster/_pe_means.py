@@ -90,14 +90,6 @@ class PEMeans(PrivateClusterer):
 
     The method is that of Humphries, Lin and Yekhanin, *PE-means*. It differs where their text and their published figures
     disagree (see the documentation), and in the cap on candidates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.random.default_rng(0).normal([[20.0], [60.0]], 2.0, size=(2, 500)).reshape(-1, 1)
-    >>> model = PEMeans(n_clusters=2, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(-1)
-    array([20., 60.])
     """
 
     n_rounds: int | str = "auto"

@@ -130,14 +130,6 @@ class TreeKMeans(PrivateClusterer):
     allows. Noisy counts are released rather than whether they pass a threshold, which costs the same. What a row can cost
     in the search is capped, and adding or removing a row moves all costs one way, which saves a factor of two. Without a
     projection, averages are taken of offsets from the chosen candidates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.random.default_rng(0).normal([[20.0], [60.0]], 2.0, size=(2, 500)).reshape(-1, 1)
-    >>> model = TreeKMeans(n_clusters=2, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows)
-    >>> np.sort(model.cluster_centers_[:, 0]).round(-1)
-    array([20., 60.])
     """
 
     delta: float = 0.0
