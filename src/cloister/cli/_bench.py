@@ -34,6 +34,7 @@ def _load() -> click.Command:
         sys.path.append(str(REPOSITORY))
     try:
         command: click.Command = import_module("benchmarks._cli").bench
+        return command
     except ModuleNotFoundError as error:
-        raise CloisterError(f"bench: {error.name} is not installed. Run pip install 'cloister[bench]'.") from None
-    return command
+        missing = error.name
+    raise CloisterError(f"bench: {missing} is not installed. Run pip install 'cloister[bench]'.")
