@@ -46,7 +46,7 @@ def _draw(rows: Array, located: Any, refined: Any, *, reach: float, path: Path) 
     axes[0].set_title("the last votes: area is the noisy count", fontsize=9)
     stages = [
         (located.points, "where refining starts: more points than clusters"),
-        (refined.steps[1], "after two rounds of sums"),
+        (refined.moves[1].centers, "after two rounds of sums"),
     ]
     stages.append((refined.centers, "the centres that are released"))
     for axis, (points, title) in zip(axes[1:], stages, strict=True):

@@ -7,6 +7,7 @@ As a plugin (``pytest -p tests.common._recipe tests/common -k VoteMeans``) it pu
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 from cloister import cluster, methods
 from cloister.algorithms import Space, weighted_kmeans
@@ -89,7 +90,8 @@ def _add_up(points: FloatArray, votes: FloatArray, centers: FloatArray) -> Float
     return np.bincount(nearest, weights=votes, minlength=len(centers))
 
 
-def pytest_configure() -> None:
-    """List the toy, as a plugin."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """List the toy, as a plugin, before the suite reads the table."""
     cluster.VoteMeans = VoteMeans  # type: ignore[attr-defined]
     methods.METHODS[METHOD.name] = METHOD
