@@ -9,9 +9,6 @@ from cloister.audit._tables import as_table
 
 from ._cases import every_clusterer, every_method, same
 
-CLUSTERS = {"dask", "spark"}
-HERE = [engine for engine in AUDIT_ENGINES if engine not in CLUSTERS]
-
 
 @pytest.fixture
 def hostile(rows):
@@ -20,30 +17,41 @@ def hostile(rows):
     return rows
 
 
-def check(case, engine, rows, folder):
-    if not installed(engine):
-        pytest.skip(f"{engine} is not installed")
-    # Names of columns are the rows' own; what is found must not depend on them.
-    assert same(case.fit(as_table(rows, engine, folder, "rows"), random_state=4), case.fit(rows, random_state=4))
+def check(case, table, rows):
+    """Fit a table and its rows; names of columns are the table's own, and what is found does not depend on them."""
+    model = case.fit(table, random_state=4)
+    assert same(model, case.fit(rows, random_state=4))
+    assert model.n_features_in_ == 2
+    return model
 
 
 @every_method
-@pytest.mark.parametrize("engine", HERE)
+@pytest.mark.parametrize("engine", [engine for engine in AUDIT_ENGINES if engine != "spark"])
 def test_every_form_gives_the_same_fit(case, engine, hostile, tmp_path):
-    check(case, engine, hostile, tmp_path)
+    if not installed(engine):
+        pytest.skip(f"{engine} is not installed")
+    check(case, as_table(hostile, engine, tmp_path, "rows"), hostile)
 
 
 @pytest.mark.slow
-def test_dask_gives_the_same_fit(case, hostile, tmp_path, dask_client):
+@pytest.mark.xdist_group("dask")
+def test_workers_of_dask_give_the_same_fit(case, hostile, tmp_path, dask_client):
     with dask_client.as_current():
-        check(case, "dask", hostile, tmp_path)
+        model = check(case, as_table(hostile, "dask", tmp_path, "rows"), hostile)
+    assert not hasattr(model, "labels_")
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("spark")
 @every_method
-def test_spark_gives_the_same_fit(case, hostile, tmp_path, spark):
-    check(case, "spark", hostile[:30], tmp_path)
+def test_spark_gives_the_same_fit_and_rows_stay_where_they_are(case, hostile, tmp_path, spark, monkeypatch):
+    frame = as_table(hostile[:30], "spark", tmp_path, "rows")
+    for method in ("collect", "toPandas", "toArrow", "toLocalIterator", "take", "head"):
+        monkeypatch.setattr(type(frame), method, lambda *_, **__: pytest.fail("rows stay where they are"))
+    model = check(case, frame, hostile[:30])
+    assert not hasattr(model, "labels_")
+    if case.kind != "source-target":  # whose columns are those of the target
+        assert model.feature_names_in_.tolist() == ["c0", "c1"]
 
 
 @every_method

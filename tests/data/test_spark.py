@@ -19,21 +19,10 @@ from cloister.exceptions import DataError
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
 QUICK = {"epsilon": 5.0, "bounds": (-1, 1), "random_state": 0}
-ESTIMATORS = sorted(
-    name for name in cloister.__all__ if hasattr(getattr(cloister, name), "fit") and name != "SourceTargetKMedoids"
-)
 
 
 def count(block):
     return np.array([len(block)])
-
-
-@pytest.fixture
-def rows(generator):
-    """Three clusters in the unit square, one row of it missing."""
-    table = np.repeat([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]], 200, axis=0) + 0.03 * generator.normal(size=(600, 2))
-    table[17] = np.nan
-    return table
 
 
 @pytest.fixture
@@ -105,18 +94,6 @@ def test_another_master_than_the_running_one_is_refused(folder, spark):
 
 
 # -- fits ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_estimator_says_the_same_of_a_spark_table(name, rows, frame, monkeypatch):
-    for method in ("collect", "toPandas", "toArrow", "toLocalIterator", "take", "head"):
-        monkeypatch.setattr(type(frame), method, lambda *_, **__: pytest.fail("rows stay where they are"))
-    estimator = getattr(cloister, name)
-    few = {"n_rounds": 4} if name == "PEMeans" else {}
-    model = estimator(3, **QUICK, **few).fit(frame)
-    assert published(model) == published(estimator(3, **QUICK, **few).fit(rows))
-    assert model.feature_names_in_.tolist() == ["x", "y"]
-    assert not hasattr(model, "labels_")
 
 
 def test_a_private_source_may_be_distributed(rows, frame, generator):
