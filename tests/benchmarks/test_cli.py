@@ -14,12 +14,12 @@ from benchmarks.suites import SUITES
 
 def test_list_names_everything(run, monkeypatch):
     monkeypatch.delenv("CLOISTER_DATA", raising=False)
-    told = run("list").stdout
+    printed = run("list").stdout
     for name in (*SUITES, *METHODS, *sources()):
-        assert f"  {name} " in told
-    assert "missing: birch2.npz in --data DIR, from Birch2 of the SIPU" in told
-    assert "own realisation" in told
-    assert "--python diffprivlib=PATH" in told or "diffprivlib              yes" in told
+        assert f"  {name} " in printed
+    assert "missing: birch2.npz in --data DIR, from Birch2 of the SIPU" in printed
+    assert "own realisation" in printed
+    assert "--python diffprivlib=PATH" in printed or "diffprivlib              yes" in printed
 
 
 @pytest.mark.parametrize("arguments", [(), ("list",), ("report",), ("compare",), *((name,) for name in SUITES)])

@@ -59,8 +59,8 @@ def alive(pid):
 def finish_and_check(start, folder):
     """Let a run end by itself; its results must be those of jobs that were never disturbed, each once."""
     process = start()
-    _, told = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, told
+    _, printed = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, printed
     lines = [json.loads(line) for line in (folder / RESULTS).read_bytes().splitlines()]
     plan = SUITES["table1"].plan(CHOICE)
     found = {(one["method"], one["epsilon"], one["repeat"]): one["loss"] for one in lines}
@@ -92,11 +92,11 @@ def test_a_stopped_run_says_how_to_go_on(start, tmp_path, sign):
         os.killpg(process.pid, sign)  # Ctrl-C reaches the workers too
     else:
         process.send_signal(sign)
-    _, told = process.communicate(timeout=PATIENCE)
+    _, printed = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert "are done and kept in" in told
-    assert "Give the same command again to go on." in told
-    assert "Traceback" not in told
+    assert "are done and kept in" in printed
+    assert "Give the same command again to go on." in printed
+    assert "Traceback" not in printed
     assert all(json.loads(line) for line in (folder / RESULTS).read_bytes().splitlines())
     wait_for("no worker is left behind", lambda: not any(alive(path.name) for path in (tmp_path / "pids").iterdir()))
     finish_and_check(start, folder)

@@ -47,9 +47,9 @@ def test_the_area_stands_beside_the_papers(page):
 
 
 def test_the_limit_is_an_area_too(page):
-    told = table((page / "page.md").read_text(), "Area under the loss")
+    figures = table((page / "page.md").read_text(), "Area under the loss")
     for name, limit in LIMITS.items():
-        assert float(told[name]["limit"]) == pytest.approx(3.75 * limit, rel=1e-3)
+        assert float(figures[name]["limit"]) == pytest.approx(3.75 * limit, rel=1e-3)
 
 
 def test_wins_are_counted_both_ways(page):
@@ -69,8 +69,8 @@ def test_failures_and_what_was_left_out_are_told(page):
 
 def test_a_page_is_made_even_if_every_private_method_failed(made_up):
     folder = made_up()
-    told = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
-    kept = [one for one in told if one["method"].startswith("not private") or one["status"] == "failed"]
+    records = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    kept = [one for one in records if one["method"].startswith("not private") or one["status"] == "failed"]
     (folder / "results.jsonl").write_text("".join(json.dumps(one) + "\n" for one in kept))
     text = make_page(folder).markdown.read_text()
     assert table(text, "Failed")["TreeKMeans"]["runs"] == "1"

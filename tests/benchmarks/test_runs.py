@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real runs in worker processes: failures are told apart, and what is done is not done again."""
+"""Real runs in worker processes: failures are kept with their reasons, and what is done is not done again."""
 
 import json
 
@@ -67,9 +67,9 @@ def test_what_is_done_is_kept_and_only_the_rest_is_measured(go, tmp_path):
 def test_failed_jobs_are_tried_again_on_demand_only(go, tmp_path):
     go("good", epsilons=(1.0,))
     path = tmp_path / "out" / RESULTS
-    told = lines(tmp_path / "out")
-    told[-1] = {**told[-1], "status": "failed", "reason": "out of memory"}
-    path.write_text("".join(json.dumps(one) + "\n" for one in told))
+    kept = lines(tmp_path / "out")
+    kept[-1] = {**kept[-1], "status": "failed", "reason": "out of memory"}
+    path.write_text("".join(json.dumps(one) + "\n" for one in kept))
     again = go("good", epsilons=(1.0,))
     assert (again.measured, again.failed) == (0, 1)
     again = go("good", epsilons=(1.0,), retry_failed=True)

@@ -19,9 +19,9 @@ def test_every_table_is_the_same_each_time_and_lies_in_the_unit_ball(name):
 def test_it_prints_a_line_for_each_table_and_method(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert unseen.main(["wine", "--repeats", "1", "--methods", "KMeans,FastLloyd"]) == 0
-    told = capsys.readouterr().out
-    assert "wine         one centre     1.81  KMeans " in told
-    assert "FastLloyd      geometric mean" in told
+    printed = capsys.readouterr().out
+    assert "wine         one centre     1.81  KMeans " in printed
+    assert "FastLloyd      geometric mean" in printed
 
 
 def test_a_name_that_is_not_there_is_refused(capsys):

@@ -356,8 +356,8 @@ def test_the_search_finds_what_a_model_keeps(generator):
 
 
 def test_the_search_finds_what_a_notebook_shows(generator):
-    shown = places(model_with(generator, counted_=np.zeros(COUNT, dtype=int), seen_=str(VALUE)[:7] + " is seen"))
-    assert {"page", "notebook", "page of a pipeline", "page with an output container"} <= shown
+    leaking = places(model_with(generator, counted_=np.zeros(COUNT, dtype=int), seen_=str(VALUE)[:7] + " is seen"))
+    assert {"page", "notebook", "page of a pipeline", "page with an output container"} <= leaking
 
 
 def test_the_clock_is_found():

@@ -43,5 +43,5 @@ def test_a_hostile_row_changes_neither_shapes_nor_what_is_asked(case, value, gen
         models = [case.fit(table, n_rows=60) for table in tables]
     shapes = [{name: np.shape(one) for name, one in results(model).items() if name != "sanitized_source_"} for model in models]
     assert shapes[0] == shapes[1]
-    asked = [{event.question_name for event in model.privacy_receipt_.events} for model in models]
-    assert asked[0] == asked[1]
+    names = [{event.question_name for event in model.privacy_receipt_.events} for model in models]
+    assert names[0] == names[1]

@@ -11,7 +11,7 @@ QUICK = {"n_rounds": 3, "n_variations": 10, "n_init": 1}
 
 @pytest.fixture
 def make():
-    """Return a maker of quick estimators on [-1, 1], unless told otherwise."""
+    """Return a maker of quick estimators on [-1, 1], unless other options are given."""
 
     def make_model(n_clusters=3, **parameters):
         return PEMeans(n_clusters, **{"epsilon": 5.0, "bounds": (-1, 1), **QUICK, **parameters})

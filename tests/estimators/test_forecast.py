@@ -92,14 +92,14 @@ def test_the_verdict_is_graded(numbers, options, said):
 
 
 def test_what_does_not_apply_is_not_said():
-    told = words(plan(100_000, 8, 10))
+    text = words(plan(100_000, 8, 10))
     for unsaid in ("GridSynopsis", "To find", "To place", "promises each row little", "not below"):
-        assert unsaid not in told
+        assert unsaid not in text
 
 
 def test_grades_follow_each_other():
-    told = [plan(10_000, 8, 16, epsilon=epsilon).verdict[0] for epsilon in np.geomspace(1e-4, 50, 25)]
-    seen = [grade for grade, _ in itertools.groupby(re.split(r"epsilon \S+ ", sentence)[1] for sentence in told)]
+    verdicts = [plan(10_000, 8, 16, epsilon=epsilon).verdict[0] for epsilon in np.geomspace(1e-4, 50, 25)]
+    seen = [grade for grade, _ in itertools.groupby(re.split(r"epsilon \S+ ", sentence)[1] for sentence in verdicts)]
     assert len(seen) == len(set(seen)) == 6
 
 
@@ -112,8 +112,8 @@ def test_advice_comes_true():
     epsilon, clusters, columns, rows = (float(text.replace(",", "")) for text in found.groups())
 
     def stands_out(n_rows=20_000, n_features=128, n_clusters=64, epsilon=0.25):
-        told = plan(n_rows, n_features, n_clusters, epsilon=epsilon)
-        return n_rows / n_clusters >= told.smallest_cluster
+        forecast = plan(n_rows, n_features, n_clusters, epsilon=epsilon)
+        return n_rows / n_clusters >= forecast.smallest_cluster
 
     assert stands_out(n_clusters=int(clusters))
     assert not stands_out(n_clusters=int(clusters) + 1)

@@ -129,9 +129,9 @@ def test_the_estimates_of_loss_and_errors_are_near_the_truth(n_features, epsilon
     errors, claimed = [], []
     for _ in range(8):
         model = KMeans(6, epsilon=epsilon, bounds=Ball(1.0)).fit(rows)
-        told, true, whole = model.release_.details, -model.score(rows) / len(rows), np.mean(np.sum(rows**2, axis=1))
-        assert abs(model.loss_ - true) <= 4 * told["loss_error"] + 0.05 * true
-        assert abs(told["loss_of_one_centre"] - whole) <= 4 * told["loss_error"] + 0.05 * whole
+        details, true, whole = model.release_.details, -model.score(rows) / len(rows), np.mean(np.sum(rows**2, axis=1))
+        assert abs(model.loss_ - true) <= 4 * details["loss_error"] + 0.05 * true
+        assert abs(details["loss_of_one_centre"] - whole) <= 4 * details["loss_error"] + 0.05 * whole
         for label in np.flatnonzero(np.bincount(model.labels_, minlength=6) > 1000):
             means = rows[model.labels_ == label].mean(axis=0)
             errors.append(np.mean((model.cluster_centers_[label] - means) ** 2))

@@ -25,9 +25,9 @@ def test_many_dimensions_with_and_without_projection(projection, options, make, 
     model = make(3, projection=projection, **options).fit(rows)
     assert model.cluster_centers_.shape == (3, 40)
     assert np.abs(model.cluster_centers_).max() <= 1 + 1e-12
-    asked = [event.question_name for event in model.privacy_receipt_.events]
+    names = [event.question_name for event in model.privacy_receipt_.events]
     projected = projection in ("auto", 1, 5)
-    assert asked == ["row_count", *["nearest_counts"] * 3, *(["nearest_counts", "nearest_sums"] if projected else [])]
+    assert names == ["row_count", *["nearest_counts"] * 3, *(["nearest_counts", "nearest_sums"] if projected else [])]
 
 
 def test_noise_vanishes_as_epsilon_grows(make, rows):

@@ -106,17 +106,17 @@ def test_cells_per_axis_and_boxes_that_are_no_cube(generator):
 
 def test_rules_are_told_the_noise_that_is_drawn(rows):
     sizes = {"bounds": (0, 1), "n_rows": 100_000, "n_clusters": 4}
-    quiet, loud = (GridSynopsis(epsilon=e, **sizes).fit(rows).synopsis_.cells[0] for e in (4.0, 0.1))
+    quiet, noisy = (GridSynopsis(epsilon=e, **sizes).fit(rows).synopsis_.cells[0] for e in (4.0, 0.1))
     gaussian = GridSynopsis(epsilon=0.1, delta=1e-9, **sizes).fit(rows).synopsis_.cells[0]
-    assert gaussian < loud < quiet
+    assert gaussian < noisy < quiet
 
 
 def test_the_question_is_asked_once_and_noise_covers_empty_cells(rows, monkeypatch):
-    asked = []
+    n_rows = []
     exact = GridCounts.exact
-    monkeypatch.setattr(GridCounts, "exact", lambda self, block: asked.append(len(block)) or exact(self, block))
+    monkeypatch.setattr(GridCounts, "exact", lambda self, block: n_rows.append(len(block)) or exact(self, block))
     synopsis = GridSynopsis(bounds=(0, 100), rule=30, n_jobs=1).fit(rows).synopsis_
-    assert sum(asked) == len(rows)
+    assert sum(n_rows) == len(rows)
     assert np.mean(synopsis.noisy_counts[1:, 1:] != 0) > 0.3  # cells without a row
 
 

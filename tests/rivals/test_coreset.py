@@ -136,10 +136,10 @@ class Echo:
     """An `ask` without noise, which remembers what it was asked."""
 
     def __init__(self, rows):
-        self.rows, self.asked = rows, []
+        self.rows, self.questions = rows, []
 
     def __call__(self, question, cost):
-        self.asked.append(question)
+        self.questions.append(question)
         event = price(cost, question_name="", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=True)
         return Answer(question.exact(self.rows).astype(float), event)
 
@@ -151,7 +151,7 @@ def test_nodes_with_enough_rows_are_split_and_no_others(generator):
     tree = grow_tree(ask, [GDP(1.0)] * 8, planes, n_rows=1000.0, min_rows=50.0)
     assert HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves).exact(rows).sum() == 1000
     full = np.array([1])
-    for depth, (level, question) in enumerate(zip(tree.levels, ask.asked, strict=True), start=1):
+    for depth, (level, question) in enumerate(zip(tree.levels, ask.questions, strict=True), start=1):
         assert set(level.nodes) == set(2 * full) | set(2 * full + 1)
         assert np.array_equal(question.nodes, level.nodes)
         assert question.normals.shape == (3, depth)
@@ -168,7 +168,7 @@ def test_a_full_tree_has_all_nodes_of_the_last_level(generator):
 def test_a_table_too_small_to_split_is_one_leaf(generator):
     ask = Echo(np.empty((0, 3)))
     tree = grow_tree(ask, [GDP(1.0)] * 8, random_hyperplanes(generator, 3, 8, offset=0.2), n_rows=99.0, min_rows=50.0)
-    assert (tree.leaves.tolist(), tree.levels, ask.asked) == ([1], (), [])
+    assert (tree.leaves.tolist(), tree.levels, ask.questions) == ([1], (), [])
 
 
 def test_a_tree_has_no_more_leaves_than_can_be_noised(generator, monkeypatch):
@@ -258,8 +258,8 @@ def test_errors_are_those_of_the_noise(generator):
     rows = generator.normal([0.3, -0.5], 0.1, size=(200, 2))
     models = [make(1, epsilon=1.0, n_rows=200, min_rows_per_leaf=1000).fit(rows) for _ in range(300)]
     spread = np.std([model.cluster_centers_[0] for model in models], axis=0)
-    told = np.median([model.release_.center_errors[0] for model in models], axis=0)
-    assert spread == pytest.approx(told, rel=0.25)
+    claimed = np.median([model.release_.center_errors[0] for model in models], axis=0)
+    assert spread == pytest.approx(claimed, rel=0.25)
     counts = np.array([model.cluster_counts_[0] for model in models])
     assert counts.std() == pytest.approx(models[0].release_.count_errors[0], rel=0.25)
     assert abs(counts.mean() - 200) < 5 * counts.std() / len(counts) ** 0.5
@@ -308,9 +308,9 @@ def test_a_fit_spends_its_budget(n_features, guarantee, neighbours, generator):
         events = tuple(ledger.events)
         assert events == model.privacy_receipt_.events
         assert 1 - 1e-3 <= share_spent(events, guarantee, n_features) <= 1 + 1e-9
-        asked = [one.question_name for one in events]
+        names = [one.question_name for one in events]
         levels = ["hash_counts"] * model.n_iter_
-        assert asked == [*([] if "n_rows" in options else ["row_count"]), *levels, "hash_counts", "hash_sums"]
+        assert names == [*([] if "n_rows" in options else ["row_count"]), *levels, "hash_counts", "hash_sums"]
 
 
 def test_every_number_of_every_leaf_has_a_draw():

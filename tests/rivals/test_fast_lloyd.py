@@ -37,8 +37,8 @@ def test_noise_shrinks_to_the_radius_after_the_first_round(neighbours, guarantee
         assert one.radius == pytest.approx(0.6 / 3)
         assert one.sum_sigma == pytest.approx(0.2 * first.sum_sigma, rel=1e-5)
         assert one.count_sigma == pytest.approx(first.count_sigma, rel=1e-9)
-    asked = [event.question_name for event in model.privacy_receipt_.events]
-    assert asked == ["nearest_counts", "nearest_sums", *["bounded_counts", "bounded_sums"] * 5]
+    names = [event.question_name for event in model.privacy_receipt_.events]
+    assert names == ["nearest_counts", "nearest_sums", *["bounded_counts", "bounded_sums"] * 5]
 
 
 def test_one_round_is_a_round_of_lloyd(generator):
@@ -82,11 +82,11 @@ def test_without_noise_it_averages_the_rows_within_the_radius(neighbours, delta,
 
 @pytest.mark.parametrize("kind", [BoundedCounts, BoundedSums])
 def test_a_far_row_moves_nothing(kind):
-    asked = kind(points=np.array([[-0.5, 0.0], [0.5, 0.0]]), radius=0.25)
+    question = kind(points=np.array([[-0.5, 0.0], [0.5, 0.0]]), radius=0.25)
     near, far = snap([[0.6, 0.1]]), snap([[0.5, 0.8]])
-    assert asked.exact(near).any()
-    assert not asked.exact(far).any()
-    assert np.array_equal(asked.exact(np.vstack([near, far])), asked.exact(near))
+    assert question.exact(near).any()
+    assert not question.exact(far).any()
+    assert np.array_equal(question.exact(np.vstack([near, far])), question.exact(near))
 
 
 @settings(max_examples=40)

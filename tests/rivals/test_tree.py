@@ -36,26 +36,26 @@ def rows(generator):
     return np.repeat(MIDDLES, 100, axis=0) + 0.03 * generator.normal(size=(300, 2))
 
 
-def exact_ask(rows, *, asked=None):
+def exact_ask(rows, *, questions=None):
     """Answer without noise: the true numbers, and where the lowest cost stands."""
 
     def answer(question, cost):
         if isinstance(question, tuple):
             return tuple(answer(*each) for each in zip(question, cost, strict=True))
-        if asked is not None:
-            asked.append(question)
-        told = question.exact(snap(rows))
+        if questions is not None:
+            questions.append(question)
+        exact = question.exact(snap(rows))
         common = {
             "question_name": question.name,
-            "size": told.size,
+            "size": exact.size,
             "relation": Relation.ADD_REMOVE,
             "seeded": False,
             "unit": 1.0,
         }
         if question.selects:
-            place = np.unravel_index(int(np.argmin(told)), told.shape)
+            place = np.unravel_index(int(np.argmin(exact)), exact.shape)
             return Answer(np.array(place, dtype=float), price_choice(cost, span=1.0, **common))
-        return Answer(told * question.unit, price(PureDP(1e6), l1=1.0, l2=1.0, **common))
+        return Answer(exact * question.unit, price(PureDP(1e6), l1=1.0, l2=1.0, **common))
 
     return answer
 
@@ -76,13 +76,13 @@ def test_the_cost_of_a_swap_is_that_of_the_set_after_it(n_clusters, cap, generat
     centers, others = generator.uniform(-0.5, 0.5, size=(n_clusters, 3)), generator.uniform(-0.5, 0.5, size=(4, 3))
     table[:n_clusters] = snap(centers)  # rows on a centre
     question = SwapCosts(centers=centers, candidates=np.vstack([centers, others]), cap=cap)
-    told = question.exact(table)
-    assert told.shape == (n_clusters, n_clusters + 4)
+    exact = question.exact(table)
+    assert exact.shape == (n_clusters, n_clusters + 4)
     for leaves, comes in itertools.product(range(n_clusters), range(n_clusters + 4)):
         after = question.centers.copy()
         after[leaves] = question.candidates[comes]
-        assert told[leaves, comes] == sum(cost_of(row, after, question) for row in table.tolist())
-        assert SetCosts(sets=after[None], cap=cap).exact(table)[0] == told[leaves, comes]
+        assert exact[leaves, comes] == sum(cost_of(row, after, question) for row in table.tolist())
+        assert SetCosts(sets=after[None], cap=cap).exact(table)[0] == exact[leaves, comes]
 
 
 def test_many_rows_and_candidates_are_taken_in_parts(generator):
@@ -165,14 +165,14 @@ def grow(rows, generator, *, ask=None, touches=everywhere, depth=3, **changed):
 
 
 def test_every_row_is_counted_once_a_level_and_weighs_once(rows, generator):
-    asked = []
-    tree = grow(rows, generator, ask=exact_ask(rows, asked=asked))
-    assert tree.n_levels == len(asked) == 3
+    questions = []
+    tree = grow(rows, generator, ask=exact_ask(rows, questions=questions))
+    assert tree.n_levels == len(questions) == 3
     assert tree.counts.sum() == 3 * len(rows)
     assert tree.weights.sum() == len(rows)
-    assert [question.side for question in asked] == [0.5, 0.25, 0.125]
-    assert len(asked[0].cubes) == 16
-    assert all(len(question.cubes) % 4 == 0 for question in asked[1:])
+    assert [question.side for question in questions] == [0.5, 0.25, 0.125]
+    assert len(questions[0].cubes) == 16
+    assert all(len(question.cubes) % 4 == 0 for question in questions[1:])
 
 
 def test_the_candidates_are_near_the_rows_and_nearer_with_every_level(rows, generator):
@@ -184,31 +184,31 @@ def test_the_candidates_are_near_the_rows_and_nearer_with_every_level(rows, gene
 
 
 def test_cubes_outside_the_domain_are_not_asked_for(rows, generator):
-    asked = []
+    questions = []
 
     def touches(low, high):
         return low[:, 0] < 0
 
-    grow(rows, generator, ask=exact_ask(rows, asked=asked), touches=touches)
-    for question in asked:
+    grow(rows, generator, ask=exact_ask(rows, questions=questions), touches=touches)
+    for question in questions:
         assert (question.corner[0] + question.cubes[:, 0] * question.side < 0).all()
         assert len(question.cubes) < question.per_axis**2
 
 
 def test_dividing_ends_where_no_cube_holds_enough(generator):
-    asked = []
+    questions = []
     nobody = np.empty((0, 2))
-    tree = grow(nobody, generator, ask=exact_ask(nobody, asked=asked), depth=9, fewest=3)
+    tree = grow(nobody, generator, ask=exact_ask(nobody, questions=questions), depth=9, fewest=3)
     assert len(tree.points) == 3  # as many as were wanted, however little they hold
-    assert tree.n_levels == len(asked) == 2
+    assert tree.n_levels == len(questions) == 2
     assert not tree.weights.any()
 
 
 def test_no_level_asks_for_more_cubes_than_allowed(generator):
-    asked = []
+    questions = []
     table = generator.uniform(-1, 1, size=(5_000, 2))
-    grow(table, generator, ask=exact_ask(table, asked=asked), depth=5, max_cubes=64)
-    assert max(len(question.cubes) for question in asked) <= 64
+    grow(table, generator, ask=exact_ask(table, questions=questions), depth=5, max_cubes=64)
+    assert max(len(question.cubes) for question in questions) <= 64
 
 
 # -- the search ----------------------------------------------------------------------------------------------------------
@@ -385,9 +385,9 @@ def test_the_command_line_knows_it_and_shows_its_events(rows, tmp_path, capsys):
             main([str(word) for word in command])
         assert not left.value.code
     assert load_release(output).method == "TreeKMeans"
-    shown = capsys.readouterr().out
-    assert "4 x swap_costs" in shown
-    assert "exponential" in shown
+    printed = capsys.readouterr().out
+    assert "4 x swap_costs" in printed
+    assert "exponential" in printed
 
 
 def test_the_report_explains_a_choice(rows):

@@ -110,10 +110,12 @@ def test_coordinates_far_from_zero_do_not_blur_distances(make, target, source):
 # -- edges --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("method", "asked"), [("nna", "nearest_counts nearest_sums"), ("nas", "row_count neighbour_means")])
-def test_the_source_is_asked_twice(make, target, source, method, asked):
+@pytest.mark.parametrize(
+    ("method", "questions"), [("nna", "nearest_counts nearest_sums"), ("nas", "row_count neighbour_means")]
+)
+def test_the_source_is_asked_twice(make, target, source, method, questions):
     model = make(method=method).fit(target, source=source)
-    assert [event.question_name for event in model.privacy_receipt_.events] == asked.split()
+    assert [event.question_name for event in model.privacy_receipt_.events] == questions.split()
     assert "source" not in repr(model)
 
 

@@ -23,12 +23,12 @@ def answer(question, *blocks):
 
 def plainly(question, rows):
     """The same answer, a row and a point at a time, in Python's integers."""
-    step, told = grid_step(WIDTH), []
+    step, answers = grid_step(WIDTH), []
     for point in question.points:
         offsets = [[round(float(value) / step) for value in row - point] for row in rows]
         nearest = sorted((sum(value * value for value in offset), *offset) for offset in offsets)[: question.n_neighbors]
-        told.append([sum(one[axis + 1] for one in nearest) for axis in range(WIDTH)])
-    return np.array(told).reshape(len(question.points), WIDTH)
+        answers.append([sum(one[axis + 1] for one in nearest) for axis in range(WIDTH)])
+    return np.array(answers).reshape(len(question.points), WIDTH)
 
 
 VALUE = st.one_of(st.sampled_from(TICKS), st.floats(-1.2, 1.2))
@@ -64,16 +64,16 @@ def test_it_says_what_its_transcription_says_however_the_rows_come(question, tab
 def test_neighbours_stay_within_the_claimed_distance(question, table, row, other, relation, repeat):
     left = [*(table * repeat), row]
     right = [*(table * repeat), *([other] if relation is Relation.REPLACE else [])]
-    for asked in (
+    for one in (
         question,
         NearestCounts(points=question.points),
         NearestSums(points=question.points, radius=0.3),
         NearestSums(points=question.points, radius=1.0, anchors=np.zeros_like(question.points)),
     ):
-        told = [answer(asked, FRAME.clean(np.array(rows).reshape(-1, WIDTH))) for rows in (left, right)]
-        moved = [int(value) for value in (told[0] - told[1]).ravel()]
-        assert sum(map(abs, moved)) <= asked.l1_sensitivity(relation)
-        assert sum(value * value for value in moved) <= Fraction(asked.l2_sensitivity(relation)) ** 2
+        left_and_right = [answer(one, FRAME.clean(np.array(rows).reshape(-1, WIDTH))) for rows in (left, right)]
+        moved = [int(value) for value in (left_and_right[0] - left_and_right[1]).ravel()]
+        assert sum(map(abs, moved)) <= one.l1_sensitivity(relation)
+        assert sum(value * value for value in moved) <= Fraction(one.l2_sensitivity(relation)) ** 2
 
 
 @pytest.mark.parametrize("n_points", [1, 9])
