@@ -16,13 +16,12 @@ from cloister import validate
 from cloister.algorithms import Medoids, choose_medoids, tree_coreset
 from cloister.cluster._progress import Progress
 from cloister.data import LocalRows, open_rows
-from cloister.domain import Ball, FloatArray, Frame, IntArray
+from cloister.domain import BLOCK_NUMBERS, Ball, FloatArray, Frame, IntArray, row_blocks
 from cloister.exceptions import DataError
 from cloister.nearest import nearest_point
 
 __all__ = ["Cover", "Problem", "Target", "ball_around", "check_metric", "read_target", "state_problem"]
 
-BLOCK_NUMBERS = 1 << 22  # distances in work at a time
 DIAMETER = 2.0  # of the unit ball
 EXACT_TARGETS = 6000  # up to so many target points the solver looks at all pairs
 SMALLEST_RADIUS = 1e-3  # of the unit ball
@@ -205,8 +204,8 @@ def _all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArr
     table = np.empty((len(points), len(points)), dtype=np.float32)
     size = max(1, BLOCK_NUMBERS // max(len(points), 1))
     around = points - points.mean(axis=0) if metric == "euclidean" else points  # large coordinates would cancel
-    for start in range(0, len(points), size):
-        table[start : start + size] = pairwise_distances(around[start : start + size], around, metric=metric) / scale
+    for part in row_blocks(len(points), size):
+        table[part] = pairwise_distances(around[part], around, metric=metric) / scale
     return table
 
 
