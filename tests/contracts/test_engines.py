@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An engine is added by one module and one entry of the table: a toy follows the recipe."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from cloister import KMeans, engines, open_rows
+from cloister.engines import Engine
+from cloister.exceptions import DataError
+
+
+class Deck:
+    """A collection that only the toy engine knows: rows on cards."""
+
+    def __init__(self, cards):
+        self.cards = cards
+
+
+class DeckRows:
+    """The least that the protocol asks for: columns, and a fold that reads one card at a time."""
+
+    feature_names = None
+
+    def __init__(self, deck):
+        self.n_features, self._cards = len(deck.cards[0]), deck.cards
+
+    def fold(self, kernel, *, watch=None, cache=None):
+        total = kernel(np.empty((0, self.n_features)))
+        for card in self._cards:
+            total = kernel.merge(total, kernel(np.array([card])))
+        return total
+
+
+@pytest.fixture
+def deck_engine(monkeypatch):
+    module = SimpleNamespace(open_collection=lambda where, data, columns, *, n_jobs: DeckRows(data))
+    monkeypatch.setitem(sys.modules, "deck_engine", module)
+    toy = Engine(name="deck", summary="cards", module="deck_engine", holds=lambda kind: kind is Deck)
+    # An engine that takes what no other does comes last.
+    table = {"deck": toy, **engines.ENGINES}
+    engines.ENGINES.clear()
+    engines.ENGINES.update(table)
+    yield
+    del engines.ENGINES["deck"]
+
+
+def test_a_table_of_the_new_engine_is_opened_and_fitted_like_any_other(deck_engine, generator):
+    rows = generator.uniform(-1, 1, (60, 2))
+    assert isinstance(open_rows(Deck(rows.tolist())), DeckRows)
+    settings = {"n_clusters": 2, "bounds": (-1, 1), "epsilon": 5.0, "random_state": 1}
+    model = KMeans(**settings).fit(Deck(rows.tolist()))
+    assert np.array_equal(model.cluster_centers_, KMeans(**settings).fit(rows).cluster_centers_), "the same integers"
+
+
+def test_without_its_entry_nobody_knows_it():
+    with pytest.raises(DataError):
+        open_rows(Deck([[0.0, 1.0]]))
