@@ -154,7 +154,7 @@ class KMeansPlan(Plan):
         of_counts = (whole - of_distances) / (1 + self.recipe.counts * math.sqrt(self.n_features))
         step = self.planner.step(
             f"round {index + 1}",
-            "Counts and sums of offsets at each centre",
+            "How far rows lie from their centre; then counts and sums of offsets, clipped accordingly",
             n_points=(self.n_start, *self.left)[index],
             distances=(distances, of_distances),
             counts=(counts, of_counts),
