@@ -112,7 +112,7 @@ def _say_what_to_expect(console: "Console") -> None:
         f"The fit will let the rows vote {len(votes)} times for the nearest of thousands of candidates, to find where "
         f"they are many, then place the centres in {len(rounds)} rounds of noisy counts and sums. With epsilon "
         f"{EPSILON:g} a vote carries Gaussian noise of about {votes[-1].sigma('counts'):.0f} rows, a last count of about "
-        f"{rounds[-1].sigma('counts'):.0f}. A group of thousands stands out clearly; a group of a few dozen would drown, and "
+        f"{rounds[-1].sigma('counts'):.0f}. A group of thousands stands out clearly; noise would hide a few dozen, and "
         "that is the point: no patient stands out from the noise.",
     )
 

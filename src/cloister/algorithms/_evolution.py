@@ -39,7 +39,7 @@ class EvolutionSettings:
 
     n_variations: int  # per centre, at the start
     selection: str = "kmeans"  # or "top-k"
-    adaptive: bool = True  # halve the variations while the votes drown in noise
+    adaptive: bool = True  # halve the variations while noise hides the votes
     step: float = 0.01  # gamma: size of a variation, in units of the domain's radius
     levy_exponent: float = 1.75  # beta: the smaller, the heavier the tails
     n_init: int = 10  # restarts of each weighted k-means

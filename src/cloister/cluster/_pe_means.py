@@ -67,7 +67,7 @@ class PEMeans(PrivateClusterer):
     selection : {"kmeans", "top-k"}, default="kmeans"
         Choose centres by weighted k-means of the candidates, or take those with the most votes (the older rule).
     adaptive : bool, default=True
-        Halve the variations while the votes drown in noise.
+        Halve the variations while noise hides the votes.
     step : float, default=0.01
         Size of a variation in units of the domain's radius.
     levy_exponent : float, default=1.75
