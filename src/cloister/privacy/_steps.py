@@ -6,7 +6,6 @@ the name of the step, and a release keeps one record per step. Forecast, progres
 of a method's questions is written down nowhere else.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -20,7 +19,6 @@ FIGURES = {
     "n_kept": "Points kept",
     "radius": "Clipping radius",
     "count_error": "Error of a count",
-    "n_levels": "Levels",
 }
 
 
@@ -73,8 +71,3 @@ class StepRecord:
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data."""
         return asdict(self)
-
-    @classmethod
-    def of(cls, steps: Sequence[Step]) -> tuple["StepRecord", ...]:
-        """Return a record of each step, with the number of points it was about."""
-        return tuple(cls(name=one.name, purpose=one.purpose, figures={"n_points": float(one.n_points)}) for one in steps)
