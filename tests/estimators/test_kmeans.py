@@ -103,14 +103,14 @@ def fill(generator, n_rows, n_features):
 @pytest.mark.parametrize("n_clusters", [1, 8])
 @pytest.mark.parametrize("n_features", [2, 16, 128])
 def test_too_few_rows_do_not_make_it_worse_than_the_middle_of_the_domain(n_features, n_clusters, generator):
-    """All centres in the middle lose 1; the mean of 40 fits at epsilon 0.1 loses at most 1.15 where rows fill the domain, and
-    2.2 where they keep to a twelfth of its square. Measured: 0.9 to 1.02 and 0.94 to 1.6, with deviations of 0.2 and 1.0 per
-    fit; so a false alarm has probability 1e-4.
+    """All centres in the middle lose 1; the mean of 160 fits at epsilon 0.1 loses at most 1.25 where rows fill the domain, and
+    2.2 where they keep to a twelfth of its square. Measured on twelve tables: 0.9 to 1.1 and 0.94 to 1.6, with deviations of up
+    to 0.4 and 1.0 per fit, hence of 0.03 and 0.08 of the mean; so a false alarm has probability 1e-4.
     """
     middling = 0.28 / n_features**0.5 * generator.normal(size=(100, n_features))
-    for rows, most in ((fill(generator, 50, n_features), 1.15), (middling, 2.2)):
+    for rows, most in ((fill(generator, 50, n_features), 1.25), (middling, 2.2)):
         whole = float(np.sum(Ball(1.0).clip(rows) ** 2))
-        ratios = [-KMeans(n_clusters, epsilon=0.1, bounds=Ball(1.0)).fit(rows).score(rows) / whole for _ in range(40)]
+        ratios = [-KMeans(n_clusters, epsilon=0.1, bounds=Ball(1.0)).fit(rows).score(rows) / whole for _ in range(160)]
         assert np.mean(ratios) <= most
 
 

@@ -20,7 +20,7 @@ from cloister.domain import BLOCK_NUMBERS, Ball, FloatArray, Frame, IntArray, ro
 from cloister.exceptions import DataError
 from cloister.nearest import nearest_point
 
-__all__ = ["Cover", "Problem", "Target", "ball_around", "check_metric", "read_target", "state_problem"]
+__all__ = ["Cover", "Problem", "Target", "all_pairs", "ball_around", "check_metric", "read_target", "state_problem"]
 
 DIAMETER = 2.0  # of the unit ball
 EXACT_TARGETS = 6000  # up to so many target points the solver looks at all pairs
@@ -142,7 +142,7 @@ def state_problem(
     coreset = tree_coreset(target, coreset_radius * DIAMETER, max_size=choice.max_representatives)
     solved, weights = _represent(choice, target)
     scale = _extent_of(public[solved], choice.metric)
-    pairs = _all_pairs(public[solved], choice.metric, scale)
+    pairs = all_pairs(public[solved], choice.metric, scale)
     if not np.isfinite(pairs).all():
         where, remedy = f"{type(choice).__name__}.metric", "Pass another metric, or other target points."
         validate.refuse(where, "a distance between any two target points", choice.metric, remedy=remedy)
@@ -199,7 +199,7 @@ def _solve(
     )
 
 
-def _all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArray[np.float32]:
+def all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArray[np.float32]:
     """Return all distances among points over `scale`, in single precision and a block at a time."""
     table = np.empty((len(points), len(points)), dtype=np.float32)
     size = max(1, BLOCK_NUMBERS // max(len(points), 1))
