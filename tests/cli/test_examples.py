@@ -55,6 +55,7 @@ def read_options(words: list[str]) -> None:
         command, context = found, found.make_context(name, list(words), parent=context)
 
 
+@pytest.mark.slow
 def test_every_command_runs(folder: Path) -> None:
     found = [*commands(README), *commands(REFERENCE)]
     assert len(found) > 30

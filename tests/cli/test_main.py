@@ -52,6 +52,7 @@ def test_a_process_fits_and_pipes(table: Path) -> None:
     assert b"2 centres" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_process_that_cannot_show_a_letter_goes_on(release: Path) -> None:
     done = process("show", release, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert done.returncode == 0, done.stderr

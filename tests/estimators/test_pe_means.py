@@ -96,6 +96,7 @@ def test_files_are_predicted_by_name_and_not_by_place(make, rows, tmp_path):
 # -- processes and memory ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_parallel_fits_with_their_own_budget(make, rows):
     for backend in ("threading", "loky"):
         fitted = Parallel(n_jobs=2, backend=backend)(delayed(make(random_state=seed).fit)(rows) for seed in (1, 2))

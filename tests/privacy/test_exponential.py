@@ -97,6 +97,7 @@ def drawn(entropy: Entropy, scale: Scale, costs: IntArray, count: int) -> IntArr
 # -- the law of one choice --
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("costs", COSTS, ids=len)
 @pytest.mark.parametrize("scale", SCALES)
 def test_an_index_is_drawn_by_its_exact_probability(costs, scale, entropy) -> None:

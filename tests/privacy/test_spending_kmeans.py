@@ -72,6 +72,7 @@ def check(paid: Paid, guarantee: Guarantee, n_features: int, *, n_clusters: int 
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features", DIMENSIONS)
 @pytest.mark.parametrize("guarantee", [ApproxDP(1.0, 1e-6), ZCDP(0.2), GDP(0.4), PureDP(2.0)], ids=lambda one: one.kind)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
