@@ -100,7 +100,7 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, space: Space,
     centers, errors, counts = refined.centers.copy(), refined.errors, refined.counts
     lightest = int(np.argmin(counts))
     if counts[lightest] < SURE_OF_A_CENTRE * refined.count_sigma:
-        # Its rows cannot be told from noise. At the mean it does no harm: k centres are never worse than one of them.
+        # Its rows do not stand out from noise. At the mean it does no harm: k centres are never worse than one of them.
         centers[lightest] = space.lift(located.origin)
     missing = plan.n_clusters - len(centers)
     again = np.argsort(-counts, kind="stable")[np.arange(missing) % len(centers)]

@@ -161,7 +161,7 @@ def plan(
 
     Errors are those of round clusters about five radii apart, against the mean of their rows, in units of the cluster's own
     radius (the root mean squared distance of its rows). On such data fits agree within a factor of 2. Clusters that overlap do
-    worse, and so do clusters much farther apart in many columns. The fit is assumed to be told `n_rows`; otherwise it
+    worse, and so do clusters much farther apart in many columns. The fit is assumed to be given `n_rows`; otherwise it
     spends 2 % of the budget on that number.
 
     Examples
