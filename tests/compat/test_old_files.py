@@ -47,7 +47,7 @@ def test_a_release_is_written_in_the_new_version_and_stays_the_same(name: str, t
     release = load_release(DATA / f"{name}.json")
     release.save(tmp_path / "release.json")
     written = json.loads((tmp_path / "release.json").read_text())
-    assert written["version"] == 2
+    assert written["version"] == 3
     assert "history" not in written
     assert load_release(tmp_path / "release.json").to_dict() == release.to_dict() == written
 

@@ -65,7 +65,7 @@ def test_names_of_columns_are_kept_or_made_up(release):
 
 def test_a_release_says_with_what_it_was_made(release):
     assert {"cloister", "numpy", "python", "scikit-learn", "scipy"} <= set(release.versions)
-    assert release.to_dict()["version"] == 2
+    assert release.to_dict()["version"] == 3
     assert release.receipt.neighbours == "add-remove"
 
 
@@ -144,8 +144,8 @@ def test_neither_rows_nor_paths_are_inside(generator, tmp_path):
         (b"[]", r"expected a Cloister release, got another file"),
         (b"null", r"expected a Cloister release, got another file"),
         (b'{"format": "geojson"}', r"expected a Cloister release, got another file"),
-        (b'{"format": "cloister.release"}', r"expected version 2, got None\. Upgrade"),
-        (b'{"format": "cloister.release", "version": 3}', r"expected version 2, got 3\. Upgrade cloister to read it"),
+        (b'{"format": "cloister.release"}', r"expected version 3, got None\. Upgrade"),
+        (b'{"format": "cloister.release", "version": 4}', r"expected version 3, got 4\. Upgrade cloister to read it"),
         (b'{"format": "cloister.release", "version": 1}', r"the file is damaged"),
         (b'{"format": "cloister.release", "version": 2}', r"the file is damaged"),
     ],

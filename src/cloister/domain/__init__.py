@@ -5,14 +5,11 @@ from cloister.domain._base import (
     BLOCK_NUMBERS,
     Ball,
     Box,
-    Domain,
     FloatArray,
     Frame,
     IntArray,
     Relation,
-    as_domain,
     clip_to_unit_ball,
-    domain_from_dict,
     grid_step,
     row_blocks,
     snap,
@@ -30,6 +27,9 @@ from cloister.domain._columns import (
     iso_date,
     level_key,
 )
+from cloister.domain._parts import project_to_simplex
+from cloister.domain._read import Domain, as_domain, domain_from_dict
+from cloister.domain._table import ColumnDomain, ColumnFrame
 
 __all__ = [
     "BLOCK_NUMBERS",
@@ -39,6 +39,8 @@ __all__ = [
     "Ball",
     "Box",
     "Category",
+    "ColumnDomain",
+    "ColumnFrame",
     "Date",
     "Domain",
     "Flag",
@@ -55,6 +57,7 @@ __all__ = [
     "grid_step",
     "iso_date",
     "level_key",
+    "project_to_simplex",
     "row_blocks",
     "snap",
 ]

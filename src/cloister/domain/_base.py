@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Public facts about the data: where rows may lie, what a neighbour is, and the grid that values are rounded to.
+"""Boxes and balls that rows may lie in, what a neighbour is, and the grid that values are rounded to.
 
 Inside the vault every row lies in the unit ball, on a public grid. A :class:`Frame` is the public affine map between the
 units of the input and that unit ball; ``Frame.clean`` is the only thing that is ever done to a raw row before a question
@@ -22,21 +22,19 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.exceptions import ParameterError
 
 __all__ = [
     "BLOCK_NUMBERS",
     "Ball",
     "Box",
-    "Domain",
     "FloatArray",
     "Frame",
     "IntArray",
     "Relation",
-    "as_domain",
     "clip_to_unit_ball",
-    "domain_from_dict",
     "grid_step",
+    "pull_in",
+    "refuse_narrow",
     "row_blocks",
     "snap",
 ]
@@ -93,7 +91,7 @@ class Ball:
         shortest, longest = EXTENTS
         object.__setattr__(self, "radius", validate.number("Ball.radius", self.radius, low=shortest, high=longest))
         object.__setattr__(self, "center", _public_vector("Ball.center", self.center))
-        _refuse_narrow("Ball.radius", self.radius, np.abs(self.center))
+        refuse_narrow("Ball.radius", self.radius, np.abs(self.center))
 
     def spread(self, n_features: int) -> "Ball":
         """Return the same ball with a centre of `n_features` numbers."""
@@ -119,11 +117,12 @@ class Ball:
         norms = np.sqrt(np.sum(offsets * offsets, axis=-1, keepdims=True))
         return np.asarray(offsets * (self.radius / np.maximum(norms, self.radius)))
 
-    def frame(self, *, scaling: str = "none") -> "Frame":
+    def frame(self, *, scaling: str = "none", missing: npt.ArrayLike | None = None) -> "Frame":
         """Return the map that takes the ball to the unit ball (a ball has one width, so `scaling` changes nothing)."""
         center = np.atleast_1d(self.center)
         unit = math.sqrt(len(center)) if scaling == "bounds" else self.radius
-        return Frame(domain=self, center=center, scale=np.full(center.shape, self.radius), distance_unit=unit)
+        scale = np.full(center.shape, self.radius)
+        return Frame(domain=self, center=center, scale=scale, distance_unit=unit, missing=_place(missing))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ball as plain data."""
@@ -168,7 +167,7 @@ class Box:
             validate.refuse(
                 "Box", f"low < high in every column (column {column})", pair, remedy="Swap the two, or widen the interval."
             )
-        _refuse_narrow("Box", high - low, np.maximum(np.abs(low), np.abs(high)))
+        refuse_narrow("Box", high - low, np.maximum(np.abs(low), np.abs(high)))
         for name, value in (("low", low), ("high", high)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -181,35 +180,38 @@ class Box:
         """Cut every column to its interval."""
         return np.asarray(np.clip(np.asarray(points, dtype=np.float64), self.low, self.high))
 
-    def frame(self, *, scaling: str = "none") -> "Frame":
+    def frame(self, *, scaling: str = "none", missing: npt.ArrayLike | None = None) -> "Frame":
         """Return the map that takes the box into the unit ball: one scale for all columns, or one each (``"bounds"``)."""
         low, high = np.atleast_1d(self.low), np.atleast_1d(self.high)
         half = (high - low) / 2
         unit = math.sqrt(len(half)) if scaling == "bounds" else float(np.linalg.norm(half))
         scale = half * unit if scaling == "bounds" else np.full(half.shape, unit)
-        return Frame(domain=self, center=low + half, scale=scale, distance_unit=unit)
+        return Frame(domain=self, center=low + half, scale=scale, distance_unit=unit, missing=_place(missing))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the box as plain data."""
         return {"kind": "box", "low": np.atleast_1d(self.low).tolist(), "high": np.atleast_1d(self.high).tolist()}
 
 
-Domain: TypeAlias = Ball | Box
-
-
 @dataclass(frozen=True, eq=False)
 class Frame:
     """The public map between the units of the input and the unit ball, in which all questions are answered."""
 
-    domain: Domain
+    domain: Any  # a Domain
     center: FloatArray  # (n_features,)
     scale: FloatArray  # (n_features,)
     distance_unit: float  # length 1 of the unit ball, in units of the input; of half the bounds, if every column is scaled
+    missing: FloatArray | None = None  # where missing values are placed, each in its own column; None: at the centre
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
+        """Coordinates of the unit ball."""
         return len(self.center)
+
+    @property
+    def n_raw(self) -> int:
+        """Columns of raw rows."""
+        return self.n_features
 
     @property
     def half_widths(self) -> FloatArray | None:
@@ -217,7 +219,7 @@ class Frame:
         return (self.domain.high - self.center) / self.scale if isinstance(self.domain, Box) else None
 
     def clean(self, block: npt.ArrayLike) -> FloatArray:
-        """Return raw rows as points of the grid in the unit ball; a row that is not finite becomes the centre.
+        """Return raw rows as points of the grid in the unit ball; a value that is not finite is placed by itself.
 
         One output row per input row, each a function of its own input row alone, and none longer than 1: exactly, whatever the
         rounding on the way, because the last step pulls rows in and is exact.
@@ -225,10 +227,10 @@ class Frame:
         with np.errstate(all="ignore"):  # a warning would reveal that some row is large
             rows = np.asarray(block, dtype=np.float64)
             if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
-                rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, self.center)
+                rows = np.where(np.isfinite(rows), rows, self.center if self.missing is None else self.missing)
             clean = self._offsets(rows)
             self._tiled(np.divide, clean, self.scale)
-            return _pull_in(snap(clean, out=clean))
+            return pull_in(snap(clean, out=clean))
 
     def _offsets(self, rows: FloatArray) -> FloatArray:
         """Return the rows, moved into the domain, as seen from its centre: an array of its own, rows side by side in memory."""
@@ -260,32 +262,21 @@ class Frame:
 
     def from_unit(self, points: npt.ArrayLike) -> FloatArray:
         """Return points of the unit ball in the units of the input, inside the domain."""
-        return self.domain.clip(self.center + np.asarray(points, dtype=np.float64) * self.scale)
+        return np.asarray(self.domain.clip(self.center + np.asarray(points, dtype=np.float64) * self.scale))
 
     def clip_unit(self, points: npt.ArrayLike) -> FloatArray:
         """Move points of the unit ball's coordinates into the image of the domain."""
         return self.to_unit(self.from_unit(points))
 
+    def errors_from_unit(self, errors: npt.ArrayLike) -> FloatArray:
+        """Return standard errors of the unit ball's coordinates in the units of the input."""
+        return np.asarray(np.asarray(errors, dtype=np.float64) * self.scale)
 
-def as_domain(where: str, bounds: Any, n_features: int) -> Domain:
-    """Read `bounds` as a domain of `n_features` columns: a Ball, a Box, or a pair (low, high)."""
-    if bounds is None:
-        validate.refuse(where, "a domain known without looking at the data", None, remedy="Pass bounds=(low, high).")
-    if isinstance(bounds, Ball | Box):
-        return bounds.spread(n_features)
-    pair = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        validate.refuse(where, "a pair (low, high), a Box or a Ball", bounds, remedy="Pass bounds=(low, high).")
-    return Box(pair[0], pair[1]).spread(n_features)
-
-
-def domain_from_dict(data: dict[str, Any]) -> Domain:
-    """Read what ``to_dict`` wrote."""
-    if data.get("kind") == "ball":
-        return Ball(data["radius"], data["center"])
-    if data.get("kind") == "box":
-        return Box(data["low"], data["high"])
-    raise ParameterError(f"domain: expected kind 'ball' or 'box', got {data.get('kind')!r}. Was this file edited?")
+    def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
+        """Draw points that span the domain, in the unit ball's coordinates; of a ball, only their directions matter."""
+        if self.half_widths is None:
+            return generator.standard_normal((count, self.n_features))
+        return np.asarray(self.half_widths * (2 * generator.random((count, self.n_features)) - 1))
 
 
 def grid_step(n_features: int) -> float:
@@ -331,7 +322,7 @@ def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n_rows))
 
 
-def _pull_in(points: FloatArray) -> FloatArray:
+def pull_in(points: FloatArray) -> FloatArray:
     """Pull, in place, points of the grid that lie outside the unit ball to points of the grid inside.
 
     Rounding, to the grid and of coordinates far from zero, can take a row out. Squared lengths are exact, multiples of step^2.
@@ -344,6 +335,10 @@ def _pull_in(points: FloatArray) -> FloatArray:
         step = grid_step(points.shape[1])
         points[outside] = np.trunc(clip_to_unit_ball(points[outside]) / step) * step
     return points
+
+
+def _place(missing: npt.ArrayLike | None) -> FloatArray | None:
+    return None if missing is None else np.asarray(missing, dtype=np.float64)
 
 
 def _public_vector(where: str, value: object) -> FloatArray:
@@ -363,7 +358,7 @@ def _public_vector(where: str, value: object) -> FloatArray:
     return array
 
 
-def _refuse_narrow(where: str, extent: Any, size: Any) -> None:
+def refuse_narrow(where: str, extent: Any, size: Any) -> None:
     if np.any(extent < np.maximum(EXTENTS[0], RESOLUTION * size)):
         rule = f"a width of at least {EXTENTS[0]:g}, and of {RESOLUTION:g} times the coordinates"
         validate.refuse(where, rule, float(np.min(extent)), remedy="Move the origin or change the unit of the column.")

@@ -15,18 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import Domain, FloatArray, Frame, IntArray, domain_from_dict
+from cloister.domain import ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, DataError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, day_of
+from cloister.release._cells import CellSummary
 from cloister.release._migrate import migrate_receipt, migrate_steps
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
 FORMAT = "cloister.release"
-VERSION = 2
-OLD_VERSION = 1  # had a history in place of steps
+VERSION = 3
+OLD_VERSIONS = (1, 2)  # had a history in place of steps; knew no declared columns
 LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
@@ -44,21 +45,25 @@ class Release:
     parameters : dict
         Its public parameters.
     cluster_centers : array of shape (n_clusters, n_features)
-        In the units of the input, inside the domain.
+        In the units of the input, inside the domain. Of declared columns: numbers in their own units, dates in days since
+        1970-01-01, the share of yes of a flag, and one share for each level of a category.
     center_errors : array of shape (n_clusters, n_features)
         Standard error of each coordinate that comes from the noise, in the units of the input.
     cluster_counts : array of shape (n_clusters,)
         Noisy numbers of rows; they can be negative.
     count_errors : array of shape (n_clusters,)
         Standard deviation of their noise.
-    domain : Ball or Box
+    domain : Ball, Box or ColumnDomain
         Public.
     scaling : str
-        How distances were measured: in the units of the input (``"none"``) or with every column scaled by its bounds.
+        How distances were measured: in the units of the input (``"none"``), with every column scaled by its bounds, or by its
+        spread.
     receipt : Receipt
         Guarantee and events.
     feature_names : tuple of str, optional
-        Names of the columns.
+        Names of the columns of the table.
+    cells : CellSummary, optional
+        What part of each column was missing or outside its bounds, with noise, and where missing values were placed.
     steps : tuple of StepRecord
         What was asked for what purpose, and what was decided then, in order; their events are those that carry their names.
     details : dict
@@ -92,6 +97,7 @@ class Release:
     scaling: str
     receipt: Receipt
     feature_names: tuple[str, ...] | None = None
+    cells: CellSummary | None = None
     steps: tuple[StepRecord, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -108,18 +114,25 @@ class Release:
 
     @property
     def n_features(self) -> int:
-        """Number of columns."""
+        """Number of coordinates of a centre: columns, and of a category its levels."""
         return int(self.cluster_centers.shape[1])
 
     @property
+    def n_columns(self) -> int:
+        """Number of columns of the table."""
+        return self.domain.n_columns if isinstance(self.domain, ColumnDomain) else self.n_features
+
+    @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns, made up where they have none."""
+        """Names of the coordinates of a centre, made up where columns have none: ``age``, ``sex=f``, ``sex=m``."""
+        if isinstance(self.domain, ColumnDomain):
+            return self.domain.published_names(self.feature_names)
         return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
 
     @property
     def frame(self) -> Frame:
         """The map to the unit ball in which distances were measured."""
-        return self.domain.frame(scaling=self.scaling)
+        return self.domain.frame(scaling=self.scaling, missing=None if self.cells is None else self.cells.places)
 
     @property
     def free_centers(self) -> FloatArray | None:
@@ -133,16 +146,18 @@ class Release:
         return tuple(event for event in self.receipt.events if event.step == name)
 
     def predict(self, rows: npt.ArrayLike) -> IntArray:
-        """Return the index of the nearest centre for each row; a row that is not finite is taken to be the domain's centre.
+        """Return the index of the nearest centre for each row; a missing value is placed where the fit placed it.
 
-        For source-target clustering, -1 where a point of the sanitised source is nearer than every chosen one.
+        Under a release of an earlier version, which has no `cells`, a row with a missing value lies at the domain's centre. For
+        source-target clustering, -1 where a point of the sanitised source is nearer than every chosen one.
         """
         array = np.asarray(rows, dtype=np.float64)
-        if array.ndim != 2 or array.shape[1] != self.n_features:
-            raise DataError(f"Release.predict: expected a table of {self.n_features} columns. Pass the columns of the release.")
-        if self.free_centers is None:
-            return nearest_center(self.frame, self.cluster_centers, array)
+        if array.ndim != 2 or array.shape[1] != self.n_columns:
+            raise DataError(f"Release.predict: expected a table of {self.n_columns} columns. Pass the columns of the release.")
         finite = np.isfinite(array).all(axis=1, keepdims=True)
+        if self.free_centers is None:
+            placed = array if self.cells is not None else np.where(finite, array, self.frame.center)
+            return nearest_center(self.frame, self.cluster_centers, placed)
         whole = np.clip(np.where(finite, array, self.frame.center), -LARGEST_NUMBER, LARGEST_NUMBER)
         metric = str(self.parameters.get("metric", "euclidean"))
         chosen = nearest_point(whole, self.cluster_centers, metric)
@@ -163,6 +178,7 @@ class Release:
             "center_errors": self.center_errors.tolist(),
             "cluster_counts": self.cluster_counts.tolist(),
             "count_errors": self.count_errors.tolist(),
+            "cells": None if self.cells is None else self.cells.to_dict(),
             "receipt": self.receipt.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
             "details": self.details,
@@ -182,31 +198,33 @@ class Release:
         """Read what ``to_dict`` wrote."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ReleaseError("load_release: expected a Cloister release, got another file. Pass the file that 'fit' wrote.")
-        if data.get("version") not in (OLD_VERSION, VERSION):
+        if data.get("version") not in (*OLD_VERSIONS, VERSION):
             raise ReleaseError(
                 f"load_release: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
             )
         try:
             refuse_odd_values(data)
-            names = data["feature_names"]
+            names, domain = data["feature_names"], domain_from_dict(data["domain"])
+            centers = np.array(data["cluster_centers"], dtype=np.float64)
             release = cls(
                 method=str(data["method"]),
                 parameters=dict(data["parameters"]),
-                cluster_centers=np.array(data["cluster_centers"], dtype=np.float64),
+                cluster_centers=centers,
                 center_errors=np.array(data["center_errors"], dtype=np.float64),
                 cluster_counts=np.array(data["cluster_counts"], dtype=np.float64),
                 count_errors=np.array(data["count_errors"], dtype=np.float64),
-                domain=domain_from_dict(data["domain"]),
+                domain=domain,
                 scaling=str(data["scaling"]),
                 receipt=Receipt.from_dict(data["receipt"]),
                 feature_names=None if names is None else tuple(map(str, names)),
+                cells=_read_cells(data.get("cells"), domain, centers),
                 steps=read_steps(data.get("steps", [])),
                 details=dict(data.get("details", {})),
                 versions=dict(data.get("versions", {})),
                 created=day_of(data.get("created", "")),
             )
             _refuse_misfit(release)
-            return release if data["version"] == VERSION else _migrated(release, list(data.get("history", [])))
+            return release if data["version"] > OLD_VERSIONS[0] else _migrated(release, list(data.get("history", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
             problem = repr(error)
         raise ReleaseError(f"load_release: the file is damaged ({problem}). Write it again from the fit.")
@@ -232,6 +250,14 @@ def _read_step(data: Any) -> StepRecord:
     return StepRecord(name=str(data["name"]), purpose=str(data["purpose"]), figures=numbers, picture=picture)
 
 
+def _read_cells(data: Any, domain: Domain, centers: FloatArray) -> CellSummary | None:
+    if data is None:
+        return None
+    n_published = centers.shape[-1]
+    n_columns = domain.n_columns if isinstance(domain, ColumnDomain) else n_published
+    return CellSummary.from_dict(data, n_columns=n_columns, n_published=n_published)
+
+
 def _migrated(release: Release, history: list[Any]) -> Release:
     """Return a release of the old version as one of the present version."""
     steps = migrate_steps(release.method, release.receipt.events, history, release.frame)
@@ -255,9 +281,11 @@ def refuse_odd_values(data: Any) -> None:
 def _refuse_misfit(release: Release) -> None:
     """Refuse numbers that do not belong together, and numbers that are none."""
     shape = release.cluster_centers.shape
-    if len(shape) != 2 or 0 in shape or release.scaling not in ("bounds", "none"):
+    if len(shape) != 2 or 0 in shape or release.scaling not in ("bounds", "none", "spread"):
         raise ValueError("centres")
-    if release.frame.n_features != shape[1] or len(release.columns) != shape[1]:
+    if len(release.frame.center) != shape[1] or len(release.columns) != shape[1]:
+        raise ValueError("columns")
+    if release.feature_names is not None and len(release.feature_names) != release.n_columns:
         raise ValueError("columns")
     wanted = {"center_errors": shape, "cluster_counts": shape[:1], "count_errors": shape[:1], "cluster_centers": shape}
     for name, expected in wanted.items():

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from cloister.algorithms import plane_of
-from cloister.domain import Box, FloatArray
+from cloister.domain import Box, Category, ColumnDomain, FloatArray
 from cloister.privacy import Receipt, to_dict
 from cloister.release import Release
 from cloister.report._loss import loss_summary
@@ -117,6 +117,8 @@ def rank_columns(release: Release) -> list[int]:
 
 def _bounds(release: Release | Synopsis) -> list[list[float]]:
     domain = release.domain
+    if isinstance(domain, ColumnDomain):
+        return [pair for index in range(domain.n_columns) for pair in _column_bounds(domain, index)]
     if isinstance(domain, Box):
         low, high = np.atleast_1d(domain.low), np.atleast_1d(domain.high)
     else:
@@ -124,6 +126,15 @@ def _bounds(release: Release | Synopsis) -> list[list[float]]:
         low, high = center - domain.radius, center + domain.radius
     pairs = np.broadcast_to(np.stack([low, high], axis=1), (release.n_features, 2))
     return [[float(first), float(last)] for first, last in pairs]
+
+
+def _column_bounds(domain: ColumnDomain, index: int) -> list[list[float]]:
+    """Return the bounds of each number that a column publishes; shares lie between 0 and 1."""
+    told = domain.slices()[index]
+    share = [0.0, 1.0]
+    if isinstance(domain.columns[index], Category):
+        return [share] * (told.stop - told.start)
+    return [list(domain.interval(index)), *[share] * (told.stop - told.start - 1)]
 
 
 def _clusters(release: Release) -> list[dict[str, Any]]:
@@ -161,13 +172,33 @@ def _plane(release: Release) -> dict[str, Any]:
     frame = release.frame
     points = frame.to_unit(release.cluster_centers)
     plane = plane_of(points)
-    errors = np.sqrt(((release.center_errors / frame.scale) ** 2) @ plane.axes**2)
+    errors = np.sqrt((_unit_errors(release) ** 2) @ plane.axes**2)
     return {
         "positions": plane.project(points).tolist(),
         "errors": errors.tolist(),
         "shares": list(plane.shares),
-        "loadings": [_loadings(release.columns, axis) for axis in plane.axes.T],
+        "loadings": [_loadings(release.columns, axis) for axis in _published_axes(release, plane.axes)],
     }
+
+
+def _unit_errors(release: Release) -> FloatArray:
+    """Return the errors of the centres in the unit ball's coordinates; of a category, a common one for all of them."""
+    relative = release.center_errors / release.frame.scale
+    if not isinstance(release.domain, ColumnDomain):
+        return np.asarray(relative)
+    parts = zip(release.domain.slices(), release.domain.parts(release.scaling), strict=True)
+    means = [(relative[:, cut].mean(axis=1, keepdims=True), part.dimension) for cut, part in parts]
+    return np.concatenate([np.repeat(mean, dimension, axis=1) for mean, dimension in means], axis=1)
+
+
+def _published_axes(release: Release, axes: FloatArray) -> list[FloatArray]:
+    """Return how much each published number grows along an axis."""
+    if not isinstance(release.domain, ColumnDomain):
+        return list(axes.T)
+    frame, small = release.frame, 1e-6
+    middle = frame.to_unit(frame.center[None])
+    moved = (frame.from_unit(middle + small * axes.T) - frame.center) / frame.scale / small
+    return list(moved)
 
 
 def _source_target(release: Release) -> dict[str, Any]:

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a product domain: intervals and simplices, each with the coordinates that distances are taken in.
+
+A part maps one raw column (a number, days, 0 or 1, the position of a level; NaN where it is missing) to one or more
+coordinates around the part's own centre, and public points back to the column's own words. Anyone in `domain` may import this.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.domain._base import FloatArray
+
+__all__ = ["Interval", "OpenInterval", "Part", "Simplex", "project_to_simplex"]
+
+NEARLY_ALL_MISSING = 0.999  # beyond this share the mean of what is not missing is no longer told apart from the middle
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Part(ABC):
+    """One column of a product domain.
+
+    `size` is half of what the two ends of a number, or two levels of a category, lie apart.
+    """
+
+    size: float
+
+    @property
+    @abstractmethod
+    def radius(self) -> float:
+        """The farthest that a value, or a missing one, lies from the centre."""
+
+    @property
+    @abstractmethod
+    def center(self) -> FloatArray:
+        """The centre, in the column's own words."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Coordinates in which distances are taken."""
+
+    @abstractmethod
+    def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
+        """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
+
+    @abstractmethod
+    def to_coordinates(self, published: FloatArray) -> FloatArray:
+        """Return public points, in the column's own words, as coordinates."""
+
+    @abstractmethod
+    def from_coordinates(self, points: FloatArray) -> FloatArray:
+        """Return coordinates in the column's own words, moved into the domain."""
+
+    @abstractmethod
+    def errors(self, errors: FloatArray) -> FloatArray:
+        """Return standard errors of coordinates as those of what the column tells."""
+
+    @abstractmethod
+    def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
+        """Draw coordinates that span the domain, for public candidates."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Interval(Part):
+    """Numbers between two bounds, dates in days, or a flag as 0 and 1; `lowest` is the least raw value that is a value."""
+
+    low: float
+    high: float
+    lowest: float = -math.inf
+
+    @property
+    def radius(self) -> float:
+        """Half of what the ends lie apart."""
+        return self.size
+
+    @property
+    def center(self) -> FloatArray:
+        """The middle."""
+        return np.array([self.low + (self.high - self.low) / 2])
+
+    @property
+    def dimension(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def _scale(self) -> float:
+        return (self.high - self.low) / 2 / self.size
+
+    def is_missing(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+        """Say which raw values are none: missing, infinite, or no word of a flag."""
+        return ~np.isfinite(values) | (values < self.lowest)
+
+    def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
+        """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
+        missing = self.is_missing(values)
+        inside = np.minimum(np.maximum(values, self.low), self.high)
+        out[:, 0] = (inside - self.center[0]) / self._scale
+        return missing
+
+    def to_coordinates(self, published: FloatArray) -> FloatArray:
+        """Return public points, in the column's own words, as coordinates."""
+        return np.asarray((published - self.center) / self._scale)
+
+    def from_coordinates(self, points: FloatArray) -> FloatArray:
+        """Return coordinates in the column's own words, moved into the domain."""
+        return np.clip(self.center + points * self._scale, self.low, self.high)
+
+    def errors(self, errors: FloatArray) -> FloatArray:
+        """Return standard errors of coordinates as those of what the column tells."""
+        return np.asarray(errors * self._scale)
+
+    def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
+        """Draw coordinates that span the domain, for public candidates."""
+        return np.asarray(self.size * (2 * generator.random((count, 1)) - 1))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OpenInterval(Interval):
+    """An interval and, apart from it, a place for what is missing: as far from both ends as these are from each other.
+
+    The three are the corners of a triangle with equal sides; the domain is that triangle, and its centre is the triangle's.
+    Told are the mean of what is not missing, and the share that is.
+    """
+
+    @property
+    def radius(self) -> float:
+        """From the centre of the triangle to a corner."""
+        return 2 / math.sqrt(3) * self.size
+
+    @property
+    def center(self) -> FloatArray:
+        """The middle of the interval, a third missing."""
+        return np.array([self.low + (self.high - self.low) / 2, 1 / 3])
+
+    @property
+    def dimension(self) -> int:
+        """Two: along the interval, and away from it."""
+        return 2
+
+    def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
+        """Write the coordinates of raw values to `out`; missing ones have their own place."""
+        missing = super().place(values, out)
+        out[missing, 0] = 0.0
+        out[:, 1] = np.where(missing, 2.0, -1.0) * (self.size / math.sqrt(3))
+        return np.zeros(len(values), dtype=bool)
+
+    def to_coordinates(self, published: FloatArray) -> FloatArray:
+        """Return public points, in the column's own words, as coordinates."""
+        along = (1 - published[:, 1]) * (published[:, 0] - self.center[0]) / self._scale
+        away = (published[:, 1] - 1 / 3) * math.sqrt(3) * self.size
+        return np.column_stack([along, away])
+
+    def from_coordinates(self, points: FloatArray) -> FloatArray:
+        """Return coordinates in the column's own words, moved into the domain."""
+        share = np.clip(points[:, 1] / (math.sqrt(3) * self.size) + 1 / 3, 0.0, 1.0)
+        there = np.maximum(1 - share, 1 - NEARLY_ALL_MISSING)
+        value = np.clip(self.center[0] + points[:, 0] / there * self._scale, self.low, self.high)
+        return np.column_stack([value, share])
+
+    def errors(self, errors: FloatArray) -> FloatArray:
+        """Return standard errors of coordinates as those of what the column tells."""
+        return np.asarray(errors * [self._scale, 1 / (math.sqrt(3) * self.size)])
+
+    def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
+        """Draw coordinates that span the domain, for public candidates."""
+        away = np.where(generator.random(count) < 1 / 3, 2.0, -1.0)
+        along = np.where(away < 0, self.size * (2 * generator.random(count) - 1), 0.0)
+        return np.column_stack([along, away * (self.size / math.sqrt(3))])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Simplex(Part):
+    """The levels of a category, any two of them equally far apart; one less coordinate than levels.
+
+    `own` says that the last level stands for what is missing or unknown.
+    """
+
+    n_levels: int
+    own: bool = False
+
+    @property
+    def radius(self) -> float:
+        """From the centre to a level."""
+        return self.size * math.sqrt(2 * (1 - 1 / self.n_levels))
+
+    @property
+    def center(self) -> FloatArray:
+        """Equal shares."""
+        return np.full(self.n_levels, 1 / self.n_levels)
+
+    @property
+    def dimension(self) -> int:
+        """One less than levels."""
+        return self.n_levels - 1
+
+    @cached_property
+    def _corners(self) -> FloatArray:
+        """Where the levels lie: the unit vectors of as many dimensions as levels, seen in the plane that they span.
+
+        The rows of a Helmert matrix are an orthonormal basis of that plane.
+        """
+        basis = np.zeros((self.dimension, self.n_levels))
+        for row in range(self.dimension):
+            basis[row, : row + 1] = 1.0
+            basis[row, row + 1] = -(row + 1.0)
+            basis[row] /= math.sqrt((row + 1.0) * (row + 2.0))
+        return np.ascontiguousarray(math.sqrt(2) * self.size * basis.T)
+
+    def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
+        """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
+        known = np.isfinite(values) & (values >= 0) & (values < self.n_levels - self.own)
+        levels = np.where(known, values, self.n_levels - 1).astype(np.int64)
+        np.take(self._corners, levels, axis=0, out=out)
+        return np.zeros(len(values), dtype=bool) if self.own else ~known
+
+    def to_coordinates(self, published: FloatArray) -> FloatArray:
+        """Return public points, in the column's own words, as coordinates."""
+        return np.asarray(published @ self._corners)
+
+    def from_coordinates(self, points: FloatArray) -> FloatArray:
+        """Return coordinates as shares of the levels: none negative, one in all."""
+        return project_to_simplex(1 / self.n_levels + points @ self._corners.T / (2 * self.size**2))
+
+    def errors(self, errors: FloatArray) -> FloatArray:
+        """Return standard errors of coordinates as those of the shares."""
+        return np.sqrt(errors**2 @ (self._corners.T / (2 * self.size**2)) ** 2)
+
+    def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
+        """Draw coordinates that span the domain, for public candidates."""
+        return np.asarray(self._corners[generator.integers(self.n_levels, size=count)])
+
+
+def project_to_simplex(shares: FloatArray) -> FloatArray:
+    """Return, for each row, the nearest numbers that are not negative and add up to one.
+
+    Examples
+    --------
+    >>> project_to_simplex(np.array([[0.5, 0.7, -0.2]])).round(3).tolist()
+    [[0.4, 0.6, 0.0]]
+    """
+    ordered = -np.sort(-shares, axis=1)
+    excess = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, shares.shape[1] + 1)
+    last = np.sum(ordered > excess, axis=1) - 1
+    projected = np.maximum(shares - np.take_along_axis(excess, last[:, None], axis=1), 0.0)
+    return np.asarray(projected / projected.sum(axis=1, keepdims=True))

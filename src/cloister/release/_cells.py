@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a release says of single cells: what part of each column was missing or outside its bounds, and where it was placed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cloister.domain import FloatArray
+
+__all__ = ["CellSummary"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellSummary:
+    """Noisy parts of the rows, by column, and the public points at which missing values were placed.
+
+    Parameters
+    ----------
+    places : array of shape (n_published,), optional
+        Where missing values were placed by default, in the coordinates of the centres; None: at the middle of each column.
+    missing, outside : array of shape (n_columns,), optional
+        Noisy part of the rows whose value was missing, and that lay outside the bounds or was no level; from 0 to 1. None
+        where it was not asked, because there are too few rows to tell.
+    error : float
+        Standard error of each of these parts.
+
+    Notes
+    -----
+    **Privacy.** Post-processing of noisy answers that the receipt lists.
+
+    Examples
+    --------
+    >>> CellSummary(missing=[0.15, 0.0], outside=[0.0, 0.01], error=0.002).to_dict()["missing"]
+    [0.15, 0.0]
+    """
+
+    places: FloatArray | None = None
+    missing: FloatArray | None = None
+    outside: FloatArray | None = None
+    error: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("places", "missing", "outside"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, np.array(value, dtype=np.float64))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain data."""
+        arrays = {name: getattr(self, name) for name in ("places", "missing", "outside")}
+        return {name: None if array is None else array.tolist() for name, array in arrays.items()} | {"error": self.error}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], *, n_columns: int, n_published: int) -> "CellSummary":
+        """Read what ``to_dict`` wrote, and check that it fits the columns."""
+        found = cls(
+            places=data["places"], missing=data["missing"], outside=data["outside"], error=float(data.get("error", 0.0))
+        )
+        for array, size in ((found.places, n_published), (found.missing, n_columns), (found.outside, n_columns)):
+            if array is not None and (array.shape != (size,) or not np.isfinite(array).all()):
+                raise ValueError("cells")
+        return found
