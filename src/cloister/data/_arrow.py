@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows in Arrow form: tables and streams that have a schema, and Parquet or CSV files read batch by batch.
 
-Column names and types are public; values are not. A null, or text in a CSV file, becomes a missing value, which the frame maps
-to the centre of the domain: a single row can neither raise an error nor change a branch.
+Column names and types are public; values are not. A null, or what cannot be read as its column is declared, becomes a missing
+value: a single row can neither raise an error nor change a branch.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pyarrow as pa
 
 from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows
-from cloister.data._columns import choose_columns
+from cloister.data._columns import Chosen, choose_columns, declared_of
 from cloister.data._files import DOUBLE, FileSet
 from cloister.data._table import columns_of, to_matrix
 
@@ -20,14 +20,17 @@ __all__ = ["FileRows", "TableRows"]
 class TableRows(MemoryRows):
     """Rows of an Arrow table in memory."""
 
-    def __init__(self, where: str, table: pa.Table, *, columns: Sequence[str] | None, n_jobs: int) -> None:
-        chosen = choose_columns(where, columns_of(table.schema), columns)
+    def __init__(self, where: str, table: pa.Table, *, columns: Chosen, n_jobs: int) -> None:
+        described = columns_of(table.schema)
+        chosen = choose_columns(where, described, columns)
         self._table = table.select(list(chosen))
-        super().__init__(table.num_rows, len(chosen), tuple(self._table.column_names), n_jobs)
+        self._declared = declared_of(columns)
+        nullable = tuple(described[index].nullable for index in chosen)
+        super().__init__(table.num_rows, len(chosen), tuple(self._table.column_names), n_jobs, nullable=nullable)
 
     def block(self, start: int, stop: int) -> Block:
         """Return some of the rows as a matrix."""
-        return to_matrix(self._table.slice(start, stop - start))
+        return to_matrix(self._table.slice(start, stop - start), self._declared)
 
 
 class FileRows(LocalRows):
@@ -37,7 +40,7 @@ class FileRows(LocalRows):
     kept_numbers = KEPT_NUMBERS // 2  # nothing of them is in memory otherwise
 
     def __init__(self, files: FileSet, *, n_jobs: int) -> None:
-        super().__init__(len(files.names), files.names, n_jobs)
+        super().__init__(len(files.names), files.names, n_jobs, nullable=getattr(files, "nullable", None))
         self._files = files.whole
 
     @property

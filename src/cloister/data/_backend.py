@@ -82,9 +82,12 @@ class Rows(Protocol):
 class Source:
     """What all sources share: names of columns, a representation without values, and no pickling."""
 
-    def __init__(self, n_features: int, feature_names: tuple[str, ...] | None) -> None:
+    def __init__(
+        self, n_features: int, feature_names: tuple[str, ...] | None, *, nullable: tuple[bool, ...] | None = None
+    ) -> None:
         self._n_features = n_features
         self._feature_names = feature_names
+        self._nullable = (True,) * n_features if nullable is None else nullable
 
     @property
     def n_features(self) -> int:
@@ -95,6 +98,11 @@ class Source:
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns, if they have any."""
         return self._feature_names
+
+    @property
+    def nullable(self) -> tuple[bool, ...]:
+        """Whether the declared type of each column allows a missing value; a public fact, whatever the values are."""
+        return self._nullable
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self._n_features} columns>"
@@ -109,8 +117,15 @@ class LocalRows(Source, ABC):
     reads_ahead: ClassVar[bool] = False  # whether getting a block takes time of its own
     kept_numbers: ClassVar[int] = KEPT_NUMBERS  # up to so many, prepared blocks are kept from one fold to the next
 
-    def __init__(self, n_features: int, feature_names: tuple[str, ...] | None, n_jobs: int) -> None:
-        super().__init__(n_features, feature_names)
+    def __init__(
+        self,
+        n_features: int,
+        feature_names: tuple[str, ...] | None,
+        n_jobs: int,
+        *,
+        nullable: tuple[bool, ...] | None = None,
+    ) -> None:
+        super().__init__(n_features, feature_names, nullable=nullable)
         self._n_jobs = n_jobs
 
     @abstractmethod
@@ -158,8 +173,16 @@ class LocalRows(Source, ABC):
 class MemoryRows(LocalRows):
     """Rows that are in memory: subclasses say how to get some of them as a block."""
 
-    def __init__(self, n_rows: int, n_features: int, feature_names: tuple[str, ...] | None, n_jobs: int) -> None:
-        super().__init__(n_features, feature_names, n_jobs)
+    def __init__(
+        self,
+        n_rows: int,
+        n_features: int,
+        feature_names: tuple[str, ...] | None,
+        n_jobs: int,
+        *,
+        nullable: tuple[bool, ...] | None = None,
+    ) -> None:
+        super().__init__(n_features, feature_names, n_jobs, nullable=nullable)
         self._n_rows = n_rows
         self._size = max(1, min(block_rows(n_features), -(-n_rows // n_jobs)))
 

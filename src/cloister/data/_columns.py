@@ -1,14 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choosing columns by name: names and types are public, so messages may name them. Imported by the backends."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias
 
+from cloister.domain import AnyDeclaration, Category, Date, Flag, Number, declare_columns
 from cloister.exceptions import DataError
 
-__all__ = ["Column", "choose_columns"]
+__all__ = ["Chosen", "Column", "Holds", "choose_columns", "declared_of", "refuse_mapping"]
+
+Chosen: TypeAlias = "Sequence[str] | Mapping[str, Any] | None"  # names, or what each column is; None for all, as numbers
 
 LISTED = 50  # names in a message
+
+
+class Holds(Enum):
+    """What a column can hold, as far as its type says. Python objects, and nothing but nulls, might be anything."""
+
+    BOOL = "bool"
+    INTEGER = "integer"
+    FRACTION = "fraction"
+    TEXT = "text"
+    TIME = "time"
+    ANYTHING = "anything"
+    OTHER = "other"
+
+
+_NUMBERS = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION)
+FITTING: dict[type[Any], tuple[Holds, ...]] = {
+    Number: (*_NUMBERS, Holds.TEXT, Holds.ANYTHING),
+    Category: (*_NUMBERS, Holds.TEXT, Holds.TIME, Holds.ANYTHING),
+    Flag: (*_NUMBERS, Holds.TEXT, Holds.ANYTHING),
+    Date: (Holds.TIME, Holds.TEXT, Holds.ANYTHING),
+}
+REMEDIES = {
+    Holds.TIME: "Declare it as Date(low, high), or leave it out.",
+    Holds.OTHER: "Convert it to numbers, text or dates first, or leave it out.",
+}
+USUAL_REMEDY = "Declare it as Number(low, high) or Category(levels), or convert it first."
 
 
 @dataclass(frozen=True)
@@ -18,14 +49,27 @@ class Column:
     name: str
     kind: str  # the type, in the words of the library that holds it
     is_number: bool
+    holds: Holds = Holds.ANYTHING  # what declarations are checked against
+    nullable: bool = True  # whether the type allows a missing value
 
 
-def choose_columns(
-    place: str, table: Sequence[Column], columns: Sequence[str] | None, *, quote: bool = True
-) -> tuple[int, ...]:
-    """Check that the columns exist, once each, and hold numbers; return where they stand in the table."""
+def declared_of(columns: Chosen) -> tuple[AnyDeclaration, ...] | None:
+    """Return what each chosen column is; None where all are numbers."""
+    return tuple(declare_columns("columns", columns).values()) if isinstance(columns, Mapping) else None
+
+
+def choose_columns(place: str, table: Sequence[Column], columns: Chosen, *, quote: bool = True) -> tuple[int, ...]:
+    """Check that the columns exist, once each, and are what they are declared; return where they stand in the table.
+
+    Columns that are only named, or not even that, hold numbers.
+    """
     names = [column.name for column in table]
-    found = _find(place, names, columns, quote=quote)
+    found = _find(place, names, columns if columns is None else list(columns), quote=quote)
+    declared = declared_of(columns)
+    if declared is not None:
+        for index, one in zip(found, declared, strict=True):
+            _check_declared(place, table[index], one)
+        return found
     for index in found:
         if not table[index].is_number:
             raise DataError(
@@ -33,6 +77,24 @@ def choose_columns(
                 "columns=[...]; argument must be numeric."
             )
     return found
+
+
+def _check_declared(place: str, column: Column, declared: AnyDeclaration) -> None:
+    if column.holds not in FITTING[type(declared)]:
+        raise DataError(
+            f"{place}: expected what can be read as a {declared.kind} in column {column.name!r}, declared as {declared!r}, got "
+            f"{column.kind}. {REMEDIES.get(column.holds, USUAL_REMEDY)}"
+        )
+
+
+def refuse_mapping(where: str, columns: Chosen, data: object) -> None:
+    """Refuse declarations by name for a table that has no names."""
+    if isinstance(columns, Mapping):
+        kind = type(data).__name__
+        raise DataError(
+            f"{where}: expected a table with column names, got one without ({kind}). Pass a data frame, or bounds as pairs per "
+            "column."
+        )
 
 
 def _find(place: str, names: Sequence[str], columns: Sequence[str] | None, *, quote: bool = True) -> tuple[int, ...]:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine of this process: arrays, frames, Arrow tables and files, opened by what they are."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from cloister import validate
 from cloister.data._backend import Rows
+from cloister.data._columns import Chosen, refuse_mapping
 from cloister.data._numpy import ArrayRows, as_matrix
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def open_files(where: str, files: "FileSet", *, scheduler: str | None, n_jobs: i
     return FileRows(files, n_jobs=n_jobs)
 
 
-def open_collection(where: str, data: object, columns: Sequence[str] | None, *, n_jobs: int) -> Rows:
+def open_collection(where: str, data: object, columns: Chosen, *, n_jobs: int) -> Rows:
     """Open a table in memory, or rows that are open already."""
     if hasattr(type(data), "fold") and hasattr(data, "n_features"):
         if columns is not None:
@@ -36,6 +36,7 @@ def open_collection(where: str, data: object, columns: Sequence[str] | None, *, 
         from cloister.data._table import table_of
 
         return TableRows(where, table_of(where, data), columns=columns, n_jobs=n_jobs)
+    refuse_mapping(where, columns, data)
     matrix = as_matrix(where, data)
     if columns is not None:
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")

@@ -2,12 +2,14 @@
 """``open_rows``: turns whatever holds rows into a source the vault can fold a question over."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from cloister import validate
 from cloister.data._backend import Rows, count_jobs
+from cloister.data._columns import Chosen
+from cloister.domain import declare_columns
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
 
 __all__ = ["open_rows"]
@@ -15,7 +17,7 @@ __all__ = ["open_rows"]
 
 def open_rows(
     data: object,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | Mapping[str, Any] | None = None,
     *,
     engine: str | None = None,
     scheduler: str | None = None,
@@ -31,9 +33,11 @@ def open_rows(
         anything with ``__arrow_c_stream__``, a ``.parquet`` or ``.csv`` file, a folder of one of these or a pattern such as
         ``"2026/*.parquet"``, a Dask array or data frame, a Spark data frame. Files are read in batches. Small ones stay in
         memory during a fit; large ones are read for every question, and memory does not grow with their size.
-    columns : sequence of str, optional
-        Names of the columns to use, in order; all of them by default. Only for tables that have names. Columns of a CSV file
-        are read as numbers, so name those that hold some: in a column of text every value is missing.
+    columns : sequence of str, or mapping of str to declarations, optional
+        The columns to use, in order; all of them by default. Only for tables that have names. Columns that are only named hold
+        numbers. A mapping says what each of them is, as in ``{"age": (0, 120), "sex": Category(["f", "m"])}``: a category is
+        read as the position of its level, a flag as 1 or 0, a date as days since 1970-01-01; a value of a category or a flag
+        that is none of its levels as -1.
     engine : {"numpy", "dask", "spark"}, optional
         Who reads files: this process, or workers that see them under the same path. Dask and Spark collections know their own.
     scheduler : str, optional
@@ -47,7 +51,7 @@ def open_rows(
     Returns
     -------
     Rows
-        A source of rows: ``n_features``, ``feature_names`` and ``fold``.
+        A source of rows: ``n_features``, ``feature_names``, ``nullable`` and ``fold``.
 
     Raises
     ------
@@ -69,6 +73,8 @@ def open_rows(
     jobs = count_jobs(f"{where}.n_jobs", n_jobs)
     if isinstance(columns, str):
         validate.refuse(f"{where}.columns", "a list of column names", columns, remedy=f"Pass columns=[{columns!r}].")
+    if isinstance(columns, Mapping):
+        columns = declare_columns(f"{where}.columns", columns)
     chosen = ENGINES[validate.one_of(f"{where}.engine", engine or DEFAULT_ENGINE, tuple(sorted(ENGINES)))]
     if scheduler is not None and chosen.library is None:
         clusters = " or ".join(repr(one.name) for one in ENGINES.values() if one.library is not None)
@@ -81,9 +87,7 @@ def open_rows(
     return cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs))
 
 
-def _open_path(
-    where: str, path: Path, columns: Sequence[str] | None, engine: Engine, *, scheduler: str | None, n_jobs: int
-) -> Rows:
+def _open_path(where: str, path: Path, columns: Chosen, engine: Engine, *, scheduler: str | None, n_jobs: int) -> Rows:
     from cloister.data._files import find_files
 
     if not engine.is_installed:

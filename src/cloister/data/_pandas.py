@@ -5,7 +5,6 @@ The type of a column is declared, hence public, and may be refused. Nothing is i
 depends on the value and the type of its column alone. Imported by ``open_rows`` and by the workers of Dask.
 """
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,23 +12,36 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cloister.data._backend import Block, MemoryRows
-from cloister.data._columns import Column, choose_columns
-from cloister.data._table import cast_to_doubles, is_number
+from cloister.data._columns import Chosen, Column, Holds, choose_columns, declared_of
+from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
+from cloister.data._table import cast_to_doubles, holds_of, is_number
 from cloister.data._values import as_numbers
+from cloister.domain import AnyDeclaration, Number
 
 __all__ = ["FrameRows", "describe_column", "matrix_of_frame"]
 
 Values: TypeAlias = npt.NDArray[Any] | pa.ChunkedArray
 
+HOLDS = {  # by the kind of a type of NumPy
+    "b": Holds.BOOL,
+    "i": Holds.INTEGER,
+    "u": Holds.INTEGER,
+    "f": Holds.FRACTION,
+    "M": Holds.TIME,
+    "O": Holds.ANYTHING,
+}
+
 
 class FrameRows(MemoryRows):
     """Rows of a pandas frame in memory; its index is no column."""
 
-    def __init__(self, where: str, frame: Any, *, columns: Sequence[str] | None, n_jobs: int) -> None:
+    def __init__(self, where: str, frame: Any, *, columns: Chosen, n_jobs: int) -> None:
         table = [describe_column(name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
         chosen = choose_columns(where, table, columns)
-        super().__init__(len(frame), len(chosen), tuple(table[index].name for index in chosen), n_jobs)
-        self._columns = [_values(frame.iloc[:, index]) for index in chosen]
+        names, nullable = zip(*((table[index].name, table[index].nullable) for index in chosen), strict=True)
+        super().__init__(len(frame), len(chosen), names, n_jobs, nullable=nullable)
+        declared = declared_of(columns) or [None] * len(chosen)
+        self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen, declared, strict=True)]
 
     def block(self, start: int, stop: int) -> Block:
         """Return some of the rows as a matrix."""
@@ -37,31 +49,65 @@ class FrameRows(MemoryRows):
 
 
 def describe_column(name: object, dtype: Any) -> Column:
-    """Say whether a column of a pandas type holds numbers; one of Python objects might hold anything, hence also numbers."""
+    """Say what a column of a pandas type holds; one of Python objects might hold anything, hence also numbers."""
     if isinstance(dtype, np.dtype):
-        return Column(str(name), str(dtype), dtype.kind in "fiubO")
+        kind = dtype.kind
+        return Column(str(name), str(dtype), kind in "fiubO", HOLDS.get(kind, Holds.OTHER), nullable=kind not in "iub")
     if hasattr(dtype, "pyarrow_dtype"):
-        return Column(str(name), str(dtype), is_number(dtype.pyarrow_dtype))
-    return Column(str(name), str(dtype), _is_nullable_number(dtype))
+        return Column(str(name), str(dtype), is_number(dtype.pyarrow_dtype), holds_of(dtype.pyarrow_dtype))
+    return Column(str(name), str(dtype), _is_nullable_number(dtype), _holds(dtype))
 
 
-def matrix_of_frame(frame: Any) -> Block:
+def _holds(dtype: Any) -> Holds:
+    """Return what a type of pandas' own can hold. The categories of a categorical may come from rows: they decide nothing."""
+    if _is_nullable_number(dtype):
+        return HOLDS[dtype.kind]
+    if hasattr(dtype, "storage"):
+        return Holds.TEXT
+    if hasattr(dtype, "tz"):
+        return Holds.TIME
+    return Holds.ANYTHING if hasattr(dtype, "categories") else Holds.OTHER
+
+
+def matrix_of_frame(frame: Any, declared: tuple[AnyDeclaration, ...] | None = None) -> Block:
     """Return all columns of a part of a larger frame; one of another type than was declared is read value by value."""
     if not frame.shape[1]:
         return np.empty(frame.shape)
-    return _matrix([_values(frame.iloc[:, index]) for index in range(frame.shape[1])])
+    kinds = declared or [None] * frame.shape[1]
+    return _matrix([_values(frame.iloc[:, index], one) for index, one in enumerate(kinds)])
 
 
-def _values(series: Any) -> Values:
-    """Return a column as NumPy or Arrow numbers."""
+def _values(series: Any, declared: AnyDeclaration | None = None) -> Values:
+    """Return a column as NumPy or Arrow numbers, or decoded as it is declared."""
     dtype = series.dtype
-    if not describe_column("", dtype).is_number:
+    holds_numbers = describe_column("", dtype).is_number
+    if declared is not None and not (isinstance(declared, Number) and holds_numbers):
+        return _decode(series, declared)
+    if not holds_numbers:
         return as_numbers(series.to_numpy(dtype=object))
     if hasattr(dtype, "pyarrow_dtype"):
         return pa.chunked_array(series.array.__arrow_array__())
     if not isinstance(dtype, np.dtype):
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
     return as_numbers(series.to_numpy())
+
+
+def _decode(series: Any, declared: AnyDeclaration) -> npt.NDArray[np.float64]:
+    """Return a column as it is declared: by its type where pandas has one for it, otherwise value by value."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return decode_array(series.to_numpy(), declared)
+    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
+        return decode_arrow(pa.chunked_array(series.array.__arrow_array__()), declared)
+    if hasattr(dtype, "tz"):
+        missing = series.isna().to_numpy()
+        return decode_moments(np.asarray(series.array.view("i8")), dtype.unit, missing, declared)
+    if hasattr(dtype, "categories"):
+        return spread_doubles(_decode(dtype.categories.to_series(), declared), series.cat.codes.to_numpy())
+    if _is_nullable_number(dtype):
+        known = decode_array(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), declared)
+        return np.where(series.isna().to_numpy(), np.nan, known)
+    return decode_objects(series.to_numpy(dtype=object), declared)
 
 
 def _is_nullable_number(dtype: Any) -> bool:

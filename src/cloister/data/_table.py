@@ -9,15 +9,46 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.data._backend import Block
-from cloister.data._columns import Column
+from cloister.data._columns import Column, Holds
+from cloister.data._decode import decode_arrow
+from cloister.domain import AnyDeclaration, Number
 from cloister.exceptions import DataError
 
-__all__ = ["cast_to_doubles", "columns_of", "is_number", "table_of", "to_matrix"]
+__all__ = ["cast_to_doubles", "columns_of", "holds_of", "is_number", "table_of", "to_matrix"]
+
+TEXTS = ("string", "large_string", "string_view")
 
 
 def columns_of(schema: pa.Schema) -> list[Column]:
     """Return what an Arrow schema says of its columns."""
-    return [Column(field.name, str(field.type), is_number(field.type)) for field in schema]
+    return [
+        Column(field.name, str(field.type), is_number(field.type), holds_of(field.type), _is_nullable(field))
+        for field in schema
+    ]
+
+
+def holds_of(kind: pa.DataType) -> Holds:
+    """Return what a column of this type can hold."""
+    if pa.types.is_dictionary(kind):
+        return holds_of(kind.value_type)
+    if pa.types.is_null(kind):
+        return Holds.ANYTHING
+    if pa.types.is_boolean(kind):
+        return Holds.BOOL
+    if pa.types.is_integer(kind):
+        return Holds.INTEGER
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return Holds.FRACTION
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return Holds.TIME
+    return Holds.TEXT if str(kind) in TEXTS else Holds.OTHER
+
+
+def _is_nullable(field: pa.Field) -> bool:
+    """Whether a value may be missing: also text that is blank, and the NaN of a floating number."""
+    return (
+        field.nullable or pa.types.is_floating(field.type) or holds_of(field.type) in (Holds.TEXT, Holds.ANYTHING, Holds.OTHER)
+    )
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -32,12 +63,18 @@ def cast_to_doubles(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
     return np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy())
 
 
-def to_matrix(table: pa.Table) -> Block:
-    """Return columns of numbers as a matrix."""
+def to_matrix(table: pa.Table, declared: tuple[AnyDeclaration, ...] | None = None) -> Block:
+    """Return columns as a matrix: of numbers, or as each of them is declared."""
     block = np.empty((table.num_rows, table.num_columns))
     for index, column in enumerate(table.columns):
-        block[:, index] = cast_to_doubles(column)
+        block[:, index] = _to_doubles(column, None if declared is None else declared[index])
     return block
+
+
+def _to_doubles(column: pa.ChunkedArray, declared: AnyDeclaration | None) -> npt.NDArray[np.float64]:
+    if declared is None or (isinstance(declared, Number) and is_number(column.type)):
+        return cast_to_doubles(column)
+    return decode_arrow(column, declared)
 
 
 def table_of(where: str, data: Any) -> pa.Table:

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One value, one number, as its column was declared: how numbers, levels, flags and dates become doubles.
+
+A number becomes itself, a level its position, a flag 0 or 1, a date the days since 1970-01-01 in UTC. A missing value is NaN; a
+value of a category or a flag that is none of its levels is -1. What a value becomes depends on the value and on the declaration
+alone, not on the library that holds it, nor on how its column is cut. No value raises an error or a warning. Imported by the
+readers of Arrow and pandas, here and on workers alike.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cloister.data._values import as_numbers, to_number
+from cloister.domain import LEVELS_OF_A_FLAG, AnyDeclaration, Category, Date, Flag, Number, days_of, level_key
+
+__all__ = ["decode_array", "decode_arrow", "decode_moments", "decode_objects", "decode_temporal", "spread_doubles"]
+
+Doubles: TypeAlias = npt.NDArray[np.float64]
+ReadValue: TypeAlias = Callable[[Any], float]
+
+NO_LEVEL = -1.0
+SECONDS_A_DAY = 86400
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+EPOCH = date(1970, 1, 1).toordinal()
+FIRST_DAY, LAST_DAY = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH  # of the calendar that Python has
+WHOLE_DIGITS = 19  # of a decimal that may be a whole number of 64 bits
+
+
+# -- columns ---------------------------------------------------------------------------------------------------------------
+
+
+def decode_arrow(column: pa.ChunkedArray, declared: AnyDeclaration) -> Doubles:
+    """Return a column of Arrow; one whose type holds no single values is missing throughout."""
+    parts = [_decode_chunk(chunk, declared) for chunk in column.chunks]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def decode_array(array: npt.NDArray[Any], declared: AnyDeclaration) -> Doubles:
+    """Return a column of NumPy: by its type, or value by value where that is no type of numbers or times."""
+    kind = array.dtype.kind
+    if kind == "M":
+        return decode_temporal(_days_of_datetimes(array), declared)
+    if kind not in "fiub":
+        return decode_objects(array, declared)
+    if isinstance(declared, Number):
+        return as_numbers(array).astype(np.float64)
+    if isinstance(declared, Date):
+        return np.full(len(array), math.nan)
+    return _decode_distinct(as_numbers(array), declared)
+
+
+def decode_objects(values: Iterable[Any], declared: AnyDeclaration) -> Doubles:
+    """Return Python objects, each read by itself."""
+    read = _reader_of(declared)
+    known: dict[str, float] = {}  # words come again and again
+
+    def one(value: Any) -> float:
+        try:
+            if type(value) is not str:
+                return read(value)
+            if value not in known:
+                known[value] = read(value)
+            return known[value]
+        except Exception:  # whatever it is, it is one value
+            return math.nan
+
+    with np.errstate(all="ignore"):  # a warning would reveal that some value is large
+        return np.fromiter(map(one, values), dtype=np.float64)
+
+
+def decode_moments(ticks: npt.NDArray[Any], unit: str, missing: npt.NDArray[np.bool_], declared: AnyDeclaration) -> Doubles:
+    """Return times that are counted in a unit ("s", "ms", "us" or "ns") since 1970-01-01 in UTC."""
+    return decode_temporal(_days_of_ticks(ticks.astype(np.int64), PER_SECOND[unit], missing), declared)
+
+
+def decode_temporal(days: Doubles, declared: AnyDeclaration) -> Doubles:
+    """Return times that are given in days as the declaration says."""
+    if isinstance(declared, Date):
+        return days
+    if isinstance(declared, Number):
+        return np.full(len(days), math.nan)
+    levels = _levels_by_day(declared) if isinstance(declared, Category) else {}
+    distinct, places = np.unique(days, return_inverse=True)
+    doubles = np.array([_level_of_day(day, levels) for day in distinct.tolist()], dtype=np.float64)
+    return doubles[places.ravel()]
+
+
+def spread_doubles(doubles: Doubles, places: npt.NDArray[Any]) -> Doubles:
+    """Return the double at each place; the place -1 is a missing value."""
+    found: Doubles = np.append(doubles, math.nan)[places]
+    return found
+
+
+def _decode_distinct(numbers: npt.NDArray[Any], declared: AnyDeclaration) -> Doubles:
+    distinct, places = np.unique(numbers, return_inverse=True)
+    return decode_objects(distinct.tolist(), declared)[places.ravel()]
+
+
+# -- chunks of Arrow -------------------------------------------------------------------------------------------------------
+
+
+def _decode_chunk(chunk: pa.Array, declared: AnyDeclaration) -> Doubles:
+    kind = chunk.type
+    if pa.types.is_dictionary(kind):
+        return _decode_dictionary(chunk, declared)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return decode_temporal(_days_of_chunk(chunk), declared)
+    if _is_text(kind):
+        # As bytes, because Arrow does not check that text is text, and reading one value that is none would raise an error.
+        encoded = pc.cast(chunk, pa.large_binary()).dictionary_encode()
+        return spread_doubles(decode_objects(map(_text, encoded.dictionary.to_pylist()), declared), _places(encoded))
+    if not _is_number(kind) or isinstance(declared, Date):
+        return np.full(len(chunk), math.nan)
+    if isinstance(declared, Number):
+        return np.asarray(pc.cast(chunk, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    encoded = chunk.dictionary_encode()
+    return spread_doubles(decode_objects(encoded.dictionary.to_pylist(), declared), _places(encoded))
+
+
+def _decode_dictionary(chunk: pa.DictionaryArray, declared: AnyDeclaration) -> Doubles:
+    """Return what each entry of the dictionary becomes, at the places where it is used."""
+    places = _places(chunk)
+    if len(chunk.dictionary) <= len(chunk):
+        return spread_doubles(_decode_chunk(chunk.dictionary, declared), places)
+    used, places = np.unique(places, return_inverse=True)  # a few rows of many: most entries are not theirs
+    entries = chunk.dictionary.take(pa.array(used, mask=used < 0))
+    return _decode_chunk(entries, declared)[places.ravel()]
+
+
+def _places(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+    """Return where in its dictionary each value stands; -1 where it is missing."""
+    return np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether a type holds text, or bytes, which may be text that was not checked."""
+    return any(name in str(kind) for name in ("string", "binary")) and not pa.types.is_nested(kind)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+    return any(is_kind(kind) for is_kind in kinds)
+
+
+def _text(entry: bytes | None) -> str | None:
+    return None if entry is None else entry.decode("utf-8", "replace")
+
+
+# -- times -----------------------------------------------------------------------------------------------------------------
+
+
+def _days_of_chunk(chunk: pa.Array) -> Doubles:
+    missing = np.asarray(chunk.is_null().to_numpy(zero_copy_only=False))
+    whole = pa.int32() if pa.types.is_date32(chunk.type) else pa.int64()
+    ticks = np.asarray(chunk.cast(whole).fill_null(0).to_numpy(zero_copy_only=False)).astype(np.int64)
+    if pa.types.is_date(chunk.type):
+        return _known_days(ticks if pa.types.is_date32(chunk.type) else ticks // (SECONDS_A_DAY * 1000), missing)
+    return _days_of_ticks(ticks, PER_SECOND[chunk.type.unit], missing)
+
+
+def _days_of_datetimes(array: npt.NDArray[Any]) -> Doubles:
+    """Return times of NumPy, in whatever unit, as days."""
+    unit, step = np.datetime_data(array.dtype)
+    missing = np.isnat(array)
+    if unit in PER_SECOND and step == 1:
+        return _days_of_ticks(array.view(np.int64), PER_SECOND[unit], missing)
+    return np.array([math.nan if gone else _rare_day(value) for value, gone in zip(array, missing, strict=True)], dtype=float)
+
+
+def _rare_day(value: np.datetime64) -> float:
+    """Return one time in a unit that tables do not have: years, hours, parts of a nanosecond."""
+    same = value.astype("datetime64[us]")
+    if np.datetime_data(value.dtype)[0] in ("ps", "fs", "as") or same.astype(value.dtype) == value:  # no overflow
+        return float(_days_of_datetimes(same.reshape(1))[0])
+    return math.nan
+
+
+def _days_of_ticks(ticks: npt.NDArray[np.int64], per_second: int, missing: npt.NDArray[np.bool_]) -> Doubles:
+    """Return counts of a unit as days, to the microsecond, by the very arithmetic of ``days_of``."""
+    days, rest = np.divmod(ticks, SECONDS_A_DAY * per_second)
+    seconds, rest = np.divmod(rest, per_second)
+    micros = rest // (per_second // 10**6) if per_second > 10**6 else rest * (10**6 // per_second)
+    return _known_days(days, missing) + (seconds + micros / 1e6) / SECONDS_A_DAY
+
+
+def _known_days(days: npt.NDArray[np.int64], missing: npt.NDArray[np.bool_]) -> Doubles:
+    """Return days as doubles; those beyond the calendar are missing, as they are in text and in Python's own dates."""
+    return np.where(missing | (days < FIRST_DAY) | (days > LAST_DAY), math.nan, days.astype(np.float64))
+
+
+# -- single values ---------------------------------------------------------------------------------------------------------
+
+
+def _reader_of(declared: AnyDeclaration) -> ReadValue:
+    """Return what reads one value of a column."""
+    if isinstance(declared, Number):
+        return to_number
+    if isinstance(declared, Category):
+        return _LevelReader(declared)
+    return _read_flag if isinstance(declared, Flag) else _read_day
+
+
+class _LevelReader:
+    """Reads values of a category: words and numbers by their text, dates and times by the moment they mean."""
+
+    def __init__(self, category: Category) -> None:
+        self._keys = category.keys
+        self._days = _levels_by_day(category)
+
+    def __call__(self, value: Any) -> float:
+        value = _scalar(value)
+        if _is_temporal(value):
+            return _level_of_day(_read_day(value), self._days)
+        key = level_key(_plain_number(value))
+        return math.nan if key is None else float(self._keys.get(key, NO_LEVEL))
+
+
+def _read_flag(value: Any) -> float:
+    value = _scalar(value)
+    if isinstance(value, bytes):
+        value = _text(value)
+    if isinstance(value, str):
+        word = value.strip().lower()
+        return LEVELS_OF_A_FLAG.get(word, NO_LEVEL) if word else math.nan
+    if _is_temporal(value):
+        return _level_of_day(_read_day(value), {})
+    number = to_number(value)
+    if math.isnan(number):
+        return math.nan
+    return float(number == 1) if number in (0, 1) else NO_LEVEL
+
+
+def _read_day(value: Any) -> float:
+    value = _scalar(value)
+    if isinstance(value, np.datetime64):
+        return float(_days_of_datetimes(np.array([value]))[0])
+    return days_of(value)
+
+
+def _levels_by_day(category: Category) -> dict[float, float]:
+    """Return the positions of the levels that are dates."""
+    words = [(days_of(level), place) for place, level in enumerate(category.levels) if isinstance(level, str)]
+    return {day: float(place) for day, place in reversed(words) if not math.isnan(day)}
+
+
+def _level_of_day(day: float, levels: Mapping[float, float]) -> float:
+    return math.nan if math.isnan(day) else levels.get(day, NO_LEVEL)
+
+
+def _is_temporal(value: Any) -> bool:
+    return isinstance(value, date | np.datetime64)
+
+
+def _scalar(value: Any) -> Any:
+    """Return what an array without dimensions holds; a masked entry holds nothing."""
+    if not isinstance(value, np.ndarray) or value.ndim:
+        return value
+    return None if isinstance(value, np.ma.MaskedArray) else value[()]
+
+
+def _plain_number(value: Any) -> Any:
+    """Return a decimal or a long double as a number of Python's; everything else as it is."""
+    if isinstance(value, np.longdouble):
+        return float(value)
+    if not isinstance(value, Decimal):
+        return value
+    is_whole = value.is_finite() and value.adjusted() < WHOLE_DIGITS and value == value.to_integral_value()
+    return int(value) if is_whole else float(value)
