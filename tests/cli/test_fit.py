@@ -191,7 +191,7 @@ def test_bad_input_is_one_line_and_free(
     ("name", "text", "match"),
     [
         ("none.parquet", None, "there is no file or folder 'none.parquet'"),
-        ("people.txt", "a\n1\n", "expected a .parquet or .csv file, got 'people.txt'"),
+        ("people.txt", "a\n1\n", "got 'people.txt'. Convert it, or rename it."),
         ("broken.parquet", "PAR0", "the file 'broken.parquet' cannot be read"),
     ],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cloister import open_rows
 from cloister.data import _csv, _files
+from cloister.data._places import Place, TextFile
 from cloister.exceptions import DataError
 
 CANARY = "77.123456789"
@@ -124,7 +125,7 @@ def test_a_row_is_a_function_of_its_own_line(lines, size, tmp_path, monkeypatch)
 
     def rows_of(some):
         path.write_bytes(b"a,b\n" + b"".join(line + b"\n" for line in some))
-        return np.concatenate([np.empty((0, 2)), *_csv.csv_blocks("test", path, ["a", "b"])])
+        return np.concatenate([np.empty((0, 2)), *_csv.csv_blocks("test", TextFile(place=Place(str(path))), ["a", "b"])])
 
     alone = [rows_of([line]) for line in lines]
     monkeypatch.setattr(_csv, "CHUNK_BYTES", size)
@@ -184,9 +185,15 @@ def test_a_column_of_missing_values_is_one_of_numbers(write):
         (b"a,a\n1,2\n", r"a column name occurs 2 times\. Check the names in the first line"),
         (b"a,,b\n1,2,3\n", r"expected a name for every column in the first line of 'rows\.csv', got a blank one"),
         (b'"",age\n1,2\n', r"got a blank one\. Add a name, or choose columns with columns="),
-        (b"age;mass\n1;2\n", r"expected columns separated by commas in 'rows\.csv', got one column with another separator"),
-        (b"age\tmass\n1\t2\n", r"expected columns separated by commas"),
-        (b"age|mass\n1|2\n", r"expected columns separated by commas"),
+        (
+            b"age;mass\n1;2\n",
+            r"separated by commas in 'rows\.csv', got one column named with ';' in it\. Pass delimiter=';' \(--delimiter ';'\)",
+        ),
+        (b"age\tmass\n1\t2\n", r"Pass delimiter='\\t' \(--delimiter tab\)"),
+        (b"age|mass|x;y\n1|2|3\n", r"Pass delimiter='\|' \(--delimiter '\|'\)"),
+        ("größe,b\n1,2\n".encode("latin-1"), r"expected text in the encoding 'utf-8' in the first line of 'rows\.csv', got"),
+        ("größe,b\n1,2\n".encode("latin-1"), r"Pass encoding='latin-1' \(--encoding latin-1\), or save it as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), r"got UTF-16\. Save it as UTF-8"),
         (b"a,b\r1,2\r3,4\r", r"the first line of 'rows\.csv' holds no column names\. Check the line ends"),
         (b"x" * 200_000, r"the first line of 'rows\.csv' holds no column names"),
     ],
@@ -264,7 +271,7 @@ def test_pieces_of_any_size_hold_every_line_once(content, size, write, monkeypat
     path = write(content)
     expected = read(path, columns=["a", "b"])
     monkeypatch.setattr(_files, "PIECE_BYTES", size)
-    pieces = list(_files.find_files("test", path, ["a", "b"]).pieces())
+    pieces = list(_files.find_files("test", str(path), ["a", "b"]).pieces())
     found = np.concatenate([np.empty((0, 2)), *(block for piece in pieces for block in piece.blocks())])
     assert np.array_equal(found, expected, equal_nan=True)
     assert len(pieces) == -(-len(content) // size)

@@ -191,7 +191,7 @@ def test_files_that_cannot_be_read_are_refused_by_name(tmp_path, good):
         open_rows(missing)
     wrong = tmp_path / "rows.xlsx"
     wrong.write_bytes(b"PK")
-    with pytest.raises(DataError, match=r"expected a \.parquet or \.csv file, got 'rows\.xlsx'"):
+    with pytest.raises(DataError, match=r"got the spreadsheet 'rows\.xlsx'\. Save the sheet as CSV"):
         open_rows(wrong)
     for name, content in {"junk": b"PAR1 no", "empty": b"", "cut": good.read_bytes()[:-20]}.items():
         broken = tmp_path / f"{name}.parquet"
@@ -218,10 +218,10 @@ def test_a_file_that_vanishes_is_reported(good):
 
 
 def test_folders_hold_files_of_one_kind(tmp_path, good):
-    with pytest.raises(DataError, match=r"expected a folder of Parquet or of CSV files, got neither"):
+    with pytest.raises(DataError, match=r"expected a folder with a \.parquet, .* file, .*, got none"):
         open_rows(_empty(tmp_path))
     (tmp_path / "more.csv").write_text("a\n1\n")
-    with pytest.raises(DataError, match=r"got csv and parquet\. Pass a folder of one kind"):
+    with pytest.raises(DataError, match=r"got CSV and Parquet\. Pass a folder of one kind"):
         open_rows(tmp_path, columns=["a"])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows in Arrow form: tables and streams that have a schema, and Parquet or CSV files read batch by batch.
+"""Rows in Arrow form: tables and streams that have a schema, and files read batch by batch.
 
 Column names and types are public; values are not. A null, or what cannot be read as its column is declared, becomes a missing
 value: a single row can neither raise an error nor change a branch.
@@ -40,7 +40,7 @@ class FileRows(LocalRows):
     kept_numbers = KEPT_NUMBERS // 2  # nothing of them is in memory otherwise
 
     def __init__(self, files: FileSet, *, n_jobs: int) -> None:
-        super().__init__(len(files.names), files.names, n_jobs, nullable=getattr(files, "nullable", None))
+        super().__init__(len(files.names), files.names, n_jobs, nullable=files.nullable)
         self._files = files.whole
 
     @property

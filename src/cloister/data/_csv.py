@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """CSV files, one row per line: no line can raise an error or change how another line is read.
 
-The first line holds the names. Every column that is used holds numbers: that is declared by opening it, and never guessed from
-the lines. Every further line that is not empty is one row; an entry that is no number becomes a missing value, and a line with
-too many or too few entries becomes a row of missing values. So a row is a function of its own line alone, also where the line
-holds a stray quote or bytes that are no text. Imported by the files' backend.
+The first line holds the names. What every column holds is declared by opening it, numbers where nothing else is said, and never
+guessed from the lines. Every further line that is not empty is one row; an entry that is no number becomes a missing value, and
+a line with too many or too few entries becomes a row of missing values. So a row is a function of its own line alone, also
+where the line holds a stray quote or bytes that are no text. Imported by the files' backend.
 """
 
 import csv
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
@@ -20,53 +20,69 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from cloister.data._backend import Block
+from cloister.data._decode import decode_arrow
+from cloister.data._formats import COMMA, POINT, UTF_8, Dialect
+from cloister.data._places import TextFile
 from cloister.data._values import doubles_of, to_number
+from cloister.domain import AnyDeclaration, Number
 from cloister.exceptions import DataError
 
-__all__ = ["CHUNK_BYTES", "csv_blocks", "csv_schema"]
+__all__ = ["CHUNK_BYTES", "csv_blocks", "csv_names", "line_chunks"]
 
 Entries: TypeAlias = Sequence[bytes | None]
 
 CHUNK_BYTES = 1 << 22
 WHOLE = sys.maxsize
-OTHER_SEPARATORS = (";", "\t", "|")
+SEPARATORS = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
+NULLS = pa.array([word.encode() for word in pyarrow.csv.ConvertOptions().null_values], pa.binary())
 
 
-def csv_schema(where: str, file: Path, *, declared: bool) -> pa.Schema:
-    """Return the columns that the first line names, all of them numbers; no further line is read.
+def csv_names(where: str, file: TextFile, columns: Collection[str] | None) -> list[str]:
+    """Return the columns that the first line names; no further line is read.
 
-    Unless columns were `declared`, every name must be one that may be published.
+    Unless `columns` were declared, every name must be one that may be published.
     """
-    with file.open("rb") as stream:
+    with file.open() as stream:
         names = _header(where, file, stream)
-    if not declared and not all(name.strip() for name in names):
+    if len(names) == 1 and (columns is None or names[0] not in columns):
+        _refuse_other_separator(where, file, names[0])
+    if columns is None and not all(name.strip() for name in names):
         raise DataError(
             f"{where}: expected a name for every column in the first line of {file.name!r}, got a blank one. Add a name, or "
             "choose columns with columns=[...]."
         )
-    return pa.schema([(name, pa.float64()) for name in names])
+    return names
 
 
-def csv_blocks(where: str, file: Path, names: list[str], *, start: int = 0, stop: int = WHOLE) -> Iterator[Block]:
+def csv_blocks(
+    where: str,
+    file: TextFile,
+    names: Sequence[str],
+    *,
+    declared: Sequence[AnyDeclaration] | None = None,
+    start: int = 0,
+    stop: int = WHOLE,
+) -> Iterator[Block]:
     """Yield blocks of raw rows of the named columns, in the order of the lines: of those that begin in a range of bytes."""
-    with file.open("rb") as stream:
+    with file.open() as stream:
         header = _header(where, file, stream)
-        wanted = [header.index(name) for name in names]
-        if start > stream.tell():
+        lines = _Lines(file.dialect, len(header), [header.index(name) for name in names], declared)
+        if start > 0 and start > stream.tell():
             stream.seek(start - 1)
             stream.readline()  # the rest of a line that begins before, or the newline that ends it
-        for chunk in _chunks(stream, stop):
-            block = np.empty((chunk.count(b"\n"), len(names)))
-            for index, column in enumerate(_columns(chunk, len(header), wanted)):
-                block[:, index] = _numbers(column)
-            yield block
+        for chunk in line_chunks(stream, stop):
+            yield lines.block(chunk)
 
 
-def _header(where: str, file: Path, stream: BinaryIO) -> list[str]:
+# -- names -----------------------------------------------------------------------------------------------------------------
+
+
+def _header(where: str, file: TextFile, stream: BinaryIO) -> list[str]:
     """Return the names. They are published, so the first row of a file without names must not be taken for them, nor quoted."""
-    line = next((line for line in stream if line.strip()), b"").removeprefix(BYTE_ORDER_MARK)
-    names = _names(line.decode("utf-8", "replace").rstrip("\r\n"))
+    line = next((line for line in stream if line.strip()), b"")
+    names = _names(_decode_names(where, file, line.removeprefix(BYTE_ORDER_MARK)).rstrip("\r\n"), file.dialect.delimiter)
     if names is None:
         raise DataError(f"{where}: the first line of {file.name!r} holds no column names. Check the line ends.")
     if not names:
@@ -76,19 +92,43 @@ def _header(where: str, file: Path, stream: BinaryIO) -> list[str]:
             f"{where}: expected column names in the first line of {file.name!r}, got a number. Add a line of names that are no "
             "numbers."
         )
-    if len(names) == 1 and any(mark in names[0] for mark in OTHER_SEPARATORS):
-        raise DataError(
-            f"{where}: expected columns separated by commas in {file.name!r}, got one column with another separator in its "
-            "name. Write the file with commas, and decimal points."
-        )
     return names
 
 
-def _names(line: str) -> list[str] | None:
+def _decode_names(where: str, file: TextFile, line: bytes) -> str:
+    place, used = f"the first line of {file.name!r}", file.dialect.encoding
+    if line.startswith(WIDE_MARKS):
+        raise DataError(f"{where}: expected UTF-8, or one byte for every letter, in {place}, got UTF-16. Save it as UTF-8.")
+    with suppress(UnicodeError):
+        return line.decode(used)
+    other = "encoding='latin-1' (--encoding latin-1)" if used == UTF_8 else "another encoding"
+    raise DataError(
+        f"{where}: expected text in the encoding {used!r} in {place}, got other bytes. Pass {other}, or save it as UTF-8."
+    )
+
+
+def _names(line: str, delimiter: str) -> list[str] | None:
     try:
-        return next(csv.reader([line]), [])
+        return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:  # a line without an end, or with one of its own kind: not a line of names
         return None
+
+
+def _refuse_other_separator(where: str, file: TextFile, name: str) -> None:
+    """Refuse one column whose name holds what separates columns elsewhere."""
+    used = file.dialect.delimiter
+    mark = max((mark for mark in SEPARATORS if mark != used), key=name.count)
+    if mark not in name:
+        return
+    expected = SEPARATORS.get(used, repr(used))
+    raise DataError(
+        f"{where}: expected columns separated by {expected} in {file.name!r}, got one column named with {mark!r} in it. "
+        f"Pass delimiter={mark!r} (--delimiter {_in_a_shell(mark)})."
+    )
+
+
+def _in_a_shell(mark: str) -> str:
+    return "tab" if mark == "\t" else f"'{mark}'"
 
 
 def _is_number(name: str) -> bool:
@@ -98,10 +138,15 @@ def _is_number(name: str) -> bool:
     return not math.isnan(to_number(name)) or name.strip().lstrip("+-").lower() == "nan"
 
 
-def _chunks(stream: BinaryIO, stop: int = WHOLE) -> Iterator[bytes]:
+# -- lines -----------------------------------------------------------------------------------------------------------------
+
+
+def line_chunks(stream: BinaryIO, stop: int = WHOLE) -> Iterator[bytes]:
     """Yield the whole lines that begin before `stop`, some megabytes at a time, none empty, each ended by one newline."""
+    left = WHOLE if stop == WHOLE else stop - stream.tell()  # a compressed file has no place to tell
     rest = b""
-    while read := stream.read(max(0, min(CHUNK_BYTES, stop - stream.tell()))):
+    while read := stream.read(max(0, min(CHUNK_BYTES, left))):
+        left -= len(read)
         rest += read
         cut = rest.rfind(b"\n") + 1
         if cut:
@@ -120,58 +165,96 @@ def _tidy(chunk: bytes) -> bytes:
     return chunk
 
 
-def _columns(chunk: bytes, width: int, wanted: Sequence[int]) -> list[pa.ChunkedArray]:
-    """Return the wanted entries of every line, as bytes: all lines at once, or one by one where some are malformed."""
-    table = _parse(chunk, width, wanted)
-    if table is not None:
-        return list(table.columns)
-    lines = chunk.split(b"\n")[:-1]
-    parsed = iter(_entries([line for line in lines if b'"' in line], width, wanted))
-    rows = [next(parsed) if b'"' in line else _split(line, width, wanted) for line in lines]
-    return [pa.chunked_array([[row[index] for row in rows]], pa.binary()) for index in range(len(wanted))]
+class _Lines:
+    """Reads lines as rows: the wanted entries of each, as they were declared."""
 
+    def __init__(self, dialect: Dialect, width: int, wanted: Sequence[int], declared: Sequence[AnyDeclaration] | None) -> None:
+        self._dialect = dialect
+        self._delimiter = dialect.delimiter.encode()
+        self._width = width
+        self._wanted = wanted
+        self._declared = [None if isinstance(one, Number) else one for one in declared] if declared else [None] * len(wanted)
+        self._has_words = any(one is not None for one in self._declared)
 
-def _split(line: bytes, width: int, wanted: Sequence[int]) -> Entries:
-    entries = line.split(b",")
-    return [entries[index] for index in wanted] if len(entries) == width else [None] * len(wanted)
+    def block(self, chunk: bytes) -> Block:
+        """Return the rows of whole lines."""
+        block = np.empty((chunk.count(b"\n"), len(self._wanted)))
+        for index, (column, declared) in enumerate(zip(self._columns(chunk), self._declared, strict=True)):
+            block[:, index] = self._numbers(column) if declared is None else self._words(column, declared)
+        return block
 
+    def _columns(self, chunk: bytes) -> list[pa.ChunkedArray]:
+        """Return the wanted entries of every line, as bytes: all lines at once, or one by one where some are malformed."""
+        table = self._parse(chunk)
+        if table is not None:
+            return list(table.columns)
+        lines = chunk.split(b"\n")[:-1]
+        parsed = iter(self._entries([line for line in lines if b'"' in line]))
+        rows = [next(parsed) if b'"' in line else self._split(line) for line in lines]
+        return [pa.chunked_array([[row[index] for row in rows]], pa.binary()) for index in range(len(self._wanted))]
 
-def _entries(lines: list[bytes], width: int, wanted: Sequence[int]) -> list[Entries]:
-    """Return the wanted entries of lines that hold quotes, halving them until the malformed ones stand alone."""
-    table = _parse(b"".join(line + b"\n" for line in lines), width, wanted)
-    if table is not None:
-        return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    if len(lines) == 1:
-        return [[None] * len(wanted)]
-    half = len(lines) // 2
-    return _entries(lines[:half], width, wanted) + _entries(lines[half:], width, wanted)
+    def _split(self, line: bytes) -> Entries:
+        entries = line.split(self._delimiter)
+        return [entries[index] for index in self._wanted] if len(entries) == self._width else [None] * len(self._wanted)
 
+    def _entries(self, lines: list[bytes]) -> list[Entries]:
+        """Return the wanted entries of lines that hold quotes, halving them until the malformed ones stand alone."""
+        table = self._parse(b"".join(line + b"\n" for line in lines))
+        if table is not None:
+            return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        if len(lines) == 1:
+            return [[None] * len(self._wanted)]
+        half = len(lines) // 2
+        return self._entries(lines[:half]) + self._entries(lines[half:])
 
-def _parse(chunk: bytes, width: int, wanted: Sequence[int]) -> pa.Table | None:
-    """Return the wanted entries if the parser finds one row in every line, otherwise None."""
-    first = b",".join([b"0"] * width) + b"\n"  # the parser refuses to read nothing, and drops a mark at the very beginning
-    names, chosen = [str(index) for index in range(width)], [str(index) for index in wanted]
-    try:
-        table = pyarrow.csv.read_csv(
-            pa.BufferReader(first + chunk),
-            read_options=pyarrow.csv.ReadOptions(column_names=names, block_size=len(first + chunk) + 1, use_threads=False),
-            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-            convert_options=pyarrow.csv.ConvertOptions(
-                include_columns=chosen, column_types={name: pa.binary() for name in chosen}, strings_can_be_null=True
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-    # The parser can join lines, never cut one: as many rows as lines means one row in every line.
-    return table.slice(1) if table.num_rows == 1 + chunk.count(b"\n") else None
+    def _parse(self, chunk: bytes) -> pa.Table | None:
+        """Return the wanted entries if the parser finds one row in every line, otherwise None."""
+        # The parser refuses to read nothing, and drops a mark at the very beginning.
+        first = self._delimiter.join([b"0"] * self._width) + b"\n"
+        names, chosen = [str(index) for index in range(self._width)], [str(index) for index in self._wanted]
+        try:
+            table = pyarrow.csv.read_csv(
+                pa.BufferReader(first + chunk),
+                read_options=pyarrow.csv.ReadOptions(column_names=names, block_size=len(first + chunk) + 1, use_threads=False),
+                parse_options=pyarrow.csv.ParseOptions(
+                    delimiter=self._dialect.delimiter, newlines_in_values=True, ignore_empty_lines=False
+                ),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    include_columns=chosen,
+                    column_types={name: pa.binary() for name in chosen},
+                    strings_can_be_null=not self._has_words,  # "NA" may be a level
+                ),
+            )
+        except pa.ArrowInvalid:
+            return None
+        # The parser can join lines, never cut one: as many rows as lines means one row in every line.
+        return table.slice(1) if table.num_rows == 1 + chunk.count(b"\n") else None
 
+    def _numbers(self, column: pa.ChunkedArray) -> Any:
+        """Return entries as doubles: all at once, or one by one where some are other than Arrow reads."""
+        if self._has_words:
+            column = pc.if_else(pc.is_in(column, NULLS), None, column)
+        try:
+            text = pc.ascii_trim_whitespace(pc.cast(column, pa.string()))
+            if self._dialect.decimal != POINT:
+                text = pc.if_else(pc.match_substring(text, POINT), None, pc.replace_substring(text, COMMA, POINT))
+            return pc.cast(text, pa.float64()).to_numpy()
+        except pa.ArrowInvalid:
+            return doubles_of(map(self._number_text, column.to_pylist()), (len(column),))
 
-def _numbers(column: pa.ChunkedArray) -> Any:
-    try:
-        return pc.cast(pc.ascii_trim_whitespace(pc.cast(column, pa.string())), pa.float64()).to_numpy()
-    except pa.ArrowInvalid:
-        return doubles_of(map(_text, column.to_pylist()), (len(column),))
+    def _number_text(self, entry: bytes | None) -> str | None:
+        if entry is None or (self._dialect.decimal != POINT and POINT.encode() in entry):
+            return None
+        text = entry.decode(self._dialect.encoding, "replace")
+        return text if self._dialect.decimal == POINT else text.replace(COMMA, POINT)
 
+    def _words(self, column: pa.ChunkedArray, declared: AnyDeclaration) -> Any:
+        """Return entries of a category, a flag or a date."""
+        if self._dialect.encoding != UTF_8:
+            column = pa.chunked_array([self._in_utf_8(chunk) for chunk in column.chunks], pa.binary())
+        return decode_arrow(column, declared)
 
-def _text(entry: bytes | None) -> str | None:
-    return None if entry is None else entry.decode("utf-8", "replace")
+    def _in_utf_8(self, chunk: pa.Array) -> pa.Array:
+        found = chunk.dictionary_encode()  # words come again and again
+        words = [word.decode(self._dialect.encoding, "replace").encode() for word in found.dictionary.to_pylist()]
+        return pa.array(words, pa.binary()).take(found.indices)

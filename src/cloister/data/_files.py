@@ -1,71 +1,103 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of rows: which ones a path means, whether they belong together, and pieces of them that can be read anywhere.
 
-A path is a file, a folder of one kind of files, or a pattern (``*``, ``?``, ``[...]``, ``**``). Opening reads the schema of
-every file and no row of a Parquet file. A piece is plain data: any process that sees the same files can read it.
+A path is a file, a folder of one kind of files, or a pattern (``*``, ``?``, ``[...]``, ``**``); so is an address in a store.
+Opening reads the schema of every file and no row: of a CSV file the first line, of a JSON-lines file nothing. A piece is plain
+data: any process that sees the same files can read it.
 """
 
-import glob
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 import pyarrow.parquet
 
 from cloister.data._backend import Block, block_rows
-from cloister.data._columns import choose_columns
-from cloister.data._csv import CHUNK_BYTES, csv_blocks, csv_schema
+from cloister.data._columns import Chosen, Column, choose_columns, declared_of
+from cloister.data._csv import CHUNK_BYTES, WHOLE, csv_blocks, csv_names
+from cloister.data._formats import Dialect, Format, TextOptions, common_kind, dialect_of, format_of
+from cloister.data._json_lines import json_blocks
+from cloister.data._places import Place, TextFile, find_places
 from cloister.data._table import columns_of, to_matrix
+from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
 
-__all__ = ["FileSet", "Piece", "find_files"]
+__all__ = ["FileSet", "Piece", "describe_files", "find_files"]
 
-SUFFIXES = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv"}
 READ_BUFFER = 1 << 20  # bytes of a Parquet column in memory: a row group can be as large as the file
-PIECE_BYTES = 1 << 26  # of doubles, or of CSV text: what a worker reads at a time
+PIECE_BYTES = 1 << 26  # of doubles, or of text: what a worker reads at a time
 DOUBLE = 8
+SHRUNK = 4  # about how much smaller compressed text is
+ARROW_MARK = b"ARROW1"  # begins a file of Arrow, and not a stream that was written to one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A part of a file: some row groups of a Parquet file, or the lines that begin in a range of bytes of a CSV file."""
+    """A part of a file: row groups of Parquet, batches of Arrow, or the lines of text that begin in a range of bytes."""
 
     where: str
-    file: Path
-    kind: str
+    place: Place
+    format: Format
     names: tuple[str, ...]
+    declared: tuple[AnyDeclaration, ...] | None = None  # None: numbers
+    dialect: Dialect = field(default_factory=Dialect)
     start: int
     stop: int
     size: int  # bytes: of doubles, or of text
 
     @property
+    def is_text(self) -> bool:
+        """Whether it has lines: then its size says little of how many numbers it has."""
+        return self.format.is_text
+
+    @property
     def n_blocks(self) -> int:
         """About how many blocks it has."""
-        per_block = CHUNK_BYTES if self.kind == "csv" else DOUBLE * len(self.names) * block_rows(len(self.names))
+        per_block = CHUNK_BYTES if self.is_text else DOUBLE * len(self.names) * block_rows(len(self.names))
         return -(-self.size // per_block)
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order."""
         try:
-            if self.kind == "csv":
-                yield from csv_blocks(self.where, self.file, list(self.names), start=self.start, stop=self.stop)
-            else:
-                yield from self._parquet_blocks()
+            yield from self._read()
             return
         except DataError:
             raise
-        except (OSError, LookupError, ValueError, pa.ArrowException) as error:  # gone, or another file than was opened
+        except (OSError, LookupError, ValueError, EOFError, pa.ArrowException) as error:  # gone, or not the file it was
             kind = type(error).__name__
-        raise _unreadable(self.where, self.file, kind)
+        raise _unreadable(self.where, self.place, kind)
+
+    def _read(self) -> Iterator[Block]:
+        if self.format.kind == "parquet":
+            return self._parquet_blocks()
+        if self.format.kind == "arrow":
+            return self._arrow_blocks()
+        file = TextFile(place=self.place, dialect=self.dialect, compression=self.format.compression)
+        if self.format.kind == "json":
+            return json_blocks(file, self.names, declared=self.declared, start=self.start, stop=self.stop)
+        return csv_blocks(self.where, file, self.names, declared=self.declared, start=self.start, stop=self.stop)
 
     def _parquet_blocks(self) -> Iterator[Block]:
         names = list(self.names)
-        with pyarrow.parquet.ParquetFile(self.file, buffer_size=READ_BUFFER, pre_buffer=False) as source:
+        with (
+            self.place.open_arrow() as stream,
+            pyarrow.parquet.ParquetFile(stream, buffer_size=READ_BUFFER, pre_buffer=False) as source,
+        ):
             for batch in source.iter_batches(
                 batch_size=block_rows(len(names)), row_groups=list(range(self.start, self.stop)), columns=names
             ):
-                yield to_matrix(pa.Table.from_batches([batch]).select(names))
+                yield to_matrix(pa.Table.from_batches([batch]).select(names), self.declared)
+
+    def _arrow_blocks(self) -> Iterator[Block]:
+        names, size = list(self.names), block_rows(len(self.names))
+        with self.place.open_arrow() as stream:
+            reader = _arrow_reader(stream, names)
+            batches = reader if self.stop == WHOLE else map(reader.get_batch, range(self.start, self.stop))
+            for batch in batches:
+                table = pa.Table.from_batches([batch]).select(names)
+                table.validate()
+                for start in range(0, table.num_rows, size):
+                    yield to_matrix(table.slice(start, size), self.declared)
 
 
 @dataclass(frozen=True)
@@ -74,125 +106,199 @@ class FileSet:
 
     names: tuple[str, ...]
     whole: tuple[Piece, ...]  # one per file
+    nullable: tuple[bool, ...]  # whether the type of a column allows a missing value, in any of the files
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of all doubles, if that can be said without reading them."""
+        exact = all(piece.format.kind == "parquet" for piece in self.whole)
+        return sum(piece.size for piece in self.whole) if exact else None
 
     def pieces(self) -> Iterator[Piece]:
         """Yield pieces of about 64 megabytes, for workers that see the same files."""
         for piece in self.whole:
-            yield from _cut_csv(piece) if piece.kind == "csv" else _cut_parquet(piece)
+            yield from _cut(replace(piece, place=piece.place.absolute()))  # a worker stands elsewhere
 
 
-def find_files(where: str, path: Path, columns: Sequence[str] | None) -> FileSet:
+def find_files(where: str, path: str, columns: Chosen, *, text: TextOptions | None = None) -> FileSet:
     """Find the files a path means and check that all of them have the columns."""
-    kind, files = _list_files(where, path)
-    first = _describe(where, kind, files[0], declared=columns is not None)
-    chosen = choose_columns(where, columns_of(first.schema), columns, quote=_are_names(kind, first.schema, columns))
-    names = tuple(first.schema.names[index] for index in chosen)
-    whole = [_whole(where, kind, files[0], names, first)]
-    for file in files[1:]:
-        described = _describe(where, kind, file, declared=True)
-        quote = _are_names(kind, described.schema, names)
-        choose_columns(f"{where} ({file.name})", columns_of(described.schema), names, quote=quote)
-        whole.append(_whole(where, kind, file, names, described))
-    return FileSet(names, tuple(whole))
+    kind, places, dialect = _list_files(where, path, text)
+    chosen, whole, nullable = columns, list[Piece](), tuple[bool, ...]()
+    for place in places:
+        described = _describe(where, place, dialect, chosen)
+        quote = _are_names(kind, described.columns, chosen)
+        owner = where if not whole else f"{where} ({place.name})"
+        found = [described.columns[index] for index in choose_columns(owner, described.columns, chosen, quote=quote)]
+        names = tuple(column.name for column in found)
+        chosen = names if columns is None else columns  # the first file says what all of them have
+        nullable = tuple(column.nullable or any(nullable[index : index + 1]) for index, column in enumerate(found))
+        whole.append(_whole(where, place, dialect, names, declared_of(columns), described))
+    return FileSet(whole[0].names, tuple(whole), nullable)
 
 
-def _are_names(kind: str, schema: pa.Schema, columns: Sequence[str] | None) -> bool:
+def describe_files(where: str, path: str, *, text: TextOptions | None = None) -> list[Column]:
+    """Return what the first of the files says of its columns: names and types, which are public."""
+    _, places, dialect = _list_files(where, path, text)
+    return _describe(where, places[0], dialect, None).columns
+
+
+def _list_files(where: str, path: str, text: TextOptions | None) -> tuple[str, list[Place], Dialect]:
+    found = find_places(where, path)
+    kind = common_kind(where, [place.name for place in found.places], found.what)
+    return kind, list(found.places), dialect_of(where, kind, text or TextOptions())
+
+
+def _are_names(kind: str, table: list[Column], columns: Chosen) -> bool:
     """Whether the file surely names its columns: the first line of a CSV file may be somebody's row."""
-    return kind != "csv" or (columns is not None and any(str(name) in schema.names for name in columns))
+    names = {column.name for column in table}
+    return kind not in ("csv", "tsv") or (columns is not None and any(str(name) in names for name in columns))
+
+
+# -- what files say of themselves ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Description:
-    schema: pa.Schema
-    n_groups: int  # row groups; 0 for text
+    columns: list[Column]
+    n_groups: int  # row groups or batches; 0 for text
     size: int  # rows, or bytes of text
 
 
-def _describe(where: str, kind: str, file: Path, *, declared: bool) -> _Description:
+def _describe(where: str, place: Place, dialect: Dialect, columns: Chosen) -> _Description:
+    kind = _format(place)
     try:
-        if kind == "csv":
-            return _Description(csv_schema(where, file, declared=declared), 0, file.stat().st_size)
-        metadata = pyarrow.parquet.read_metadata(file)
-        schema = metadata.schema.to_arrow_schema()
-        columns_of(schema)  # a damaged file may name a column in bytes that are no text
-        return _Description(schema, metadata.num_row_groups, metadata.num_rows)
-    except (OSError, UnicodeError, pa.ArrowException) as error:
+        if kind.kind == "parquet":
+            return _describe_parquet(place)
+        if kind.kind == "arrow":
+            return _describe_arrow(place)
+        size = place.size()
+        if kind.kind == "json":
+            return _Description(_text_columns(_declared_names(where, place, columns)), 0, size)
+        file = TextFile(place=place, dialect=dialect, compression=kind.compression)
+        named = None if columns is None else [str(name) for name in columns]
+        return _Description(_text_columns(csv_names(where, file, named)), 0, size)
+    except DataError:
+        raise
+    except (OSError, ValueError, EOFError, pa.ArrowException) as error:  # also bytes that are no text for a name
         problem = type(error).__name__
-    raise _unreadable(where, file, problem)
+    raise _unreadable(where, place, problem)
 
 
-def _whole(where: str, kind: str, file: Path, names: tuple[str, ...], described: _Description) -> Piece:
-    if kind == "csv":
-        return Piece(where=where, file=file, kind=kind, names=names, start=0, stop=described.size, size=described.size)
-    size = described.size * len(names) * DOUBLE
-    return Piece(where=where, file=file, kind=kind, names=names, start=0, stop=described.n_groups, size=size)
+def _format(place: Place) -> Format:
+    found = format_of(place.name)
+    assert found is not None, "checked when it was found"
+    return found
 
 
-def _cut_csv(piece: Piece) -> Iterator[Piece]:
+def _declared_names(where: str, place: Place, columns: Chosen) -> list[str]:
+    if columns is None:
+        raise DataError(
+            f"{where}: expected the names of the columns of {place.name!r}, got none: JSON lines have no line of names, and "
+            "keys of rows are not public. Pass columns=[...] (--columns), or bounds by name."
+        )
+    return [str(name) for name in columns]
+
+
+def _text_columns(names: list[str]) -> list[Column]:
+    """Text might hold anything, as Python objects do: what it is read as is declared."""
+    return [Column(name, "text", is_number=True) for name in names]
+
+
+def _describe_parquet(place: Place) -> _Description:
+    with place.open_arrow() as stream:
+        metadata = pyarrow.parquet.read_metadata(stream)
+        return _Description(columns_of(metadata.schema.to_arrow_schema()), metadata.num_row_groups, metadata.num_rows)
+
+
+def _describe_arrow(place: Place) -> _Description:
+    with place.open_arrow() as stream:
+        reader = _arrow_reader(stream, None)
+        columns = columns_of(reader.schema)
+        if isinstance(reader, pa.ipc.RecordBatchStreamReader):
+            return _Description(columns, WHOLE, stream.size() // (DOUBLE * max(len(columns), 1)))
+        return _Description(columns, reader.num_record_batches, stream.size() // (DOUBLE * max(len(columns), 1)))
+
+
+def _arrow_reader(stream: pa.NativeFile, names: list[str] | None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+    """Return a reader of the named columns: of a file, or of a stream that was written to one."""
+    is_file = stream.read(len(ARROW_MARK)) == ARROW_MARK
+    stream.seek(0)
+    if not is_file:
+        return pa.ipc.open_stream(stream)
+    if names is None:
+        return pa.ipc.open_file(stream)
+    wanted = sorted(pa.ipc.open_file(stream).schema.get_field_index(name) for name in names)
+    return pa.ipc.open_file(stream, options=pa.ipc.IpcReadOptions(included_fields=wanted))
+
+
+# -- pieces ----------------------------------------------------------------------------------------------------------------
+
+
+def _whole(
+    where: str,
+    place: Place,
+    dialect: Dialect,
+    names: tuple[str, ...],
+    declared: tuple[AnyDeclaration, ...] | None,
+    described: _Description,
+) -> Piece:
+    kind, size = _format(place), described.size
+    if kind.compression is not None:
+        stop, size = WHOLE, size * SHRUNK
+    elif kind.is_text:
+        stop = size
+    else:
+        stop, size = described.n_groups, size * len(names) * DOUBLE
+    return Piece(
+        where=where,
+        place=place,
+        format=kind,
+        names=names,
+        declared=declared,
+        dialect=dialect,
+        start=0,
+        stop=stop,
+        size=size,
+    )
+
+
+def _cut(piece: Piece) -> Iterator[Piece]:
+    if piece.stop == WHOLE:  # can only be read from its beginning
+        return iter([piece])
+    return _cut_text(piece) if piece.is_text else _cut_groups(piece)
+
+
+def _cut_text(piece: Piece) -> Iterator[Piece]:
     for start in range(piece.start, max(piece.stop, 1), PIECE_BYTES):
-        yield _part(piece, start, min(start + PIECE_BYTES, piece.stop), min(PIECE_BYTES, piece.stop - start))
+        stop = min(start + PIECE_BYTES, piece.stop)
+        yield replace(piece, start=start, stop=stop, size=stop - start)
 
 
-def _cut_parquet(piece: Piece) -> Iterator[Piece]:
-    """Yield runs of row groups that together reach the size of a piece."""
+def _cut_groups(piece: Piece) -> Iterator[Piece]:
+    """Yield runs of row groups or batches that together reach the size of a piece."""
     start = size = 0
     lengths = _group_lengths(piece)
     for group, n_rows in enumerate(lengths):
         size += n_rows * len(piece.names) * DOUBLE
         if size >= PIECE_BYTES or group + 1 == len(lengths):
-            yield _part(piece, start, group + 1, size)
+            yield replace(piece, start=start, stop=group + 1, size=size)
             start, size = group + 1, 0
 
 
 def _group_lengths(piece: Piece) -> list[int]:
+    """Return the rows of each row group; those of a batch of Arrow are guessed: they are not written down."""
+    if piece.format.kind == "arrow":
+        n_rows = piece.size // (len(piece.names) * DOUBLE)
+        return [-(-n_rows // max(piece.stop, 1))] * piece.stop
     try:
-        metadata = pyarrow.parquet.read_metadata(piece.file)
-        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        with piece.place.open_arrow() as stream:
+            metadata = pyarrow.parquet.read_metadata(stream)
+            return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     except (OSError, pa.ArrowException) as error:
         problem = type(error).__name__
-    raise _unreadable(piece.where, piece.file, problem)
+    raise _unreadable(piece.where, piece.place, problem)
 
 
-def _part(piece: Piece, start: int, stop: int, size: int) -> Piece:
-    place = piece.file.absolute()  # a worker stands elsewhere
-    return Piece(where=piece.where, file=place, kind=piece.kind, names=piece.names, start=start, stop=stop, size=size)
-
-
-def _list_files(where: str, path: Path) -> tuple[str, list[Path]]:
-    if path.is_dir():
-        return _one_kind(where, sorted(_inside(path)), "a folder")
-    if path.is_file():
-        if path.suffix.lower() not in SUFFIXES:
-            raise DataError(f"{where}: expected a .parquet or .csv file, got {path.name!r}. Convert it, or rename it.")
-        return SUFFIXES[path.suffix.lower()], [path]
-    if not glob.has_magic(str(path)):
-        raise DataError(f"{where}: there is no file or folder {path.name!r}. Check the path.")
-    found = [Path(match) for match in glob.glob(str(path), recursive=True)]
-    files = {file for match in found for file in (_inside(match) if match.is_dir() else _readable([match]))}
-    if not files:
-        raise DataError(f"{where}: no .parquet or .csv file matches {path.name!r}. Check the pattern.")
-    return _one_kind(where, sorted(files), "a pattern")
-
-
-def _one_kind(where: str, files: list[Path], what: str) -> tuple[str, list[Path]]:
-    kinds = {SUFFIXES[file.suffix.lower()] for file in files}
-    if len(kinds) != 1:
-        found = " and ".join(sorted(kinds)) or "neither"
-        raise DataError(f"{where}: expected {what} of Parquet or of CSV files, got {found}. Pass {what} of one kind.")
-    return kinds.pop(), files
-
-
-def _inside(folder: Path) -> Iterator[Path]:
-    return (file for file in _readable(folder.rglob("*")) if not _hidden(file, folder))
-
-
-def _readable(files: "Iterator[Path] | list[Path]") -> Iterator[Path]:
-    return (file for file in files if file.suffix.lower() in SUFFIXES and file.is_file())
-
-
-def _hidden(file: Path, root: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
-
-
-def _unreadable(where: str, file: Path, kind: str) -> DataError:
-    return DataError(f"{where}: the file {file.name!r} cannot be read ({kind}). Check that it is whole and may be read.")
+def _unreadable(where: str, place: Place, kind: str) -> DataError:
+    remedy = "Check that it is whole and may be read." if place.address is None else "Check the network and the credentials."
+    return DataError(f"{where}: the file {place.name!r} cannot be read ({kind}). {remedy}")

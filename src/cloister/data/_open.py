@@ -3,12 +3,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, cast
 
 from cloister import validate
 from cloister.data._backend import Rows, count_jobs
 from cloister.data._columns import Chosen
+from cloister.data._formats import TextOptions, refuse_options, text_options
 from cloister.domain import declare_columns
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
 
@@ -21,6 +21,9 @@ def open_rows(
     *,
     engine: str | None = None,
     scheduler: str | None = None,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
     n_jobs: int | None = None,
     where: str = "open_rows",
 ) -> Rows:
@@ -30,9 +33,11 @@ def open_rows(
     ----------
     data : array-like, data frame, Arrow object, path, Dask or Spark collection, or an object with the ``Rows`` protocol
         NumPy arrays of any numeric type and memory order or of Python objects, nested lists, pandas and polars frames,
-        anything with ``__arrow_c_stream__``, a ``.parquet`` or ``.csv`` file, a folder of one of these or a pattern such as
-        ``"2026/*.parquet"``, a Dask array or data frame, a Spark data frame. Files are read in batches. Small ones stay in
-        memory during a fit; large ones are read for every question, and memory does not grow with their size.
+        anything with ``__arrow_c_stream__``, a file, a folder of files of one kind or a pattern such as ``"2026/*.parquet"``,
+        an address such as ``"s3://bucket/rows.parquet"`` (or ``gs://``, ``abfs://``, ``hdfs://``, ``file://``), a Dask array or
+        data frame, a Spark data frame. Files are ``.parquet``, ``.csv``, ``.tsv``, ``.feather``, ``.arrow`` or ``.jsonl``, text
+        also compressed (``.csv.gz``, ``.zst``, ``.bz2``). They are read in batches. Small ones stay in memory during a fit;
+        large ones are read for every question, and memory does not grow with their size.
     columns : sequence of str, or mapping of str to declarations, optional
         The columns to use, in order; all of them by default. Only for tables that have names. Columns that are only named hold
         numbers. A mapping says what each of them is, as in ``{"age": (0, 120), "sex": Category(["f", "m"])}``: a category is
@@ -43,6 +48,13 @@ def open_rows(
     scheduler : str, optional
         Address of the Dask scheduler or the Spark master for `engine`. None takes the current Dask client or Spark session, or
         else threads of this process and a local session.
+    delimiter : str, optional
+        What separates the columns of a CSV file: one character. None is a comma, and a tab in ``.tsv`` files.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of numbers in a CSV file. The other mark is not read as one of thousands: a number with
+        it is missing.
+    encoding : str, default="utf-8"
+        How a CSV or JSON-lines file is encoded: UTF-8, or any encoding with one byte for every letter, such as "latin-1".
     n_jobs : int, optional
         Threads; None uses all processors.
     where : str, default="open_rows"
@@ -79,19 +91,23 @@ def open_rows(
     if scheduler is not None and chosen.library is None:
         clusters = " or ".join(repr(one.name) for one in ENGINES.values() if one.library is not None)
         validate.refuse(f"{where}.scheduler", "an engine of a cluster with it", engine, remedy=f"Pass engine={clusters}.")
+    text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding)
     if isinstance(data, str | os.PathLike):
-        return _open_path(where, Path(data), columns, chosen, scheduler=scheduler, n_jobs=jobs)
+        return _open_path(where, os.fspath(data), columns, text, chosen, scheduler=scheduler, n_jobs=jobs)
+    refuse_options(where, text, "data in memory")
     if chosen.library is not None:
         validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy="Leave it out, or pass a path.")
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
     return cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs))
 
 
-def _open_path(where: str, path: Path, columns: Chosen, engine: Engine, *, scheduler: str | None, n_jobs: int) -> Rows:
+def _open_path(
+    where: str, path: str, columns: Chosen, text: TextOptions, engine: Engine, *, scheduler: str | None, n_jobs: int
+) -> Rows:
     from cloister.data._files import find_files
 
     if not engine.is_installed:
         remedy = f"pip install 'cloister[{engine.name}]'."
         validate.refuse(f"{where}.engine", "an engine that is installed", engine.name, remedy=remedy)
-    files = find_files(where, path, columns)
+    files = find_files(where, path, columns, text=text)
     return cast(Rows, engine.load().open_files(where, files, scheduler=scheduler, n_jobs=n_jobs))

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where files are: on this machine, or in a store that pyarrow reaches (``s3://``, ``gs://``, ``abfs://``, ``hdfs://``).
+
+A place is plain data, so that workers can open it themselves. Keys come from the environment of the process that opens it, as
+pyarrow finds them; no message quotes an address, which may hold one. Imported by the readers of files.
+"""
+
+import glob
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+import pyarrow as pa
+from pyarrow import fs
+
+from cloister.data._formats import Dialect, format_of
+from cloister.exceptions import DataError
+
+__all__ = ["Found", "Place", "TextFile", "find_places"]
+
+STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
+SCHEMES = "s3://, gs://, abfs://, hdfs:// or file://"
+READ_BUFFER = 1 << 20  # bytes of a file in a store that are fetched at a time
+PATIENCE = "retry_limit_seconds=30"  # of the store of Google, which would otherwise try for a quarter of an hour
+
+
+@dataclass(frozen=True)
+class Place:
+    """One file: its path, and for a file in a store an address in the same store."""
+
+    path: str
+    address: str | None = field(default=None, repr=False)  # may hold a key
+
+    @property
+    def name(self) -> str:
+        """The name without folders."""
+        return self.path.rstrip("/").rpartition("/")[2] if self.address is not None else Path(self.path).name
+
+    def absolute(self) -> "Place":
+        """Return the same place for a process that stands elsewhere."""
+        return self if self.address is not None else Place(str(Path(self.path).absolute()))
+
+    def size(self) -> int:
+        """Return the bytes of the file."""
+        if self.address is None:
+            return Path(self.path).stat().st_size
+        with self.open_arrow() as stream:
+            return int(stream.size())
+
+    def open(self) -> BinaryIO:
+        """Open the file for reading bytes."""
+        if self.address is None:
+            return Path(self.path).open("rb")
+        return cast(BinaryIO, io.BufferedReader(self.open_arrow(), READ_BUFFER))
+
+    def open_arrow(self) -> Any:
+        """Open the file for Arrow, which seeks in it."""
+        if self.address is None:
+            return pa.OSFile(self.path, "rb")
+        return _store(self.address)[0].open_input_file(self.path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFile:
+    """A file of lines: where it is, and how its text is written."""
+
+    place: Place
+    dialect: Dialect = field(default_factory=Dialect)
+    compression: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name without folders."""
+        return self.place.name
+
+    def open(self) -> BinaryIO:
+        """Open the text for reading bytes; one that is compressed can only be read from its beginning."""
+        if self.compression is None:
+            return self.place.open()
+        stream = pa.CompressedInputStream(self.place.open_arrow(), self.compression)
+        return cast(BinaryIO, io.BufferedReader(stream, READ_BUFFER))
+
+
+@dataclass(frozen=True)
+class Found:
+    """The files that a path means."""
+
+    places: Sequence[Place]
+    what: str  # "a file", "a folder" or "a pattern"
+
+
+def find_places(where: str, path: str) -> Found:
+    """Find the file that a path or an address means, or all those in a folder or of a pattern that can be opened."""
+    scheme, mark, _ = path.partition("://")
+    if not mark:
+        return _find_here(where, path)
+    scheme = scheme.lower()
+    if scheme == "file":
+        return _find_here(where, _local_path(where, path))
+    if scheme not in STORES:
+        raise DataError(
+            f"{where}: expected a path, or an address with {SCHEMES}, got one with {scheme[:20]!r}. Copy the file first."
+        )
+    return _find_in_store(where, scheme, path)
+
+
+# -- on this machine -------------------------------------------------------------------------------------------------------
+
+
+def _local_path(where: str, address: str) -> str:
+    parts = urlsplit(address.replace("?", "%3F").replace("#", "%23"))  # both may stand in names and patterns
+    if parts.netloc not in ("", "localhost"):
+        raise DataError(f"{where}: expected file:/// and a path on this machine, got one with a host. Write three slashes.")
+    return url2pathname(parts.path)
+
+
+def _find_here(where: str, text: str) -> Found:
+    path = Path(text)
+    if path.is_dir():
+        return Found([Place(str(file)) for file in sorted(_inside(path))], "a folder")
+    if path.is_file():
+        return Found([Place(str(path))], "a file")
+    if not glob.has_magic(text):
+        raise _absent(where, path.name)
+    matches = [Path(match) for match in glob.glob(text, recursive=True)]
+    files = {file for match in matches for file in (_inside(match) if match.is_dir() else _readable([match]))}
+    return Found([Place(str(file)) for file in sorted(files)], "a pattern")
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    return (file for file in _readable(folder.rglob("*")) if not _hidden(file.relative_to(folder).parts))
+
+
+def _readable(files: "Iterator[Path] | list[Path]") -> Iterator[Path]:
+    return (file for file in files if format_of(file.name) is not None and file.is_file())
+
+
+def _hidden(parts: Sequence[str]) -> bool:
+    return any(part.startswith((".", "_")) for part in parts)
+
+
+def _absent(where: str, name: str) -> DataError:
+    return DataError(f"{where}: there is no file or folder {name!r}. Check the path.")
+
+
+# -- in a store ------------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16)
+def _store(address: str) -> tuple[fs.FileSystem, str]:
+    """Return the file system of an address, and the path of the address in it."""
+    address = address.replace(" ", "%20")
+    if address.lower().startswith(("gs:", "gcs:")) and "retry_limit_seconds" not in address:
+        address += ("&" if "?" in address else "?") + PATIENCE
+    return cast(tuple[fs.FileSystem, str], fs.FileSystem.from_uri(address))
+
+
+def _find_in_store(where: str, scheme: str, address: str) -> Found:
+    try:
+        store, path = _store(address)
+        if "*" in path:
+            return Found(_matching(store, path, address), "a pattern")
+        info = store.get_file_info(path)
+        if info.type == fs.FileType.Directory:
+            return Found(_listed(store, path, address), "a folder")
+        if info.type == fs.FileType.NotFound:
+            raise _absent(where, unquote(path.rstrip("/").rpartition("/")[2]))
+        return Found([Place(path, address)], "a file")
+    except DataError:
+        raise
+    except Exception as error:  # of several libraries; it may quote the address
+        kind = type(error).__name__
+    raise DataError(
+        f"{where}: the address with {scheme}:// cannot be opened ({kind}). Check the address, the network and the credentials "
+        "in the environment."
+    )
+
+
+def _listed(store: fs.FileSystem, folder: str, address: str) -> list[Place]:
+    """Return the files below a folder that can be opened."""
+    found = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
+    paths = [info.path for info in found if info.type == fs.FileType.File and format_of(info.base_name) is not None]
+    return [Place(path, address) for path in sorted(paths) if not _hidden(_below(path, folder))]
+
+
+def _matching(store: fs.FileSystem, pattern: str, address: str) -> list[Place]:
+    """Return the files that a pattern means, or that lie in folders it means."""
+    parts = pattern.strip("/").split("/")
+    first = next(index for index, part in enumerate(parts) if "*" in part)
+    folder = "/" * pattern.startswith("/") + "/".join(parts[:first])
+    return [
+        place
+        for place in _listed(store, folder, address)
+        if any(
+            _matches(below[:end], parts[first:]) for below in [_below(place.path, folder)] for end in range(1, len(below) + 1)
+        )
+    ]
+
+
+def _below(path: str, folder: str) -> list[str]:
+    return path.strip("/").removeprefix(folder.strip("/")).strip("/").split("/")
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a path is one of a pattern; ``**`` stands for any folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_matches(parts[skipped:], pattern[1:]) for skipped in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
