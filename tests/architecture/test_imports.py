@@ -26,7 +26,7 @@ ANYONE = {"engines", "exceptions", "files", "methods", "validate", "_version"}  
 # Files beside the layers: the layers they may import.
 BESIDE = {
     "nearest": {"domain", "questions"},
-    "release": {"domain", "privacy", "nearest"},
+    "release": {"domain", "privacy", "data", "nearest"},
     "synopsis": {"domain", "privacy", "questions", "algorithms", "release"},
     "experimental": set(LAYERS) - {"audit"} | {"algorithms", "release"},
     "demo": set(LAYERS) - {"audit"} | {"algorithms", "release", "cluster", "cli"},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may be published: centres, noisy counts, the guarantee and every event, as one JSON file that predicts again.
 
-A release holds public numbers only: no row, no exact count, no path. Imports domain and privacy; imported by the estimators,
-the report and the command line.
+A release holds public numbers only: no row, no exact count, no path. Imports domain, privacy and, to label rows, data; imported
+by the estimators, the report and the command line.
 """
 
 import json
@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
-from cloister.exceptions import CloisterError, DataError, ReleaseError
+from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
+from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, day_of
 from cloister.release._cells import CellSummary
 from cloister.release._migrate import migrate_receipt, migrate_steps
+from cloister.release._open import open_for
+from cloister.release._profile import profile_of, to_frame
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
@@ -145,18 +147,100 @@ class Release:
         name = step if isinstance(step, str) else step.name
         return tuple(event for event in self.receipt.events if event.step == name)
 
-    def predict(self, rows: npt.ArrayLike) -> IntArray:
+    @property
+    def table_columns(self) -> "dict[str, AnyDeclaration] | list[str] | None":
+        """The columns to open a table with: what each of them is, or their names alone; None where they have no names."""
+        if self.feature_names is None:
+            return None
+        if isinstance(self.domain, ColumnDomain):
+            return dict(zip(self.feature_names, self.domain.columns, strict=True))
+        return list(self.feature_names)
+
+    def profile(self) -> list[dict[str, Any]]:
+        """Return one entry per cluster, in the columns' own words and as plain data.
+
+        Returns
+        -------
+        list of dict
+            `label`, `rows` and `rows_error` (a noisy count and its standard error), and `columns`: of a number `value` and
+            `error`; of a date `value`, such as ``"2024-05-17"``, and `error_days`; of a flag `share` (of yes) and `error`; of a
+            category `shares`, a pair of share and error for each level. Where missing values are a level of their own,
+            `missing` is the pair of their share and its error.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the release; costs nothing.
+
+        Examples
+        --------
+        >>> from cloister import PEMeans
+        >>> model = PEMeans(n_clusters=1, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1], [0.9]] * 500)
+        >>> sorted(model.release_.profile()[0]["columns"]["x0"])
+        ['error', 'type', 'value']
+        """
+        return profile_of(self)
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return the profile as a data frame with one line per cluster.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, default="pandas"
+            Whose frame; it must be installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns `label`, `rows`, `rows_error`, and for each coordinate its value and its standard error: ``age``,
+            ``age_error``, ``sex=f``, ``sex=f_error``. Dates are dates; their error is in days. A name that is taken gets an
+            underscore.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the release; costs nothing.
+
+        Examples
+        --------
+        >>> from cloister import PEMeans
+        >>> model = PEMeans(n_clusters=1, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1], [0.9]] * 500)
+        >>> list(model.release_.to_frame().columns)
+        ['label', 'rows', 'rows_error', 'x0', 'x0_error']
+        """
+        return to_frame(self, library)
+
+    def predict(self, table: object) -> IntArray:
         """Return the index of the nearest centre for each row; a missing value is placed where the fit placed it.
 
-        Under a release of an earlier version, which has no `cells`, a row with a missing value lies at the domain's centre. For
-        source-target clustering, -1 where a point of the sanitised source is nearer than every chosen one.
+        Parameters
+        ----------
+        table : whatever :func:`cloister.open_rows` opens
+            The original table, as a data frame, an Arrow table or a path: the columns of the release are taken by their names
+            and read as they were declared, others are ignored. Or an array with one number per column of the release, as
+            readers deliver it: of a category the position of its level, of a flag 1 or 0, of a date the days since 1970-01-01.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Under a release of an earlier version, which has no `cells`, a row with a missing value lies at the domain's centre.
+            For source-target clustering, -1 where a point of the sanitised source is nearer than every chosen one.
+
+        Raises
+        ------
+        DataError
+            If the table cannot be opened, or has not the columns of the release.
+
+        Notes
+        -----
+        **Privacy.** Labels describe the rows of `table` one by one and are not covered by the guarantee.
         """
-        array = np.asarray(rows, dtype=np.float64)
-        if array.ndim != 2 or array.shape[1] != self.n_columns:
-            raise DataError(f"Release.predict: expected a table of {self.n_columns} columns. Pass the columns of the release.")
+        return np.concatenate([np.empty(0, dtype=np.int64), *map(self._label, open_for(self, table).blocks())])
+
+    def _label(self, block: npt.NDArray[Any]) -> IntArray:
+        array = np.asarray(block, dtype=np.float64)
         finite = np.isfinite(array).all(axis=1, keepdims=True)
         if self.free_centers is None:
-            placed = array if self.cells is not None else np.where(finite, array, self.frame.center)
+            by_cell = self.cells is not None or isinstance(self.domain, ColumnDomain)
+            placed = array if by_cell else np.where(finite, array, self.frame.center)
             return nearest_center(self.frame, self.cluster_centers, placed)
         whole = np.clip(np.where(finite, array, self.frame.center), -LARGEST_NUMBER, LARGEST_NUMBER)
         metric = str(self.parameters.get("metric", "euclidean"))

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opening the table whose rows a release is to label, with the columns of the release, read as they were declared."""
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cloister.data import ArrayRows, LocalRows, open_rows
+from cloister.exceptions import DataError
+
+if TYPE_CHECKING:
+    from cloister.release._release import Release
+
+__all__ = ["open_for"]
+
+WHERE = "Release.predict"
+
+
+def open_for(release: "Release", table: object, *, where: str = WHERE, **source: object) -> LocalRows:
+    """Open a table with the columns of a release; `source` says how, as for ``open_rows``.
+
+    An array of numbers is taken as it is.
+    """
+    if type(table) is np.ndarray and table.dtype.kind in "fiub":
+        if table.ndim != 2 or table.shape[1] != release.n_columns:
+            raise _other_columns(where, release.n_columns)
+        return ArrayRows(table)
+    columns = release.table_columns if _has_names(table) else None
+    rows = open_rows(table, columns, where=where, **source)  # type: ignore[arg-type]
+    if rows.n_features != release.n_columns:
+        raise _other_columns(where, release.n_columns, rows.n_features)
+    if not isinstance(rows, LocalRows):
+        raise DataError(
+            f"{where}: expected rows of this machine, got rows of a cluster. Send release.predict to where they are, as "
+            "docs/scale.md shows."
+        )
+    return rows
+
+
+def _has_names(table: object) -> bool:
+    """Whether columns can be chosen by name: those of files, of frames, and of what Arrow can read."""
+    kind = type(table)
+    if hasattr(kind, "fold") and hasattr(table, "n_features"):  # rows that are open already
+        return False
+    return isinstance(table, str | os.PathLike) or any(
+        hasattr(kind, name) for name in ("columns", "__arrow_c_stream__", "__arrow_c_array__", "__dask_graph__")
+    )
+
+
+def _other_columns(where: str, wanted: int, got: int | None = None) -> DataError:
+    found = "" if got is None else f", got {got}"
+    return DataError(f"{where}: expected a table of {wanted} columns{found}. Pass the columns of the release.")

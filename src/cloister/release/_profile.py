@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Centres in the columns' own words: numbers, dates, shares of levels, each with its standard error.
+
+Arithmetic on published numbers. pandas and polars are optional and imported where they are used.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cloister import validate
+from cloister.domain import AnyDeclaration, Category, ColumnDomain, Date, Flag, Number, iso_date
+from cloister.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from cloister.release._release import Release
+
+__all__ = ["date_of", "profile_of", "to_frame"]
+
+LIBRARIES = ("pandas", "polars")
+
+
+def profile_of(release: "Release") -> list[dict[str, Any]]:
+    """Return one entry per cluster: label, noisy number of rows, and what each column is there."""
+    told = _told(release)
+    return [
+        {
+            "label": label,
+            "rows": float(release.cluster_counts[label]),
+            "rows_error": float(release.count_errors[label]),
+            "columns": {name: _words(declared, *_numbers(release, label, cut)) for name, declared, cut in told},
+        }
+        for label in range(release.n_clusters)
+    ]
+
+
+def date_of(declared: Date, days: float) -> str:
+    """Return a released date as people write it: a day, or a time where the bounds are times."""
+    return iso_date(float(round(days)) if _in_whole_days(declared) else days)
+
+
+def to_frame(release: "Release", library: str) -> Any:
+    """Return one line per cluster as a data frame."""
+    validate.one_of("Release.to_frame", library, LIBRARIES)
+    columns = _frame_columns(release)
+    try:
+        return _pandas_frame(columns) if library == "pandas" else _polars_frame(columns)
+    except ImportError:
+        pass
+    raise ParameterError(
+        f"Release.to_frame: expected a library that is installed, got {library!r}. Run 'pip install {library}', or use "
+        "Release.profile(), which needs none."
+    )
+
+
+def _told(release: "Release") -> list[tuple[str, AnyDeclaration | None, slice]]:
+    """Return name, declaration and published coordinates of every column; a box and a ball hold numbers."""
+    domain = release.domain
+    names = release.feature_names or tuple(f"x{index}" for index in range(release.n_columns))
+    if isinstance(domain, ColumnDomain):
+        return list(zip(names, domain.columns, domain.slices(), strict=True))
+    return [(name, None, slice(index, index + 1)) for index, name in enumerate(names)]
+
+
+def _numbers(release: "Release", label: int, cut: slice) -> tuple[list[float], list[float]]:
+    return release.cluster_centers[label, cut].tolist(), release.center_errors[label, cut].tolist()
+
+
+def _words(declared: AnyDeclaration | None, values: list[float], errors: list[float]) -> dict[str, Any]:
+    """Return what a column is in one cluster; the last number of one that tells missing values apart is their share."""
+    if isinstance(declared, Category):
+        pairs = [[value, error] for value, error in zip(values, errors, strict=True)]
+        found: dict[str, Any] = {"type": "category", "shares": dict(zip(declared.names, pairs, strict=False))}
+        size = len(declared.names)
+    elif isinstance(declared, Flag):
+        found, size = {"type": "flag", "share": values[0], "error": errors[0]}, 1
+    elif isinstance(declared, Date):
+        found, size = {"type": "date", "value": date_of(declared, values[0]), "error_days": errors[0]}, 1
+    else:
+        found, size = {"type": Number.kind, "value": values[0], "error": errors[0]}, 1
+    return found if len(values) == size else {**found, "missing": [values[size], errors[size]]}
+
+
+def _in_whole_days(declared: Date) -> bool:
+    return all(float(end).is_integer() for end in declared.days)
+
+
+def _frame_columns(release: "Release") -> dict[str, list[Any]]:
+    """Return the columns of the frame; a name that is taken gets an underscore."""
+    columns: dict[str, list[Any]] = {
+        "label": list(range(release.n_clusters)),
+        "rows": release.cluster_counts.tolist(),
+        "rows_error": release.count_errors.tolist(),
+    }
+    for name, declared, cut in _told(release):
+        dated = cut.start if isinstance(declared, Date) else None
+        for index, told in zip(range(cut.start, cut.stop), _names_of(release, name, cut), strict=True):
+            values = release.cluster_centers[:, index].tolist()
+            _add(columns, told, [_moment(declared, one) for one in values] if index == dated else values)
+            _add(columns, f"{told}_error", release.center_errors[:, index].tolist())
+    return columns
+
+
+def _names_of(release: "Release", name: str, cut: slice) -> tuple[str, ...]:
+    return release.columns[cut] if isinstance(release.domain, ColumnDomain) else (name,)
+
+
+def _add(columns: dict[str, list[Any]], name: str, values: list[Any]) -> None:
+    while name in columns:
+        name += "_"
+    columns[name] = values
+
+
+def _moment(declared: Any, days: float) -> date | datetime:
+    text = date_of(declared, days)
+    return date.fromisoformat(text) if _in_whole_days(declared) else datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def _pandas_frame(columns: Mapping[str, list[Any]]) -> Any:
+    import pandas
+
+    return pandas.DataFrame({name: _datetimes(values) for name, values in columns.items()})
+
+
+def _datetimes(values: list[Any]) -> Any:
+    """Return dates as NumPy has them, which pandas keeps; times are in UTC."""
+    if values and isinstance(values[0], date):
+        days = [one.replace(tzinfo=None) if isinstance(one, datetime) else one for one in values]
+        return np.array([one.isoformat() for one in days], dtype="datetime64[s]")
+    return values
+
+
+def _polars_frame(columns: Mapping[str, list[Any]]) -> Any:
+    import polars
+
+    return polars.DataFrame(dict(columns))
