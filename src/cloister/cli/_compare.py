@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from cloister.cli._bounds import read_bounds
-from cloister.cli._options import APPROXIMATE_DELTA, CLUSTERS, COLUMNS, EPSILON, JSON, method_lines, shape_options
-from cloister.cli._private import domain_of, open_table, split_names
+from cloister.cli._options import APPROXIMATE_DELTA, CLUSTERS, COLUMNS, EPSILON, JSON, file_options, method_lines, shape_options
+from cloister.cli._private import domain_of, file_settings, open_table, split_names
 from cloister.methods import METHODS, comparable, find_method
 
 __all__ = ["compare"]
@@ -29,6 +29,7 @@ __all__ = ["compare"]
 @APPROXIMATE_DELTA
 @click.option("--bounds", multiple=True, metavar="BOUNDS", help="Where rows of PUBLIC may lie, as for 'cloister fit'.")
 @COLUMNS
+@file_options
 @click.option("--methods", metavar="A,B,C", help="Methods to compare, such as kmeans,pe-means. Default: all.")
 @click.option("--repeats", type=int, default=5, show_default=True, help="Fits of each method.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the rows that are made up and of all fits.")
@@ -65,7 +66,7 @@ def _rows(public: str | None, options: dict[str, Any]) -> dict[str, Any]:
     if public is None:
         return shape
     bounds = read_bounds(options["bounds"])
-    rows = open_table(public, bounds, split_names(options["columns"]), where="compare")
+    rows = open_table(public, bounds, split_names(options["columns"]), where="compare", **file_settings(options))
     return {**shape, "rows": rows, **domain_of(rows, bounds, "auto")}
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "RenamedOption",
     "default_delta",
     "delta_option",
+    "file_options",
     "guarantee_options",
     "method_lines",
     "neighbours_option",
@@ -87,6 +88,31 @@ def shape_options(*, required: bool, earlier: str, rows: str, features: str) -> 
     )
 
 
+def file_options(command: Any) -> Any:
+    """Add how files of text are written. What they are called is what ``open_rows`` takes."""
+    return _together(
+        click.option(
+            "--delimiter",
+            metavar="CHARACTER",
+            help="What separates the columns of CSV files, such as ';' or tab. Default: a comma, in .tsv files a tab.",
+        ),
+        click.option(
+            "--decimal",
+            type=click.Choice([".", ","]),
+            default=".",
+            show_default=True,
+            help="What stands before the decimals of numbers in CSV files.",
+        ),
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            default="utf-8",
+            show_default=True,
+            help="Encoding of CSV and JSON-lines files, such as latin-1.",
+        ),
+    )(command)
+
+
 def private_options(command: Any) -> Any:
     """Add the options of every command that reads private rows and spends budget."""
     return _together(
@@ -97,6 +123,7 @@ def private_options(command: Any) -> Any:
             help="Where rows may lie, known without looking at them. May be repeated.",
         ),
         COLUMNS,
+        file_options,
         click.option("--ledger", metavar="PATH", help="Take the budget from this ledger ('cloister ledger create')."),
         neighbours_option(f"{NEIGHBOURS_HELP} Default: as in the ledger, else add-remove.", default=None),
         click.option(

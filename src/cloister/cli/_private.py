@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "domain_of",
+    "file_settings",
     "fit_privately",
     "open_table",
     "shared_parameters",
@@ -97,7 +98,17 @@ def split_names(value: str | None, *, option: str = "--columns", example: str = 
 
 def source_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return how the private table is opened, from the options of a command."""
-    return {"engine": options["engine"], "scheduler": options["scheduler"], "n_jobs": options["jobs"]}
+    return {
+        "engine": options["engine"],
+        "scheduler": options["scheduler"],
+        "n_jobs": options["jobs"],
+        **file_settings(options),
+    }
+
+
+def file_settings(options: dict[str, Any]) -> dict[str, Any]:
+    """Return how files of text are written, from the options of a command."""
+    return {name: options[name] for name in ("delimiter", "decimal", "encoding") if name in options}
 
 
 def open_table(data: str, bounds: Bounds, columns: list[str] | None, *, where: str, **source: Any) -> "Rows":
@@ -110,7 +121,7 @@ def open_table(data: str, bounds: Bounds, columns: list[str] | None, *, where: s
         bounds.pairs(columns)
         extra = [name for name in bounds.named if name not in columns]
         if extra:
-            open_rows(data, [*columns, *extra], where=where)  # names a column that is not in the table
+            open_rows(data, [*columns, *extra], where=where, **file_settings(source))  # names a column that is not in the table
     rows = open_rows(data, columns, where=where, **source)
     if columns is None:
         bounds.refuse_unknown(rows.feature_names or ())

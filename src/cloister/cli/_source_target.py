@@ -7,7 +7,7 @@ import click
 
 from cloister.cli._bounds import read_bounds
 from cloister.cli._options import EPSILON_HELP, RELEASE_OUTPUT, default_delta, delta_option, output_options, private_options
-from cloister.cli._private import open_table, shared_parameters, source_options, spend, split_names
+from cloister.cli._private import file_settings, open_table, shared_parameters, source_options, spend, split_names
 from cloister.cli._product import RELEASE, OutputOptions
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
@@ -106,12 +106,12 @@ def _open(target: str, source: str, options: dict[str, Any]) -> tuple["Rows", "R
     from cloister.data import open_rows
     from cloister.domain import Box
 
-    columns, jobs = split_names(options["columns"]), options["jobs"]
+    columns, settings = split_names(options["columns"]), {"n_jobs": options["jobs"], **file_settings(options)}
     if options["bounds"]:
         bounds = read_bounds(options["bounds"])
-        public = open_table(target, bounds, columns, n_jobs=jobs, where="TARGET")
+        public = open_table(target, bounds, columns, where="TARGET", **settings)
         pairs = bounds.pairs(public.feature_names or ())
         domain = Box([low for low, _ in pairs], [high for _, high in pairs])
     else:
-        public, domain = open_rows(target, columns, n_jobs=jobs, where="TARGET"), None
+        public, domain = open_rows(target, columns, where="TARGET", **settings), None
     return public, open_rows(source, public.feature_names, where="--source", **source_options(options)), domain
