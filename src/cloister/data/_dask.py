@@ -13,6 +13,7 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ import numpy as np
 from cloister import validate
 from cloister.data._backend import Integers, Kernel, Source, Watch, empty_block, merge_of
 from cloister.data._cache import BlockCache
-from cloister.data._columns import choose_columns
+from cloister.data._columns import Chosen, choose_columns, declared_of, refuse_mapping
 from cloister.data._files import FileSet
 from cloister.data._pandas import describe_column
 from cloister.data._share import Failure, Share, hold, join_shares, share_of
+from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
 
 __all__ = ["DaskRows", "connect_dask", "open_collection", "open_files"]
@@ -39,7 +41,8 @@ LOOK_SECONDS = 1.0
 class DaskRows(Source):
     """Rows in partitions that Dask computes.
 
-    `parts` are delayed arrays, pandas frames or pieces of files; `size` is what they take in bytes, if that is known.
+    `parts` are delayed arrays, pandas frames or pieces of files; `size` is what they take in bytes, if that is known;
+    `declared` says what the columns of frames are, and travels with every part.
     """
 
     def __init__(
@@ -51,12 +54,15 @@ class DaskRows(Source):
         *,
         size: int | None,
         client: Any = None,
+        declared: tuple[AnyDeclaration, ...] | None = None,
+        nullable: tuple[bool, ...] | None = None,
     ) -> None:
-        super().__init__(n_features, feature_names)
+        super().__init__(n_features, feature_names, nullable=nullable)
         self._where = where
         self._parts = list(parts)
         self._size = size
         self._own_client = client
+        self._declared = declared
         self._decided = False  # whether to keep the rows
 
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
@@ -75,7 +81,7 @@ class DaskRows(Source):
         try:
             if keep:
                 self._keep(client)
-            share: Share = self._compute(_tree(self._where, self._parts, packed), client)
+            share: Share = self._compute(_tree(self._where, self._parts, packed, declared=self._declared), client)
             return share
         except DataError:
             raise
@@ -103,7 +109,8 @@ class DaskRows(Source):
             return
         self._decided = True
         if self._size <= KEPT_PART * (_local_memory() if client is None else _free_memory(client)):
-            held = [dask.delayed(hold, pure=False)(self._where, part) for part in self._parts]
+            task = partial(hold, declared=self._declared)
+            held = [dask.delayed(task, pure=False)(self._where, part) for part in self._parts]
             self._parts = list(dask.persist(*held) if client is None else client.persist(held, retries=RETRIES))
 
     def _compute(self, total: Any, client: Any) -> Any:
@@ -146,7 +153,7 @@ class DaskRows(Source):
         )
 
 
-def open_collection(where: str, data: Any, columns: Sequence[str] | None, *, n_jobs: int) -> DaskRows:
+def open_collection(where: str, data: Any, columns: Chosen, *, n_jobs: int) -> DaskRows:
     """Open a Dask array or data frame; no partition is computed."""
     kind = type(data)
     if hasattr(kind, "chunks"):
@@ -160,11 +167,9 @@ def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int
     """Open files that all workers see under the same path."""
     import dask
 
-    pieces = list(files.pieces())
-    parts = [dask.delayed(piece, traverse=False) for piece in pieces]
+    parts = [dask.delayed(piece, traverse=False) for piece in files.pieces()]
     client = None if scheduler is None else connect_dask(where, scheduler)
-    size = None if any(piece.kind == "csv" for piece in pieces) else sum(piece.size for piece in pieces)
-    rows = DaskRows(where, parts, len(files.names), files.names, size=size, client=client)
+    rows = DaskRows(where, parts, len(files.names), files.names, size=files.size, client=client, nullable=files.nullable)
     if client is not None:
         weakref.finalize(rows, client.close)
     return rows
@@ -183,7 +188,8 @@ def connect_dask(where: str, scheduler: str) -> Any:
     )
 
 
-def _open_array(where: str, array: Any, columns: Sequence[str] | None) -> DaskRows:
+def _open_array(where: str, array: Any, columns: Chosen) -> DaskRows:
+    refuse_mapping(where, columns, array)
     if columns is not None:
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
     if array.ndim != 2:
@@ -195,23 +201,26 @@ def _open_array(where: str, array: Any, columns: Sequence[str] | None) -> DaskRo
         raise DataError(f"{where}: expected a known number of columns, at least 1. Call compute_chunk_sizes() first.")
     size = array.nbytes
     parts = array.rechunk({1: -1}).to_delayed().ravel().tolist()
-    return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size))
+    nullable = (array.dtype.kind not in "iub",) * int(n_features)
+    return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size), nullable=nullable)
 
 
-def _open_frame(where: str, frame: Any, columns: Sequence[str] | None) -> DaskRows:
+def _open_frame(where: str, frame: Any, columns: Chosen) -> DaskRows:
     table = [describe_column(name, dtype) for name, dtype in frame.dtypes.items()]
     chosen = choose_columns(where, table, columns)
     names = tuple(table[index].name for index in chosen)
     parts = frame[[frame.columns[index] for index in chosen]].to_delayed()
-    return DaskRows(where, list(parts), len(names), names, size=None)
+    nullable = tuple(table[index].nullable for index in chosen)
+    return DaskRows(where, list(parts), len(names), names, size=None, declared=declared_of(columns), nullable=nullable)
 
 
-def _tree(where: str, parts: Sequence[Any], packed: bytes) -> Any:
+def _tree(where: str, parts: Sequence[Any], packed: bytes, *, declared: tuple[AnyDeclaration, ...] | None = None) -> Any:
     """Return the delayed answer of all parts. The question is a task of its own: workers get it from one another, once each."""
     import dask
 
     question = dask.delayed(bytes, pure=False)(packed)
-    shares = [dask.delayed(share_of, pure=False)(where, part, question) for part in parts]
+    task = partial(share_of, declared=declared)
+    shares = [dask.delayed(task, pure=False)(where, part, question) for part in parts]
     while True:
         shares = [
             dask.delayed(join_shares, pure=False)(shares[start : start + FAN_IN], question)

@@ -21,6 +21,7 @@ from cloister.data._files import Piece
 from cloister.data._numpy import as_matrix
 from cloister.data._pandas import matrix_of_frame
 from cloister.data._values import as_numbers
+from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
 
 __all__ = ["Failure", "Share", "fold_blocks", "hold", "join_shares", "share_of", "unpack"]
@@ -60,8 +61,8 @@ def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Int
         return reduce(merge_of(kernel), map(kernel, blocks), kernel(empty_block(n_features)))
 
 
-def hold(where: str, part: Any) -> Block | Failure:
-    """Return a part of the rows as a matrix, to be kept in memory.
+def hold(where: str, part: Any, *, declared: tuple[AnyDeclaration, ...] | None = None) -> Block | Failure:
+    """Return a part of the rows as a matrix, to be kept in memory. Of a frame, `declared` says what its columns are.
 
     The type of a part may have been inferred from its rows: one that was not declared is read value by value, not refused.
     """
@@ -69,13 +70,13 @@ def hold(where: str, part: Any) -> Block | Failure:
         if isinstance(part, Piece):
             return np.concatenate([empty_block(len(part.names)), *part.blocks()])
         if hasattr(part, "iloc"):
-            return matrix_of_frame(part)
+            return matrix_of_frame(part, declared)
         return as_matrix(where, part if isinstance(part, np.ma.MaskedArray) else as_numbers(np.asanyarray(part)))
     except Exception as error:
         return _failure(where, error)
 
 
-def share_of(where: str, part: Any, packed: bytes) -> Share:
+def share_of(where: str, part: Any, packed: bytes, *, declared: tuple[AnyDeclaration, ...] | None = None) -> Share:
     """Return what one part of the rows answers."""
     if isinstance(part, Failure):
         return Share(None, failure=part)
@@ -83,7 +84,7 @@ def share_of(where: str, part: Any, packed: bytes) -> Share:
         kernel = unpack(packed)
         if isinstance(part, Piece):
             return Share(fold_blocks(part.blocks(), kernel, len(part.names)), part.size)
-        matrix = hold(where, part)
+        matrix = hold(where, part, declared=declared)
         if isinstance(matrix, Failure):
             return Share(None, failure=matrix)
         return Share(fold_blocks(_slices(matrix), kernel, matrix.shape[1]), matrix.nbytes)

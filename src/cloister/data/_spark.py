@@ -9,7 +9,7 @@ the others are read again.
 
 import pickle
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -19,16 +19,26 @@ import pyarrow as pa
 
 from cloister.data._backend import Block, Integers, Kernel, Source, Watch, block_rows, empty_block, merge_of
 from cloister.data._cache import BlockCache
-from cloister.data._columns import Column, choose_columns
+from cloister.data._columns import Chosen, Column, Holds, choose_columns, declared_of
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import fold_blocks, unpack
 from cloister.data._spark_driver import Job, explain, start_session
 from cloister.data._table import to_matrix
+from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
 
 __all__ = ["SparkRows", "open_collection", "open_files"]
 
 NUMBERS = {"boolean", "byte", "decimal", "double", "float", "integer", "long", "short", "void"}  # void: nothing but nulls
+HOLDS = {
+    "boolean": Holds.BOOL,
+    **dict.fromkeys(("byte", "integer", "long", "short"), Holds.INTEGER),
+    **dict.fromkeys(("decimal", "double", "float"), Holds.FRACTION),
+    **dict.fromkeys(("string", "char", "varchar"), Holds.TEXT),
+    **dict.fromkeys(("date", "timestamp", "timestamp_ntz"), Holds.TIME),
+    "void": Holds.ANYTHING,
+}
+NEVER_NULL = (Holds.BOOL, Holds.INTEGER, Holds.TIME)  # where a field says so
 FEW_PARTITIONS, FEW_BYTES = 16, 1 << 25  # up to where the driver joins all answers itself
 MANY_PARTITIONS = 4096  # from where answers are joined on three levels
 
@@ -37,9 +47,15 @@ class SparkRows(Source):
     """Rows in partitions of a Spark cluster. `partitions` reads them."""
 
     def __init__(
-        self, where: str, partitions: "_FramePartitions | _FilePartitions", n_features: int, feature_names: tuple[str, ...]
+        self,
+        where: str,
+        partitions: "_FramePartitions | _FilePartitions",
+        n_features: int,
+        feature_names: tuple[str, ...],
+        *,
+        nullable: tuple[bool, ...] | None = None,
     ) -> None:
-        super().__init__(n_features, feature_names)
+        super().__init__(n_features, feature_names, nullable=nullable)
         self._where = where
         self._partitions = partitions
         self._blocks: Any = None  # kept by the executors
@@ -86,11 +102,12 @@ class SparkRows(Source):
 
 
 class _FramePartitions:
-    """Partitions of a data frame, reached in Arrow batches."""
+    """Partitions of a data frame, reached in Arrow batches; `declared` says what its columns are."""
 
-    def __init__(self, owned: Any, frame: Any) -> None:
+    def __init__(self, owned: Any, frame: Any, declared: tuple[AnyDeclaration, ...] | None) -> None:
         self._owned = owned
         self._frame = frame
+        self._declared = declared
         self.context = frame.sparkSession.sparkContext
 
     @property
@@ -101,13 +118,14 @@ class _FramePartitions:
 
     def shares(self, question: Any, n_features: int) -> Any:
         """Return what each partition answers."""
-        answers = self._frame.mapInArrow(partial(_fold_batches, question, n_features), "integers binary")
+        answers = self._frame.mapInArrow(partial(_fold_batches, question, n_features, self._declared), "integers binary")
         return answers.rdd.map(_first)
 
     def blocks(self, n_features: int) -> Any:
         """Return the rows as matrices, in the form in which they are kept."""
         # Once more through Python: matrices are pickled as they lie in memory, and then read much faster than rows.
-        return self._frame.mapInArrow(partial(_pack_batches, n_features), "block binary").rdd.map(partial(_matrix, n_features))
+        packed = self._frame.mapInArrow(partial(_pack_batches, n_features, self._declared), "block binary")
+        return packed.rdd.map(partial(_matrix, n_features))
 
 
 class _FilePartitions:
@@ -128,7 +146,7 @@ class _FilePartitions:
         return self._pieces.flatMap(_read_piece)
 
 
-def open_collection(where: str, frame: Any, columns: Sequence[str] | None, *, n_jobs: int) -> SparkRows:
+def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int) -> SparkRows:
     """Open a Spark data frame; no row is read."""
     if not hasattr(frame, "mapInArrow") or not hasattr(frame, "schema"):
         kind = type(frame).__name__
@@ -140,11 +158,13 @@ def open_collection(where: str, frame: Any, columns: Sequence[str] | None, *, n_
         )
     if frame.isStreaming:
         raise DataError(f"{where}: expected a table, got a stream. Write it to a table first.")
-    table = [Column(field.name, *_kind(field.dataType)) for field in frame.schema.fields]
+    table = [_describe(field) for field in frame.schema.fields]
     chosen = choose_columns(where, table, columns)
     # By position: Spark takes a dot for a field of a field, and "a" for "A".
     numbered = frame.toDF(*(f"c{index}" for index in range(len(table)))).select(*(f"c{index}" for index in chosen))
-    return SparkRows(where, _FramePartitions(frame, numbered), len(chosen), tuple(table[index].name for index in chosen))
+    names, nullable = zip(*((table[index].name, table[index].nullable) for index in chosen), strict=True)
+    partitions = _FramePartitions(frame, numbered, declared_of(columns))
+    return SparkRows(where, partitions, len(chosen), names, nullable=nullable)
 
 
 def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> SparkRows:
@@ -155,7 +175,8 @@ def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int
     started = None
     if session is None or scheduler not in (None, session.sparkContext.master):
         session = started = start_session(where, scheduler or f"local[{n_jobs}]", running=session)
-    rows = SparkRows(where, _FilePartitions(session.sparkContext, list(files.pieces())), len(files.names), files.names)
+    partitions = _FilePartitions(session.sparkContext, list(files.pieces()))
+    rows = SparkRows(where, partitions, len(files.names), files.names, nullable=files.nullable)
     if started is not None:
         weakref.finalize(rows, _stop, started)
     return rows
@@ -168,8 +189,11 @@ def _depth(n_partitions: int, size: int) -> int:
     return 2 if n_partitions <= MANY_PARTITIONS else 3
 
 
-def _kind(data_type: Any) -> tuple[str, bool]:
-    return data_type.simpleString(), data_type.typeName() in NUMBERS
+def _describe(field: Any) -> Column:
+    kind = field.dataType.typeName()
+    holds = HOLDS.get(kind, Holds.OTHER)
+    never = not field.nullable and (holds in NEVER_NULL or kind == "decimal")
+    return Column(field.name, field.dataType.simpleString(), kind in NUMBERS, holds, nullable=not never)
 
 
 # -- what runs on executors ------------------------------------------------------------------------------------------------
@@ -183,26 +207,30 @@ def _fold_piece(question: Any, n_features: int, piece: Piece) -> Integers:
     return fold_blocks(piece.blocks(), unpack(question.value), n_features)
 
 
-def _fold_batches(question: Any, n_features: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    integers = fold_blocks(_gather(batches, n_features), unpack(question.value), n_features)
+def _fold_batches(
+    question: Any, n_features: int, declared: tuple[AnyDeclaration, ...] | None, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    integers = fold_blocks(_gather(batches, n_features, declared), unpack(question.value), n_features)
     yield pa.record_batch({"integers": pa.array([pickle.dumps(integers)], pa.binary())})
 
 
-def _pack_batches(n_features: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for block in _gather(batches, n_features):
+def _pack_batches(
+    n_features: int, declared: tuple[AnyDeclaration, ...] | None, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for block in _gather(batches, n_features, declared):
         yield pa.record_batch({"block": pa.array([block.tobytes()], pa.binary())})
 
 
-def _gather(batches: Iterable[pa.RecordBatch], n_features: int) -> Iterator[Block]:
+def _gather(batches: Iterable[pa.RecordBatch], n_features: int, declared: tuple[AnyDeclaration, ...] | None) -> Iterator[Block]:
     """Yield the rows of small batches in blocks of a good size."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
         if sum(one.num_rows for one in waiting) >= block_rows(n_features):
-            yield to_matrix(pa.Table.from_batches(waiting))
+            yield to_matrix(pa.Table.from_batches(waiting), declared)
             waiting = []
     if waiting:
-        yield to_matrix(pa.Table.from_batches(waiting))
+        yield to_matrix(pa.Table.from_batches(waiting), declared)
 
 
 def _read_piece(piece: Piece) -> Iterator[Block]:
