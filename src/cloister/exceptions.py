@@ -11,6 +11,8 @@
     └── LedgerError      (RuntimeError)  a ledger cannot be used this way
         └── BudgetExceeded               the ledger is in order, but the budget is gone
 
+    PrivacyWarning       (UserWarning)   a guarantee that promises little: said from public numbers alone
+
 Messages read ``Owner.name: expected <rule>, got <value>. <What to do>.`` They never quote a row or an exact count.
 Anyone may import this module.
 """
@@ -22,6 +24,7 @@ __all__ = [
     "DataError",
     "LedgerError",
     "ParameterError",
+    "PrivacyWarning",
     "ReleaseError",
 ]
 
@@ -52,3 +55,7 @@ class LedgerError(CloisterError, RuntimeError):
 
 class BudgetExceeded(LedgerError):  # noqa: N818 - the name in the documentation
     """A debit does not fit into what is left of the budget; nothing was debited."""
+
+
+class PrivacyWarning(UserWarning):
+    """A guarantee promises little, or what it pays for is lost; said from public numbers alone."""

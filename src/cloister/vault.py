@@ -69,8 +69,17 @@ class Vault:
         self._account = account
         self._entropy = entropy
         self._watch = watch
-        self._cache = None if single_pass else BlockCache(partial(_CleanBlock, frame=frame))
+        self._single_pass = single_pass
+        self._cache = self._new_cache()
         self._events: list[Event] = []
+
+    def use(self, frame: Frame) -> None:
+        """See the rows through another public map from now on: bounds or places of missing values have been found."""
+        self._frame = frame
+        self._cache = self._new_cache()
+
+    def _new_cache(self) -> BlockCache["_CleanBlock"] | None:
+        return None if self._single_pass else BlockCache(partial(_CleanBlock, frame=self._frame))
 
     @overload
     def ask(self, question: Question, cost: Spend) -> Answer: ...
@@ -95,7 +104,8 @@ class Vault:
         return tuple(self._noisy(*each) for each in zip(questions, parts, events, strict=True))
 
     def _fold(self, question: Question | Together) -> IntArray:
-        exact: IntArray = self._rows.fold(_Kernel(question, self._frame), watch=self._watch, cache=self._cache)
+        cache = None if question.raw else self._cache  # which holds clean rows
+        exact: IntArray = self._rows.fold(_Kernel(question, self._frame), watch=self._watch, cache=cache)
         return exact
 
     def _pay(self, question: Question, cost: Spend) -> Event:
@@ -158,12 +168,17 @@ class _CleanBlock:
 
 @dataclass(frozen=True, eq=False)
 class _Kernel:
-    """A question about raw blocks: clean, then answer. Plain data, so that a backend can send it to where the rows are."""
+    """A question about raw blocks: clean them, unless it sees raw cells, then answer.
+
+    Plain data, so that a backend can send it to where the rows are.
+    """
 
     question: Question | Together
     frame: Frame
 
     def __call__(self, block: Block | _CleanBlock) -> IntArray:
+        if self.question.raw:
+            return self.question.exact(np.asarray(block))
         clean = block if isinstance(block, _CleanBlock) else _CleanBlock(block, self.frame)
         return self.question.exact_by(clean.rows, clean.find)
 

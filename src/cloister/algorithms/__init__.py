@@ -56,6 +56,7 @@ from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._merge import join_closest
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._plane import Plane, plane_of
+from cloister.algorithms._ranges import FALLBACK, N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
 from cloister.algorithms._refine import (
     Lengths,
     MeanSquare,
@@ -75,9 +76,12 @@ from cloister.algorithms._spread import pack_widest
 
 __all__ = [
     "COUNT_RULES",
+    "FALLBACK",
     "FEWEST_VARIATIONS",
     "GRID_RULES",
     "LARGEST_TREE",
+    "N_INTERVALS",
+    "N_LOOKS",
     "RESTARTS",
     "Averages",
     "CellBounds",
@@ -87,6 +91,7 @@ __all__ = [
     "EpsilonRange",
     "Evolution",
     "EvolutionSettings",
+    "Found",
     "Generation",
     "HashCoreset",
     "HashLevel",
@@ -102,6 +107,7 @@ __all__ = [
     "Medoids",
     "Move",
     "Plane",
+    "RangeSteps",
     "Refined",
     "Round",
     "Sanitized",
@@ -122,6 +128,7 @@ __all__ = [
     "epsilon_range",
     "evolve",
     "fast_lloyd",
+    "find_ranges",
     "fold",
     "grid_shape",
     "grow_tree",

@@ -88,10 +88,7 @@ def _spread(generator: np.random.Generator, profile: Lengths, size: int, space: 
     edges = np.concatenate([[0.0], profile.edges, 2 * profile.edges[-1:]])  # the mean may lie at the edge of the domain
     bins = generator.choice(len(mass), size=size, p=mass / mass.sum())
     lengths = edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins])
-    if space.half_widths is None:
-        directions = generator.standard_normal((size, space.dimension))
-    else:
-        directions = space.half_widths * (2 * generator.random((size, space.dimension)) - 1)
+    directions = space.draw(generator, size)
     norms = np.maximum(np.linalg.norm(directions, axis=1), 1e-300)
     return np.asarray(directions * (lengths / norms)[:, None])
 

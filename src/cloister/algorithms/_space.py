@@ -68,6 +68,12 @@ class Space:
         """Return points in the unit ball's coordinates; of a projection with orthonormal columns, inside its span."""
         return points if self.projection is None else points @ self.projection.T
 
+    def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
+        """Draw directions in which rows may lie."""
+        if self.projection is not None:
+            return generator.standard_normal((count, self.dimension))
+        return self.frame.draw(generator, count)
+
     def touches(self, low: FloatArray, high: FloatArray) -> npt.NDArray[np.bool_]:
         """Say which boxes meet the domain; projected rows may lie anywhere."""
         if self.projection is not None:

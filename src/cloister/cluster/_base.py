@@ -2,10 +2,11 @@
 """What all estimators share: parameters, and the one way from rows to results: check, plan, reserve, ask, close."""
 
 import numbers
+import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -15,18 +16,35 @@ from sklearn.utils.validation import validate_data
 
 from cloister import validate
 from cloister.cluster._declare import estimator
-from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request, count_step
+from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, plan_first, told_of_present
+from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.data import LocalRows, Rows, open_rows
-from cloister.domain import Domain, Frame, Relation, as_domain
-from cloister.exceptions import ParameterError
+from cloister.domain import (
+    AnyDeclaration,
+    Ball,
+    Box,
+    Category,
+    ColumnDomain,
+    Domain,
+    Frame,
+    Relation,
+    as_domain,
+    declare_columns,
+)
+from cloister.exceptions import DataError, ParameterError, PrivacyWarning
 from cloister.privacy import Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend
+from cloister.release import CellSummary
 from cloister.vault import Vault
 
 __all__ = ["PrivateEstimator", "PrivateFit", "ScaledEstimator", "is_in_memory", "plan_fit", "shape_of"]
 
-SCALINGS = ("bounds", "none")
+SCALINGS = ("auto", "bounds", "none", "spread")
+MISSING = ("mean", "middle")
+LARGEST_BOUNDS_SHARE = 0.5
+WIDTHS_DIFFER = 1 + 1e-12
+WEAK_EPSILON = 10.0  # above which a guarantee promises little
 LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15
 RARELY_TOO_NOISY = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
@@ -42,6 +60,8 @@ class PrivateFit:
     plan: Plan
     steps: tuple[StepRecord, ...]
     frame: Frame
+    scaling: str
+    cells: CellSummary
     feature_names: tuple[str, ...] | None
     receipt: Receipt
 
@@ -79,6 +99,14 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Whether the number of rows matters for the plan, so that it is asked for where it is not public."""
         return True
 
+    def _bounds_share(self) -> float:
+        """Part of the budget for bounds and spreads, where these are to be found."""
+        return BOUNDS_SHARE
+
+    def _asks_cells(self, domain: Domain) -> bool:
+        """Whether to ask what part of each column is missing or outside its bounds."""
+        return False
+
     def _decisions(self, outcome: Any) -> dict[str, Decision]:
         """Return what the steps decided."""
         return outcome.decisions if isinstance(outcome, Outcome) else {}
@@ -88,15 +116,16 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _fit_privately(self, X: object, rows: Rows, progress: Progress | None = None) -> PrivateFit:
         """Check, plan, reserve, open the vault, run, close: the one way from rows to results."""
         request = self._request()
-        frame = self._domain(rows.n_features).frame(scaling=self._scaling())
-        first = self._first_plan(request, frame)
-        self._refuse_noise_that_cannot_be_drawn(request, first, frame)
+        setting = self._setting(rows)
+        first = self._first_plan(request, setting)
+        self._refuse_noise_that_cannot_be_drawn(request, first, setting)
+        self._warn_of_empty_promises(request)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
         account = ledger.reserve(request.cost, purpose=type(self).__name__, relation=request.relation)
         bar = progress or self._new_progress()
         vault = Vault(
             rows,
-            frame=frame,
+            frame=setting.frame,
             relation=request.relation,
             account=account,
             entropy=request.entropy,
@@ -106,58 +135,112 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         try:
             self._note_features(X, rows)
             with bar:
-                plan, outcome = self._ask_all(_Followed(vault.ask, bar), request, first, frame, bar)
+                done = self._ask_all(_Followed(vault.ask, bar), vault.use, request, first, setting, bar)
         finally:
             receipt = vault.close(request.guarantee)
-        self.plan_ = plan
-        steps = self._records(request, plan, self._decisions(outcome), receipt)
-        return PrivateFit(outcome, plan, steps, frame, rows.feature_names, receipt)
+        self.plan_ = done.plan
+        decisions = {**done.ready.decisions, **self._decisions(done.outcome)}
+        steps = _records(done.plan, decisions, receipt)
+        ready = done.ready
+        return PrivateFit(done.outcome, done.plan, steps, ready.frame, ready.scaling, ready.cells, rows.feature_names, receipt)
+
+    def _setting(self, rows: Rows) -> "_Setting":
+        """Return what is declared about the rows."""
+        domain = self._domain(rows.n_features)
+        scaling = self._scaling(domain)
+        if scaling == "spread" and isinstance(domain, Box):
+            domain = ColumnDomain.of_box(domain)
+        nullable = tuple(getattr(rows, "nullable", (True,) * rows.n_features))
+        return _Setting(self._settle(domain), domain, scaling, nullable)
 
     def _counts_first(self, request: Request) -> bool:
         return request.n_rows is None and self._needs_n_rows()
 
-    def _first_plan(self, request: Request, frame: Frame) -> Plan:
+    def _first_steps(self, request: Request, setting: "_Setting", n_rows: float | None) -> FirstSteps:
+        """Return what is asked before the method's own plan; `n_rows` is None while nobody knows it."""
+        return plan_first(
+            request,
+            setting.declared,
+            scaling=setting.scaling,
+            n_rows=n_rows,
+            counts=self._counts_first(request),
+            bounds_share=self._bounds_share(),
+            cells=self._asks_cells(setting.declared),
+        )
+
+    def _first_plan(self, request: Request, setting: "_Setting") -> Plan:
         """Return the plan before anything is asked: all parameters are checked, and the steps are those for the public size."""
         n_rows = UNKNOWN_ROWS if request.n_rows is None else max(float(request.n_rows), 1.0)
-        planner = Planner.of(request, counted=self._counts_first(request))
-        return self._plan(request, frame, n_rows=n_rows, planner=planner)
+        first = self._first_steps(request, setting, None if request.n_rows is None else n_rows)
+        return self._whole_plan(request, setting.frame, first, n_rows)
 
-    def _ask_all(self, ask: Ask, request: Request, plan: Plan, frame: Frame, progress: Progress) -> tuple[Plan, Any]:
-        """Ask for the number of rows where it is needed and not public, complete the plan, and run it."""
-        n_rows = UNKNOWN_ROWS if request.n_rows is None else float(request.n_rows)
+    def _whole_plan(self, request: Request, frame: Frame, first: FirstSteps, n_rows: float) -> Plan:
+        plan = self._plan(request, frame, n_rows=n_rows, planner=Planner.of(request, first=first.share))
+        return replace(plan, preliminary=first.steps)
+
+    def _ask_all(
+        self,
+        ask: Ask,
+        use: Callable[[Frame], None],
+        request: Request,
+        plan: Plan,
+        setting: "_Setting",
+        progress: Progress,
+    ) -> "_Done":
+        """Ask what comes first, complete the plan, and run it."""
+        n_rows = None if request.n_rows is None else float(request.n_rows)
         generator = request.entropy.public_generator()
-        if self._counts_first(request):
-            count = count_step(request)
-            progress.follow((count, *plan.steps))
-            n_rows = max(1.0, float(ask(RowCount(), count["counts"]).value[0]))
-            plan = self._plan(request, frame, n_rows=n_rows, planner=Planner.of(request, counted=True))
-            progress.follow((count, *plan.steps))
-        else:
-            progress.follow(plan.steps)
-        outcome = self._run(ask, plan, frame, n_rows=n_rows, generator=generator)
+        progress.follow(plan.all_steps)
+        first = self._first_steps(request, setting, n_rows)
+        if first.count is not None:
+            n_rows = max(1.0, float(ask(RowCount(), first.count["counts"]).value[0]))
+            first = self._first_steps(request, setting, n_rows)
+        ready = ask_first(
+            ask,
+            first,
+            setting.declared,
+            scaling=setting.scaling,
+            nullable=setting.nullable,
+            settle=self._settle,
+            use=use,
+        )
+        size = UNKNOWN_ROWS if n_rows is None else n_rows
+        plan = self._whole_plan(request, ready.frame, first, size if request.n_rows is None else max(size, 1.0))
+        progress.follow(plan.all_steps)
+        outcome = self._run(ask, plan, ready.frame, n_rows=size, generator=generator)
+        if isinstance(outcome, Outcome):
+            outcome = told_of_present(ask, first, ready, outcome)
         progress.finish()
-        return plan, outcome
+        return _Done(plan, ready, outcome)
 
-    def _records(
-        self, request: Request, plan: Plan, decisions: dict[str, Decision], receipt: Receipt
-    ) -> tuple[StepRecord, ...]:
-        """Return a record of every step that was asked, in order."""
-        records = []
-        for step in (count_step(request), *plan.steps):
-            events = [event for event in receipt.events if event.step == step.name]
-            if events:
-                records.append(_record(step, events, decisions.get(step.name, Decision())))
-        return tuple(records)
+    def _warn_of_empty_promises(self, request: Request) -> None:
+        """Warn, from public numbers alone, where the guarantee promises little."""
+        where, delta = type(self).__name__, request.guarantee.stated_delta
+        if request.n_rows and delta * request.n_rows >= 1:
+            warnings.warn(
+                f"{where}.delta: {delta:g} is at least 1 / n_rows: publishing a row at random would satisfy it. "
+                f"Pass a delta well below {1 / request.n_rows:.1g}.",
+                PrivacyWarning,
+                stacklevel=4,
+            )
+        if request.epsilon > WEAK_EPSILON:
+            warnings.warn(
+                f"{where}.epsilon: {request.epsilon:.4g} promises little: one row may change the odds of a result by a factor "
+                f"of e^{request.epsilon:.4g}. Pass an epsilon of at most {WEAK_EPSILON:g}.",
+                PrivacyWarning,
+                stacklevel=4,
+            )
 
-    def _refuse_noise_that_cannot_be_drawn(self, request: Request, plan: Plan, frame: Frame) -> None:
+    def _refuse_noise_that_cannot_be_drawn(self, request: Request, plan: Plan, setting: "_Setting") -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
         if request.cost.strength >= RARELY_TOO_NOISY:
             return
-        empty, possible = open_rows(np.empty((0, frame.n_features)), n_jobs=1), True
+        empty, possible = open_rows(np.empty((0, setting.frame.n_raw)), n_jobs=1), True
         try:
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
-            vault = Vault(empty, frame=frame, relation=request.relation, account=account, entropy=Entropy(0))
-            copy(self)._ask_all(vault.ask, request, plan, frame, Progress("rehearsal", enabled=False))
+            vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
+            silent = Progress("rehearsal", enabled=False)
+            copy(self)._ask_all(vault.ask, vault.use, request, plan, setting, silent)
         except ParameterError:  # of a scale, which is no parameter of this estimator
             possible = False
         if not possible:
@@ -203,15 +286,36 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _domain(self, n_features: int) -> Domain:
         return as_domain(self._where("bounds"), self.bounds, n_features)
 
-    def _scaling(self) -> str:
+    def _settle(self, domain: Domain) -> Domain:
+        """Return the domain as the method works with it; a method that cannot refuses it here, before anything is spent."""
+        return domain
+
+    def _scaling(self, domain: Domain) -> str:
         return "none"
+
+    @property
+    def _declared(self) -> dict[str, AnyDeclaration] | None:
+        """What the columns are, where `bounds` says so by name."""
+        return declare_columns(self._where("bounds"), self.bounds) if isinstance(self.bounds, Mapping) else None
 
     def _open(self, X: object) -> Rows:
         self._request()  # parameters are checked before the table is touched
-        return open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
+        return self._open_as(X, self._declared)
+
+    def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | None) -> Rows:
+        """Open a table with the columns that are declared; rows that are open already must have these."""
+        if declared is None or not hasattr(type(X), "fold"):
+            return open_rows(X, declared, n_jobs=self.n_jobs, where=type(self).__name__)
+        rows = open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
+        if rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared):
+            raise DataError(
+                f"{self._where('bounds')}: expected the columns of the rows, in order, got others. Pass the same mapping to "
+                "open_rows."
+            )
+        return rows
 
     def _note_features(self, X: object, rows: Rows) -> None:
-        if is_in_memory(X, rows):
+        if is_in_memory(X, rows) and self._declared is None:
             validate_data(self, shape_of(X, rows), skip_check_array=True)
             self.n_features_in_ = rows.n_features
             return
@@ -235,18 +339,67 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
 @estimator
 class ScaledEstimator(PrivateEstimator):
-    """An estimator that can measure distances relative to the bounds."""
+    """An estimator that can measure distances relative to the bounds or to the spread of columns."""
 
-    scaling: str = "none"
+    scaling: str = "auto"
+    missing: str = "mean"
+    bounds_share: float = BOUNDS_SHARE
 
-    def _scaling(self) -> str:
-        return validate.one_of(self._where("scaling"), self.scaling, SCALINGS)
+    def _request(self) -> Request:
+        validate.one_of(self._where("missing"), self.missing, MISSING)
+        self._bounds_share()
+        return super()._request()
+
+    def _bounds_share(self) -> float:
+        where = self._where("bounds_share")
+        return validate.number(where, self.bounds_share, low=0.0, high=LARGEST_BOUNDS_SHARE, open_low=True)
+
+    def _asks_cells(self, domain: Domain) -> bool:
+        return isinstance(domain, ColumnDomain) or self.missing != "middle"
+
+    def _scaling(self, domain: Domain) -> str:
+        where = self._where("scaling")
+        scaling = validate.one_of(where, self.scaling, SCALINGS)
+        if isinstance(domain, Ball):
+            if scaling == "spread":
+                remedy = 'Pass bounds=(low, high), or scaling="none".'
+                validate.refuse(where, "a box or declared columns for the spread of columns", "a ball", remedy=remedy)
+            return "none" if scaling == "auto" else scaling
+        if isinstance(domain, Box):
+            widths = np.atleast_1d(domain.high - domain.low)
+            return ("bounds" if widths.max() > widths.min() * WIDTHS_DIFFER else "none") if scaling == "auto" else scaling
+        if scaling == "none" and any(isinstance(one, Category) for one in domain.columns):
+            remedy = 'Pass scaling="bounds", "spread" or "auto".'
+            validate.refuse(where, "distances relative to bounds or spread, as categories have no unit", scaling, remedy=remedy)
+        return "bounds" if scaling == "auto" else scaling
 
 
 def plan_fit(model: PrivateEstimator, n_features: int) -> Plan:
     """Return what a fit of an estimator to so many columns would ask, before any row is seen."""
     request = model._request()
-    return model._first_plan(request, model._domain(n_features).frame(scaling=model._scaling()))
+    return model._first_plan(request, model._setting(open_rows(np.empty((0, n_features)), n_jobs=1)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Setting:
+    """What is declared about the rows."""
+
+    domain: Domain  # as the method works with it; private bounds are provisional
+    declared: Domain
+    scaling: str
+    nullable: tuple[bool, ...]  # whether the type of a column allows a missing value
+
+    @property
+    def frame(self) -> Frame:
+        """How rows are seen, as long as nothing was found."""
+        return self.domain.frame(scaling=self.scaling)
+
+
+@dataclass(frozen=True, eq=False)
+class _Done:
+    plan: Plan
+    ready: Ready
+    outcome: Any
 
 
 @dataclass(frozen=True)
@@ -282,6 +435,16 @@ def shape_of(X: Any, rows: Rows) -> Any:
 
 def _own_ledger(request: Request) -> Ledger:
     return Ledger(request.guarantee, neighbours=request.relation.value)
+
+
+def _records(plan: Plan, decisions: dict[str, Decision], receipt: Receipt) -> tuple[StepRecord, ...]:
+    """Return a record of every step that was asked, in order."""
+    records = []
+    for step in plan.all_steps:
+        events = [event for event in receipt.events if event.step == step.name]
+        if events:
+            records.append(_record(step, events, decisions.get(step.name, Decision())))
+    return tuple(records)
 
 
 def _record(step: Step, events: Sequence[Event], decision: Decision) -> StepRecord:

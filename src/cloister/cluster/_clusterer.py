@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cloister.cluster._base import PrivateFit, ScaledEstimator, is_in_memory, shape_of
 from cloister.cluster._declare import estimator
 from cloister.cluster._row_level import RowLevel, without_row_level
-from cloister.data import LocalRows, open_rows
+from cloister.data import LocalRows, Rows, open_rows
 from cloister.domain import FloatArray, Frame, IntArray, snap
 from cloister.exceptions import DataError
 from cloister.questions import Nearest
@@ -71,13 +71,14 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             method=type(self).__name__,
             parameters=self._public_parameters(),
             cluster_centers=frame.from_unit(outcome.centers),
-            center_errors=outcome.center_errors * frame.scale,
+            center_errors=frame.errors_from_unit(outcome.center_errors),
             cluster_counts=outcome.counts,
             count_errors=outcome.count_errors,
             domain=frame.domain,
-            scaling=self.scaling,
+            scaling=fit.scaling,
             receipt=fit.receipt,
             feature_names=fit.feature_names,
+            cells=fit.cells,
             steps=fit.steps,
             details=outcome.details,
             versions=library_versions(),
@@ -128,6 +129,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     def _open_new(self, X: object) -> LocalRows:
         check_is_fitted(self)
+        if self._declared is not None:
+            return self._local(self._open_as(X, self._declared))
         owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
         columns = None if names is None or hasattr(type(X), "fold") or not _is_file(X) else list(names)
         rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
@@ -140,10 +143,13 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
                 f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
                 "as input. Pass the same columns."
             )
+        return self._local(rows)
+
+    def _local(self, rows: Rows) -> LocalRows:
         if not isinstance(rows, LocalRows):
             raise DataError(
-                f"{owner}.predict: expected rows of this machine, got rows of a cluster. Send release_.predict to where "
-                "they are, as docs/scale.md shows."
+                f"{type(self).__name__}.predict: expected rows of this machine, got rows of a cluster. Send release_.predict "
+                "to where they are, as docs/scale.md shows."
             )
         return rows
 

@@ -38,13 +38,18 @@ _PARAMETERS = (
     _Part(("guarantee",), "guarantee : PureDP, ApproxDP, ZCDP or GDP, optional\n    Replaces `epsilon` and `delta`."),
     _Part(
         ("bounds",),
-        "bounds : (low, high), Box or Ball\n"
-        "    Where rows may lie, known without looking at them. Rows outside are moved to the boundary.",
+        'bounds : (low, high), Box, Ball, list of pairs, mapping or "private"\n'
+        "    Where rows may lie, known without looking at them. Rows outside are moved to the boundary. A mapping says what\n"
+        '    each column is, ``{{"age": (0, 120), "sex": Category(["f", "m"])}}``, and only these columns are used; see\n'
+        '    :class:`Number`, :class:`Category`, :class:`Flag` and :class:`Date`. ``"private"``, for all columns or for\n'
+        "    some, finds bounds with noise.",
     ),
     _Part(
         ("scaling",),
-        'scaling : {{"none", "bounds"}}, default="none"\n'
-        "    Measure distances in the units of the input, or with every column divided by the width of its bounds.",
+        'scaling : {{"auto", "none", "bounds", "spread"}}, default="auto"\n'
+        "    Measure distances in the units of the input, with every column divided by the width of its bounds, or by a\n"
+        '    private spread (paid from `bounds_share`). ``"auto"``: by the bounds, if their widths differ or columns are\n'
+        "    declared.",
     ),
     _Part(
         ("neighbours",),
@@ -54,6 +59,21 @@ _PARAMETERS = (
         ("n_rows",),
         "n_rows : int, optional\n"
         "    The number of rows, if it is public. None spends 2 % of the budget on a noisy count, where the method needs one.",
+    ),
+    _Part(
+        ("missing",),
+        'missing : {{"mean", "middle"}}, default={missing}\n'
+        "    Where a missing value is placed, in its own column alone, unless the column says so itself: at a private mean of\n"
+        "    the column, or in the middle of its bounds. Up to 2 % of the budget asks what part of each column is missing or\n"
+        "    outside its bounds, which is published, and for the means: less with many rows, nothing with too few.\n"
+        '    ``"middle"`` asks nothing.',
+        first=False,
+    ),
+    _Part(
+        ("bounds_share",),
+        "bounds_share : float, default={bounds_share}\n"
+        "    Part of the budget that finds private bounds and spreads, where there are any to be found.",
+        first=False,
     ),
     _Part(
         ("ledger",),

@@ -15,7 +15,7 @@ from cloister.cluster._base import PrivateFit, ScaledEstimator
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Plan, Planner, Request
-from cloister.domain import Box, FloatArray, Frame
+from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
 from cloister.exceptions import ParameterError
 from cloister.privacy import Step
 from cloister.questions import Ask, GridCounts, check_grid, price_question
@@ -66,6 +66,18 @@ class _GridEstimator(ScaledEstimator):
     def _needs_n_rows(self) -> bool:
         return isinstance(self.rule, str)
 
+    def _settle(self, domain: Domain) -> Domain:
+        """Return declared columns as a box: a grid cuts intervals, and knows neither levels nor weights nor spreads."""
+        if not isinstance(domain, ColumnDomain):
+            return domain
+        plain = all(type(part) is Interval for part in domain.parts("bounds"))
+        if not plain or len({one.weight for one in domain.columns}) > 1 or self.scaling == "spread":
+            rule = "numbers, dates and flags of equal weight, as a grid cuts intervals"
+            remedy = 'Leave categories, weights, missing="own" and scaling="spread" out, or use KMeans.'
+            validate.refuse(self._where("bounds"), rule, "other columns", remedy=remedy)
+        low, high = zip(*(domain.interval(index) for index in range(domain.n_columns)), strict=True)
+        return Box(low, high)
+
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:
         if frame.half_widths is None:
             validate.refuse(self._where("bounds"), "a box", frame.domain, remedy="Pass bounds=(low, high).")
@@ -107,7 +119,7 @@ class _GridEstimator(ScaledEstimator):
         return Synopsis(
             noisy_counts=fit.outcome.noisy_counts,
             domain=domain,
-            scaling=self.scaling,
+            scaling=fit.scaling,
             sigma=fit.outcome.sigma,
             counts=self.counts,
             receipt=fit.receipt,

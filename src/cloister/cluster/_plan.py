@@ -7,12 +7,11 @@ from typing import Any
 
 from cloister.domain import FloatArray, Relation
 from cloister.privacy import Cost, Entropy, Guarantee, Step
-from cloister.questions import Question, RowCount, plan_query
+from cloister.questions import Question, plan_query
 
-__all__ = ["COUNT", "Decision", "Outcome", "Plan", "Planner", "Request", "count_step"]
+__all__ = ["COUNT", "Decision", "Outcome", "Plan", "Planner", "Request"]
 
 COUNT = "count"  # name of the step that asks for the number of rows
-SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
 REFERENCE_DELTA = 1e-6  # at which rho or mu is read as an epsilon, for heuristics only
 
 
@@ -42,10 +41,10 @@ class Planner:
     part: float = 1.0
 
     @classmethod
-    def of(cls, request: Request, *, counted: bool) -> "Planner":
-        """Return the planner of a fit; where the number of rows is asked for first, of what that leaves."""
-        part = 1 - SIZE_SHARE if counted else 1.0
-        return cls(request.cost.share(part) if counted else request.cost, request.relation, part)
+    def of(cls, request: Request, *, first: float = 0.0) -> "Planner":
+        """Return the planner of a fit; where something is asked first, of what that leaves."""
+        part = 1 - first
+        return cls(request.cost.share(part) if first else request.cost, request.relation, part)
 
     def step(self, name: str, purpose: str, *, n_points: int, **queries: tuple[Question, float]) -> Step:
         """Return a step; each query is a question of the same sensitivity as the one to be asked, and its share."""
@@ -56,19 +55,21 @@ class Planner:
         return Step(name=name, purpose=purpose, n_points=n_points, queries=made)
 
 
-def count_step(request: Request) -> Step:
-    """Return the step that asks for the number of rows."""
-    planner = Planner(request.cost, request.relation)
-    return planner.step(COUNT, "How many rows there are", n_points=1, counts=(RowCount(), SIZE_SHARE))
-
-
+@dataclass(frozen=True, kw_only=True)
 class Plan(ABC):
     """What public numbers decide before the first question."""
+
+    preliminary: tuple[Step, ...] = ()  # asked before the method's own steps
 
     @property
     @abstractmethod
     def steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order; a step may be left out where the answers make it pointless."""
+        """What the method will ask, in order; a step may be left out where the answers make it pointless."""
+
+    @property
+    def all_steps(self) -> tuple[Step, ...]:
+        """What will be asked, in order, that before the method's own steps included."""
+        return (*self.preliminary, *self.steps)
 
 
 @dataclass(frozen=True, kw_only=True)

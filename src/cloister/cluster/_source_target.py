@@ -16,7 +16,7 @@ from cloister.cluster._plan import Decision, Plan, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.cluster._target import Problem, Target, ball_around, check_metric, read_target, state_problem
 from cloister.data import Rows, open_rows
-from cloister.domain import Domain, Frame, IntArray
+from cloister.domain import ColumnDomain, Domain, Frame, IntArray
 from cloister.exceptions import DataError
 from cloister.privacy import Step
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourMeans
@@ -225,6 +225,12 @@ class SourceTargetKMedoids(PrivateEstimator):
             generator=request.entropy.public_generator(),
             progress=progress,
         )
+
+    def _settle(self, domain: Domain) -> Domain:
+        if isinstance(domain, ColumnDomain):
+            remedy = "Pass bounds=(low, high), a Box or a Ball, or leave it out: the ball around the target is taken."
+            validate.refuse(self._where("bounds"), "a box or a ball around the target", "declared columns", remedy=remedy)
+        return domain
 
     def _domain(self, n_features: int) -> Domain:
         return super()._domain(n_features) if self._problem is None else self._problem.frame.domain

@@ -27,7 +27,7 @@ from cloister.domain._columns import (
     iso_date,
     level_key,
 )
-from cloister.domain._parts import project_to_simplex
+from cloister.domain._parts import Interval, project_to_simplex
 from cloister.domain._read import Domain, as_domain, domain_from_dict
 from cloister.domain._table import ColumnDomain, ColumnFrame
 
@@ -47,6 +47,7 @@ __all__ = [
     "FloatArray",
     "Frame",
     "IntArray",
+    "Interval",
     "Number",
     "Relation",
     "as_domain",

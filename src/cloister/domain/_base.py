@@ -214,6 +214,11 @@ class Frame:
         return self.n_features
 
     @property
+    def widths(self) -> tuple[int, ...]:
+        """Coordinates of the unit ball that each raw column has."""
+        return (1,) * self.n_features
+
+    @property
     def half_widths(self) -> FloatArray | None:
         """Half the widths of a box in the unit ball's coordinates; None for a ball."""
         return (self.domain.high - self.center) / self.scale if isinstance(self.domain, Box) else None

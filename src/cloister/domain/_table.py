@@ -40,6 +40,8 @@ class ColumnDomain:
     spreads : array of shape (n_columns,), optional
         A standard deviation of each column, found with noise: what ``scaling="spread"`` divides numbers and dates by. NaN for
         categories and flags, whose width is what it is.
+    guessed : tuple of bool, optional
+        For whom nothing stood out of the noise, so that a stated interval was taken.
 
     Notes
     -----
@@ -56,10 +58,12 @@ class ColumnDomain:
     columns: tuple[AnyDeclaration, ...]
     found: tuple[bool, ...] = ()
     spreads: FloatArray | None = None
+    guessed: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.found:
-            object.__setattr__(self, "found", (False,) * len(self.columns))
+        for name in ("found", "guessed"):
+            if not getattr(self, name):
+                object.__setattr__(self, name, (False,) * len(self.columns))
         for declared in self.columns:
             if isinstance(declared, Number) and not declared.is_private:
                 low, high = np.float64(declared.low), np.float64(declared.high)
@@ -168,7 +172,7 @@ class ColumnDomain:
         for index, declared in enumerate(self.columns):
             one = declared.to_dict()
             if self.found[index]:
-                one["found"] = True
+                one["found"] = "guess" if self.guessed[index] else "noise"
             if self.spreads is not None and math.isfinite(self.spreads[index]):
                 one["spread"] = float(self.spreads[index])
             columns.append(one)
@@ -178,7 +182,7 @@ class ColumnDomain:
     def from_dict(cls, data: dict[str, Any]) -> "ColumnDomain":
         """Read what ``to_dict`` wrote."""
         plain = [dict(one) for one in data["columns"]]
-        found = tuple(bool(one.pop("found", False)) for one in plain)
+        found = [one.pop("found", "") for one in plain]
         spreads = [one.pop("spread", None) for one in plain]
         declared = declare_columns("domain", {str(index): one for index, one in enumerate(plain)})
         if any(one.is_private for one in declared.values()):
@@ -188,7 +192,7 @@ class ColumnDomain:
             numbers = np.array([math.nan if one is None else float(one) for one in spreads])
             if not (np.isnan(numbers) | (numbers > 0)).all():
                 raise ValueError("spread")
-        return cls(tuple(declared.values()), found, numbers)
+        return cls(tuple(declared.values()), tuple(map(bool, found)), numbers, tuple(one == "guess" for one in found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +213,11 @@ class ColumnFrame(Frame):
     def n_raw(self) -> int:
         """Columns of raw rows."""
         return len(self.parts)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Coordinates of the unit ball that each raw column has."""
+        return tuple(part.dimension for part in self.parts)
 
     @cached_property
     def half_widths(self) -> FloatArray | None:

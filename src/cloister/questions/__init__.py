@@ -5,6 +5,7 @@ from cloister.privacy import Cost, Query, Step
 from cloister.questions._ask import Answer, Ask, Spend
 from cloister.questions._base import NearestQuestion, ProjectedQuestion, Question
 from cloister.questions._bounded import BoundedCounts, BoundedSums
+from cloister.questions._columns import CellStates, ColumnHistograms, ColumnIntervals, ColumnMagnitudes, NearestMissing
 from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
 from cloister.questions._cubes import LARGEST_CUBE_GRID, CubeCounts
 from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
@@ -26,6 +27,10 @@ __all__ = [
     "Ask",
     "BoundedCounts",
     "BoundedSums",
+    "CellStates",
+    "ColumnHistograms",
+    "ColumnIntervals",
+    "ColumnMagnitudes",
     "Cost",
     "CubeCounts",
     "DistanceHistogram",
@@ -34,6 +39,7 @@ __all__ = [
     "HashSums",
     "Nearest",
     "NearestCounts",
+    "NearestMissing",
     "NearestQuestion",
     "NearestSums",
     "NeighbourMeans",

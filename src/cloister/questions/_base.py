@@ -4,7 +4,8 @@
 A question states how far its whole answer can move between two neighbouring tables, in l1 and in l2, for each neighbouring
 relation. Answers of blocks add up to the answer of the table, so every backend is "map blocks, add arrays" and nothing else
 (one question keeps the nearest rows instead of adding; it says so in ``merge``). Rows come from ``Frame.clean``: in the unit
-ball, on the grid. Imported by the vault and the algorithms.
+ball, on the grid; histograms of single columns see raw cells instead, and say so in ``raw``. Imported by the vault and the
+algorithms.
 """
 
 from abc import ABC, abstractmethod
@@ -31,6 +32,7 @@ class Question(ABC):
     """One question about rows."""
 
     name: ClassVar[str]
+    raw: ClassVar[bool] = False  # whether it sees raw cells instead of clean rows
     selects: ClassVar[bool] = False  # whether the answers are costs, of which only the index of a low one is released
 
     @property

@@ -25,11 +25,13 @@ class Together:
 
     questions: tuple[Question, ...]
 
+    raw = False
+
     def __post_init__(self) -> None:
         for question in self.questions:
-            if type(question).merge is not Question.merge:
+            if type(question).merge is not Question.merge or question.raw:
                 remedy = "Ask the others one at a time."
-                validate.refuse("ask", "questions whose answers add up", question.name, remedy=remedy)
+                validate.refuse("ask", "questions about clean rows whose answers add up", question.name, remedy=remedy)
 
     @cached_property
     def _leaders(self) -> tuple[int, ...]:

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fit asks before its own plan: how many rows there are, where columns lie that nobody knows, what is missing.
+
+Each of these steps has a share of the budget that public numbers decide. The rest is the method's own.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cloister.algorithms import N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
+from cloister.cluster._plan import COUNT, Decision, Outcome, Planner, Request
+from cloister.domain import Ball, Box, Category, ColumnDomain, Domain, Flag, FloatArray, Frame
+from cloister.privacy import Step
+from cloister.questions import (
+    Ask,
+    CellStates,
+    ColumnIntervals,
+    ColumnMagnitudes,
+    NearestMissing,
+    NearestSums,
+    Question,
+    RowCount,
+    deviation,
+)
+from cloister.release import CellSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["BOUNDS_SHARE", "CELLS", "FirstSteps", "Ready", "ask_first", "plan_first", "told_of_present"]
+
+CELLS = "cells"  # name of the step that asks what is missing
+SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
+BOUNDS_SHARE = 0.05  # by default, for bounds that are not public and for spreads
+MAGNITUDES_PART, FIRST_LOOK_PART = 0.3, 0.34  # of the share for bounds; further looks divide the rest
+CELLS_LOW, CELLS_HIGH = 0.002, 0.01  # least and most for what is missing or outside; as much again for means and clusters
+CELL_ERROR = 0.005  # part of the rows that the noise of such a count should not exceed
+BLIND = 0.2  # part of the rows: where the noise exceeds it even at the most, nothing is asked
+FEWEST_PRESENT = 0.1  # part of a cluster's cells: a mean of fewer is not told apart from where missing ones were placed
+SURE_OF_MISSING = 3.0  # standard deviations from which on a column is taken to have missing values
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstSteps:
+    """The steps before a method's own; those that are not needed are None."""
+
+    count: Step | None = None
+    ranges: RangeSteps | None = None
+    cells: Step | None = None
+    share: float = 0.0  # of the budget, all together
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All of them, in order."""
+        ranges = () if self.ranges is None else self.ranges.steps
+        return tuple(step for step in (self.count, *ranges, self.cells) if step is not None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ready:
+    """What the first steps have found: where rows lie and how they are seen, and what to say of single cells."""
+
+    frame: Frame
+    scaling: str
+    cells: CellSummary
+    n_rows: float  # as the cells say; NaN where they were not asked about
+    filled: tuple[int, ...] = ()  # raw columns whose missing values were placed at a mean
+    decisions: dict[str, Decision] = field(default_factory=dict)
+
+    @property
+    def domain(self) -> Domain:
+        """Where rows lie."""
+        domain: Domain = self.frame.domain
+        return domain
+
+
+def plan_first(
+    request: Request, domain: Domain, *, scaling: str, n_rows: float | None, counts: bool, bounds_share: float, cells: bool
+) -> FirstSteps:
+    """Return the steps before a method's own.
+
+    Parameters
+    ----------
+    request : Request
+        What the fit is asked to do.
+    domain : Domain
+        As declared.
+    scaling : str
+        "spread" looks for the spread of every column.
+    n_rows : float, optional
+        The number of rows, public or noisy; None while nobody knows.
+    counts : bool
+        Whether the number of rows is asked for.
+    bounds_share : float
+        Part of the budget for bounds and spreads, where these are to be found.
+    cells : bool
+        Whether to ask what is missing or outside.
+    """
+    planner = Planner(request.cost, request.relation)
+    count = _count(planner) if counts else None
+    ranges = _ranges(planner, domain, scaling=scaling, share=bounds_share)
+    step = _cells(planner, domain, n_rows=n_rows) if cells else None
+    steps = [SIZE_SHARE if counts else 0.0, 0.0 if ranges is None else bounds_share, 0.0 if step is None else step.share]
+    return FirstSteps(count=count, ranges=ranges, cells=step, share=sum(steps))
+
+
+def _count(planner: Planner) -> Step:
+    return planner.step(COUNT, "How many rows there are", n_points=1, counts=(RowCount(), SIZE_SHARE))
+
+
+def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> RangeSteps | None:
+    if not isinstance(domain, ColumnDomain):
+        return None
+    looked_at = domain.measured if scaling == "spread" else domain.private
+    if not looked_at:
+        return None
+    magnitudes = None
+    if domain.private:
+        purpose = "The order of magnitude of columns whose bounds are private"
+        question: Question = ColumnMagnitudes(columns=domain.private)
+        magnitudes = planner.step("magnitudes", purpose, n_points=question.shape[1], counts=(question, MAGNITUDES_PART * share))
+    first = FIRST_LOOK_PART + (0.0 if domain.private else MAGNITUDES_PART)
+    rest = (1 - MAGNITUDES_PART - FIRST_LOOK_PART) / (N_LOOKS - 1)
+    width = len(looked_at)
+    question = ColumnIntervals(columns=looked_at, low=np.zeros(width), high=np.ones(width), n_intervals=N_INTERVALS)
+    looks = tuple(
+        planner.step(
+            f"look {index + 1}",
+            "Where the values of columns lie",
+            n_points=N_INTERVALS,
+            counts=(question, share * (first if index == 0 else rest)),
+        )
+        for index in range(N_LOOKS)
+    )
+    return RangeSteps(magnitudes=magnitudes, looks=looks)
+
+
+def _cells(planner: Planner, domain: Domain, *, n_rows: float | None) -> Step | None:
+    """Return the step that asks what is missing, unless there are too few rows for an answer that says anything."""
+    low, high = raw_bounds(domain)
+    states = CellStates(low=low, high=high)
+    size = 1.0 if n_rows is None else max(n_rows, 1.0)
+    noise = deviation(states, planner.budget, planner.relation)
+    share = min(CELLS_HIGH, max(CELLS_LOW, planner.budget.share_for_noise(noise / (CELL_ERROR * size))))
+    if deviation(states, planner.budget.share(share), planner.relation) > BLIND * size:
+        return None
+    dimension = domain.frame().n_features
+    sums = NearestSums(points=np.zeros((1, dimension)), radius=1.0)
+    purpose = "What part of each column is missing or outside its bounds, and the means for missing values"
+    return planner.step(CELLS, purpose, n_points=len(low), counts=(states, share), sums=(sums, share), clusters=(states, share))
+
+
+def raw_bounds(domain: Domain) -> tuple[FloatArray, FloatArray]:
+    """Return the bounds of raw values: of a category, the positions of its levels."""
+    if isinstance(domain, Box):
+        return np.atleast_1d(domain.low), np.atleast_1d(domain.high)
+    if isinstance(domain, Ball):
+        center = np.atleast_1d(domain.center)
+        return center - domain.radius, center + domain.radius
+    pairs = [
+        (0.0, len(one.levels) - 1.0) if isinstance(one, Category) else domain.interval(index)
+        for index, one in enumerate(domain.columns)
+    ]
+    low, high = np.array(pairs).T
+    return low, high
+
+
+def ask_first(
+    ask: Ask,
+    first: FirstSteps,
+    domain: Domain,
+    *,
+    scaling: str,
+    nullable: tuple[bool, ...],
+    settle: "Callable[[Domain], Domain]",
+    use: "Callable[[Frame], None]",
+) -> Ready:
+    """Ask for bounds and missing values, and return how rows are seen from then on.
+
+    `settle` is the method's last word on the domain; `use` tells the vault how to see the rows. The number of rows is
+    not asked for here.
+    """
+    domain = settle(_find_bounds(ask, first.ranges, domain, scaling=scaling))
+    frame = domain.frame(scaling=scaling)
+    use(frame)
+    if first.cells is None:
+        return Ready(frame=frame, scaling=scaling, cells=CellSummary(), n_rows=math.nan)
+    low, high = raw_bounds(domain)
+    answer = ask(CellStates(low=low, high=high), first.cells["counts"])
+    n_rows = max(float(answer.value.sum(axis=1).mean()), 1.0)
+    absent, outside = answer.value[:, CellStates.MISSING], answer.value[:, CellStates.OUTSIDE]
+    places = None
+    unplaced = absent + np.where(_no_interval(domain), outside, 0.0)
+    filled = _filled(domain, unplaced, answer.sigma, nullable)
+    if filled:
+        present = np.maximum(n_rows - unplaced, 1.0)
+        sums = ask(NearestSums(points=np.zeros((1, frame.n_features)), radius=1.0), first.cells["sums"])
+        places = _means(frame, sums.value[0], sums.sigma, present)
+        frame = domain.frame(scaling=scaling, missing=places)
+        use(frame)
+    parts = [np.clip(counts / n_rows, 0.0, 1.0) for counts in (absent, outside)]
+    cells = CellSummary(places=places, missing=parts[0], outside=parts[1], error=answer.sigma / n_rows)
+    return Ready(frame=frame, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
+
+
+def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling: str) -> Domain:
+    if steps is None:
+        return domain
+    assert isinstance(domain, ColumnDomain)
+    looked_at = domain.measured if scaling == "spread" else domain.private
+    found = find_ranges(ask, steps, {index: None if index in domain.private else domain.interval(index) for index in looked_at})
+    spreads = None
+    if scaling == "spread":
+        spreads = np.array([found[index].spread if index in found else math.nan for index in range(domain.n_columns)])
+    bounds = {index: (found[index].low, found[index].high) for index in domain.private}
+    return replace(domain.with_bounds(bounds, spreads), guessed=_guessed(found, domain))
+
+
+def _guessed(found: dict[int, Found], domain: ColumnDomain) -> tuple[bool, ...]:
+    """Say for which columns nothing stood out of the noise."""
+    return tuple(index in domain.private and not found[index].seen for index in range(domain.n_columns))
+
+
+def _no_interval(domain: Domain) -> "np.typing.NDArray[np.bool_]":
+    """Say in which columns a value outside is placed as a missing one is: it is no level."""
+    if not isinstance(domain, ColumnDomain):
+        return np.zeros(1, dtype=bool)
+    return np.array([isinstance(one, Category | Flag) for one in domain.columns])
+
+
+def _filled(domain: Domain, counts: FloatArray, sigma: float, nullable: tuple[bool, ...]) -> tuple[int, ...]:
+    """Return the columns that need a mean: they take it, their type allows missing values, and there seem to be some."""
+    takes = [one.missing == "mean" for one in domain.columns] if isinstance(domain, ColumnDomain) else [True] * len(counts)
+    unknown = np.broadcast_to(_no_interval(domain), len(counts))
+    possible = np.array(takes) & (np.array(nullable) | unknown)
+    return tuple(int(index) for index in np.flatnonzero(possible & (counts > SURE_OF_MISSING * sigma)))
+
+
+def told_of_present(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outcome) -> Outcome:
+    """Return centres of what is there: missing values were placed at the mean of their column, which draws centres to it.
+
+    Of the rows of a cluster a part f was placed at m, so that its centre is (1 - f) times the mean of the others plus f m. One
+    more question tells f for every cluster and column; where the noise says little about it, the part in the whole table
+    says more.
+    """
+    if not ready.filled or first.cells is None:
+        return outcome
+    frame, places = ready.frame, ready.frame.to_unit(np.asarray(ready.cells.places)[None])[0]
+    lowest = np.where(np.broadcast_to(_no_interval(ready.domain), frame.n_raw)[list(ready.filled)], 0.0, -np.inf)
+    question = NearestMissing(points=frame.clip_unit(outcome.centers), frame=frame, columns=ready.filled, lowest=lowest)
+    answer = ask(question, first.cells["clusters"])
+    assert ready.cells.missing is not None
+    centers, errors = outcome.centers.copy(), outcome.center_errors.copy()
+    ends = np.cumsum((0, *frame.widths))
+    for position, column in enumerate(ready.filled):
+        cut = slice(ends[column], ends[column + 1])
+        overall = float(answer.value[:, position].sum()) / ready.n_rows
+        part, part_error = _parts(answer.value[:, position], answer.sigma, outcome.counts, overall)
+        there = 1 - part[:, None]
+        centers[:, cut] = (centers[:, cut] - part[:, None] * places[cut]) / there
+        errors[:, cut] = np.hypot(errors[:, cut], part_error[:, None] * (centers[:, cut] - places[cut])) / there
+    return replace(outcome, centers=frame.clip_unit(centers), center_errors=np.minimum(errors, 1.0))
+
+
+def _parts(missing: FloatArray, sigma: float, counts: FloatArray, overall: float) -> tuple[FloatArray, FloatArray]:
+    """Return which part of each cluster is missing, drawn to the part in the whole table as far as its noise demands."""
+    sizes = np.maximum(counts, 1.0)
+    parts, variances = missing / sizes, (sigma / sizes) ** 2
+    varied = max(float(np.average((parts - overall) ** 2 - variances, weights=1 / variances)), 0.0)
+    weights = varied / (varied + variances)
+    most = 1 - FEWEST_PRESENT
+    return np.clip(weights * parts + (1 - weights) * overall, 0.0, most), np.sqrt(np.maximum(weights, 0.05) * variances)
+
+
+def _means(frame: Frame, sums: FloatArray, sigma: float, present: FloatArray) -> FloatArray:
+    """Return the mean of what is not missing in each column, shrunk towards its middle as far as its noise demands.
+
+    Missing cells lie at the middle so far and add nothing to the sums.
+    """
+    sizes = np.repeat(present, frame.widths)
+    means = sums / sizes
+    squares = means**2
+    shrunk = means * np.maximum(1 - (sigma / sizes) ** 2 / np.maximum(squares, 1e-300), 0.0)
+    return np.asarray(frame.from_unit(shrunk[None])[0])

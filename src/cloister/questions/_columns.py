@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Histograms of single columns: what is missing or outside, of which magnitude values are, and where in an interval they lie.
+
+The other questions see clean rows, in the unit ball. These see raw rows: each cell, by itself, belongs to one bin of its own
+column. So a row adds one to exactly one bin of each column, whatever its cells hold.
+"""
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cloister import validate
+from cloister.domain import FloatArray, Frame, IntArray, Relation
+from cloister.questions._base import Question, public_points
+from cloister.questions._search import Nearest
+
+__all__ = ["CellStates", "ColumnHistograms", "ColumnIntervals", "ColumnMagnitudes", "NearestMissing"]
+
+SMALLEST_OCTAVE, LARGEST_OCTAVE = -64, 127  # what is smaller counts as zero, what is larger as the largest
+LARGEST_HISTOGRAMS = 1 << 24  # numbers, each of which gets its own draw of noise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ColumnHistograms(Question):
+    """A question that puts each cell of some columns into one bin of its column, and counts."""
+
+    raw: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if math.prod(self.shape) > LARGEST_HISTOGRAMS:
+            rule = f"at most {LARGEST_HISTOGRAMS:,} bins in all"
+            validate.refuse(type(self).__name__, rule, math.prod(self.shape), remedy="Use fewer columns.")
+
+    @abstractmethod
+    def bins(self, rows: FloatArray) -> FloatArray:
+        """Return the bin of each cell, one column of bins for each column that is asked about."""
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the cells of one block of raw rows."""
+        n_columns, n_bins = self.shape
+        with np.errstate(all="ignore"):  # a warning would reveal that some value is large
+            bins = self.bins(np.asarray(rows, dtype=np.float64))
+            # Whatever a cell holds, it is counted in one bin of its own column and nowhere else.
+            places = np.clip(np.nan_to_num(bins), 0, n_bins - 1).astype(np.int64)
+        places += np.arange(n_columns, dtype=np.int64) * n_bins
+        return np.bincount(places.ravel(), minlength=n_columns * n_bins).reshape(self.shape)
+
+    def l1_sensitivity(self, relation: Relation) -> float:
+        # A row adds one to one bin of each column. Replacing it takes one from a bin of each and gives one to another.
+        return float(self.shape[0] if relation is Relation.ADD_REMOVE else 2 * self.shape[0])
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        # The same changes of one, all in different bins: the root of their number (rounded up).
+        return math.nextafter(math.sqrt(self.l1_sensitivity(relation)), math.inf)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellStates(ColumnHistograms):
+    """How many cells of each column lie within its bounds, are missing (or not finite), and lie outside: three bins.
+
+    Parameters
+    ----------
+    low, high : array of shape (n_columns,)
+        Public bounds of the raw values.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    name: ClassVar[str] = "cell_states"
+    MISSING: ClassVar[int] = 1
+    OUTSIDE: ClassVar[int] = 2
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Three bins for each column."""
+        return (len(self.low), 3)
+
+    def bins(self, rows: FloatArray) -> FloatArray:
+        """Return the state of each cell."""
+        states = np.zeros(rows.shape)
+        states[(rows < self.low) | (rows > self.high)] = self.OUTSIDE
+        states[~np.isfinite(rows)] = self.MISSING
+        return states
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ColumnMagnitudes(ColumnHistograms):
+    """How many cells of some columns have each sign and power of two, from the most negative to the largest.
+
+    Zero is in the middle; the last bin is for cells that are missing or not finite.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Positions of the columns.
+    """
+
+    columns: tuple[int, ...]
+    name: ClassVar[str] = "column_magnitudes"
+    N_OCTAVES: ClassVar[int] = LARGEST_OCTAVE - SMALLEST_OCTAVE + 1
+    ZERO: ClassVar[int] = N_OCTAVES
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """A bin for each sign and power, one for zero, and one for missing cells."""
+        return (len(self.columns), 2 * self.N_OCTAVES + 2)
+
+    def bins(self, rows: FloatArray) -> FloatArray:
+        """Return the bin of each cell."""
+        cells = rows[:, list(self.columns)]
+        octaves = np.frexp(cells)[1] - 1 - SMALLEST_OCTAVE
+        steps = np.clip(octaves + 1, 0, self.N_OCTAVES)  # 0: too small to count
+        places = self.ZERO + np.where(cells == 0, 0, np.sign(cells) * steps)
+        return np.where(np.isfinite(cells), places, 2 * self.N_OCTAVES + 1)
+
+    @classmethod
+    def edges(cls, first: int, last: int) -> tuple[float, float]:
+        """Return the interval that the bins from `first` to `last` cover."""
+        return cls._edge(first, outer=first < cls.ZERO), cls._edge(last, outer=last > cls.ZERO)
+
+    @classmethod
+    def _edge(cls, place: int, *, outer: bool) -> float:
+        step = place - cls.ZERO
+        if step == 0:
+            return 0.0
+        power = 2.0 ** (SMALLEST_OCTAVE + abs(step) - 1 + outer)
+        return power if step > 0 else -power
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ColumnIntervals(ColumnHistograms):
+    """How many cells of some columns lie in each of some equal intervals between two ends.
+
+    The first bin is for what lies below, the last two for what lies above, and for cells that are missing or not finite.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Positions of the columns.
+    low, high : array of shape (n_columns,)
+        Public ends, low below high.
+    n_intervals : int
+        Between the ends.
+    """
+
+    columns: tuple[int, ...]
+    low: FloatArray
+    high: FloatArray
+    n_intervals: int
+    name: ClassVar[str] = "column_intervals"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The intervals of each column and three bins more."""
+        return (len(self.columns), self.n_intervals + 3)
+
+    def bins(self, rows: FloatArray) -> FloatArray:
+        """Return the bin of each cell."""
+        cells = rows[:, list(self.columns)]
+        inside = 1 + np.floor((cells - self.low) / (self.high - self.low) * self.n_intervals)
+        places = np.clip(inside, 1, self.n_intervals)
+        places = np.where(cells < self.low, 0, np.where(cells > self.high, self.n_intervals + 1, places))
+        return np.where(np.isfinite(cells), places, self.n_intervals + 2)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearestMissing(Question):
+    """How many cells of some columns are missing among the rows that have each of the public points as their nearest.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_features)
+        Public, in the unit ball.
+    frame : Frame
+        The public map through which rows are compared to the points.
+    columns : tuple of int
+        Positions of the raw columns.
+    lowest : array of shape (n_columns,)
+        What is below it is missing as well: a word that is no level.
+    """
+
+    points: FloatArray
+    frame: Frame
+    columns: tuple[int, ...]
+    lowest: FloatArray
+    name: ClassVar[str] = "nearest_missing"
+    raw: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", public_points("NearestMissing.points", self.points))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One count per point and column."""
+        return (len(self.points), len(self.columns))
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the missing cells of one block of raw rows."""
+        labels = Nearest(self.points)(self.frame.clean(rows))
+        cells = np.asarray(rows, dtype=np.float64)[:, list(self.columns)]
+        missing = ~np.isfinite(cells) | (cells < self.lowest)
+        counts = [np.bincount(labels[column], minlength=len(self.points)) for column in missing.T]
+        return np.stack(counts, axis=1)
+
+    def l1_sensitivity(self, relation: Relation) -> float:
+        # A row adds at most one to one count of each column, those of its nearest point. Replacing it does so twice.
+        return float(self.shape[1] if relation is Relation.ADD_REMOVE else 2 * self.shape[1])
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        # Adding changes as many counts as there are columns by at most one each. Replacing changes as many again where the
+        # nearest point is another one; where it is the same, no count moves by more than one.
+        return math.nextafter(math.sqrt(self.l1_sensitivity(relation)), math.inf)
