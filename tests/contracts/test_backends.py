@@ -16,7 +16,7 @@ import pytest
 
 from cloister import GDP, Ledger
 from cloister.data import BlockCache, LocalRows, open_rows
-from cloister.domain import Box, Relation
+from cloister.domain import Box, Category, Date, Flag, Number, Relation, as_domain
 from cloister.engines import ENGINES
 from cloister.privacy import Entropy
 from cloister.questions import DistanceHistogram, GridCounts, NearestCounts, NearestSums, NeighbourMeans, RowCount
@@ -350,6 +350,132 @@ def test_files_read_by_a_cluster_in_pieces_give_the_same_answers(kind, engine, t
     monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
     rows = open_rows(FILES[kind](tmp_path, table), engine=engine)
     assert same(noisy_answers(rows), noisy_answers(open_rows(table)))
+
+
+# -- columns that are declared -------------------------------------------------------------------------------------------------
+
+COLUMNS = {
+    "admitted": Date("2020-01-01", "2021-12-31", missing="middle"),
+    "glucose": Number(40, 400, missing="middle"),
+    "sex": Category(["f", "m"], missing="middle"),
+    "ward": Category(["a", "b", 3], missing="own"),
+    "smoker": Flag(missing="middle"),
+    "age": Number(0, 120, missing=50),
+}
+MIXED_FRAME = as_domain("test", COLUMNS, len(COLUMNS)).frame()
+
+
+class Cells:
+    """Counts and sums of the cells, as integers: what is missing, unknown, and what the rest adds up to."""
+
+    def __call__(self, block):
+        raw = np.asarray(block, dtype=np.float64)
+        known = np.where(np.isfinite(raw) & (raw >= 0), raw, 0.0)
+        unit = np.rint(np.ldexp(MIXED_FRAME.clean(block), 30)).astype(np.int64)
+        sums = np.rint(np.ldexp(known, 10)).astype(np.int64).sum(axis=0)
+        return np.concatenate([[len(raw)], np.isnan(raw).sum(axis=0), (raw < 0).sum(axis=0), sums, unit.sum(axis=0)])
+
+
+@pytest.fixture
+def patients(generator):
+    """Patients as people have them: words, dates, flags and gaps; an ID that must not slip in."""
+    n = 260
+    gaps = generator.random((n, 6)) < 0.1
+    days = np.datetime64("2020-01-01", "D") + generator.integers(-50, 800, n)
+    columns = {
+        "patient": [f"p{number}" for number in range(n)],
+        "sex": generator.choice(["f", "m", " f", "x", ""], n).tolist(),
+        "age": generator.integers(0, 140, n).tolist(),
+        "smoker": generator.choice([True, False], n).tolist(),
+        "admitted": days.astype(object).tolist(),
+        "glucose": generator.integers(30, 450, n).astype(float).tolist(),
+        "ward": generator.choice(["a", "b", "3", "c"], n).tolist(),
+    }
+    for gap, values in zip(gaps.T, list(columns.values())[1:], strict=True):
+        values[:] = [None if missing else value for missing, value in zip(gap, values, strict=True)]
+    return pd.DataFrame(columns, dtype=object)
+
+
+def typed(patients):
+    kinds = {"sex": "category", "smoker": "boolean", "age": "Int64", "glucose": float, "ward": "string", "patient": "str"}
+    return patients.astype({**kinds, "admitted": "datetime64[s]"})
+
+
+def arrow_patients(patients):
+    return pa.table({name: pa.array(patients[name].tolist()) for name in patients})
+
+
+OF_PATIENTS = {
+    "pandas-typed": typed,
+    "pandas-arrow": lambda patients: arrow_patients(patients).to_pandas(types_mapper=pd.ArrowDtype),
+    "arrow": arrow_patients,
+    "arrow-chunks": lambda patients: pa.concat_tables(map(arrow_patients, (patients[:9], patients[9:50], patients[50:]))),
+    "polars": lambda patients: pl.DataFrame(arrow_patients(patients)).with_columns(pl.col("ward").cast(pl.Categorical)),
+    "dask-1": lambda patients: dd.from_pandas(typed(patients), npartitions=1),
+    "dask-3": lambda patients: dd.from_pandas(patients, npartitions=3),
+}
+PATIENT_FILES = {
+    "parquet": (pa.parquet.write_table, ".parquet"),
+    "small-groups": (lambda table, place: pa.parquet.write_table(table, place, row_group_size=13), ".parquet"),
+    "csv": (pa.csv.write_csv, ".csv"),
+}
+
+
+def cells(data, **options):
+    return open_rows(data, COLUMNS, **options).fold(Cells())
+
+
+def test_declared_columns_have_every_kind_of_cell(patients):
+    found = cells(patients, n_jobs=1)
+    assert found[0] == len(patients)
+    assert (found[1:7] > 0).all()  # missing ones, in every column
+    assert (found[9:11] > 0).all()  # unknown levels of both categories
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("kind", OF_PATIENTS)
+def test_declared_columns_give_the_same_integers(kind, n_jobs, patients):
+    data = OF_PATIENTS[kind](patients)
+    assert np.array_equal(cells(data, n_jobs=n_jobs), cells(patients, n_jobs=1))
+
+
+@pytest.mark.parametrize("engine", [None, "dask"])
+@pytest.mark.parametrize("kind", PATIENT_FILES)
+def test_declared_columns_of_files_give_the_same_integers(kind, engine, patients, tmp_path, monkeypatch):
+    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 1000)
+    write, suffix = PATIENT_FILES[kind]
+    place = file(tmp_path, arrow_patients(patients), write, suffix)
+    assert np.array_equal(cells(place, engine=engine), cells(patients, n_jobs=1))
+
+
+def dask_patients(patients, partitions, cluster):
+    return dd.from_pandas(typed(patients), npartitions=partitions)
+
+
+def spark_patients(patients, partitions, cluster):
+    schema = "patient string, sex string, age int, smoker boolean, admitted date, glucose double, ward string"
+    return cluster.createDataFrame(list(patients.itertuples(index=False, name=None)), schema).repartition(partitions)
+
+
+@on_clusters("make", lambda engine: [{"dask": dask_patients, "spark": spark_patients}[engine]])
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_a_cluster_gives_the_same_integers_of_declared_columns(make, partitions, patients, cluster):
+    rows = open_rows(make(patients, partitions, cluster), COLUMNS)
+    assert rows.feature_names == tuple(COLUMNS)
+    expected = cells(patients, n_jobs=1)
+    assert np.array_equal(rows.fold(Cells()), expected)
+    assert np.array_equal(rows.fold(Cells(), cache=BlockCache(np.array)), expected)  # kept from here on
+    assert np.array_equal(rows.fold(Cells(), cache=BlockCache(np.array)), expected)
+
+
+@on_clusters("kind", lambda engine: list(PATIENT_FILES))
+def test_declared_columns_of_files_read_by_a_cluster_give_the_same_integers(
+    kind, engine, patients, tmp_path, cluster, monkeypatch
+):
+    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
+    write, suffix = PATIENT_FILES[kind]
+    place = file(tmp_path, arrow_patients(patients), write, suffix)
+    assert np.array_equal(cells(place, engine=engine), cells(patients, n_jobs=1))
 
 
 # -- whole numbers beyond 32 bits -----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from cloister import KMeans, PEMeans, open_rows
 from cloister.data import _csv, _files
+from cloister.domain import Category, Date, Flag, Number
 
 
 class Stubborn(float):
@@ -112,9 +113,28 @@ def tables(draw, values, width=2):
     return rows, [*rows[:place], extra, *rows[place:]], place
 
 
-def agree(make, drawn):
+def odd_moment(ticks):
+    """Return a time that only NumPy has, in one of its units."""
+    return np.datetime64(ticks, ("Y", "h", "s", "ms", "us", "ns", "ps")[ticks % 7])
+
+
+def is_utf_8(text):
+    return text.encode("utf-8", "replace").decode() == text
+
+
+def dictionary(column):
+    return pa.array(column.combine_chunks()).dictionary_encode()
+
+
+def categorical(kind, rows):
+    """Return columns of pandas with categories, where pandas makes some of this type."""
+    frame = arrow(kind, rows).to_pandas(types_mapper=pd.ArrowDtype)
+    return frame.astype("category") if kind in (pa.string(), pa.int64(), pa.bool_(), pa.date32()) else frame
+
+
+def agree(make, drawn, **options):
     rows, more, place = drawn
-    before, after = bits(make(rows)), bits(make(more))
+    before, after = bits(make(rows), **options), bits(make(more), **options)
     assert after.shape == (len(more), 2)
     assert np.array_equal(before, np.delete(after, place, axis=0))
 
@@ -351,6 +371,84 @@ def test_one_more_line_of_a_csv_file_changes_no_other(drawn, chunk, tmp_path, mo
     assert np.array_equal(np.delete(bits(make(drawn[1]), engine="dask"), drawn[2], axis=0), before)
 
 
+# -- columns that are declared -----------------------------------------------------------------------------------------------
+
+LEVELS = ["f", "m", 7, True, "2020-01-31", "secret"]
+DECLARED = {
+    "numbers": {"a": Number(0, 1), "b": Number("private")},
+    "category": {"b": Category(LEVELS), "a": Number(0, 1)},
+    "flag": {"a": Flag(), "b": Category(LEVELS, missing="own")},
+    "date": {"a": Date("2020-01-01", "2021-01-01"), "b": Flag()},
+}
+WORDS = st.sampled_from(
+    ["f", " m ", "7", "yes", "NO", "2020-01-31", "2020-01-31T12:00:00.5+02:00", "10000-01-01", "\ud800", b"f"]
+)
+MOMENTS = st.one_of(st.datetimes(), st.dates(), st.datetimes().map(np.datetime64), st.integers(-(2**62), 2**62).map(odd_moment))
+NAMED = ["pandas", "dask-frame"]
+
+
+@pytest.mark.parametrize("columns", DECLARED.values(), ids=DECLARED)
+@pytest.mark.parametrize("kind_of_table", NAMED)
+@QUICK
+@given(drawn=tables(st.one_of(VALUES, WORDS, MOMENTS)))
+def test_one_more_row_of_any_values_in_declared_columns_changes_no_other(kind_of_table, columns, drawn):
+    agree(OF_OBJECTS[kind_of_table], drawn, columns=columns)
+
+
+TYPES_OF_ALL = {
+    **TYPES,
+    pa.string(): st.one_of(
+        st.none(), WORDS.filter(lambda word: word not in ("\ud800", b"f")), st.text(max_size=3).filter(is_utf_8)
+    ),
+    pa.date32(): st.dates(),
+    pa.timestamp("us"): st.datetimes(),
+    pa.timestamp("ns", "Europe/Berlin"): st.integers(-(2**63) + 1, 2**63 - 1),
+    pa.timestamp("s"): st.integers(-(2**63) + 1, 2**63 - 1),
+}
+FITTING = {
+    "numbers": [*TYPES, pa.string()],
+    "category": [*TYPES, pa.string()],
+    "flag": [*TYPES, pa.string()],
+    "date": [pa.string(), pa.null()],
+    "category-of-times": list(TYPES_OF_ALL)[len(TYPES) :],
+    "times": [pa.date32(), pa.timestamp("us"), pa.timestamp("ns", "Europe/Berlin"), pa.timestamp("s"), pa.string()],
+}
+OF_TYPES_DECLARED = {
+    **DECLARED,
+    "category-of-times": {"a": Category(LEVELS), "b": Category(["x", "y"])},
+    "times": {"a": Date("2020-01-01", "2021-01-01"), "b": Category(LEVELS)},
+}
+OF_ALL_TYPES = {
+    **OF_TYPES,
+    "dictionary": lambda kind, rows: pa.table({name: dictionary(arrow(kind, rows)[name]) for name in "ab"}),
+    "categorical": lambda kind, rows: categorical(kind, rows),
+}
+
+
+@pytest.mark.parametrize("name", FITTING)
+@pytest.mark.parametrize("kind_of_table", OF_ALL_TYPES)
+@QUICK
+@given(data=st.data())
+def test_one_more_row_of_a_type_in_declared_columns_changes_no_other(kind_of_table, name, data):
+    kind = data.draw(st.sampled_from(FITTING[name]))
+    drawn = data.draw(tables(st.one_of(st.none(), TYPES_OF_ALL[kind])))
+    agree(lambda rows: OF_ALL_TYPES[kind_of_table](kind, rows), drawn, columns=OF_TYPES_DECLARED[name])
+
+
+@pytest.mark.parametrize("name", FITTING)
+@QUICK
+@given(data=st.data())
+def test_one_more_row_of_declared_columns_of_a_parquet_file_changes_no_other(name, data, tmp_path):
+    kind = data.draw(st.sampled_from([kind for kind in FITTING[name] if kind != pa.timestamp("s")]))  # Parquet has none
+    place = tmp_path / "rows.parquet"
+
+    def make(rows):
+        pa.parquet.write_table(arrow(kind, rows), place, row_group_size=2)
+        return place
+
+    agree(make, data.draw(tables(st.one_of(st.none(), TYPES_OF_ALL[kind]))), columns=OF_TYPES_DECLARED[name])
+
+
 # -- partitions that are not what was declared -------------------------------------------------------------------------------
 
 
@@ -421,6 +519,40 @@ def test_one_more_row_of_a_spark_frame_changes_no_other(spark):
         frame = spark.createDataFrame(some, schema).coalesce(1)
         found = bits(frame)
         assert np.array_equal(found, bits(frame.toArrow()))
+        return found
+
+    for place in range(len(rows) + 1):
+        more = [*rows[:place], extra, *rows[place:]]
+        assert np.array_equal(np.delete(read(more), place, axis=0), read(rows))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+def test_one_more_row_of_declared_columns_of_a_spark_frame_changes_no_other(spark):
+    schema = "a string, b date, c timestamp_ntz, d boolean, e string, f string, g int, h double"
+    columns = {
+        "c": Date("2020-01-01", "2021-01-01"),
+        "a": Category(LEVELS),
+        "b": Date("2020-01-01", "2021-01-01"),
+        "d": Flag(),
+        "e": Number(0, 1),
+        "f": Flag(),
+        "g": Category([7, 8]),
+        "h": Category([7, 8]),
+    }
+    rows = [
+        ("f", date(2020, 1, 31), datetime(2020, 1, 31, 12), True, "0.5", "yes", 7, 7.0),
+        (None, None, None, None, None, None, None, None),
+        ("", date(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999), False, "x", "?", 2**31 - 1, math.nan),
+    ]
+    extra = ("\u00e4\x00", date(9999, 12, 31), datetime(1, 1, 1), None, "1e999", "\n", -1, -math.inf)
+
+    def read(some):
+        frame = spark.createDataFrame(some, schema).coalesce(1)
+        found = bits(frame, columns=columns)
+        assert np.array_equal(found, bits(frame.toArrow(), columns=columns))
+        objects_of = pd.DataFrame(dict(zip(frame.columns, map(list, zip(*some, strict=True)), strict=True)), dtype=object)
+        assert np.array_equal(found, bits(objects_of, columns=columns))
         return found
 
     for place in range(len(rows) + 1):
