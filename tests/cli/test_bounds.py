@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cloister.cli._bounds import read_bounds
+from cloister.cli._bounds import read_bounds, read_query
+from cloister.domain import Category, Date, Flag, Number
 from cloister.exceptions import ParameterError
 
 
@@ -60,7 +61,7 @@ def test_a_refusal_says_what_to_write(texts: list[str], match: str) -> None:
         read_bounds(texts)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "nonsense", "column,low\na,1\n", '{"a": 3}', '{"a": [1, 2, 3]}'])
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "nonsense", "column,low\na,1\n"])
 def test_a_file_without_bounds_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "bounds.json").write_text(text)
     with pytest.raises(ParameterError, match="holds no bounds"):
@@ -70,6 +71,8 @@ def test_a_file_without_bounds_is_refused(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "match"),
     [
+        ('{"a": 3}', r"--bounds\['a'\]: expected what the column is, got 3"),
+        ('{"a": [1, 2, 3]}', "expected what the column is"),
         ('{"a": [1, "x"]}', "expected two numbers"),
         ('{"a": [1, NaN]}', "low < high"),
         ('{"a": [0, 1], "a": [0, 2]}', "twice"),
@@ -91,3 +94,146 @@ def test_missing_and_unknown_columns_are_named() -> None:
     assert "Smith" not in str(caught.value), "the first line of a file without names is somebody's row"
     with pytest.raises(ParameterError, match=r"'b' not in the table. The columns are: 'age', 'c'"):
         read_bounds(["age=0:1,b=0:1"]).refuse_unknown(["age", "c"])
+
+
+# -- declared columns ----------------------------------------------------------------------------------------------------
+
+DECLARED = {
+    "age": (0.0, 120.0),
+    "sex": Category(["f", "m"]),
+    "smoker": Flag(),
+    "admitted": Date("2020-01-01", "2026-12-31"),
+    "income": Number("private"),
+}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["age=0:120", "sex=f|m", "smoker=flag", "admitted=2020-01-01:2026-12-31", "income=private"],
+        ["age=0:120,sex=f|m,smoker=flag,admitted=2020-01-01:2026-12-31,income=private"],
+        ["age=0:120 sex=f|m smoker=Flag;admitted = 2020-01-01 : 2026-12-31, income=PRIVATE "],
+    ],
+)
+def test_columns_are_declared_inline(texts: list[str]) -> None:
+    bounds = read_bounds(texts)
+    assert bounds.named == DECLARED
+    assert not bounds.are_pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("smoking status=never smoked|used to smoke|smokes", ("never smoked", "used to smoke", "smokes")),
+        ("stage= 1 | 2 | 3 ", ("1", "2", "3")),
+    ],
+)
+def test_levels_of_one_column_may_hold_spaces(text: str, levels: tuple[str, ...]) -> None:
+    (declared,) = read_bounds([text]).named.values()
+    assert declared.levels == levels
+
+
+def test_times_are_dates_with_a_clock() -> None:
+    found = read_bounds(["seen=2024-10-04T08:00:00:2024-10-04T20:00:00,age=0:1"]).named["seen"]
+    assert found == Date("2024-10-04T08:00:00", "2024-10-04T20:00:00")
+    assert read_bounds(["seen=2024-10-04T08:00:2024-10-05"]).named["seen"] == Date("2024-10-04T08:00:00", "2024-10-05")
+
+
+JSON = """{"_help": ["words"], "age": [0, 120], "sex": {"levels": ["f", "m"]}, "smoker": "flag",
+ "admitted": ["2020-01-01", "2026-12-31"], "income": "private"}"""
+LONG_JSON = """{"age": {"type": "number", "low": 0, "high": 120}, "sex": {"type": "category", "levels": ["f", "m"]},
+ "smoker": {"type": "flag"}, "admitted": {"type": "date", "low": "2020-01-01", "high": "2026-12-31"},
+ "income": {"type": "number", "low": "private", "high": null}}"""
+TOML = """
+age = [0, 120]
+income = "private"
+smoker = "flag"
+[sex]
+levels = ["f", "m"]
+[admitted]
+type = "date"
+low = 2020-01-01
+high = 2026-12-31
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("s.json", JSON), ("s.json", LONG_JSON), ("s.toml", TOML)])
+def test_a_schema_file_declares_columns(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert read_bounds([str(tmp_path / name)]).named == DECLARED
+
+
+def test_a_file_says_more_than_bounds(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text(
+        '{"age": {"low": 0, "high": 120, "missing": "own"}, "ward": {"levels": [1, 2], "weight": 2, "missing": 1},'
+        ' "day": {"low": "2020-01-01", "high": "2021-01-01"}, "_help": {"levels": ["a", "b"]}}'
+    )
+    assert read_bounds([str(tmp_path / "s.json")]).named == {
+        "age": Number(0, 120, missing="own"),
+        "ward": Category([1, 2], weight=2, missing=1),
+        "day": Date("2020-01-01", "2021-01-01"),
+        "_help": Category(["a", "b"]),
+    }
+
+
+def test_dates_may_stand_in_a_csv_file(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text("column,low,high\nday,2020-01-01,2021-01-01\nage,0,1\n")
+    found = read_bounds([str(tmp_path / "b.csv")]).named
+    assert found == {"day": Date("2020-01-01", "2021-01-01"), "age": (0.0, 1.0)}
+
+
+def test_private_for_all_columns_or_the_rest() -> None:
+    assert read_bounds(["private"]).of(["a", "b"]) == {"a": "private", "b": "private"}
+    assert read_bounds(["private", "a=0:1"]).of(["b", "a"]) == {"b": "private", "a": (0.0, 1.0)}
+    assert read_bounds(["0,9", "sex=f|m"]).of(["sex", "x"]) == {"sex": Category(["f", "m"]), "x": (0.0, 9.0)}
+    assert not read_bounds(["private"]).are_pairs
+    with pytest.raises(ParameterError, match="got two"):
+        read_bounds(["private", "0,1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("sex=f|f", "--bounds: column 'sex': Category.levels: expected every level once"),
+        ("sex=f|", "column 'sex': Category.levels: expected words or whole numbers"),
+        ("admitted=2026-12-31:2020-01-01", "column 'admitted': Date: expected low < high"),
+        ("admitted=2026-13-31:2026-14-01", r"--bounds\['admitted'\]: .* Pass two numbers or two dates"),
+        ("sex=f|m,weight", "expected column=low:high, got 'sex=f|m,weight'|got 'weight'"),
+        ("smoker=maybe", "expected low,high or column=low:high.* smoker=flag"),
+        ("none.json", "there is no file 'none.json'"),
+        ("none.toml", "there is no file 'none.toml'. Check the path, or draft one with 'cloister schema'"),
+    ],
+)
+def test_a_declaration_that_is_none_is_refused(text: str, match: str) -> None:
+    with pytest.raises(ParameterError, match=match):
+        read_bounds([text])
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ('{"a": {"type": "?"}}', r"column 'a' of 's.json' is not filled in: type is '\?'. Write number, category"),
+        ('{"a": {"type": "number", "low": null, "high": null}}', 'low and high are empty. Fill it in .* write "private"'),
+        ('{"a": {"type": "number", "low": 0, "high": ""}}', "high is empty"),
+        ('{"a": {"type": "date", "low": null, "high": "2026-12-31"}}', "low is empty. .* looking at the data, or delete"),
+        ('{"a": {"type": "category", "levels": []}}', "levels are empty. Fill it in .* or delete the column"),
+        ('{"a": {"type": "word"}}', r"--bounds\['a'\].type: expected one of"),
+        ('{"a": {"type": "flag", "levels": ["x"]}}', "A flag has: missing, weight"),
+    ],
+)
+def test_a_draft_that_is_not_filled_in_names_the_column(tmp_path: Path, text: str, match: str) -> None:
+    (tmp_path / "s.json").write_text(text)
+    with pytest.raises(ParameterError, match=match):
+        read_bounds([str(tmp_path / "s.json")])
+
+
+def test_toml_that_is_none_says_where(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text("age = [0, 120\n")
+    with pytest.raises(ParameterError, match=r"'s.toml' is not TOML: .*line"):
+        read_bounds([str(tmp_path / "s.toml")])
+
+
+@pytest.mark.parametrize("text", ["sex=f|m", "smoker=flag", "private", "day=2020-01-01:2021-01-01"])
+def test_a_query_asks_for_ranges_of_numbers(text: str) -> None:
+    with pytest.raises(ParameterError, match="QUERY: expected column=low:high"):
+        read_query(text)

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """``cloister predict``: one label per row, by column name, in batches."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
+from tests.declared import LABELS, PEOPLE, declared_release
 
 from cloister import load_release
 
@@ -19,7 +25,7 @@ def people(tmp_path: Path) -> Path:
 
 def test_labels_are_those_of_the_release(run: Run, release: Path, people: Path, tmp_path: Path) -> None:
     result = run("predict", release, people)
-    expected = load_release(release).predict([[30, 60], [70, 90], [float("nan")] * 2, [29, 61]]).tolist()
+    expected = load_release(release).predict([[30, 60], [70, 90], [71, float("nan")], [29, 61]]).tolist()
     assert result.stdout == "\n".join(["label", *map(str, expected)]) + "\n"
     assert expected[0] != expected[1]
     kept = run("predict", release, people, "--output", tmp_path / "labels.csv")
@@ -38,7 +44,7 @@ def test_a_release_without_names_takes_all_columns(run: Run, refused: Run, relea
     (tmp_path / "two.csv").write_text("x,y\n30,60\n")
     assert run("predict", tmp_path / "nameless.json", tmp_path / "two.csv").stdout.count("\n") == 2
     (tmp_path / "one.csv").write_text("x\n30\n")
-    refused("predict", tmp_path / "nameless.json", tmp_path / "one.csv", match="expected 2 columns, as in the release, got 1")
+    refused("predict", tmp_path / "nameless.json", tmp_path / "one.csv", match="expected a table of 2 columns, got 1")
 
 
 def test_refusals(refused: Run, release: Path, people: Path, tmp_path: Path) -> None:
@@ -51,3 +57,86 @@ def test_refusals(refused: Run, release: Path, people: Path, tmp_path: Path) -> 
     (tmp_path / "other.csv").write_text("age\n1\n")
     refused("predict", release, tmp_path / "other.csv", match="column 'weight' is not in the table")
     assert not (tmp_path / "labels.csv").exists()
+
+
+# -- declared columns, and columns that are kept ---------------------------------------------------------------------------
+
+KEPT = [["patient", "admitted", "label"], ["p1", "2021-03-04", "0"], ['p"2', "2025-06-10", "1"], ["p,3", "", "0"]]
+KEPT.append(["p4", "2025-06-07", "1"])
+
+
+@pytest.fixture
+def declared(tmp_path: Path) -> Path:
+    declared_release().save(tmp_path / "declared.json")
+    return tmp_path / "declared.json"
+
+
+def write(name: str, folder: Path) -> Path:
+    """Write the people in one of the formats."""
+    table, place = pa.table(PEOPLE), folder / name
+    if name.endswith(".parquet"):
+        pyarrow.parquet.write_table(table, place, row_group_size=2)
+    elif name.endswith(".feather"):
+        pyarrow.feather.write_feather(table, place)
+    elif name.endswith(".jsonl"):
+        lines = [json.dumps(row, default=str) for row in table.to_pylist()]
+        place.write_text("\n".join(lines).replace("NaN", "null") + "\n")
+    else:
+        table.to_pandas().to_csv(place, index=False, sep="\t" if "tsv" in name else ",")
+    return place
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.csv", "p.csv.gz", "p.tsv", "p.feather", "p.jsonl"])
+def test_declared_columns_are_read_and_others_kept(run: Run, declared: Path, tmp_path: Path, name: str) -> None:
+    people = write(name, tmp_path)
+    assert run("predict", declared, people).stdout.split() == ["label", *map(str, LABELS)]
+    result = run("predict", declared, people, "--keep", "patient", "--keep", "admitted")
+    assert list(csv.reader(io.StringIO(result.stdout))) == KEPT, result.output
+
+
+def test_a_folder_is_kept_in_order(run: Run, declared: Path, tmp_path: Path) -> None:
+    (tmp_path / "all").mkdir()
+    for name in ("a.parquet", "b.parquet"):
+        write(name, tmp_path / "all")
+    result = run("predict", declared, tmp_path / "all", "--keep", "patient", "--keep", "admitted")
+    assert list(csv.reader(io.StringIO(result.stdout))) == KEPT + KEPT[1:]
+
+
+def test_many_rows_are_kept_in_step(run: Run, release: Path, tmp_path: Path) -> None:
+    ages = [30.0, 70.0, 31.0] * 40_000
+    table = pa.table({"who": [f"n{index}" for index in range(len(ages))], "age": ages, "weight": [1.3 * age for age in ages]})
+    pyarrow.parquet.write_table(table, tmp_path / "many.parquet")
+    plain = run("predict", release, tmp_path / "many.parquet").stdout.split()[1:]
+    kept = run("predict", release, tmp_path / "many.parquet", "--keep", "who").stdout.split()[1:]
+    assert kept == [f"n{index},{label}" for index, label in enumerate(plain)]
+
+
+def test_a_malformed_line_keeps_its_label_and_a_blank(run: Run, release: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd.csv").write_text(
+        'who,age,weight\na,30,60\nb,70\n\n"c""d",70,90\n"e,70,90\n\xff,30,60\n', encoding="latin-1"
+    )
+    lines = list(csv.reader(io.StringIO(run("predict", release, tmp_path / "odd.csv", "--keep", "who").stdout)))
+    assert [line[0] for line in lines] == ["who", "a", "", 'c"d', "", "\ufffd"]
+    assert lines[1][1] == lines[5][1] != lines[3][1]
+
+
+def test_a_semicolon_file_is_kept_with_its_options(run: Run, release: Path, tmp_path: Path) -> None:
+    (tmp_path / "de.csv").write_text("wer;age;weight\nJ\xfcrg;30,5;60\n", encoding="latin-1")
+    options = ("--delimiter", ";", "--decimal", ",", "--encoding", "latin-1")
+    result = run("predict", release, tmp_path / "de.csv", "--keep", "wer", *options)
+    assert result.stdout.splitlines()[1].startswith("J\xfcrg,")
+
+
+def test_a_column_called_label_does_not_hide_the_labels(run: Run, release: Path, tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("label,age,weight\nx,30,60\n")
+    assert run("predict", release, tmp_path / "l.csv", "--keep", "label").stdout.startswith("label,label_\nx,")
+
+
+def test_what_cannot_be_kept_is_refused(refused: Run, release: Path, people: Path, tmp_path: Path) -> None:
+    refused("predict", release, people, "--keep", "name", match="--keep: column 'name' is not in the table")
+    refused("predict", release, people, "--keep", "age", "--keep", "age", match="column 'age' is named twice")
+    nested = pa.table({"age": [1.0], "weight": [2.0], "visits": [[1, 2]]})
+    pyarrow.parquet.write_table(nested, tmp_path / "nested.parquet")
+    refused(
+        "predict", release, tmp_path / "nested.parquet", "--keep", "visits", match="expected single values in column 'visits'"
+    )

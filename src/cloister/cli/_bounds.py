@@ -1,45 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``--bounds``: where rows may lie, as a pair for all columns, as ``column=low:high``, or in a file. Also ranges of a query."""
+"""``--bounds``: what columns are and where rows may lie, for all columns, one by one, or in a file. Also ranges of a query."""
 
-import csv
-import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from cloister.cli._schema_file import Pair, pair_of, read_column, read_schema
 from cloister.exceptions import ParameterError
 
 __all__ = ["Bounds", "read_bounds", "read_query"]
 
-Pair = tuple[float, float]
+Inside: TypeAlias = Any  # a Pair of numbers, "private", or a declaration
 
+PRIVATE = "private"
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+DAY = r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z?)?"
+LEVEL = r"[^|,;:=\s]+"
 ALL_COLUMNS = re.compile(rf"\s*({NUMBER})\s*[,:;\s]\s*({NUMBER})\s*")
-ONE_COLUMN = re.compile(rf"\s*(.+?)\s*=\s*({NUMBER})\s*:\s*({NUMBER})\s*(?:[,;\s]\s*|$)")
+END = r"\s*(?:[,;\s]\s*|$)"
+ONE_RANGE = re.compile(rf"\s*(.+?)\s*=\s*(?P<low>{NUMBER})\s*:\s*(?P<high>{NUMBER}){END}")
+ONE_COLUMN = re.compile(
+    rf"\s*(.+?)\s*=\s*(?:(?P<low>{NUMBER})\s*:\s*(?P<high>{NUMBER})|(?P<first>{DAY})\s*:\s*(?P<last>{DAY})"
+    rf"|(?P<word>(?i:flag|private))|(?P<levels>{LEVEL}(?:\|{LEVEL})+)){END}"
+)
+ONE_CATEGORY = re.compile(r"\s*([^=]+?)\s*=\s*([^=,;:]*\|[^=,;:]*)")  # alone, its levels may hold spaces
 QUERY = "QUERY"
-LARGEST_FILE = 16 << 20  # bytes; a table passed by mistake is not read as bounds
+FILES = (".json", ".toml", ".csv")
+FORMS = "Columns may also be sex=f|m, smoker=flag, admitted=2020-01-01:2026-12-31, income=private."
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Public intervals: one for all columns, one for some, or both (then the named ones win)."""
+    """Public facts: one interval or word for all columns, what some of them are, or both (then the named ones win)."""
 
-    default: Pair | None = None
-    named: dict[str, Pair] = field(default_factory=dict)
+    default: Pair | str | None = None  # "private" where bounds are to be found with noise
+    named: dict[str, Inside] = field(default_factory=dict)
     option: str = "--bounds"
 
-    def pairs(self, columns: Sequence[str]) -> list[Pair]:
-        """Return one interval per column; a column without one is named in the error."""
+    @property
+    def are_pairs(self) -> bool:
+        """Whether all columns are numbers with bounds, and nothing else is said of them."""
+        return self.default != PRIVATE and all(isinstance(one, tuple) for one in self.named.values())
+
+    def of(self, columns: Sequence[str]) -> dict[str, Inside]:
+        """Return what each column is; a column of which nothing is said is named in the error."""
         missing = [name for name in columns if name not in self.named]
         if missing and self.default is None:
             raise ParameterError(
                 f"{self.option}: no bounds for {_list(missing)}. Add {missing[0]}=low:high, or a pair low,high for the rest."
             )
-        return [self.named.get(name, self.default or (0.0, 0.0)) for name in columns]
+        return {name: self.named.get(name, self.default) for name in columns}
+
+    def pairs(self, columns: Sequence[str]) -> list[Pair]:
+        """Return one interval per column, where all are numbers with bounds."""
+        return list(self.of(columns).values())
+
+    def refuse_declared(self, command: str) -> None:
+        """Refuse what is no number with bounds, where a command takes nothing else."""
+        if not self.are_pairs:
+            raise ParameterError(
+                f"{self.option}: 'cloister {command}' takes columns of numbers with bounds. Pass low,high or column=low:high."
+            )
 
     def refuse_unknown(self, columns: Sequence[str]) -> None:
         """Refuse bounds for columns that do not exist."""
@@ -60,25 +84,28 @@ def read_bounds(values: Sequence[str]) -> Bounds:
     (0.0, 1.0)
     >>> read_bounds(["age=0:120, body mass index=10:60"]).named
     {'age': (0.0, 120.0), 'body mass index': (10.0, 60.0)}
+    >>> read_bounds(["sex=f|m", "smoker=flag"]).named
+    {'sex': Category(('f', 'm')), 'smoker': Flag()}
     """
     if not values:
         raise ParameterError(
-            "--bounds: expected where rows may lie, known without looking at them. Pass --bounds low,high or column=low:high."
+            "--bounds: expected where rows may lie, known without looking at them. Pass --bounds low,high or column=low:high, "
+            "a file of 'cloister schema', or --bounds private to find bounds with noise."
         )
-    default: Pair | None = None
-    named: dict[str, Pair] = {}
+    default: Pair | str | None = None
+    named: dict[str, Inside] = {}
     for value in values:
-        for name, pair in _read_value(value):
+        for name, inside in _read_value(value):
             if name is None:
                 if default is not None:
                     raise ParameterError(
                         "--bounds: expected one pair low,high for all columns, got two. Name the columns: column=low:high."
                     )
-                default = pair
+                default = inside
             elif name in named:
                 raise ParameterError(f"--bounds: column {name!r} has bounds twice. Keep one of them.")
             else:
-                named[name] = pair
+                named[name] = inside
     return Bounds(default, named)
 
 
@@ -90,9 +117,9 @@ def read_query(value: str) -> Bounds:
     >>> read_query("age=18:65,bmi=25:30").named
     {'age': (18.0, 65.0), 'bmi': (25.0, 30.0)}
     """
-    named: dict[str, Pair] = {}
+    named: dict[str, Inside] = {}
     if matched := ALL_COLUMNS.fullmatch(value):
-        return Bounds(_pair("all columns", matched[1], matched[2], option=QUERY), option=QUERY)
+        return Bounds(pair_of("all columns", matched[1], matched[2], option=QUERY), option=QUERY)
     for name, pair in _read_columns(value, option=QUERY):
         if name in named:
             raise ParameterError(f"{QUERY}: column {name!r} is named twice. Keep one of them.")
@@ -100,85 +127,51 @@ def read_query(value: str) -> Bounds:
     return Bounds(None, named, QUERY)
 
 
-def _read_value(value: str) -> Iterator[tuple[str | None, Pair]]:
+def _read_value(value: str) -> Iterator[tuple[str | None, Inside]]:
     if matched := ALL_COLUMNS.fullmatch(value):
-        yield None, _pair("all columns", matched[1], matched[2])
+        yield None, pair_of("all columns", matched[1], matched[2])
+    elif value.strip().lower() == PRIVATE:
+        yield None, PRIVATE
     elif _is_file(value):
-        yield from _read_file(Path(value))
-    elif ONE_COLUMN.match(value):
+        yield from read_schema(Path(value)).items()
+    elif ONE_COLUMN.match(value) or ONE_CATEGORY.fullmatch(value):
         yield from _read_columns(value)
+    elif value.lower().endswith(FILES) and "=" not in value:
+        raise ParameterError(f"--bounds: there is no file {value!r}. Check the path, or draft one with 'cloister schema'.")
     else:
         raise ParameterError(
-            f"--bounds: expected low,high or column=low:high or a JSON or CSV file, got {value!r}. See 'cloister fit --help'."
+            f"--bounds: expected low,high or column=low:high or a JSON, TOML or CSV file, got {value!r}. {FORMS}"
         )
 
 
-def _read_columns(value: str, *, option: str = "--bounds") -> Iterator[tuple[str, Pair]]:
+def _read_columns(value: str, *, option: str = "--bounds") -> Iterator[tuple[str, Inside]]:
+    if option != QUERY and (matched := ONE_CATEGORY.fullmatch(value)):
+        yield matched[1], read_column(matched[1], {"levels": [level.strip() for level in matched[2].split("|")]})
+        return
     position = 0
     while position < len(value) or not value:
-        matched = ONE_COLUMN.match(value, position)
+        matched = (ONE_RANGE if option == QUERY else ONE_COLUMN).match(value, position)
         if matched is None:
-            where = "synopsis query" if option == QUERY else "fit"
-            raise ParameterError(
-                f"{option}: expected column=low:high, got {value[position:]!r}. See 'cloister {where} --help'."
-            )
-        yield matched[1], _pair(f"column {matched[1]!r}", matched[2], matched[3], option=option)
+            remedy = "See 'cloister synopsis query --help'." if option == QUERY else FORMS
+            raise ParameterError(f"{option}: expected column=low:high, got {value[position:]!r}. {remedy}")
+        yield matched[1], _inside(matched, option)
         position = matched.end()
 
 
+def _inside(matched: re.Match[str], option: str) -> Inside:
+    """Return what one column is, from the part of the pattern that it matched."""
+    name, found = matched[1], matched.groupdict()
+    if found["low"] is not None:
+        return pair_of(f"column {name!r}", found["low"], found["high"], option=option)
+    if found["first"] is not None:
+        return read_column(name, [found["first"], found["last"]])
+    return read_column(name, found["word"].lower() if found["word"] else {"levels": found["levels"].split("|")})
+
+
 def _is_file(value: str) -> bool:
-    try:
+    with suppress(OSError, ValueError):
         return Path(value).is_file()
-    except (OSError, ValueError):
-        return False
-
-
-def _read_file(path: Path) -> Iterator[tuple[str, Pair]]:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise ParameterError(f"--bounds: {path.name!r} is too large to be a file of bounds. Pass a small JSON or CSV file.")
-        text = path.read_text(encoding="utf-8-sig")
-        entries = list(_json_entries(text) if text.lstrip().startswith(("{", "[")) else _csv_entries(text))
-    except ParameterError:
-        raise
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, csv.Error):
-        entries = []
-    if not entries:
-        raise ParameterError(
-            f'--bounds: {path.name!r} holds no bounds. Write JSON {{"age": [0, 120]}}, or CSV with the header column,low,high.'
-        )
-    for name, low, high in entries:
-        yield name, _pair(f"column {name!r}", low, high)
-
-
-def _json_entries(text: str) -> Iterator[tuple[str, Any, Any]]:
-    def refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ParameterError(f"--bounds: column {twice[0]!r} has bounds twice. Keep one of them.")
-        return dict(pairs)
-
-    for name, value in json.loads(text, object_pairs_hook=refuse_twice).items():
-        low, high = (value["low"], value["high"]) if isinstance(value, dict) else value
-        yield str(name), low, high
-
-
-def _csv_entries(text: str) -> Iterator[tuple[str, Any, Any]]:
-    for row in csv.DictReader(text.splitlines(), skipinitialspace=True):
-        yield row["column"].strip(), row["low"], row["high"]
-
-
-def _pair(owner: str, low: Any, high: Any, *, option: str = "--bounds") -> Pair:
-    pair = None
-    with suppress(TypeError, ValueError):
-        pair = (float(low), float(high))
-    if pair is None:
-        raise ParameterError(f"{option}: expected two numbers for {owner}, got {low!r} and {high!r}. Pass low:high.")
-    if not (math.isfinite(pair[0]) and math.isfinite(pair[1]) and pair[0] < pair[1]):
-        raise ParameterError(
-            f"{option}: expected low < high for {owner}, got {pair[0]:g} and {pair[1]:g}. Swap the two, or widen them."
-        )
-    return pair
+    return False
 
 
 def _list(names: Sequence[str]) -> str:

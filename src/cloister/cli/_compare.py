@@ -66,8 +66,11 @@ def _rows(public: str | None, options: dict[str, Any]) -> dict[str, Any]:
     if public is None:
         return shape
     bounds = read_bounds(options["bounds"])
+    bounds.refuse_declared("compare")
     rows = open_table(public, bounds, split_names(options["columns"]), where="compare", **file_settings(options))
-    return {**shape, "rows": rows, **domain_of(rows, bounds, "auto")}
+    widths = [high - low for low, high in bounds.pairs(rows.feature_names or ())]
+    scaling = "bounds" if max(widths) > min(widths) * (1 + 1e-12) else "none"
+    return {**shape, "rows": rows, **domain_of(rows, bounds, scaling)}
 
 
 def _methods(names: str | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import IO
 from cloister.exceptions import ParameterError
 from cloister.files import open_draft
 
-__all__ = ["STANDARD_OUTPUT", "Target", "open_target", "refuse_same"]
+__all__ = ["STANDARD_OUTPUT", "Target", "open_target", "refuse_ending", "refuse_same"]
 
 STANDARD_OUTPUT = "-"
 
@@ -65,6 +65,14 @@ def refuse_same(named: Sequence[tuple[str, str | None]]) -> None:
         if key in seen:
             raise ParameterError(f"{option}: {path!r} is also given as {seen[key]}. Choose another file.")
         seen[key] = option
+
+
+def refuse_ending(option: str, path: str | None, ends: Sequence[str], *, what: str, remedy: str = "") -> None:
+    """Refuse a name that promises another kind of file; one without an ending promises nothing."""
+    ending = "" if path is None or path == STANDARD_OUTPUT else os.path.splitext(path)[1].lower()
+    if ends and ending and ending not in ends:
+        more = f", or {remedy}" if remedy else ""
+        raise ParameterError(f"{option}: {what}, got {path!r}. Choose a name that ends in {ends[0]}{more}.")
 
 
 def _real_path(option: str, path: str) -> str:

@@ -34,22 +34,28 @@ __all__ = ["fit"]
 def fit(data: str, method: str, **options: Any) -> None:
     """Cluster the rows of DATA and print what may be published.
 
-    DATA is a Parquet or CSV file, or a folder of them, read in batches. Everything is checked before any budget is spent.
+    DATA is a Parquet, CSV, Arrow or JSON-lines file, a folder of them, or an address such as s3://bucket/rows.parquet, read in
+    batches. Everything is checked before any budget is spent.
 
     \b
-    BOUNDS must be known without looking at the data. They are one of
-      0,1                          the same interval for all columns
-      age=0:120,bmi=10:60          one column each, joined by commas, semicolons or spaces, or repeated
-      bounds.json                  a file: {"age": [0, 120], "bmi": [10, 60]}
-      bounds.csv                   a file with the header column,low,high
-    A pair and named columns may be combined; the pair is then for the other columns.
+    BOUNDS say what columns are and must be known without looking at the data. They are one of
+      0,1                              the same interval for all columns
+      age=0:120,bmi=10:60              numbers, joined by commas, semicolons or spaces, or repeated
+      sex=f|m                          a category with these levels
+      smoker=flag                      yes or no
+      admitted=2020-01-01:2026-12-31   a date
+      income=private                   a number whose bounds are found with noise, for a share of the budget
+      private                          the same for all columns
+      schema.json, schema.toml         a file, as 'cloister schema DATA' drafts it: {"age": [0, 120], "smoker": "flag"}
+      bounds.csv                       a file with the header column,low,high
+    A pair, or the word private, and named columns may be combined; it is then for the other columns.
 
     \b
     Examples:
       cloister fit points.csv -k 8 --epsilon 1 --bounds 0,1
       cloister fit patients.parquet -k 5 --epsilon 0.5 --bounds age=0:120 --bounds "glucose=40:320" \\
-          --ledger budget.sqlite --output release.json --report report.html
-      cloister fit patients.parquet -k 5 --epsilon 1 --bounds bounds.json --method grid --output - | cloister show -
+          --bounds "sex=f|m" --ledger budget.sqlite --output release.json --report report.html
+      cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --output - | cloister show -
     """  # noqa: D301
     chosen = commands()[method]
 

@@ -16,6 +16,7 @@ from cloister.cli._fit import fit
 from cloister.cli._ledger import ledger
 from cloister.cli._plan import plan
 from cloister.cli._predict import predict
+from cloister.cli._schema import schema
 from cloister.cli._show import show
 from cloister.cli._source_target import source_target
 from cloister.cli._synopsis import synopsis
@@ -69,9 +70,10 @@ def main() -> None:
     What a fit could find, before any budget is spent:
       cloister plan --rows 50000 --features 6 -k 5 --epsilon 1
       cloister compare -k 5 --rows 50000 --features 6 --epsilon 1
-    A budget, a fit, what it says, and what is left:
+    What the columns are, a budget, a fit, what it says, and what is left:
+      cloister schema patients.parquet --output schema.json
       cloister ledger create budget.sqlite --epsilon 2 --delta 1e-6
-      cloister fit patients.parquet -k 5 --epsilon 1 --bounds bounds.json \\
+      cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json \\
           --ledger budget.sqlite --output release.json --report report.html
       cloister show release.json
       cloister ledger show budget.sqlite
@@ -81,7 +83,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for command in (plan, compare, fit, show, predict, synopsis, source_target, ledger, audit, bench):
+for command in (plan, compare, schema, fit, show, predict, synopsis, source_target, ledger, audit, bench):
     main.add_command(command)
 
 

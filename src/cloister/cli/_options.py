@@ -120,7 +120,7 @@ def private_options(command: Any) -> Any:
             "--bounds",
             multiple=True,
             metavar="BOUNDS",
-            help="Where rows may lie, known without looking at them. May be repeated.",
+            help="What columns are and where rows may lie, known without looking at them. May be repeated.",
         ),
         COLUMNS,
         file_options,
@@ -143,10 +143,11 @@ def guarantee_options(command: Any) -> Any:
     """Add what says how rows are protected and measured, besides the delta."""
     scaling = click.option(
         "--scaling",
-        type=click.Choice(["auto", "none", "bounds"]),
+        type=click.Choice(["auto", "none", "bounds", "spread"]),
         default="auto",
         show_default=True,
-        help="Measure distances in input units (none) or relative to the bounds; auto: bounds, if their widths differ.",
+        help="Measure distances in input units (none), relative to the bounds, or to a spread of each column found with noise. "
+        "auto: bounds, unless all columns are numbers of one width.",
     )
     return _together(EPSILON, private_options, scaling)(command)
 

@@ -35,7 +35,7 @@ def fit_privately(
     `delta` is used where the options leave it out.
     """
     output = OutputOptions.read(options)
-    output.check([("DATA", data), ("--ledger", options["ledger"])])
+    output.check([("DATA", data), ("--ledger", options["ledger"])], output_ends=product.ends)
     bounds = read_bounds(options["bounds"])
     rows = open_table(data, bounds, split_names(options["columns"]), where="fit", **source_options(options))
 
@@ -63,13 +63,13 @@ def spend(product: Product, output: OutputOptions, options: dict[str, Any], run:
 
 
 def domain_of(rows: "Rows", bounds: Bounds, scaling: str) -> dict[str, Any]:
-    """Return the parameters that say where rows may lie and how distances are measured."""
+    """Return the parameters that say what columns are, where rows may lie and how distances are measured."""
     from cloister.domain import Box
 
-    pairs = bounds.pairs(rows.feature_names or ())
-    widths = [high - low for low, high in pairs]
-    if scaling == "auto":
-        scaling = "bounds" if max(widths) > min(widths) * (1 + 1e-12) else "none"
+    columns = rows.feature_names or ()
+    if not bounds.are_pairs:
+        return {"bounds": bounds.of(columns), "scaling": scaling}
+    pairs = bounds.pairs(columns)
     return {"bounds": Box([low for low, _ in pairs], [high for _, high in pairs]), "scaling": scaling}
 
 
@@ -112,20 +112,44 @@ def file_settings(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_table(data: str, bounds: Bounds, columns: list[str] | None, *, where: str, **source: Any) -> "Rows":
-    """Open the table with the columns that are wanted, and check that bounds match columns."""
+    """Open the table with the columns that are wanted, read as they are declared, and check that bounds match columns."""
     from cloister.data import open_rows
 
-    if columns is None and bounds.named and bounds.default is None:
-        columns = list(bounds.named)
-    if columns is not None:
-        bounds.pairs(columns)
-        extra = [name for name in bounds.named if name not in columns]
-        if extra:
-            open_rows(data, [*columns, *extra], where=where, **file_settings(source))  # names a column that is not in the table
-    rows = open_rows(data, columns, where=where, **source)
+    text = file_settings(source)
+    if columns is None and bounds.named:
+        columns = list(bounds.named) if bounds.default is None else _all_columns(data, bounds, where, text)
     if columns is None:
-        bounds.refuse_unknown(rows.feature_names or ())
-    return rows
+        rows = open_rows(data, where=where, **source)
+        columns = list(rows.feature_names or ())
+        return rows if bounds.are_pairs else open_rows(data, bounds.of(columns), where=where, **source)
+    _refuse_twice(columns, where)
+    wanted = bounds.of(columns)
+    extra = {name: one for name, one in bounds.named.items() if name not in wanted}
+    if extra:
+        open_rows(data, _chosen(bounds, {**wanted, **extra}), where=where, **text)  # names a column that is not in the table
+    by_default = [name for name in columns if name not in bounds.named]
+    if by_default:
+        open_rows(data, by_default, where=where, **text)  # what is not declared must hold numbers
+    return open_rows(data, _chosen(bounds, wanted), where=where, **source)
+
+
+def _all_columns(data: str, bounds: Bounds, where: str, text: dict[str, Any]) -> list[str]:
+    """Return the names of all columns of a table, among which must be all that are declared."""
+    from cloister.data import describe_columns
+
+    names = [column.name for column in describe_columns(data, where=where, **text)]
+    bounds.refuse_unknown(names)
+    return names
+
+
+def _chosen(bounds: Bounds, wanted: dict[str, Any]) -> dict[str, Any] | list[str]:
+    """Return how the columns are opened: by what they are, or by their names where all are numbers."""
+    return list(wanted) if bounds.are_pairs else wanted
+
+
+def _refuse_twice(columns: list[str], where: str) -> None:
+    if len(set(columns)) != len(columns):
+        raise ParameterError(f"{where}: expected every column once, got one twice. Check --columns.")
 
 
 def _open_ledger(path: str) -> "Ledger":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from cloister.cli._files import STANDARD_OUTPUT, Target, open_target, refuse_same
+from cloister.cli._files import STANDARD_OUTPUT, Target, open_target, refuse_ending, refuse_same
 from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from cloister.privacy import Ledger
 
 __all__ = ["CHOICE", "RELEASE", "SYNOPSIS", "OutputOptions", "Outputs", "Product", "open_outputs", "publish", "publish_found"]
+
+
+REPORT_ENDS = (".html", ".htm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +38,18 @@ class OutputOptions:
         """Return those among the options of a command."""
         return cls(**{field.name: options[field.name] for field in fields(cls) if field.name in options})
 
-    def check(self, inputs: Sequence[tuple[str, str | None]]) -> None:
-        """Refuse outputs that get in each other's way or would replace one of the `inputs`: options and paths."""
+    def check(self, inputs: Sequence[tuple[str, str | None]], *, output_ends: Sequence[str] = ()) -> None:
+        """Refuse outputs that get in each other's way, would replace one of the `inputs`, or are of a kind that is not written.
+
+        `inputs` are options and paths, `output_ends` how the name of the output may end, if it has an end.
+        """
         if self.as_json and STANDARD_OUTPUT in (self.output, self.report, self.indices):
             raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
         read = [(name, None if path == STANDARD_OUTPUT else path) for name, path in inputs]
         refuse_same([*read, ("--output", self.output), ("--report", self.report), ("--indices", self.indices)])
+        refuse_ending("--output", self.output, output_ends, what="a release is written as JSON")
+        remedy = "print it to PDF from a browser" if (self.report or "").lower().endswith(".pdf") else ""
+        refuse_ending("--report", self.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,7 @@ class Product:
     summary: Callable[[Any], dict[str, Any]]
     display: Callable[["Console", Any], None]
     indices: Callable[[Any], str] | None = None  # of the rows that were chosen, if any were
+    ends: tuple[str, ...] = ()  # how the name of its file may end; empty where that is checked elsewhere
 
 
 @contextmanager
@@ -199,6 +209,7 @@ RELEASE = Product(
     summary=_release_summary,
     display=_print_release,
     indices=_medoid_rows,
+    ends=(".json",),
 )
 SYNOPSIS = Product(
     name="synopsis", encode=_synopsis_bytes, report=_synopsis_report, summary=_synopsis_summary, display=_print_synopsis

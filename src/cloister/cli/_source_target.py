@@ -7,7 +7,7 @@ import click
 
 from cloister.cli._bounds import read_bounds
 from cloister.cli._options import EPSILON_HELP, RELEASE_OUTPUT, default_delta, delta_option, output_options, private_options
-from cloister.cli._private import file_settings, open_table, shared_parameters, source_options, spend, split_names
+from cloister.cli._private import domain_of, file_settings, open_table, shared_parameters, source_options, spend, split_names
 from cloister.cli._product import RELEASE, OutputOptions
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
@@ -69,7 +69,7 @@ def source_target(target: str, source: str, **options: Any) -> None:
           --ledger budget.sqlite --output release.json --report report.html --indices medoids.csv
     """  # noqa: D301
     output = OutputOptions.read(options)
-    output.check([("TARGET", target), ("--source", source), ("--ledger", options["ledger"])])
+    output.check([("TARGET", target), ("--source", source), ("--ledger", options["ledger"])], output_ends=RELEASE.ends)
     guarantee = _guarantee(options)
     public, rows, domain = _open(target, source, options)
 
@@ -104,14 +104,13 @@ def _guarantee(options: dict[str, Any]) -> "Guarantee":
 def _open(target: str, source: str, options: dict[str, Any]) -> tuple["Rows", "Rows", Any]:
     """Open both tables with the same columns; return them and the domain, None where no bounds were given."""
     from cloister.data import open_rows
-    from cloister.domain import Box
 
     columns, settings = split_names(options["columns"]), {"n_jobs": options["jobs"], **file_settings(options)}
     if options["bounds"]:
         bounds = read_bounds(options["bounds"])
+        bounds.refuse_declared("source-target")
         public = open_table(target, bounds, columns, where="TARGET", **settings)
-        pairs = bounds.pairs(public.feature_names or ())
-        domain = Box([low for low, _ in pairs], [high for _, high in pairs])
+        domain = domain_of(public, bounds, "none")["bounds"]
     else:
         public, domain = open_rows(target, columns, where="TARGET", **settings), None
     return public, open_rows(source, public.feature_names, where="--source", **source_options(options)), domain

@@ -76,7 +76,8 @@ def fit(data: str, rule: str, **options: Any) -> None:
     """Count the rows of DATA in the cells of a grid, with noise, and write the synopsis.
 
     This is the only command here that spends budget. DATA and BOUNDS are as for 'cloister fit': bounds are a pair 0,1 for all
-    columns, or age=0:120,bmi=10:60, or a JSON or CSV file, known without looking at the data.
+    columns, or age=0:120,bmi=10:60, or a JSON, TOML or CSV file, known without looking at the data. A grid takes columns of
+    numbers.
 
     \b
     Examples:
@@ -216,7 +217,7 @@ def show(source: str, **options: Any) -> None:
 
 def _check_output(source: str, options: dict[str, Any]) -> OutputOptions:
     output = OutputOptions.read(options)
-    output.check([("SYNOPSIS", source)])
+    output.check([("SYNOPSIS", source)], output_ends=RELEASE.ends)
     return output
 
 

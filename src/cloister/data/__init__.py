@@ -3,6 +3,9 @@
 
 from cloister.data._backend import Block, Integers, Kernel, LocalRows, Rows, Watch
 from cloister.data._cache import BlockCache
+from cloister.data._columns import Column
+from cloister.data._describe import describe_columns
+from cloister.data._keep import kept_rows
 from cloister.data._numpy import ArrayRows, as_matrix
 from cloister.data._open import open_rows
 
@@ -10,11 +13,14 @@ __all__ = [
     "ArrayRows",
     "Block",
     "BlockCache",
+    "Column",
     "Integers",
     "Kernel",
     "LocalRows",
     "Rows",
     "Watch",
     "as_matrix",
+    "describe_columns",
+    "kept_rows",
     "open_rows",
 ]

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister schema``: a draft of what the columns of a table are, from names and types alone. Reads no row, costs nothing."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_ending, refuse_same
+from cloister.cli._options import FORCE, file_options
+from cloister.cli._schema_file import HELP_KEY, UNKNOWN_TYPE
+from cloister.exceptions import DataError
+
+if TYPE_CHECKING:
+    from cloister.data import Column
+
+__all__ = ["draft_schema", "schema"]
+
+ENDS = (".json", ".toml")
+HELP = [
+    "A draft: fill in what is known without looking at the data; delete columns that are not wanted, identifiers above all.",
+    'A number needs low and high. Write "private" for low to find both with noise, for a share of the budget.',
+    "A category needs all its levels, a date low and high such as 2026-12-31, a flag nothing. A code is a category.",
+    'Every column may have missing ("mean", "middle", "own", or a value to put in its place) and weight (1 is usual).',
+]
+UNKNOWN_HELP = 'Text declares no types: in place of "?" write number (low, high), category (levels), flag or date (low, high).'
+
+
+@click.command(short_help="Draft what the columns of a table are.")
+@click.argument("data", metavar="DATA")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default=STANDARD_OUTPUT,
+    show_default=True,
+    help="Where to write, .json or .toml; '-' is standard output, as JSON.",
+)
+@file_options
+@FORCE
+def schema(data: str, output: str, *, force: bool, **text: Any) -> None:
+    """Write a draft to fill in that says what each column of DATA is, for --bounds.
+
+    Only names and declared types are read, of a CSV file the first line: never a value. Nothing is spent. Names are published
+    with a release, so check that the first line of a CSV file holds names.
+
+    \b
+    Examples:
+      cloister schema patients.parquet --output schema.json
+      cloister schema patients.csv --output schema.toml
+      cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --output release.json
+    """  # noqa: D301
+    refuse_ending("--output", output, ENDS, what="a schema is written as JSON or TOML")
+    refuse_same([("DATA", data), ("--output", output)])
+    from cloister.data import describe_columns
+
+    draft = draft_schema(describe_columns(data, where="schema", **text))
+    with open_target("--output", output, force=force) as target:
+        assert target is not None
+        target.write(_toml_text(draft) if output.lower().endswith(".toml") else _json_text(draft))
+    if output != STANDARD_OUTPUT:
+        click.echo(f"The draft is in {output}. Fill it in with what is known without looking at the data.", err=True)
+
+
+def draft_schema(columns: "Sequence[Column]") -> dict[str, dict[str, Any]]:
+    """Return what types say of columns, with empty places for what only people know.
+
+    Examples
+    --------
+    >>> from cloister.data import Column
+    >>> draft_schema([Column("age", "text", True)])
+    {'age': {'type': '?'}}
+    """
+    drafted = {column.name: _draft(column) for column in columns}
+    if len(drafted) < len(columns):
+        names = [column.name for column in columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"schema: column {twice!r} occurs {names.count(twice)} times. Rename all but one of them.")
+    return drafted
+
+
+def _draft(column: "Column") -> dict[str, Any]:
+    empty = {"low": None, "high": None}
+    forms: dict[str, dict[str, Any]] = {
+        "bool": {"type": "flag"},
+        "integer": {"type": "number", **empty},
+        "fraction": {"type": "number", **empty},
+        "text": {"type": "category", "levels": []},
+        "time": {"type": "date", **empty},
+    }
+    return forms.get(column.holds.value, {"type": UNKNOWN_TYPE})
+
+
+def _help(draft: dict[str, dict[str, Any]]) -> list[str]:
+    return [*HELP, *([UNKNOWN_HELP] if any(one["type"] == UNKNOWN_TYPE for one in draft.values()) else [])]
+
+
+def _json_text(draft: dict[str, dict[str, Any]]) -> str:
+    """Return a draft as JSON, one column a line."""
+    words = "[\n  " + ",\n  ".join(map(_json, _help(draft))) + "\n ]"
+    lines = [f" {_json(name)}: {_json(one)}" for name, one in draft.items()]
+    first = [] if HELP_KEY in draft else [f" {_json(HELP_KEY)}: {words}"]  # a column may be called anything
+    return "{\n" + ",\n".join([*first, *lines]) + "\n}\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _toml_text(draft: dict[str, dict[str, Any]]) -> str:
+    """Return a draft as TOML, one table for each column; what is to be filled in is an empty word, as TOML knows no null."""
+    comments = "\n".join(f"# {line}" for line in _help(draft))
+    tables = [
+        "\n".join([f"[{_toml(name)}]", *(f"{key} = {_toml(value)}" for key, value in one.items())])
+        for name, one in draft.items()
+    ]
+    return "\n\n".join([comments, *tables]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """Return a word or an empty place: basic strings of TOML are those of JSON, but for one character."""
+    return "[]" if isinstance(value, list) else _json(value or "").replace("\x7f", "\\u007f")

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Declared columns on the command line: fits by inline words and by schema, and every mistake before anything is spent."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from cloister import Box, Ledger, load_release
+from cloister.domain import Category, ColumnDomain, Date, Flag, Number
+
+from .conftest import Run
+
+BOUNDS = ("age=0:120,glucose=40:400", "sex=f|m", "smoker=flag", "admitted=2020-01-01:2026-12-31")
+
+
+def options(*bounds: object) -> list[object]:
+    return [word for one in bounds for word in ("--bounds", one)]
+
+
+@pytest.fixture
+def patients(tmp_path: Path, generator: np.random.Generator) -> Path:
+    """Two groups of patients, with missing values and a key."""
+    n_rows = 2000
+    old = generator.integers(0, 2, n_rows)
+    glucose = generator.normal(np.where(old, 180, 90), 8)
+    glucose[generator.random(n_rows) < 0.15] = np.nan
+    sex = np.where(generator.random(n_rows) < np.where(old, 0.9, 0.2), "m", "f").astype(object)
+    sex[generator.random(n_rows) < 0.05] = None
+    days = generator.normal(np.where(old, 20200, 18700), 30).astype(int)
+    table = pa.table(
+        {
+            "patient": [f"p{index}" for index in range(n_rows)],
+            "age": generator.normal(np.where(old, 70, 30), 3),
+            "glucose": glucose,
+            "sex": pa.array(sex),
+            "smoker": generator.random(n_rows) < np.where(old, 0.7, 0.1),
+            "admitted": pa.array(days, pa.int32()).cast(pa.date32()),
+        }
+    )
+    pyarrow.parquet.write_table(table, tmp_path / "patients.parquet")
+    return tmp_path / "patients.parquet"
+
+
+def fitted(run: Run, patients: Path, *more: object) -> dict[str, object]:
+    target = patients.parent / "release.json"
+    result = run("fit", patients, "-k", 2, "--epsilon", 4, "--seed", 1, "-o", target, "--force", *more)
+    assert result.exit_code == 0, result.output
+    found: dict[str, object] = json.loads(target.read_text())
+    return {name: value for name, value in found.items() if name != "receipt"}  # which names its account
+
+
+def test_inline_words_and_a_schema_fit_alike(run: Run, patients: Path, tmp_path: Path) -> None:
+    inline = fitted(run, patients, *options(*BOUNDS))
+    (tmp_path / "schema.json").write_text(
+        '{"age": [0, 120], "glucose": {"low": 40, "high": 400}, "sex": {"levels": ["f", "m"]}, "smoker": "flag",'
+        ' "admitted": ["2020-01-01", "2026-12-31"]}'
+    )
+    assert fitted(run, patients, *options(tmp_path / "schema.json")) == inline
+    release = load_release(tmp_path / "release.json")
+    assert release.feature_names == ("age", "glucose", "sex", "smoker", "admitted")
+    assert isinstance(release.domain, ColumnDomain)
+    assert release.domain.columns[2:] == (Category(["f", "m"]), Flag(), Date("2020-01-01", "2026-12-31"))
+    for one in release.profile():
+        assert sum(share for share, _ in one["columns"]["sex"]["shares"].values()) == pytest.approx(1)
+        assert "2020-01-01" <= one["columns"]["admitted"]["value"] <= "2026-12-31"
+
+
+def test_plain_numbers_are_still_a_box(run: Run, patients: Path, tmp_path: Path) -> None:
+    fitted(run, patients, *options("age=0:120,glucose=40:400"))
+    assert isinstance(load_release(tmp_path / "release.json").domain, Box)
+
+
+def test_a_pair_serves_the_columns_that_are_named_elsewhere(run: Run, patients: Path, tmp_path: Path) -> None:
+    fitted(run, patients, *options("0,400", "sex=f|m"), "--columns", "glucose,sex")
+    release = load_release(tmp_path / "release.json")
+    assert release.feature_names == ("glucose", "sex")
+    assert isinstance(release.domain, ColumnDomain)
+    assert release.domain.columns == (Number(0, 400), Category(["f", "m"]))
+
+
+def test_private_bounds_for_some_and_for_all(run: Run, patients: Path, tmp_path: Path) -> None:
+    fitted(run, patients, *options("age=0:120", "glucose=private"))
+    release = load_release(tmp_path / "release.json")
+    assert isinstance(release.domain, ColumnDomain)
+    assert release.domain.found == (False, True)
+    fitted(run, patients, *options("private"), "--columns", "age,glucose", "--scaling", "spread")
+    release = load_release(tmp_path / "release.json")
+    assert isinstance(release.domain, ColumnDomain)
+    assert release.domain.found == (True, True)
+    assert release.scaling == "spread"
+
+
+def test_private_for_all_takes_all_columns_which_must_be_numbers(run: Run, refused: Run, tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("a,b\n" + "1,2\n3,4\n" * 200)
+    result = run("fit", tmp_path / "n.csv", "-k", 1, "--epsilon", 4, "--bounds", "private", "--json")
+    assert json.loads(result.stdout)["columns"] == ["a", "b"], result.output
+    result = run("fit", tmp_path / "n.csv", "-k", 1, "--epsilon", 4, "--bounds", "private", "--bounds", "b=2|4", "--json")
+    assert json.loads(result.stdout)["columns"] == ["a", "b=2", "b=4"], result.output
+
+
+def test_the_fit_can_be_shown_reported_and_used(run: Run, patients: Path, tmp_path: Path) -> None:
+    fitted(run, patients, *options(*BOUNDS))
+    assert run("show", tmp_path / "release.json", "--report", tmp_path / "r.html").exit_code == 0
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    result = run("predict", tmp_path / "release.json", patients, "--keep", "patient")
+    assert result.stdout.startswith("patient,label\np0,")
+    assert result.stdout.count("\n") == 2001
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"--bounds": "patient=0:1"}, "expected numbers in column 'patient', got string"),
+        ({"--bounds": "sex=flag,shoe=0:1"}, "column 'shoe' is not in the table"),
+        ({"--bounds": "sex=f|m", "--columns": "sex,age"}, "no bounds for 'age'. Add age=low:high"),
+        ({"--bounds": "sex=f|m", "--columns": "sex,sex"}, "expected every column once"),
+        ({"--bounds": "age=2020-01-01:2021-01-01"}, "expected what can be read as a date in column 'age'"),
+        ({"--bounds": "admitted=0:1,sex=f|m"}, "expected what can be read as a number in column 'admitted'"),
+        ({"--bounds": "private"}, "expected numbers in column 'patient', got string"),
+        ({"--bounds": ["private", "sex=f|m"]}, "expected numbers in column 'patient', got string"),
+        ({"--bounds": ["0,1", "shoe=f|m"]}, "'shoe' not in the table"),
+        ({"--bounds": "sex=f"}, "sex=f|m, smoker=flag"),
+        ({"--bounds": "none.json"}, "there is no file 'none.json'"),
+        ({"--scaling": "none"}, 'Pass scaling="bounds", "spread" or "auto"'),
+        ({"--method": "grid"}, "bounds"),
+        ({"--report": "x.pdf"}, "the report is one HTML file, got 'x.pdf'. Choose a name that ends in .html, or print it"),
+        ({"--report": "x.json"}, "the report is one HTML file"),
+        ({"--output": "x.csv"}, "a release is written as JSON, got 'x.csv'. Choose a name that ends in .json."),
+        ({"--output": "x.html"}, "a release is written as JSON"),
+    ],
+)
+def test_every_mistake_is_one_line_and_free(
+    refused: Run,
+    patients: Path,
+    ledger: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, object],
+    match: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given: dict[str, object] = {"-k": 2, "--epsilon": 1, "--bounds": list(BOUNDS), "--ledger": ledger, **changes}
+    words = [
+        word for name, value in given.items() for one in (value if isinstance(value, list) else [value]) for word in (name, one)
+    ]
+    refused("fit", patients, *words, match=match)
+    with Ledger.open(ledger) as opened:
+        assert [line["kind"] for line in opened.lines] == ["budget"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.sqlite", "patients.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "match"),
+    [
+        (b"age;weight\n30;60\n", [], "--delimiter ';'"),
+        ("größe,age\n1,2\n".encode("latin-1"), [], "--encoding latin-1"),
+        (b"age,age\n1,2\n", ["--columns", "age"], "occurs 2 times"),
+        (b"age,age\n1,2\n", [], "occurs 2 times"),
+        (b"30,60\n31,61\n", [], "expected column names in the first line"),
+        (b"", [], "is empty"),
+    ],
+)
+def test_files_that_are_not_what_they_seem(
+    refused: Run, ledger: Path, tmp_path: Path, text: bytes, more: list[object], match: str
+) -> None:
+    (tmp_path / "p.csv").write_bytes(text)
+    fit = ("fit", tmp_path / "p.csv", "-k", 1, "--epsilon", 1, "--bounds", "0,100", "--ledger", ledger)
+    refused(*fit, *more, match=match)
+    with Ledger.open(ledger) as opened:
+        assert opened.events == []
+
+
+def test_a_spreadsheet_is_refused_with_the_remedy(refused: Run, tmp_path: Path) -> None:
+    (tmp_path / "p.xlsx").write_bytes(b"PK")
+    refused("fit", tmp_path / "p.xlsx", "-k", 1, "--epsilon", 1, "--bounds", "0,1", match="Save the sheet as CSV or Parquet")
+
+
+def test_other_commands_take_numbers(run: Run, refused: Run, patients: Path, tmp_path: Path) -> None:
+    synopsis = ("synopsis", "fit", patients, "--epsilon", 1, "--rule", 4)
+    assert run(*synopsis, *options("age=0:120,glucose=40:400"), "-o", tmp_path / "s.json").exit_code == 0
+    refused(*synopsis, *options("age=0:120", "sex=f|m"), match="bounds")
+    refused("compare", patients, "-k", 2, "--epsilon", 1, *options("sex=f|m"), match="takes columns of numbers with bounds")
+    refused("synopsis", "kmeans", tmp_path / "s.json", "-k", 2, "-o", tmp_path / "r.csv", match="a release is written as JSON")
+    refused("show", tmp_path / "s.json", "--report", "x.pdf", match="the report is one HTML file")
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(patients).slice(0, 50), tmp_path / "target.parquet")
+    chosen = ("source-target", tmp_path / "target.parquet", "--source", patients, "-k", 1, "--epsilon", 1)
+    refused(*chosen, *options("age=0:120", "sex=f|m"), match="'cloister source-target' takes columns of numbers with bounds")
