@@ -106,6 +106,8 @@ def test_a_mean_that_drowns_in_noise_stays_in_the_middle(mu, generator, vault_of
 
 
 def test_candidates_that_all_fall_together_are_no_trouble(generator, vault_of):
-    nowhere = SimpleNamespace(**dict.fromkeys(("projection", "half_widths")), dimension=2, clip=np.zeros_like)
+    nowhere = SimpleNamespace(
+        **dict.fromkeys(("projection", "half_widths")), dimension=2, clip=np.zeros_like, draw=ball(2).draw
+    )
     located = run(vault_of(np.zeros((100, 2))), generator, n_rows=100, space=nowhere)
     assert not located.points.any()

@@ -16,6 +16,7 @@ PUBLIC = [name for name in cloister.__all__ if not name.startswith("_")]
 CLASSES = [name for name in PUBLIC if inspect.isclass(getattr(cloister, name))]
 FUNCTIONS = [name for name in PUBLIC if inspect.isfunction(getattr(cloister, name))]
 PRINTERS = {"cli", "demo.py", "__main__.py"}
+WARNERS = {"cluster/_base.py"}  # before a row is read, of public numbers
 
 
 def section(doc, title):
@@ -121,10 +122,12 @@ def test_files_begin_with_a_licence_and_say_what_they_are(path):
 def test_nothing_prints_but_the_command_line(path):
     if path.relative_to(SOURCE).parts[0] in PRINTERS:
         return
-    calls = {
-        ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
-    }
-    assert not calls & {"print", "sys.stdout.write", "breakpoint", "input", "warnings.warn", "exit", "sys.exit"}
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    forbidden = {"print", "sys.stdout.write", "breakpoint", "input", "exit", "sys.exit"}
+    assert not {ast.unparse(call.func) for call in calls} & forbidden
+    warned = [ast.unparse(call.args[1]) for call in calls if ast.unparse(call.func) == "warnings.warn"]
+    assert not warned or path.relative_to(SOURCE).as_posix() in WARNERS
+    assert set(warned) <= {"PrivacyWarning"}
 
 
 def test_the_package_says_that_it_is_typed():

@@ -157,7 +157,7 @@ def test_disjoint_tables_are_added(fit, rows):
 
 
 def test_one_table_asked_twice_is_averaged_and_adds_up(fit, rows):
-    left, right = fit(rows, rule=8), fit(rows, rule=8, epsilon=1.0)
+    left, right = (fit(rows, rule=8, epsilon=epsilon, missing="middle") for epsilon in (2.0, 1.0))
     both = left.merge(right, rows="same")
     assert both.sigma < min(left.sigma, right.sigma)
     assert both.sigma == pytest.approx((left.sigma**-2 + right.sigma**-2) ** -0.5)
@@ -165,7 +165,7 @@ def test_one_table_asked_twice_is_averaged_and_adds_up(fit, rows):
     assert np.allclose(both.noisy_counts, expected)
     assert both.receipt.guarantee.epsilon == pytest.approx(3.0)
     assert both.receipt.events == left.receipt.events + right.receipt.events
-    gaussian = fit(rows, rule=8, guarantee=GDP(1.0))
+    gaussian = fit(rows, rule=8, guarantee=GDP(1.0), missing="middle")
     assert gaussian.merge(gaussian, rows="same").receipt.guarantee.mu == pytest.approx(math.sqrt(2), rel=1e-6)
 
 

@@ -13,11 +13,15 @@ from cloister import questions
 from cloister.domain import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.questions import (
+    CellStates,
+    ColumnIntervals,
+    ColumnMagnitudes,
     DistanceHistogram,
     GridCounts,
     HashCounts,
     HashSums,
     NearestCounts,
+    NearestMissing,
     NearestSums,
     NeighbourMeans,
     ProjectedQuestion,
@@ -151,7 +155,8 @@ def test_replacing_a_row_costs_more_than_adding_one():
 
 
 def test_a_question_that_ignores_a_projection_takes_none():
-    plain = {GridCounts, HashCounts, HashSums, NeighbourMeans, RowCount}
+    raw = {CellStates, ColumnIntervals, ColumnMagnitudes, NearestMissing}
+    plain = {GridCounts, HashCounts, HashSums, NeighbourMeans, RowCount} | raw
     public = {getattr(questions, name) for name in questions.__all__ if isinstance(getattr(questions, name), type)}
     concrete = {one for one in public if issubclass(one, Question) and not inspect.isabstract(one)}
     assert {one for one in concrete if "projection" not in {field.name for field in fields(one)}} == plain

@@ -304,7 +304,8 @@ def test_a_fit_spends_its_budget(n_features, guarantee, neighbours, generator):
     table = generator.uniform(-1, 1, size=(300, n_features)) / n_features**0.5
     for options in ({"n_rows": 300}, {}, {"max_depth": 5, "min_rows_per_leaf": 40}, {"max_depth": 1, "min_rows_per_leaf": 1}):
         ledger = Ledger(guarantee, neighbours=neighbours)
-        model = make(guarantee=guarantee, bounds=Ball(1.0), neighbours=neighbours, ledger=ledger, **options).fit(table)
+        given = {"guarantee": guarantee, "bounds": Ball(1.0), "missing": "middle", "neighbours": neighbours, "ledger": ledger}
+        model = make(**given, **options).fit(table)
         events = tuple(ledger.events)
         assert events == model.privacy_receipt_.events
         assert 1 - 1e-3 <= share_spent(events, guarantee, n_features) <= 1 + 1e-9
@@ -327,7 +328,7 @@ def test_every_number_of_every_leaf_has_a_draw():
 
 def test_replacing_needs_more_noise_than_adding(rows):
     # Fault 6: sensitivity 1 and r where a neighbour replaces a row.
-    options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 1, "min_rows_per_leaf": 10}
+    options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 1, "min_rows_per_leaf": 10, "missing": "middle"}
     adding, replacing = (
         make(neighbours=neighbours, **options).fit(rows).privacy_receipt_.events for neighbours in ("add-remove", "replace")
     )
@@ -336,7 +337,7 @@ def test_replacing_needs_more_noise_than_adding(rows):
 
 
 def test_levels_that_do_not_grow_leave_their_share_to_the_leaves(rows):
-    options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 8}
+    options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 8, "missing": "middle"}
     stump = make(min_rows_per_leaf=10**6, **options).fit(rows).privacy_receipt_.events
     assert [one.question_name for one in stump] == ["hash_counts", "hash_sums"]
     assert sum(one.cost.mu**2 for one in stump) == pytest.approx(0.25, rel=1e-6)

@@ -284,7 +284,7 @@ def test_a_deep_tree_stays_within_the_numbers_that_cubes_have(generator):
 
 
 def test_several_trees_share_their_part(rows):
-    model = make(n_trees=3, depth=2, n_rows=300).fit(rows)
+    model = make(n_trees=3, depth=2, n_rows=300, missing="middle").fit(rows)
     levels = [event for event in model.privacy_receipt_.events if event.question_name == "cube_counts"]
     assert len(levels) == 6
     assert sum(event.cost.epsilon for event in levels) == pytest.approx(5.0 * 0.2, rel=1e-6)

@@ -2,18 +2,19 @@
 """The vault pays first, reads then, adds noise to every number once, and lets nothing else out."""
 
 import copy
+import inspect
 import pickle
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from cloister import GDP, Ball, Ledger, PureDP
+from cloister import GDP, Ball, Box, Ledger, PureDP
 from cloister.data import open_rows
 from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
-from cloister.privacy import Entropy
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, NeighbourMeans, RowCount
+from cloister.privacy import Entropy, Receipt
+from cloister.questions import CellStates, DistanceHistogram, NearestCounts, NearestSums, NeighbourMeans, RowCount
 from cloister.vault import Vault
 
 FRAME = Ball(1.0).spread(2).frame()
@@ -93,6 +94,7 @@ def test_pricing_comes_before_everything():
     calls = []
     question = SimpleNamespace(
         name="row_count",
+        raw=False,
         selects=False,
         shape=(1,),
         unit=1.0,
@@ -163,9 +165,46 @@ def test_a_question_too_many_is_refused_before_the_rows_are_read():
 def test_answers_that_do_not_add_up_are_asked_alone():
     vault, ledger = open_vault(Spy())
     question = NeighbourMeans(points=POINTS / 2, n_neighbors=2)
-    with pytest.raises(ParameterError, match=r"ask: expected questions whose answers add up, got 'neighbour_means'"):
+    with pytest.raises(ParameterError, match=r"ask: expected questions .*whose answers add up, got 'neighbour_means'"):
         vault.ask([RowCount(), question], [GDP(1.0), GDP(1.0)])
     assert ledger.events == []
+
+
+def test_questions_about_raw_cells_are_asked_alone():
+    vault, ledger = open_vault(Spy())
+    question = CellStates(low=np.zeros(2), high=np.ones(2))
+    with pytest.raises(
+        ParameterError, match=r"ask: expected questions about clean rows .*, got 'cell_states'\. Ask the others"
+    ):
+        vault.ask([RowCount(), question], [GDP(1.0), GDP(1.0)])
+    assert ledger.events == []
+
+
+RAW = np.array([[7.0, np.nan], [0.5, -np.inf], [-0.0, 5e-324], [1e300, -1e300]])
+
+
+@pytest.mark.parametrize("single_pass", [False, True])
+def test_a_question_sees_raw_cells_where_it_says_so_and_clean_rows_otherwise(single_pass):
+    ledger = Ledger(GDP(1e9))
+    account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
+    given = {"relation": Relation.ADD_REMOVE, "account": account, "entropy": Entropy(None), "single_pass": single_pass}
+    vault = Vault(open_rows(RAW, n_jobs=1), frame=FRAME, **given)
+    states = CellStates(low=np.full(2, -1.0), high=np.ones(2))
+    sums = NearestSums(points=np.zeros((1, 2)), radius=1.0)
+    for _ in range(2):  # blocks that are kept of clean rows do not stand for raw ones, nor these for clean ones
+        assert vault.ask(sums, GDP(1e7)).value[0] == pytest.approx(FRAME.clean(RAW).sum(axis=0), abs=1e-3)
+        assert np.rint(vault.ask(states, GDP(1e7)).value).tolist() == [[2, 0, 2], [1, 2, 1]]
+
+
+def test_another_public_map_is_used_from_then_on_and_nothing_is_returned(generator):
+    table = generator.uniform(-1, 1, size=(50, 2))
+    table[:20, 0] = np.nan
+    vault, ledger = open_vault(open_rows(table, n_jobs=1), budget=GDP(1e9))
+    sums = NearestSums(points=np.zeros((1, 2)), radius=1.0)
+    for frame in (FRAME, Ball(2.0).spread(2).frame(missing=[0.7, -0.7]), Box([-1, -2], [1, 3]).frame(scaling="bounds")):
+        assert vault.use(frame) is None
+        assert vault.ask(sums, GDP(1e7)).value[0] == pytest.approx(frame.clean(table).sum(axis=0), abs=1e-3)
+    assert len(ledger.events) == 3  # looking in another way is paid for by what is asked, not by itself
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -259,7 +298,9 @@ def test_a_vault_neither_prints_nor_travels():
 
 
 def test_only_ask_returns_a_value():
-    assert [name for name in dir(Vault) if not name.startswith("_")] == ["ask", "close"]
+    assert [name for name in dir(Vault) if not name.startswith("_")] == ["ask", "close", "use"]
+    assert inspect.signature(Vault.use).return_annotation is None
+    assert inspect.signature(Vault.close).return_annotation is Receipt
 
 
 def test_the_receipt_adds_the_events_up_again():
