@@ -263,13 +263,13 @@ def _whole(
 
 
 def _cut(piece: Piece) -> Iterator[Piece]:
-    if piece.stop == WHOLE:  # can only be read from its beginning
+    if piece.stop in (0, WHOLE):  # without rows, or can only be read from its beginning
         return iter([piece])
     return _cut_text(piece) if piece.is_text else _cut_groups(piece)
 
 
 def _cut_text(piece: Piece) -> Iterator[Piece]:
-    for start in range(piece.start, max(piece.stop, 1), PIECE_BYTES):
+    for start in range(piece.start, piece.stop, PIECE_BYTES):
         stop = min(start + PIECE_BYTES, piece.stop)
         yield replace(piece, start=start, stop=stop, size=stop - start)
 

@@ -163,6 +163,7 @@ def _has_one_byte_for_every_letter(codec: str) -> bool:
         warnings.simplefilter("ignore")
         try:
             text = every.decode(codec, "replace")
-            return len(text) == len(every) and text[:128].encode("ascii") == every[:128]
+            plain = text[:128].encode("ascii") == every[:128] and rb"\x41\u0041".decode(codec) == r"\x41\u0041"
+            return plain and len(text) == len(every)
         except Exception:  # unknown, or of something other than text
             return False
