@@ -15,6 +15,7 @@ from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
 
 ASKED = {"sums": "nearest_sums", "counts": "nearest_counts", "distances": "distance_histogram"}
+ASKED_OF_CELLS = {"counts": "cell_states", "sums": "nearest_sums", "clusters": "nearest_missing"}
 REPLACE = {"neighbours": "replace"}
 
 
@@ -26,23 +27,25 @@ def words(forecast):
 
 
 @pytest.mark.parametrize("options", [{}, REPLACE, {"delta": 0.0}, {"delta": 0.0, **REPLACE}, {"guarantee": ZCDP(0.1)}], ids=str)
-@pytest.mark.parametrize("n_features", [3, 14])
-def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_features, generator):
-    rows = generator.normal(0, 0.1, (400, n_features))
-    model = KMeans(2, bounds=Ball(1.0), n_rows=400, n_init=1, **options).fit(rows)
-    forecast = plan(400, n_features, 2, **options)
-    events, questions = model.privacy_receipt_.events, [(step, one) for step in forecast.steps for one in step.queries]
+@pytest.mark.parametrize(("n_rows", "n_features"), [(100, 3), (8000, 3), (60_000, 14)])
+def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_rows, n_features, generator):
+    rows = generator.normal(0, 0.1, (n_rows, n_features))
+    rows[: n_rows // 2, 1] = np.nan  # so that all that may be asked of missing values is asked
+    model = KMeans(2, bounds=Ball(1.0), n_rows=n_rows, n_init=1, **options).fit(rows)
+    forecast = plan(n_rows, n_features, 2, **options)
+    questions = [(step, one) for step in forecast.steps for one in step.queries]
+    late = [one for one in questions if one[1].name == "clusters"]  # what is asked when the centres are found
     assert model.plan_ == forecast.plan
-    for event, (step, noise) in zip(events, questions, strict=True):
-        assert event.question_name == ASKED[noise.name]
-        spent = event.cost.mu**2 / forecast.plan.planner.budget.mu**2 if isinstance(event.cost, GDP) else event.cost.epsilon
+    assert (forecast.steps[0].name == "cells") == (n_rows > 1000) == bool(late)
+    events, budget = model.privacy_receipt_.events, model.privacy_receipt_.guarantee.noise_budget()
+    for event, (step, noise) in zip(events, [one for one in questions if one not in late] + late, strict=True):
+        assert event.question_name == (ASKED_OF_CELLS if step.name == "cells" else ASKED)[noise.name]
+        spent = event.cost.mu**2 / budget.mu**2 if isinstance(event.cost, GDP) else event.cost.epsilon
         assert math.isclose(spent, noise.share, rel_tol=1e-3)
-        if noise.name == "counts":
+        if noise.name == "counts" and step.name != "cells":
             assert event.size <= step.n_points
-        if noise.name != "sums":  # the radius of a sum is chosen on the way
+        if noise.name not in ("sums", "clusters") or step.name == "mean":  # the radius of a sum is chosen on the way
             assert math.isclose(event.standard_deviation, noise.sigma, rel_tol=1e-2)
-    mean = next(event for event in events if event.question_name == "nearest_sums")
-    assert math.isclose(mean.standard_deviation, forecast.steps[0].sigma("sums"), rel_tol=1e-2)
 
 
 @pytest.mark.parametrize("options", [{}, {"delta": 0.0}, REPLACE], ids=str)

@@ -6,6 +6,7 @@ from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._coreset_kmeans import CoresetKMeans
 from cloister.cluster._declare import estimator
 from cloister.cluster._fast_lloyd import FastLloyd
+from cloister.cluster._first import FirstSteps, plan_first
 from cloister.cluster._grid import GridKMeans, GridSynopsis
 from cloister.cluster._kmeans import KMeans
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
@@ -20,6 +21,7 @@ __all__ = [
     "CoresetKMeans",
     "Decision",
     "FastLloyd",
+    "FirstSteps",
     "GridKMeans",
     "GridSynopsis",
     "KMeans",
@@ -37,5 +39,6 @@ __all__ = [
     "TreeKMeans",
     "estimator",
     "make_plan",
+    "plan_first",
     "plan_fit",
 ]

@@ -72,8 +72,8 @@ class Forecast:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What the fit will ask, in order."""
-        return self.plan.steps
+        """What the fit will ask, in order, that before the method's own steps included."""
+        return self.plan.all_steps
 
     @property
     def n_projected(self) -> int | None:
@@ -161,8 +161,9 @@ def plan(
 
     Errors are those of round clusters about five radii apart, against the mean of their rows, in units of the cluster's own
     radius (the root mean squared distance of its rows). On such data fits agree within a factor of 2. Clusters that overlap do
-    worse, and so do clusters much farther apart in many columns. The fit is assumed to be given `n_rows`; otherwise it
-    spends 2 % of the budget on that number.
+    worse, and so do clusters much farther apart in many columns. The fit is assumed to be given `n_rows`, otherwise it
+    spends 2 % of the budget on that number, and a box of numbers: bounds or spreads that are to be found take
+    ``bounds_share`` of it.
 
     Examples
     --------
@@ -207,7 +208,7 @@ def _of_another(setting: Setting) -> Forecast:
         smallest_cluster=None,
         center_errors=(),
         stands_out_at=None,
-        verdict=judge_steps(setting, plan.steps),
+        verdict=judge_steps(setting, plan.all_steps),
         advice=cautions(setting),
     )
 

@@ -25,10 +25,10 @@ import numpy as np
 from scipy.special import gammainc, gammaincinv
 
 from cloister.algorithms import Lengths, choose_radius
-from cloister.cluster import KMeansPlan, Plan, Planner, make_plan, plan_fit
-from cloister.domain import Relation
+from cloister.cluster import FirstSteps, KMeans, KMeansPlan, Plan, Planner, Request, make_plan, plan_first, plan_fit
+from cloister.domain import Box, Relation
 from cloister.methods import Method
-from cloister.privacy import Guarantee
+from cloister.privacy import Entropy, Guarantee
 
 __all__ = ["Outlook", "Setting", "first_success", "last_success"]
 
@@ -66,8 +66,30 @@ class Setting:
 
     def outlook(self) -> "Outlook":
         """Plan a fit of KMeans that is given the number of rows, and say what follows."""
-        planner = Planner(self.guarantee.noise_budget(), self.relation)
-        return Outlook(make_plan(float(self.n_rows), self.n_features, self.n_clusters, planner=planner))
+        request = Request(
+            n_clusters=self.n_clusters,
+            guarantee=self.guarantee,
+            cost=self.guarantee.noise_budget(),
+            relation=self.relation,
+            n_rows=self.n_rows,
+            entropy=Entropy(0),
+        )
+        first, n_rows = self._first(request), float(self.n_rows)
+        planner = Planner.of(request, first=first.share)
+        plan = make_plan(n_rows, self.n_features, self.n_clusters, planner=planner)
+        return Outlook(replace(plan, preliminary=first.steps))
+
+    def _first(self, request: Request) -> FirstSteps:
+        """Return what a fit in a box asks before its own plan: what is missing."""
+        return plan_first(
+            request,
+            Box(-1.0, 1.0).spread(self.n_features),
+            scaling="none",
+            n_rows=float(self.n_rows),
+            counts=False,
+            bounds_share=KMeans.bounds_share,
+            cells=True,
+        )
 
 
 @dataclass(frozen=True)
