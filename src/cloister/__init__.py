@@ -21,11 +21,13 @@ if TYPE_CHECKING:
         KMeans,
         LloydKMeans,
         PEMeans,
+        PrivateScaler,
         SourceTargetKMedoids,
         TreeKMeans,
     )
     from cloister.data import open_rows
-    from cloister.domain import Ball, Box
+    from cloister.domain import Ball, Box, Category, Date, Flag, Number
+    from cloister.exceptions import PrivacyWarning
     from cloister.forecast import compare, plan
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
     from cloister.release import Release, load_release
@@ -37,14 +39,20 @@ __all__ = [
     "ApproxDP",
     "Ball",
     "Box",
+    "Category",
     "CoresetKMeans",
+    "Date",
     "FastLloyd",
+    "Flag",
     "GridKMeans",
     "GridSynopsis",
     "KMeans",
     "Ledger",
     "LloydKMeans",
+    "Number",
     "PEMeans",
+    "PrivacyWarning",
+    "PrivateScaler",
     "PureDP",
     "Release",
     "SourceTargetKMedoids",
@@ -64,9 +72,10 @@ __all__ = [
 
 _HOMES = {
     "cloister.algorithms": ("cell_bounds", "cells_per_axis", "epsilon_range"),
-    "cloister.cluster": tuple(METHODS),
+    "cloister.cluster": (*METHODS, "PrivateScaler"),
     "cloister.data": ("open_rows",),
-    "cloister.domain": ("Ball", "Box"),
+    "cloister.domain": ("Ball", "Box", "Category", "Date", "Flag", "Number"),
+    "cloister.exceptions": ("PrivacyWarning",),
     "cloister.forecast": ("compare", "plan"),
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),
     "cloister.release": ("Release", "load_release"),

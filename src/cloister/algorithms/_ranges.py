@@ -9,7 +9,7 @@ through ``ask`` alone, and no answer can make it fail: where nothing stands out 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,12 +22,16 @@ __all__ = ["FALLBACK", "N_INTERVALS", "N_LOOKS", "Found", "RangeSteps", "find_ra
 FALLBACK = (-1000.0, 1000.0)  # where nothing stands out of the noise
 N_INTERVALS = 64  # of a look
 N_LOOKS = 8  # at most
-FALSE_ALARM = 0.01  # chance that noise alone makes a bin of any column stand out
-WINDOWS = (1, 2, 4, 8)  # bins that may stand out together
-SURE = 3.0  # standard deviations by which a sum of bins must exceed its noise
-TAIL = 0.002  # part of the rows that may lie beyond either end
-RESOLVED = 12  # intervals between the ends, from which on a look is fine enough
-MARGIN = 0.1  # of the width, added at either end
+FALSE_MAGNITUDE = 1e-3  # chance that noise alone makes a power of two of any column stand out: bounds would be far too wide
+FALSE_INTERVAL = 0.1  # the same of a look: bounds would be a little wider
+UNSEEN = 0.01  # part of the rows that may lie beyond either end of what stands out
+UNSURE = 1.5  # standard deviations of noise that may lie there besides
+WINDOWS = (1, 2, 4, 8, 16)  # bins that may stand out together
+REACH = 4.5  # standard deviations from the mean that bounds reach: steadier than the ends that stand out
+BEYOND = 1.0  # of the width between these ends, that bounds reach farther at most
+RESOLVED = 8  # intervals between the ends, from which on a look is fine enough
+AROUND = 1  # intervals kept on either side when looking closer
+LARGEST = 1e6  # a column of nothing but zeros is looked at down to NARROWEST / LARGEST
 NARROWEST = 1e-8  # width, in units of the largest coordinate, beyond which nobody looks
 NEAR_ZERO = 8.0  # an end so many times smaller than the other one is taken to be zero
 UNIFORM = 12**-0.5  # standard deviation of evenly spread values, in units of their width
@@ -54,9 +58,13 @@ class Found:
     high: float
     spread: float  # standard deviation, about
     seen: bool  # whether anything stood out of the noise
+    sign: int = 0  # that all powers of two have which stand out; 0 for both
+    within: tuple[float, float] = (math.inf, -math.inf)  # in the outermost powers of two that stand out: bounds hold it
 
 
-def find_ranges(ask: Ask, steps: RangeSteps, known: Mapping[int, tuple[float, float] | None]) -> dict[int, Found]:
+def find_ranges(
+    ask: Ask, steps: RangeSteps, known: Mapping[int, tuple[float, float] | None], *, n_rows: float | None = None
+) -> dict[int, Found]:
     """Return where the values of some columns lie.
 
     Parameters
@@ -67,96 +75,104 @@ def find_ranges(ask: Ask, steps: RangeSteps, known: Mapping[int, tuple[float, fl
         What each question may cost.
     known : mapping of int to (low, high) or None
         The columns, by position, with their bounds where these are known: then only the spread is of interest.
+    n_rows : float, optional
+        Public or noisy number of rows; None where nobody knows it.
     """
     found = {index: Found(*pair, (pair[1] - pair[0]) * UNIFORM, seen=True) for index, pair in known.items() if pair is not None}
     unknown = tuple(index for index, pair in known.items() if pair is None)
     if unknown:
         assert steps.magnitudes is not None
         answer = ask(ColumnMagnitudes(columns=unknown), steps.magnitudes["counts"])
-        threshold = _threshold(answer)
+        threshold = _threshold(answer, FALSE_MAGNITUDE)
         for index, counts in zip(unknown, answer.value, strict=True):
-            found[index] = _of_magnitude(counts[:-1], answer.sigma, threshold)
+            found[index] = _of_magnitude(_ends(counts[:-1], threshold))
     open_columns = tuple(index for index in known if found[index].seen)
     for step in steps.looks:
         if not open_columns:
             break
-        ends = np.array([(found[index].low, found[index].high) for index in open_columns])
-        low, high = ends.T
+        low, high = np.array([(found[index].low, found[index].high) for index in open_columns]).T
         question = ColumnIntervals(columns=open_columns, low=low, high=high, n_intervals=N_INTERVALS)
         answer = ask(question, step["counts"])
         resolved = set()
         for index, counts in zip(open_columns, answer.value, strict=True):
-            found[index], fine = _look_closer(found[index], counts[:-1], answer.sigma)
+            total = float(counts[:-1].sum()) if n_rows is None else n_rows - max(float(counts[-1]), 0.0)
+            ends = _ends(counts[:-1], _threshold(answer, FALSE_INTERVAL))
+            if ends is not None and ends[1] - ends[0] + 1 >= RESOLVED:
+                ends = _with_tails(counts[:-1], ends, sigma=answer.sigma, total=total)
+            found[index], fine = _look_closer(found[index], counts[:-1], ends)
             if fine:
                 resolved.add(index)
         open_columns = tuple(index for index in open_columns if index not in resolved)
-    return {index: _widened(one) for index, one in found.items()}
+    return found
 
 
-def _threshold(answer: Answer) -> float:
+def _threshold(answer: Answer, chance: float) -> float:
     """Return what noise alone exceeds in none of the bins, but for a small chance."""
-    return answer.event.quantile(1 - FALSE_ALARM / answer.value.size)
+    return answer.event.quantile(1 - chance / (len(WINDOWS) * answer.value.size))
 
 
-def _of_magnitude(counts: FloatArray, sigma: float, threshold: float) -> Found:
-    """Return the interval between the first and the last power of two that stands out, and one more on either side."""
-    occupied = np.zeros(len(counts), dtype=bool)
+def _ends(counts: FloatArray, threshold: float) -> tuple[int, int] | None:
+    """Return the first and the last bin that stand out of the noise, alone or together with their neighbours, if any do."""
+    rest, occupied = counts.copy(), np.zeros(len(counts), dtype=bool)
     for window in WINDOWS:
-        sums = np.convolve(counts, np.ones(window), mode="valid")
+        sums = np.convolve(rest, np.ones(window), mode="valid")
         for start in np.flatnonzero(sums > threshold * math.sqrt(window)):
             part = slice(start, start + window)
-            occupied[part] |= counts[part] > sigma
+            occupied[part] |= rest[part] > 0
+        rest[occupied] = 0.0  # what stands out by itself lends nothing to its neighbours
     places = np.flatnonzero(occupied)
-    zero = ColumnMagnitudes.ZERO
-    if not places.size:
+    return (int(places[0]), int(places[-1])) if places.size else None
+
+
+def _with_tails(counts: FloatArray, ends: tuple[int, int], *, sigma: float, total: float) -> tuple[int, int]:
+    """Move the ends outwards until hardly more lies beyond them than noise explains."""
+    sums = np.concatenate([[0.0], np.cumsum(counts)])
+    beyond = np.arange(len(counts) + 1)
+    limits = UNSEEN * total + UNSURE * sigma * np.sqrt(beyond)
+    before, after = sums <= limits, (sums[-1] - sums)[::-1] <= limits  # of so many bins at either end
+    first = int(np.flatnonzero(before[: ends[0] + 1])[-1])
+    last = len(counts) - 1 - int(np.flatnonzero(after[: len(counts) - ends[1]])[-1])
+    return first, last
+
+
+def _of_magnitude(ends: tuple[int, int] | None) -> Found:
+    """Return the interval between the first and the last power of two that stands out, and one more on either side."""
+    if ends is None:
         return Found(*FALLBACK, (FALLBACK[1] - FALLBACK[0]) * UNIFORM, seen=False)
-    first, last = max(int(places[0]) - 1, 0), min(int(places[-1]) + 1, len(counts) - 1)
-    if places[0] == places[-1] == zero:
-        return Found(-1.0, 1.0, 2 * UNIFORM, seen=False)  # nothing but zeros
-    low, high = ColumnMagnitudes.edges(first, last)
-    if 0 < low < high / NEAR_ZERO:
-        low = 0.0
-    if 0 > high > low / NEAR_ZERO:
-        high = 0.0
-    return Found(low, high, (high - low) * UNIFORM, seen=True)
+    if ends[0] == ends[1] == ColumnMagnitudes.ZERO:
+        return Found(-1.0, 1.0, 2 * UNIFORM, seen=True)  # nothing but zeros
+    low, high = ColumnMagnitudes.edges(max(ends[0] - 1, 0), min(ends[1] + 1, 2 * ColumnMagnitudes.ZERO))
+    sign = int(ends[0] >= ColumnMagnitudes.ZERO) - int(ends[1] <= ColumnMagnitudes.ZERO)
+    if sign * low >= 0 and sign * high >= 0 and min(abs(low), abs(high)) < max(abs(low), abs(high)) / NEAR_ZERO:
+        # Values near zero may have the other sign, too, in powers of two that do not stand out one by one.
+        low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
+    inner, outer = ColumnMagnitudes.edges(ends[0], ends[1])
+    within = (0.75 * inner if inner < 0 else inner, 0.75 * outer if outer > 0 else outer)  # the middle of a power of two
+    return Found(low, high, (high - low) * UNIFORM, seen=True, sign=sign, within=within)
 
 
-def _look_closer(before: Found, counts: FloatArray, sigma: float) -> tuple[Found, bool]:
+def _look_closer(before: Found, counts: FloatArray, ends: tuple[int, int] | None) -> tuple[Found, bool]:
     """Return where values lie inside an interval, by a histogram of it, and whether that is fine enough."""
+    if ends is None:
+        return before, True
+    first, last = ends
     width = (before.high - before.low) / N_INTERVALS
-    first, last = _start(counts, sigma), len(counts) - 1 - _start(counts[::-1], sigma)
-    if first >= last and not (first == last and 0 < first < len(counts) - 1):
-        return before, True  # nothing stands out
-    first, last = max(first, 1), min(last, N_INTERVALS)
-    low, high = before.low + (first - 1) * width, before.low + last * width
-    fine = last - first + 1 >= RESOLVED
-    middle = before.low + (np.arange(first, last + 1) - 0.5) * width
-    mass = project_to_total(counts[first : last + 1], max(float(counts[first : last + 1].sum()), 1.0))
+    edges = before.low + width * np.arange(-1, N_INTERVALS + 2)  # of the intervals, and of what lies below and above
+    low, high = float(edges[first]), float(edges[last + 1])
+    inside = counts[first : last + 1]
+    mass = project_to_total(inside, max(float(inside.sum()), 1.0))
+    middle = edges[first : last + 1] + width / 2
     mean = float(mass @ middle) / float(mass.sum())
-    variance = float(mass @ (middle - mean) ** 2) / float(mass.sum()) + width**2 / 12
-    found = Found(low, high, math.sqrt(variance), seen=True)
-    if fine:
-        return found, True
-    wider = Found(max(low - width, before.low), min(high + width, before.high), found.spread, seen=True)
-    return wider, high - low <= NARROWEST * max(abs(low), abs(high))
-
-
-def _start(counts: FloatArray, sigma: float) -> int:
-    """Return the bin in which the rows begin, from the left: where their sum leaves what noise and a small tail explain."""
-    sums = np.cumsum(counts)
-    total = max(float(sums[-1]), 1.0)
-    limits = np.maximum(SURE * sigma * np.sqrt(np.arange(1, len(counts) + 1)), TAIL * total)
-    clear = np.flatnonzero(sums > limits)
-    if not clear.size:
-        return len(counts)
-    before = np.concatenate([[0.0], sums[: clear[0]]])
-    return int(np.flatnonzero(before <= max(float(before.min()), TAIL * total))[-1])
-
-
-def _widened(found: Found) -> Found:
-    """Add a margin: too wide costs little, too narrow cuts rows."""
-    if not found.seen:
-        return found
-    size = max(abs(found.low), abs(found.high))
-    margin = max(MARGIN * (found.high - found.low), NARROWEST * size)
-    return Found(found.low - margin, found.high + margin, max(found.spread, NARROWEST * size), seen=True)
+    spread = math.sqrt(float(mass @ (middle - mean) ** 2) / float(mass.sum()) + width**2 / 12)
+    one_sign = (before.sign > 0 and low >= 0) or (before.sign < 0 and high <= 0)
+    smallest = NARROWEST * max(abs(low), abs(high), 1 / LARGEST)
+    if last - first + 1 >= RESOLVED or high - low <= smallest:
+        farthest = BEYOND * (high - low)
+        low = min(max(mean - REACH * spread, low - farthest), low - smallest)
+        high = max(min(mean + REACH * spread, high + farthest), high + smallest)
+        low, high = min(low, before.within[0]), max(high, before.within[1])
+        if one_sign:
+            low, high = (max(low, 0.0), high) if before.sign > 0 else (low, min(high, 0.0))
+        return replace(before, low=low, high=high, spread=max(spread, smallest)), True
+    nothing = (math.inf, -math.inf)  # a column far from zero: its power of two says too little
+    return replace(before, low=low - AROUND * width, high=high + AROUND * width, spread=spread, within=nothing), False

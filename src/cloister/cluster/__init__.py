@@ -14,6 +14,7 @@ from cloister.cluster._lloyd import LloydKMeans
 from cloister.cluster._pe_means import PEMeans
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
+from cloister.cluster._scaler import PrivateScaler
 from cloister.cluster._source_target import SourceTargetKMedoids
 from cloister.cluster._tree_kmeans import TreeKMeans
 
@@ -33,6 +34,7 @@ __all__ = [
     "Planner",
     "PrivateClusterer",
     "PrivateEstimator",
+    "PrivateScaler",
     "Progress",
     "Request",
     "SourceTargetKMedoids",

@@ -38,7 +38,7 @@ from cloister.questions import Answer, Ask, Question, RowCount, Spend
 from cloister.release import CellSummary
 from cloister.vault import Vault
 
-__all__ = ["PrivateEstimator", "PrivateFit", "ScaledEstimator", "is_in_memory", "plan_fit", "shape_of"]
+__all__ = ["PrivateEstimator", "PrivateFit", "ScaledEstimator", "ScaledRows", "is_in_memory", "plan_fit", "shape_of"]
 
 SCALINGS = ("auto", "bounds", "none", "spread")
 MISSING = ("mean", "middle")
@@ -146,7 +146,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _setting(self, rows: Rows) -> "_Setting":
         """Return what is declared about the rows."""
-        domain = self._domain(rows.n_features)
+        domain = self._domain(rows.n_features) if self.bounds is not None else self._domain_of(rows)
         scaling = self._scaling(domain)
         if scaling == "spread" and isinstance(domain, Box):
             domain = ColumnDomain.of_box(domain)
@@ -201,6 +201,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             setting.declared,
             scaling=setting.scaling,
             nullable=setting.nullable,
+            n_rows=n_rows,
             settle=self._settle,
             use=use,
         )
@@ -286,6 +287,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _domain(self, n_features: int) -> Domain:
         return as_domain(self._where("bounds"), self.bounds, n_features)
 
+    def _domain_of(self, rows: Rows) -> Domain:
+        """Return the domain that comes with rows which a PrivateScaler has scaled; others have none."""
+        bounds = getattr(rows, "bounds", None)
+        return self._domain(rows.n_features) if bounds is None else as_domain(self._where("bounds"), bounds, rows.n_features)
+
     def _settle(self, domain: Domain) -> Domain:
         """Return the domain as the method works with it; a method that cannot refuses it here, before anything is spent."""
         return domain
@@ -305,7 +311,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | None) -> Rows:
         """Open a table with the columns that are declared; rows that are open already must have these."""
         if declared is None or not hasattr(type(X), "fold"):
-            return open_rows(X, declared, n_jobs=self.n_jobs, where=type(self).__name__)
+            rows = open_rows(X, declared, n_jobs=self.n_jobs, where=type(self).__name__)
+            if isinstance(X, ScaledRows):
+                rows.bounds = X.bounds  # type: ignore[attr-defined]
+            return rows
         rows = open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
         if rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared):
             raise DataError(
@@ -378,6 +387,15 @@ def plan_fit(model: PrivateEstimator, n_features: int) -> Plan:
     """Return what a fit of an estimator to so many columns would ask, before any row is seen."""
     request = model._request()
     return model._first_plan(request, model._setting(open_rows(np.empty((0, n_features)), n_jobs=1)))
+
+
+class ScaledRows(np.ndarray[Any, np.dtype[np.float64]]):
+    """Rows that a PrivateScaler has scaled, still private, with the public box that they lie in: ``bounds``."""
+
+    bounds: Box | None
+
+    def __array_finalize__(self, other: object) -> None:
+        self.bounds = None  # what is computed from them may lie elsewhere
 
 
 @dataclass(frozen=True, eq=False)

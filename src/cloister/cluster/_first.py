@@ -175,6 +175,7 @@ def ask_first(
     *,
     scaling: str,
     nullable: tuple[bool, ...],
+    n_rows: float | None,
     settle: "Callable[[Domain], Domain]",
     use: "Callable[[Frame], None]",
 ) -> Ready:
@@ -183,14 +184,14 @@ def ask_first(
     `settle` is the method's last word on the domain; `use` tells the vault how to see the rows. The number of rows is
     not asked for here.
     """
-    domain = settle(_find_bounds(ask, first.ranges, domain, scaling=scaling))
+    domain = settle(_find_bounds(ask, first.ranges, domain, scaling=scaling, n_rows=n_rows))
     frame = domain.frame(scaling=scaling)
     use(frame)
     if first.cells is None:
         return Ready(frame=frame, scaling=scaling, cells=CellSummary(), n_rows=math.nan)
     low, high = raw_bounds(domain)
     answer = ask(CellStates(low=low, high=high), first.cells["counts"])
-    n_rows = max(float(answer.value.sum(axis=1).mean()), 1.0)
+    n_rows = max(float(answer.value.sum(axis=1).mean()) if n_rows is None else n_rows, 1.0)
     absent, outside = answer.value[:, CellStates.MISSING], answer.value[:, CellStates.OUTSIDE]
     places = None
     unplaced = absent + np.where(_no_interval(domain), outside, 0.0)
@@ -206,12 +207,13 @@ def ask_first(
     return Ready(frame=frame, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
 
 
-def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling: str) -> Domain:
+def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling: str, n_rows: float | None) -> Domain:
     if steps is None:
         return domain
     assert isinstance(domain, ColumnDomain)
     looked_at = domain.measured if scaling == "spread" else domain.private
-    found = find_ranges(ask, steps, {index: None if index in domain.private else domain.interval(index) for index in looked_at})
+    known = {index: None if index in domain.private else domain.interval(index) for index in looked_at}
+    found = find_ranges(ask, steps, known, n_rows=n_rows)
     spreads = None
     if scaling == "spread":
         spreads = np.array([found[index].spread if index in found else math.nan for index in range(domain.n_columns)])

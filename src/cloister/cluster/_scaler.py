@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PrivateScaler: what StandardScaler is used for, paid for. Its output says where it lies, so that a pipeline stays honest."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from cloister import validate
+from cloister.cluster._base import ScaledEstimator, ScaledRows
+from cloister.cluster._declare import estimator
+from cloister.cluster._plan import Plan, Planner, Request
+from cloister.data import LocalRows
+from cloister.domain import Box, ColumnDomain, FloatArray, Frame
+from cloister.exceptions import DataError
+from cloister.privacy import Guarantee, Ledger, Step
+from cloister.questions import Ask
+
+__all__ = ["PrivateScaler"]
+
+RANGES_SHARE = 0.94  # of the budget; the rest is for the number of rows and for missing values
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NoPlan(Plan):
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Nothing but the preliminary steps."""
+        return ()
+
+
+@estimator
+class _Ranges(ScaledEstimator):
+    """Asks the preliminary questions of a fit, and nothing else."""
+
+    owner: str = "PrivateScaler"
+
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> Plan:
+        return _NoPlan()
+
+    def _run(self, ask: Ask, plan: Any, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Any:
+        return None
+
+    def _bounds_share(self) -> float:
+        return RANGES_SHARE
+
+    def _where(self, parameter: str) -> str:
+        return f"{self.owner}.{parameter}"
+
+
+@estimator
+class PrivateScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Centre columns and divide them by their spread, found with noise and paid for.
+
+    A scaler in front of a private fit reads the rows: an ordinary one does so without paying, and the guarantee of the fit
+    behind it is void. This one pays from the same ledger, and hands the box that its output lies in to the estimator behind
+    it, which then needs no `bounds`. ``KMeans(scaling="spread")`` does the same in one step, for less.
+
+    Parameters
+    ----------
+    epsilon, delta : float, default=0.1 and 1e-6
+        The guarantee of the scaler alone; that of a pipeline is the sum, which a shared ledger keeps.
+    bounds : "private", (low, high), Box, list of pairs or mapping, default="private"
+        Where rows may lie, as for :class:`KMeans`.
+    scaling : {"spread", "bounds"}, default="spread"
+        Divide by the standard deviation, or by half the width of the bounds.
+    ledger : Ledger, optional
+        A budget shared with other fits.
+
+    Attributes
+    ----------
+    bounds_ : Box
+        Where the output lies. Public.
+    domain_ : ColumnDomain
+        What was found: bounds and spreads of the columns. Public.
+    center_, scale_ : array of shape (n_features_out,)
+        What is subtracted, and what is divided by, where every column is a number. Public.
+    privacy_receipt_ : Receipt
+        Guarantee and events.
+    n_features_in_ : int
+        Columns.
+
+    Notes
+    -----
+    **Privacy.** The questions of ``bounds="private"`` and ``scaling="spread"``: noisy histograms of all columns at once (l2
+    sensitivity sqrt(d) for adding or removing a row, sqrt(2 d) for replacing one). The output of `transform` describes
+    single rows and is as private as these.
+
+    Examples
+    --------
+    >>> from cloister import KMeans, Ledger
+    >>> from sklearn.pipeline import make_pipeline
+    >>> rows = np.random.default_rng(0).normal([[20.0, 3e6], [60.0, 9e6]], [[2.0, 1e5]] * 2, size=(4000, 2, 2)).reshape(-1, 2)
+    >>> ledger = Ledger(epsilon=1.0, delta=1e-6)
+    >>> scaler = PrivateScaler(epsilon=0.3, ledger=ledger, random_state=0)
+    >>> model = make_pipeline(scaler, KMeans(2, epsilon=0.6, ledger=ledger, random_state=0)).fit(rows)
+    >>> np.sort(scaler.inverse_transform(model[-1].cluster_centers_)[:, 0]).round(-1)
+    array([20., 60.])
+    """
+
+    epsilon: float = field(default=0.1, kw_only=False)
+    delta: float = 1e-6
+    guarantee: Guarantee | None = None
+    bounds: Any = "private"
+    scaling: str = "spread"
+    neighbours: str = "add-remove"
+    n_rows: int | None = None
+    ledger: Ledger | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    progress: bool = False
+
+    _attributes: ClassVar[tuple[str, ...]] = ()
+
+    def fit(self, X: object, y: object = None) -> Self:
+        """Find bounds and spreads with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored."""
+        where = f"{type(self).__name__}.scaling"
+        scaling = validate.one_of(where, self.scaling, ("bounds", "spread"))
+        shared = {name: value for name, value in self.get_params(deep=False).items() if name != "scaling"}
+        self._ranges = _Ranges(1, scaling=scaling, owner=type(self).__name__, **shared)
+        fit = self._ranges._fit_privately(X, self._ranges._open(X))
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self._ranges, name):
+                setattr(self, name, getattr(self._ranges, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        self._frame = fit.frame
+        self.domain_ = fit.frame.domain
+        self.privacy_receipt_ = fit.receipt
+        self.bounds_ = _box(fit.frame)
+        self._n_features_out = fit.frame.n_features
+        if fit.frame.half_widths is not None:
+            self.center_, self.scale_ = fit.frame.center, fit.frame.scale / fit.frame.distance_unit
+        return self
+
+    def transform(self, X: object) -> ScaledRows:
+        """Return the rows, scaled and moved into `bounds_`. They are as private as `X`."""
+        check_is_fitted(self)
+        rows = self._ranges._open_as(X, self._ranges._declared)
+        if rows.n_features != self.n_features_in_:
+            raise DataError(
+                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
+                "input. Pass the same columns."
+            )
+        if not isinstance(rows, LocalRows):
+            raise DataError(f"{type(self).__name__}.transform: expected rows of this machine. Use KMeans(scaling='spread').")
+        frame = self._frame
+        parts = [frame.clean(block) * frame.distance_unit for block in rows.blocks()]
+        scaled = np.concatenate([np.empty((0, frame.n_features)), *parts]).view(ScaledRows)
+        scaled.bounds = self.bounds_
+        return scaled
+
+    def inverse_transform(self, X: object) -> FloatArray:
+        """Return scaled points, such as centres, in the units of the input."""
+        check_is_fitted(self)
+        points = np.asarray(X, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != self._frame.n_features:
+            raise DataError(
+                f"{type(self).__name__}.inverse_transform: expected a table of {self._frame.n_features} columns. "
+                "Pass scaled points."
+            )
+        return self._frame.from_unit(points / self._frame.distance_unit)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _box(frame: Frame) -> Box:
+    """Return the box around the scaled domain."""
+    if frame.half_widths is not None:
+        half = frame.half_widths * frame.distance_unit
+    else:
+        assert isinstance(frame.domain, ColumnDomain)
+        parts = frame.domain.parts("spread" if frame.domain.spreads is not None else "bounds")
+        half = np.concatenate([np.full(part.dimension, part.radius) for part in parts])
+    return Box(-half, half)
