@@ -243,6 +243,13 @@ def test_a_first_line_that_may_be_a_row_is_not_quoted(columns, first, write):
     assert "Smith" not in str(caught.value)
 
 
+def test_a_line_of_tabs_is_one_of_blank_names_where_they_separate_columns(tmp_path):
+    # Were it skipped, the first row would be taken for names.
+    (tmp_path / "rows.tsv").write_text("\t\nAnn Smith\tm\n")
+    with pytest.raises(DataError, match=r"expected a name for every column in the first line of 'rows\.tsv', got a blank one"):
+        open_rows(tmp_path / "rows.tsv")
+
+
 def test_a_blank_name_is_no_obstacle_where_the_columns_are_named(write):
     assert read(write(b",age,mass\n0,1,2\n1,3,4\n"), columns=["mass", "age"]).tolist() == [[2.0, 1.0], [4.0, 3.0]]
 

@@ -11,9 +11,18 @@ from tests.fuzz._run import Target, scratch
 from tests.fuzz._tables import bits
 
 from cloister.data import open_rows
+from cloister.domain import Category, Date, Flag
 from cloister.exceptions import DataError
 
 ENDS = ("\n", "\r\n", "")
+DIALECTS: list[dict[str, str]] = [
+    {},
+    {"delimiter": ";", "decimal": ","},
+    {"delimiter": "\t", "encoding": "cp1252"},
+    {"delimiter": "|", "encoding": "latin-1"},
+    {"decimal": ","},
+]
+DECLARED = {"a": Category(["1", "NA", "é"]), "b": Date("2000-01-01", "2030-01-01")}
 HEADERS = [
     *("a,b", "a", '"a","b"', "a,b,c", " a , b ", "\xef\xbb\xbfa,b", "a;b", "a\tb", "a,a", "a,", ","),
     *("1,2", "a,77.123456789", "x\x00,y"),
@@ -40,6 +49,8 @@ def cases() -> st.SearchStrategy[Any]:
             "place": st.integers(0, 5),
             "end": st.sampled_from(ENDS),
             "columns": st.sampled_from([None, None, None, ["a"], ["b", "a"], ["zz"]]),
+            "declared": st.booleans(),  # where columns are named
+            "dialect": st.one_of(st.just({}), st.sampled_from(DIALECTS)),
         }
     )
 
@@ -71,7 +82,14 @@ def _row(case: dict[str, Any], line: str) -> Any:
 def _read(case: dict[str, Any], lines: list[str]) -> Outcome:
     end = case["end"] or "\n"
     text = end.join([case["header"], *lines]) + (case["end"] if lines else "")
-    return _read_bytes(text.encode("latin-1"), tuple(case["columns"]) if case["columns"] else None)
+    dialect = case.get("dialect", {})
+    delimiter = dialect.get("delimiter")
+    if delimiter is not None:  # so that lines have several entries all the same
+        text = text.translate({ord(","): delimiter, ord(delimiter): ","})
+    columns = case["columns"]
+    if columns and case.get("declared"):
+        columns = {name: DECLARED.get(name, Flag()) for name in columns}
+    return _read_bytes(text.encode("latin-1"), columns, dialect)
 
 
 @cache
@@ -79,9 +97,9 @@ def _path() -> Any:
     return scratch("csv") / "table.csv"
 
 
-def _read_bytes(content: bytes, columns: tuple[str, ...] | None) -> Outcome:
+def _read_bytes(content: bytes, columns: Any, dialect: dict[str, str]) -> Outcome:
     _path().write_bytes(content)
-    found = attempt(lambda: bits(open_rows(_path(), columns, n_jobs=1)))
+    found = attempt(lambda: bits(open_rows(_path(), columns, n_jobs=1, **dialect)))
     assert found.error is None or isinstance(found.error, DataError)
     refuse_quotes_in(found.error)
     return found

@@ -81,7 +81,8 @@ def csv_blocks(
 
 def _header(where: str, file: TextFile, stream: BinaryIO) -> list[str]:
     """Return the names. They are published, so the first row of a file without names must not be taken for them, nor quoted."""
-    line = next((line for line in stream if line.strip()), b"")
+    mark = file.dialect.delimiter.encode()  # a line of tabs is one of blank names where they separate columns
+    line = next((line for line in stream if line.strip() or mark in line), b"")
     names = _names(_decode_names(where, file, line.removeprefix(BYTE_ORDER_MARK)).rstrip("\r\n"), file.dialect.delimiter)
     if names is None:
         raise DataError(f"{where}: the first line of {file.name!r} holds no column names. Check the line ends.")

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of every kind and dialect, from the command line: read alike, or refused in one line before anything is spent."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+FIT = ("-k", 2, "--epsilon", 5, "--bounds", "größe=0:3,gewicht=0:200", "--seed", 0, "-q", "-o", "-")
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """The same rows as text in several ways."""
+    rows = [(1.5 + index % 7 / 100, 60 + 30 * (index % 2)) for index in range(200)]
+    comma = "größe,gewicht\n" + "".join(f"{height},{mass}\n" for height, mass in rows)
+    other = "größe;gewicht\n" + "".join(f"{height};{mass}\n".replace(".", ",") for height, mass in rows)
+    (tmp_path / "plain.csv").write_text(comma, encoding="utf-8")
+    (tmp_path / "plain.csv.gz").write_bytes(gzip.compress(comma.encode()))
+    (tmp_path / "tabs.tsv").write_text(comma.replace(",", "\t"), encoding="utf-8")
+    (tmp_path / "excel.csv").write_bytes(other.encode("cp1252"))
+    lines = (json.dumps({"gewicht": mass, "größe": height}) + "\n" for height, mass in rows)
+    (tmp_path / "lines.jsonl").write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_same_rows_give_the_same_release(people, run):
+    def centers(*arguments):
+        result = run("fit", *arguments, *FIT)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)["cluster_centers"]
+
+    expected = centers(people / "plain.csv")
+    for name in ("plain.csv.gz", "tabs.tsv", "lines.jsonl"):
+        assert centers(people / name) == expected
+    dialect = ("--delimiter", ";", "--decimal", ",", "--encoding", "cp1252")
+    assert centers(people / "excel.csv", *dialect) == expected
+    assert centers((people / "plain.csv").as_uri()) == expected
+
+
+def test_labels_of_a_file_in_another_dialect(people, run):
+    assert run("fit", people / "plain.csv", *FIT[:-1], people / "release.json").exit_code == 0
+    dialect = ("--delimiter", ";", "--decimal", ",", "--encoding", "cp1252")
+    labels = run("predict", people / "release.json", people / "excel.csv", *dialect)
+    assert labels.exit_code == 0, labels.output
+    assert labels.stdout == run("predict", people / "release.json", people / "plain.csv").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "match"),
+    [
+        ("a.csv", b"age;mass\n1;2\n", (), "named with ';' in it. Pass delimiter=';' (--delimiter ';')."),
+        ("a.csv", b"age\tmass\n1\t2\n", (), "(--delimiter tab)."),
+        ("a.csv", b"gr\xf6\xdfe,mass\n1,2\n", (), "Pass encoding='latin-1' (--encoding latin-1), or save it as UTF-8."),
+        ("a.csv", b"age,age\n1,2\n", (), "occurs 2 times"),
+        ("a.csv", b"", (), "the file 'a.csv' is empty"),
+        ("a.csv", b"age,mass\n1,2\n", ("--delimiter", "ab"), "fit.delimiter: expected one character"),
+        ("a.csv", b"age,mass\n1,2\n", ("--encoding", "utf-16"), "fit.encoding: expected UTF-8 or an encoding with one byte"),
+        ("a.xlsx", b"PK", (), "Save the sheet as CSV or Parquet, or pass pandas.read_excel(...)."),
+        ("a.jsonl", b'{"age": 1}\n', (), "Pass columns=[...] (--columns), or bounds by name."),
+        ("a.csv.gz", b"age,mass\n1,2\n", (), "the file 'a.csv.gz' cannot be read (OSError). Check that it is whole"),
+    ],
+)
+def test_mistakes_are_one_line_and_free(name, content, options, match, tmp_path, refused, ledger, run):
+    (tmp_path / name).write_bytes(content)
+    before = run("ledger", "show", ledger, "--json").stdout
+    refused("fit", tmp_path / name, "-k", 2, "--epsilon", 1, "--bounds", "0,100", "--ledger", ledger, *options, match=match)
+    assert run("ledger", "show", ledger, "--json").stdout == before
+
+
+def test_an_address_that_cannot_be_opened_is_one_line(refused):
+    refused("fit", "https://host/rows.csv", "-k", 2, "--epsilon", 1, "--bounds", "0,1", match="got one with 'https'. Copy the")
+    address = "s3://key:secret@bucket/rows.csv?endpoint_override=x:y&colour=blue"
+    result = refused("fit", address, "-k", 2, "--epsilon", 1, "--bounds", "0,1", match="with s3:// cannot be opened")
+    assert "secret" not in result.stderr
