@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact probabilities of the two kinds of noise, and a goodness-of-fit test with a stated false-alarm rate."""
+"""Exact probabilities of the two kinds of noise, a goodness-of-fit test with a stated false-alarm rate, and what was paid."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,12 @@ import pytest
 from scipy import stats
 
 from cloister.domain import FloatArray, IntArray
+from cloister.privacy import Cost, Event
+from cloister.questions import Question
+from cloister.vault import Vault
 
 Probabilities = Callable[[IntArray], FloatArray]
+Paid = list[tuple[Question, Event]]
 
 
 def rounded_gaussian_probability(sigma: float) -> Probabilities:
@@ -65,3 +69,20 @@ def laplace_law() -> Callable[[float], Probabilities]:
 @pytest.fixture
 def fit_of() -> Callable[..., float]:
     return goodness_of_fit
+
+
+@pytest.fixture
+def paid(monkeypatch: pytest.MonkeyPatch) -> Paid:
+    """Every question that a vault answers, with the event that paid for it."""
+    seen: Paid = []
+    pay = Vault._pay
+
+    def watched(vault: Vault, question: Question, cost: Cost) -> Event:
+        event = pay(vault, question, cost)
+        (purpose,) = {line["purpose"] for line in vault._account._store.lines() if line["kind"] == "reserve"}
+        if purpose != "rehearsal":  # a fit with a tiny budget is tried out first, on no rows and with a ledger of its own
+            seen.append((question, event))
+        return event
+
+    monkeypatch.setattr(Vault, "_pay", watched)
+    return seen

@@ -68,6 +68,7 @@ def check(guarantee: Guarantee, n_features: int, *, n_clusters: int = 3, **optio
     model = PEMeans(
         n_clusters=n_clusters,
         bounds=Ball(1.0),
+        missing="middle",
         guarantee=guarantee,
         ledger=ledger,
         n_variations=2,

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that a fit of KMeans spends, added up from first principles, is its budget: never more, and at most 0.1 % less."""
+"""All that a fit of KMeans spends, added up from first principles, is its budget: never more, and at most 0.1 % less.
+
+What is asked before its own plan, of missing values and of bounds, is in ``test_spending_first.py``.
+"""
 
 import math
 from typing import Any
@@ -9,30 +12,11 @@ import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, Ball, KMeans, Ledger, PureDP
 from cloister.exceptions import ParameterError
-from cloister.privacy import Cost, Event, Guarantee
+from cloister.privacy import Event, Guarantee
 from cloister.questions import NearestSums, Question
-from cloister.vault import Vault
 
+from .conftest import Paid
 from .test_spending import DIMENSIONS, LEAST, spent_epsilon
-
-Paid = list[tuple[Question, Event]]
-
-
-@pytest.fixture
-def paid(monkeypatch: pytest.MonkeyPatch) -> Paid:
-    """Every question that a vault answers, with the event that paid for it."""
-    seen: Paid = []
-    pay = Vault._pay
-
-    def watched(vault: Vault, question: Question, cost: Cost) -> Event:
-        event = pay(vault, question, cost)
-        (purpose,) = {line["purpose"] for line in vault._account._store.lines() if line["kind"] == "reserve"}
-        if purpose != "rehearsal":  # a fit with a tiny budget is tried out first, on no rows and with a ledger of its own
-            seen.append((question, event))
-        return event
-
-    monkeypatch.setattr(Vault, "_pay", watched)
-    return seen
 
 
 def true_ratio(question: Question, event: Event, n_features: int) -> float:
@@ -63,7 +47,8 @@ def check(paid: Paid, guarantee: Guarantee, n_features: int, *, n_clusters: int 
     paid.clear()
     rows = np.random.default_rng(n_features).uniform(-1, 1, (size, n_features)) / math.sqrt(n_features)
     ledger = Ledger(guarantee, neighbours=options.get("neighbours", "add-remove"))
-    model = KMeans(n_clusters, bounds=Ball(1.0), guarantee=guarantee, ledger=ledger, n_init=1, n_jobs=1, **options).fit(rows)
+    given = {"bounds": Ball(1.0), "missing": "middle", "guarantee": guarantee, "ledger": ledger, "n_init": 1, "n_jobs": 1}
+    model = KMeans(n_clusters, **given, **options).fit(rows)
     assert [event.question_name for _, event in paid] == [event.question_name for event in ledger.events]
     assert tuple(ledger.events) == model.privacy_receipt_.events
     kind = "discrete_laplace" if isinstance(guarantee, PureDP) else "rounded_gaussian"
