@@ -71,6 +71,8 @@ class DaskRows(Source):
 
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: workers do that for themselves
         nothing = kernel(empty_block(self._n_features))
+        if not self._parts:  # a file without rows may have none
+            return nothing
         share = self._answer(packed, self._client(), keep=cache is not None)
         if share.failure is not None:
             raise DataError(share.failure.message)
