@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister import questions
-from cloister.domain import Box, Relation, grid_step, snap
+from cloister.domain import Box, Category, ColumnDomain, Flag, Number, Relation, grid_step, snap
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount
 
 FEATURES = 3
@@ -34,6 +34,7 @@ def projection_of(seed):
     return np.random.default_rng(seed).normal(size=(FEATURES, PROJECTED)) / PROJECTED**0.5
 
 
+@functools.cache  # questions are frozen
 def make_questions(seed):
     """Return one of each kind, with and without projection, on points that cause ties and on points that do not."""
     flat = projection_of(seed)
@@ -63,12 +64,39 @@ def make_questions(seed):
         ),
         "histogram_projected": DistanceHistogram(edges=[0.5], points=lattice_points(PROJECTED), projection=flat),
     }
+    made.update(raw_questions(seed))
     made["grid_counts"] = questions.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
     made["neighbour_means"] = questions.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
     made.update(hash_questions(seed))
     made.update(tree_questions(seed, flat))
     made.update(bounded_questions(seed, flat))
     return made
+
+
+def raw_questions(seed):
+    """Return histograms of raw cells: bounds on which cells lie, few and many columns, ends that overflow; missing cells."""
+    declared = ColumnDomain((Number(-0.5, 1.5, missing="own"), Category(["a", "b", "c"]), Flag(weight=2))).frame()
+    some, ends = random_points(seed, 4, FEATURES), {"low": np.full(FEATURES, -0.5), "high": np.full(FEATURES, 0.5)}
+    all_columns = {"columns": tuple(range(FEATURES))}
+    return {
+        "cell_states": questions.CellStates(**ends),
+        "cell_states_uneven": questions.CellStates(low=np.array([-1.0, 0.0, 1e-300]), high=np.array([1.0, 2.0, 1e300])),
+        "column_magnitudes": questions.ColumnMagnitudes(**all_columns),
+        "column_magnitudes_one": questions.ColumnMagnitudes(columns=(1,)),
+        "column_intervals": questions.ColumnIntervals(**all_columns, **ends, n_intervals=8),
+        "column_intervals_two": questions.ColumnIntervals(
+            columns=(2, 0), low=np.array([-1.7e308, 0.0]), high=np.array([1.7e308, 5e-324]), n_intervals=3
+        ),
+        "nearest_missing": questions.NearestMissing(points=some, frame=FRAME, **all_columns, lowest=np.full(FEATURES, -np.inf)),
+        "nearest_missing_declared": questions.NearestMissing(
+            points=random_points(seed, 4, declared.n_features), frame=declared, columns=(0, 2), lowest=np.array([-np.inf, 0.0])
+        ),
+    }
+
+
+def seen(question, rows):
+    """Return rows as a question sees them: raw, where it says so, else clean."""
+    return np.asarray(rows, dtype=float) if question.raw else FRAME.clean(rows)
 
 
 def bounded_questions(seed, flat):
@@ -144,7 +172,7 @@ def test_every_public_question_keeps_this_contract():
 
 def test_answers_are_integers_of_the_stated_shape(question, generator):
     for rows in (np.empty((0, FEATURES)), generator.normal(size=(50, FEATURES))):
-        found = answer(question, FRAME.clean(rows))
+        found = answer(question, seen(question, rows))
         assert found.dtype == np.int64
         assert found.shape == question.shape
 
@@ -154,7 +182,7 @@ def test_no_rows_give_zero(question):
 
 
 def test_answers_add_up_over_any_cut_and_any_order(question, generator):
-    rows = FRAME.clean(hostile_rows(generator, 300))
+    rows = seen(question, hostile_rows(generator, 300))
     whole = answer(question, rows)
     for pieces in (1, 3, 7, 300):
         parts = np.array_split(rows, pieces)
@@ -165,11 +193,11 @@ def test_answers_add_up_over_any_cut_and_any_order(question, generator):
 
 
 def test_asking_leaves_the_rows_as_they_were(question, generator):
-    rows = FRAME.clean(hostile_rows(generator, 40))
+    rows = seen(question, hostile_rows(generator, 40))
     before = rows.copy()
     rows.setflags(write=False)
     question.exact(rows)
-    assert np.array_equal(rows, before)
+    assert np.array_equal(rows, before, equal_nan=True)
 
 
 def test_a_question_is_frozen_public_data(question):
@@ -198,7 +226,7 @@ def test_sensitivities_are_ordered(question):
 VALUES = st.one_of(
     st.floats(-1.5, 1.5),
     st.sampled_from([*LATTICE, -1.0, 1.0]),
-    st.sampled_from([math.nan, math.inf, -math.inf, 1e300, -1e300, 1e12, -0.0]),
+    st.sampled_from([math.nan, math.inf, -math.inf, 1e300, -1e300, 1e12, -0.0, 5e-324, -5e-324, 2.0]),
 )
 ROW = st.lists(VALUES, min_size=FEATURES, max_size=FEATURES)
 
@@ -222,10 +250,49 @@ def neighbours(draw):
 def test_neighbours_stay_within_the_claimed_distance(name, pair, seed):
     left, right, relation = pair
     question = make_questions(seed)[name]
-    moved = [int(step) for step in (answer(question, FRAME.clean(left)) - answer(question, FRAME.clean(right))).ravel()]
+    moved = (answer(question, seen(question, left)) - answer(question, seen(question, right))).ravel()
+    moved = [int(step) for step in moved[moved != 0]] or [0]
     assert sum(abs(step) for step in moved) <= question.l1_sensitivity(relation)
     assert sum(step * step for step in moved) <= Fraction(question.l2_sensitivity(relation)) ** 2
-    assert max(moved) - min(moved) <= question.span_sensitivity(relation)
+    assert max(*moved, 0) - min(*moved, 0) <= question.span_sensitivity(relation)
+
+
+HOSTILE = (math.nan, math.inf, -math.inf, 1.7e308, -1e300, 5e-324, -5e-324, -0.0, 0.0, -1.0, 2.0, 0.5, 1e-300)
+
+
+def test_every_raw_cell_is_counted_once_in_its_own_column():
+    """Whatever a cell holds, it is in one bin of its column; and a cell of another column changes nothing there."""
+    table = np.array(np.meshgrid(*[HOSTILE] * FEATURES)).reshape(FEATURES, -1).T
+    for name, one in raw_questions(0).items():
+        counted = one.exact(table)
+        if name.startswith("nearest"):
+            assert (counted.sum(axis=0) <= len(table)).all()
+            continue
+        assert counted.sum(axis=1).tolist() == [len(table)] * one.shape[0], name
+        alone = np.stack([one.exact(np.full((1, FEATURES), value)) for value in HOSTILE]).sum(axis=0)
+        assert np.array_equal(counted, len(table) // len(HOSTILE) * alone), name
+
+
+@pytest.mark.parametrize("name", sorted(raw_questions(0)))
+def test_the_bounds_of_raw_histograms_are_attained(name):
+    one, nobody = raw_questions(0)[name], np.empty((0, FEATURES))
+    here, there = np.full((1, FEATURES), math.nan), np.full((1, FEATURES), 0.25)
+    other = np.full((1, FEATURES), -math.inf) if name.startswith("nearest") else there
+    for relation, table in ((Relation.ADD_REMOVE, nobody), (Relation.REPLACE, other)):
+        moved = (one.exact(here) - one.exact(table)).ravel().astype(float)
+        if name.startswith("nearest") and relation is Relation.REPLACE:
+            continue  # it takes another nearest point and cells that are missing all the same: below
+        assert np.abs(moved).sum() == one.l1_sensitivity(relation)
+        assert np.sqrt((moved**2).sum()) == pytest.approx(one.l2_sensitivity(relation), rel=1e-12)
+
+
+def test_the_bounds_of_missing_cells_are_attained():
+    ends = {"points": np.array([[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]), "frame": FRAME}
+    question = questions.NearestMissing(**ends, columns=(1, 2), lowest=np.full(2, -np.inf))
+    here, there = np.array([[1.0, math.nan, math.inf]]), np.array([[-1.0, -math.inf, math.nan]])
+    moved = (question.exact(here) - question.exact(there)).ravel().astype(float)
+    assert np.abs(moved).sum() == question.l1_sensitivity(Relation.REPLACE) == 4
+    assert np.sqrt((moved**2).sum()) == question.l2_sensitivity(Relation.REPLACE) == 2
 
 
 def distances(question, left, right):

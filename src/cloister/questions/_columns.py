@@ -53,8 +53,8 @@ class ColumnHistograms(Question):
         return float(self.shape[0] if relation is Relation.ADD_REMOVE else 2 * self.shape[0])
 
     def l2_sensitivity(self, relation: Relation) -> float:
-        # The same changes of one, all in different bins: the root of their number (rounded up).
-        return math.nextafter(math.sqrt(self.l1_sensitivity(relation)), math.inf)
+        # The same changes of one, all in different bins: the root of their number.
+        return _root(self.l1_sensitivity(relation))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -212,4 +212,10 @@ class NearestMissing(Question):
     def l2_sensitivity(self, relation: Relation) -> float:
         # Adding changes as many counts as there are columns by at most one each. Replacing changes as many again where the
         # nearest point is another one; where it is the same, no count moves by more than one.
-        return math.nextafter(math.sqrt(self.l1_sensitivity(relation)), math.inf)
+        return _root(self.l1_sensitivity(relation))
+
+
+def _root(number: float) -> float:
+    """Return the square root of a whole number, rounded up where it is none."""
+    root = math.isqrt(int(number))
+    return float(root) if root * root == number else math.nextafter(math.sqrt(number), math.inf)
