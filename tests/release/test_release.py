@@ -72,10 +72,10 @@ def test_a_release_says_with_what_it_was_made(release):
 def test_every_event_belongs_to_a_step(release):
     again = Release.from_dict(release.to_dict())
     assert again.steps == release.steps
-    assert [step.name for step in again.steps] == ["count", "vote 1", "vote 2", "vote 3"]
+    assert [step.name for step in again.steps] == ["count", "cells", "vote 1", "vote 2", "vote 3"]
     found = [event.question_name for step in again.steps for event in again.events_of(step)]
     assert found == [event.question_name for event in release.receipt.events]
-    assert again.events_of("vote 2") == again.events_of(again.steps[2])
+    assert again.events_of("vote 2") == again.events_of(again.steps[3])
     assert again.events_of("another") == ()
 
 

@@ -67,29 +67,28 @@ def print_text(value: Any, *, as_json: bool) -> None:
 
 
 def print_release(console: "Console", release: "Release") -> None:
-    """Print the centres with their errors, and the receipt in plain words."""
-    from cloister.report import loss_summary, plain_text, with_error
+    """Print the centres in the columns' own words, what was missing, and the receipt in plain words."""
+    from cloister.release import columns_of
+    from cloister.report import cell_words, cells_of, found_words, loss_summary, plain_text, table_of, told_words, with_error
 
-    columns, loss = _pick_columns(console, release), loss_summary(release)
-    console.print(f"{release.n_clusters} centres, in the units of the input, each number ± its standard error", style="bold")
-    table = _table(
-        [("label", True), ("rows (noisy)", True), *((plain_text(release.columns[index]), True) for index in columns)]
-    )
-    for label in range(release.n_clusters):
-        counts = with_error(float(release.cluster_counts[label]), float(release.count_errors[label]))
-        cells = [
-            with_error(float(release.cluster_centers[label, index]), float(release.center_errors[label, index]))
-            for index in columns
-        ]
-        table.add_row(str(label), *(f"{value} ± {error}" for value, error in (counts, *cells)))
-    _print_end(console, table, release, columns, more=() if loss is None else (loss["words"],))
+    picked, loss, known = _pick_table(console, release), loss_summary(release), table_of(release)
+    declared = any(one["type"] != "number" for one in known)
+    units = "in the columns' own words" if declared else "in the units of the input"
+    console.print(f"{release.n_clusters} centres, {units}, each number ± its standard error", style="bold")
+    heads = [(plain_text(known[index]["name"]), known[index]["type"] != "category") for index in picked]
+    table = _table([("label", True), ("rows (noisy)", True), *heads])
+    for label, columns in enumerate(columns_of(release)):
+        count, error = with_error(float(release.cluster_counts[label]), float(release.count_errors[label]))
+        table.add_row(str(label), f"{count} ± {error}", *(told_words(columns[index]) for index in picked))
+    more = [cell_words(cells_of(release)), found_words(known), "" if loss is None else loss["words"]]
+    _print_end(console, table, release, picked, n_columns=release.n_columns, more=[line for line in more if line])
 
 
 def print_medoids(console: "Console", release: "Release") -> None:
     """Print the chosen target points, what they and the source serve, and the receipt in plain words."""
     from cloister.report import number, plain_text, source_target_summary
 
-    summary, columns = source_target_summary(release), _pick_columns(console, release)
+    summary, columns = source_target_summary(release), _pick_table(console, release)
     chosen, total = release.n_clusters, summary["n_target"]
     console.print(f"{chosen:,} of {total:,} target points, in the units of the input", style="bold")
     heads = [("label", True), ("row of the target", True), ("points served", True)]
@@ -97,22 +96,23 @@ def print_medoids(console: "Console", release: "Release") -> None:
     for label, row in enumerate(summary["rows"]):
         cells = [number(float(release.cluster_centers[label, index])) for index in columns]
         table.add_row(str(label), str(row), f"{int(release.cluster_counts[label]):,}", *cells)
-    _print_end(console, table, release, columns, more=summary["words"])
+    _print_end(console, table, release, columns, n_columns=release.n_features, more=summary["words"])
 
 
-def _pick_columns(console: "Console", release: "Release") -> list[int]:
-    from cloister.report import rank_columns
+def _pick_table(console: "Console", release: "Release") -> list[int]:
+    """Return the columns of the table to print: all of a few, otherwise those that tell centres apart best."""
+    from cloister.report import rank_table
 
     fitting = max(2, (console.width - 22) // CELL_WIDTH)
-    return sorted(rank_columns(release)[: FEW_COLUMNS if release.n_features <= FEW_COLUMNS else fitting])
+    return sorted(rank_table(release)[: FEW_COLUMNS if release.n_columns <= FEW_COLUMNS else fitting])
 
 
-def _print_end(console: "Console", table: Any, release: "Release", columns: Sequence[int], more: Sequence[str] = ()) -> None:
+def _print_end(
+    console: "Console", table: Any, release: "Release", columns: Sequence[int], *, n_columns: int, more: Sequence[str] = ()
+) -> None:
     console.print(table)
-    if len(columns) < release.n_features:
-        console.print(
-            f"The {len(columns)} columns that separate the centres best, of {release.n_features}; the release holds all."
-        )
+    if len(columns) < n_columns:
+        console.print(f"The {len(columns)} columns that separate the centres best, of {n_columns}; the release holds all.")
     for line in (*more, *release.receipt.explain()):
         console.print(line)
 

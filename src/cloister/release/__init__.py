@@ -4,12 +4,13 @@
 from cloister.release._cells import CellSummary
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import open_for
-from cloister.release._profile import date_of
+from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
 
 __all__ = [
     "CellSummary",
     "Release",
+    "columns_of",
     "date_of",
     "library_versions",
     "load_release",

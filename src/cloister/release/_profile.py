@@ -17,21 +17,29 @@ from cloister.exceptions import ParameterError
 if TYPE_CHECKING:
     from cloister.release._release import Release
 
-__all__ = ["date_of", "profile_of", "to_frame"]
+__all__ = ["columns_of", "date_of", "profile_of", "to_frame"]
 
 LIBRARIES = ("pandas", "polars")
 
 
 def profile_of(release: "Release") -> list[dict[str, Any]]:
     """Return one entry per cluster: label, noisy number of rows, and what each column is there."""
-    told = _told(release)
     return [
         {
             "label": label,
             "rows": float(release.cluster_counts[label]),
             "rows_error": float(release.count_errors[label]),
-            "columns": {name: _words(declared, *_numbers(release, label, cut)) for name, declared, cut in told},
+            "columns": {one["name"]: {key: value for key, value in one.items() if key != "name"} for one in columns},
         }
+        for label, columns in enumerate(columns_of(release))
+    ]
+
+
+def columns_of(release: "Release") -> list[list[dict[str, Any]]]:
+    """Return, for each cluster, what each column is there, in order and with its name: those of an edited file may be equal."""
+    told = _told(release)
+    return [
+        [{"name": name, **_words(declared, *_numbers(release, label, cut))} for name, declared, cut in told]
         for label in range(release.n_clusters)
     ]
 

@@ -6,16 +6,21 @@ from cloister.report._loss import loss_summary
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._render import render, report_html, write_report
 from cloister.report._source_target import source_target_summary
-from cloister.report._summary import rank_columns, summary, synopsis_summary
+from cloister.report._summary import rank_columns, rank_table, summary, synopsis_summary
 from cloister.report._synopsis import synopsis_html
+from cloister.report._told import cell_words, cells_of, found_words, table_of, told_words
 
 __all__ = [
     "Picture",
     "Table",
+    "cell_words",
+    "cells_of",
+    "found_words",
     "loss_summary",
     "number",
     "plain_text",
     "rank_columns",
+    "rank_table",
     "render",
     "render_page",
     "report_html",
@@ -23,6 +28,8 @@ __all__ = [
     "summary",
     "synopsis_html",
     "synopsis_summary",
+    "table_of",
+    "told_words",
     "with_error",
     "write_report",
 ]

@@ -9,6 +9,7 @@ from cloister.report._format import count_of, number, with_error
 
 __all__ = ["loss_summary"]
 
+UNITS = {"bounds": "half widths of the bounds", "spread": "spreads of the columns"}
 CLEAR = 2.0  # standard errors by which a gain must exceed zero to be reported
 LEAST_GAIN = 0.005  # of the loss of one centre: what is less reads 0 %
 
@@ -35,7 +36,7 @@ def loss_summary(release: Release) -> dict[str, Any] | None:
 
 def _loss_words(value: float, error: float, single: float, release: Release) -> str:
     rounded, spread = with_error(value, error)
-    unit = "half widths of the bounds" if release.scaling == "bounds" else "the units of the input"
+    unit = UNITS.get(release.scaling, "the units of the input")
     found = f"Estimated mean squared distance of a row to its centre: {rounded} ± {spread} (distances in {unit})."
     around = f"Around a single centre it would be about {number(float(f'{single:.3g}'))}"
     gain, takes = 1 - value / single if single > 0 else 0.0, "takes" if release.n_clusters == 1 else "take"

@@ -13,7 +13,8 @@ from cloister.report._source_target import source_target_html
 from cloister.report._steps import course_of
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
-from cloister.report._tables import number_table, shared_parts, strip_table
+from cloister.report._tables import cell_table, number_table, shared_parts, strip_table
+from cloister.report._told import cell_words
 from cloister.report._words import axis_words
 from cloister.synopsis import Synopsis
 
@@ -72,16 +73,18 @@ def render(summary: dict[str, Any]) -> str:
     """Return what :func:`summary` returned as one HTML page."""
     if "source_target" in summary:
         return source_target_html(summary)
-    picked = sorted(summary["ranking"][:DRAWN_COLUMNS])  # in their own order
+    picked = sorted(summary["table_ranking"][:DRAWN_COLUMNS])  # in their own order
     return render_page(
         "release.html",
-        title=f"{count_of(summary['n_clusters'], 'cluster')} in {count_of(summary['n_features'], 'column')}",
+        title=f"{count_of(summary['n_clusters'], 'cluster')} in {count_of(summary['n_columns'], 'column')}",
         summary=summary,
         facts=_facts(summary),
         map=Picture("", cluster_map(summary["plane"], summary["clusters"])),
         axes=[axis_words(*pair) for pair in zip(summary["plane"]["shares"], summary["plane"]["loadings"], strict=True)],
         strips=strip_table(summary, picked),
-        numbers=number_table(summary) if len(picked) < summary["n_features"] else None,
+        numbers=number_table(summary) if len(picked) < summary["n_columns"] else None,
+        cells=cell_table(summary),
+        cell_words=cell_words(summary["cells"]),
         shared=shared_parts(summary),
         course=course_of(summary),
     )

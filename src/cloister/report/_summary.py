@@ -12,14 +12,15 @@ from scipy.special import ndtr
 from cloister.algorithms import plane_of
 from cloister.domain import Box, Category, ColumnDomain, FloatArray
 from cloister.privacy import Receipt, to_dict
-from cloister.release import Release
+from cloister.release import Release, columns_of
 from cloister.report._loss import loss_summary
 from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
 from cloister.report._steps import panels_of, steps_of
+from cloister.report._told import cells_of, table_of
 from cloister.synopsis import Synopsis
 
-__all__ = ["rank_columns", "summary", "synopsis_summary"]
+__all__ = ["rank_columns", "rank_table", "summary", "synopsis_summary"]
 
 SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
 
@@ -55,11 +56,15 @@ def summary(release: Release) -> dict[str, Any]:
         "created": release.created,
         "n_clusters": release.n_clusters,
         "n_features": release.n_features,
+        "n_columns": release.n_columns,
         "columns": list(release.columns),
         "bounds": _bounds(release),
         "domain": release.domain.to_dict()["kind"],
         "scaling": release.scaling,
         "ranking": rank_columns(release),
+        "table": table_of(release),
+        "table_ranking": rank_table(release),
+        "cells": cells_of(release),
         "clusters": _clusters(release),
         "total_count": float(release.cluster_counts.sum()),
         "receipt": _receipt(release.receipt),
@@ -115,6 +120,15 @@ def rank_columns(release: Release) -> list[int]:
     return [int(index) for index in np.argsort(-spread, kind="stable")]
 
 
+def rank_table(release: Release) -> list[int]:
+    """Return the columns of the table by how well they tell the centres apart, each by the best of its coordinates."""
+    ranking = rank_columns(release)
+    if not isinstance(release.domain, ColumnDomain):
+        return ranking
+    owner = {place: index for index, cut in enumerate(release.domain.slices()) for place in range(cut.start, cut.stop)}
+    return list(dict.fromkeys(owner[place] for place in ranking))
+
+
 def _bounds(release: Release | Synopsis) -> list[list[float]]:
     domain = release.domain
     if isinstance(domain, ColumnDomain):
@@ -145,8 +159,9 @@ def _clusters(release: Release) -> list[dict[str, Any]]:
             "count_error": float(release.count_errors[label]),
             "center": release.cluster_centers[label].tolist(),
             "center_error": release.center_errors[label].tolist(),
+            "columns": columns,
         }
-        for label in range(release.n_clusters)
+        for label, columns in enumerate(columns_of(release))
     ]
 
 

@@ -61,7 +61,7 @@ def synopsis_html(
         grid=_grid(synopsis, release),
         choice=None if choice is None else choice.to_dict(),
         elbow=None if choice is None else Picture("", elbow(choice.to_dict())),
-        strips=strip_table(found, sorted(found["ranking"][:STRIPPED_COLUMNS])),
+        strips=strip_table(found, sorted(found["table_ranking"][:STRIPPED_COLUMNS])),
         shared=shared_parts(about),
     )
 

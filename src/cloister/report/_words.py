@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report's sentences: what was released and what is guaranteed, for readers who are no experts."""
 
+from collections.abc import Collection
 from typing import Any
 
 __all__ = ["QUESTIONS", "axis_words", "promise", "scaling_words", "unit_of_protection"]
@@ -19,6 +20,10 @@ QUESTIONS = {
     "swap_costs": "Which swap of a centre for a candidate costs the rows least",
     "set_costs": "Which set of centres costs the rows least",
     "neighbour_means": "Mean of the rows nearest to each public point",
+    "cell_states": "How many values of each column are missing, or outside its bounds",
+    "column_magnitudes": "How large the values of each column are",
+    "column_intervals": "How many values of each column lie in each of many intervals",
+    "nearest_missing": "How many values of each column are missing in each cluster",
 }
 
 
@@ -50,10 +55,14 @@ def unit_of_protection(neighbours: str) -> str:
     return "replacing one row" if neighbours == "replace" else "adding or removing one row"
 
 
-def scaling_words(scaling: str) -> str:
-    """Say how distances were measured."""
+def scaling_words(scaling: str, kinds: Collection[str] = ()) -> str:
+    """Say how distances were measured; `kinds` are those of the columns."""
+    levels = " Two levels of a category lie as far apart as the two ends of a number." if "category" in kinds else ""
     if scaling == "bounds":
-        return "Distances were measured with every column divided by the width of its bounds."
+        return f"Distances were measured with every column divided by the width of its bounds.{levels}"
+    if scaling == "spread":
+        apart = " Two levels of a category lie two units apart." if "category" in kinds else ""
+        return f"Distances were measured with numbers and dates divided by their spread, which was found with noise.{apart}"
     return "Distances were measured in the units of the input."
 
 

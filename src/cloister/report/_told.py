@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns as plain data and in words: what a centre is in each of them, what was missing, and what was declared.
+
+The command line and the page write the same words, made from what :func:`summary` returned.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cloister.domain import Ball, Category, ColumnDomain, Date, Flag, Number
+from cloister.release import Release, date_of
+from cloister.report._format import number, plain_text, with_error
+
+__all__ = [
+    "cell_words",
+    "cells_of",
+    "days_words",
+    "declared_words",
+    "found_words",
+    "is_noticed",
+    "largest_levels",
+    "percent",
+    "table_of",
+    "told_words",
+]
+
+NOTICED = 2.0  # standard errors above which a part is mentioned
+MORE = "..."
+PLACES = {"middle": "the middle", "own": "a place of their own"}
+
+
+# -- plain data ------------------------------------------------------------------------------------------------------------
+
+
+def table_of(release: Release) -> list[dict[str, Any]]:
+    """Return what is known of each column of the table: name, type, bounds or levels, and what was found with noise."""
+    domain = release.domain
+    names = release.feature_names or tuple(f"x{index}" for index in range(release.n_columns))
+    if isinstance(domain, ColumnDomain):
+        plain = domain.to_dict()["columns"]
+        return [{"missing": "mean", "weight": 1.0, "name": name, **one} for name, one in zip(names, plain, strict=True)]
+    if isinstance(domain, Ball):
+        low, high = domain.center - domain.radius, domain.center + domain.radius
+    else:
+        low, high = domain.low, domain.high
+    ends = [np.broadcast_to(end, release.n_columns).tolist() for end in (low, high)]
+    return [
+        {"name": name, "type": Number.kind, "low": first, "high": last} for name, first, last in zip(names, *ends, strict=True)
+    ]
+
+
+def cells_of(release: Release) -> dict[str, Any] | None:
+    """Return what part of each column was missing or outside, and where missing values were placed; None if nobody asked."""
+    cells = release.cells
+    if cells is None or cells.missing is None or cells.outside is None:
+        return None
+    table, domain, columns = table_of(release), release.domain, []
+    cuts = domain.slices() if isinstance(domain, ColumnDomain) else [slice(i, i + 1) for i in range(release.n_features)]
+    for index, (one, cut) in enumerate(zip(table, cuts, strict=True)):
+        declared = domain.columns[index] if isinstance(domain, ColumnDomain) else None
+        place = None if cells.places is None else cells.places[cut].tolist()
+        columns.append(
+            {
+                "name": one["name"],
+                "missing": float(cells.missing[index]),
+                "outside": float(cells.outside[index]),
+                "placed": _placed(declared, place),
+            }
+        )
+    return {"error": cells.error, "columns": columns}
+
+
+def _placed(declared: Any, place: Sequence[float] | None) -> str:
+    """Say where a missing value of a column was placed."""
+    chosen = "mean" if declared is None else declared.missing
+    if chosen != "mean":
+        return PLACES.get(chosen, str(chosen)) if isinstance(chosen, str) else str(chosen)
+    if place is None:
+        return PLACES["middle"]
+    if isinstance(declared, Category):
+        pairs = [(name, share, 0.0) for name, share in zip(declared.names, place, strict=True)]
+        parts = [f"{plain_text(name)} {100 * share:.0f} %" for name, share, _ in largest_levels(pairs, 3)]
+        return ", ".join([*parts, *([MORE] if len(pairs) > 3 else [])])
+    if isinstance(declared, Flag):
+        return f"{100 * place[0]:.0f} % yes"
+    return date_of(declared, place[0]) if isinstance(declared, Date) else _rounded(place[0])
+
+
+def _rounded(value: float) -> str:
+    """Return a number that comes from noise, to four digits."""
+    return number(float(f"{value:.4g}"))
+
+
+# -- words -----------------------------------------------------------------------------------------------------------------
+
+
+def percent(share: float, error: float) -> tuple[str, str]:
+    """Return a share and its standard error in per cent, both cut to the first digit of the error.
+
+    Examples
+    --------
+    >>> percent(0.3412, 0.0108), percent(0.62, 0.0004)
+    (('34', '1'), ('62.00', '0.04'))
+    """
+    value, spread = 100 * share, 100 * error
+    decimals = 0 if not (spread > 0 and math.isfinite(spread)) else min(max(0, -math.floor(math.log10(spread))), 6)
+    text = f"{value:.{decimals}f}"
+    return (text.lstrip("-") if not text.strip("-0.") else text), f"{spread:.{decimals}f}"
+
+
+def told_words(column: Mapping[str, Any], most_levels: int = 3) -> str:
+    """Return what a column is in one cluster, as ``Release.profile`` tells it, in one line.
+
+    Examples
+    --------
+    >>> told_words({"type": "flag", "share": 0.34, "error": 0.011})
+    '34 % ± 1 %'
+    >>> told_words({"type": "category", "shares": {"f": [0.38, 0.011], "m": [0.62, 0.011]}})
+    'f 38 %, m 62 % (± 1 %)'
+    """
+    missing = ""
+    if "missing" in column:
+        share, error = percent(*column["missing"])
+        missing = f", missing {share} % ± {error} %"
+    if column["type"] == "category":
+        return _level_words(column["shares"], most_levels) + missing
+    if column["type"] == "flag":
+        share, error = percent(column["share"], column["error"])
+        return f"{share} % ± {error} %{missing}"
+    if column["type"] == "date":
+        return f"{column['value']} ± {days_words(column['error_days'])}{missing}"
+    value, error = with_error(column["value"], column["error"])
+    return f"{value} ± {error}{missing}"
+
+
+def days_words(days: float) -> str:
+    """Return an error of a date."""
+    text = with_error(0.0, days)[1] if days < 10 else number(round(days))
+    return f"{text} day{'' if text == '1' else 's'}"
+
+
+def _level_words(shares: Mapping[str, Sequence[float]], most: int) -> str:
+    levels = [(plain_text(name), share, error) for name, (share, error) in shares.items()]
+    error = max(error for _, _, error in levels)
+    parts = [f"{name} {percent(share, error)[0]} %" for name, share, _ in largest_levels(levels, most)]
+    return f"{', '.join([*parts, *([MORE] if len(levels) > most else [])])} (± {percent(0.0, error)[1]} %)"
+
+
+def largest_levels(levels: Sequence[tuple[str, float, float]], most: int) -> list[tuple[str, float, float]]:
+    """Return all of a few levels, in their own order; of more, those with the largest shares, the largest first."""
+    return list(levels) if len(levels) <= most else sorted(levels, key=lambda level: -level[1])[:most]
+
+
+def is_noticed(part: float, error: float) -> bool:
+    """Whether a noisy part stands out from the noise."""
+    return part > NOTICED * error
+
+
+def cell_words(cells: Mapping[str, Any] | None) -> str:
+    """Say in a sentence what was missing or outside; nothing where nobody asked."""
+    if cells is None:
+        return ""
+    error, noticed = cells["error"], []
+    for one in cells["columns"]:
+        parts = [(kind, one[kind]) for kind in ("missing", "outside") if is_noticed(one[kind], error)]
+        told = " and ".join(f"{percent(part, error)[0]} % {kind}" for kind, part in parts)
+        placed = f" (put at {one['placed']})" if parts and parts[0][0] == "missing" else ""
+        if parts:
+            noticed.append(f"{plain_text(one['name'])} {told}{placed}")
+    spread = percent(0.0, error)[1]
+    if not noticed:
+        return f"Missing or outside the bounds: in no column a part that stands out from the noise (± {spread} %)."
+    return f"Missing or outside the bounds, ± {spread} %: {'; '.join(noticed)}."
+
+
+def found_words(table: Sequence[Mapping[str, Any]]) -> str:
+    """Say which bounds were found with noise; nothing where all were declared."""
+    found = [one for one in table if one.get("found")]
+    ends = [f"{plain_text(one['name'])} {_rounded(one['low'])} to {_rounded(one['high'])}" for one in found]
+    return f"Bounds found with noise: {', '.join(ends)}." if found else ""
+
+
+def declared_words(one: Mapping[str, Any]) -> list[str]:
+    """Return a column of the table as words: name, what it is, where it lies, and what else is said of it."""
+    kind = one["type"]
+    if kind == "category":
+        levels = [plain_text(level) for level in one["levels"]]
+        inside = ", ".join(levels[:12]) + (f", {MORE} ({len(levels)} levels)" if len(levels) > 12 else "")
+    elif kind == "flag":
+        inside = "yes or no"
+    else:
+        show = _rounded if one.get("found") else number
+        ends = [end if isinstance(end, str) else show(end) for end in (one["low"], one["high"])]
+        inside = f"{ends[0]} to {ends[1]}"
+    notes = [
+        "bounds found with noise" if one.get("found") else "",
+        f"spread {_rounded(one['spread'])}" if "spread" in one else "",
+        "" if one.get("weight", 1.0) == 1.0 else f"weight {number(one['weight'])}",
+        "" if one.get("missing", "mean") == "mean" else f"missing: {PLACES.get(str(one['missing']), one['missing'])}",
+    ]
+    return [one["name"], kind, inside, ", ".join(note for note in notes if note) or "-"]

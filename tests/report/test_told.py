@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Declared columns on the page, in the table and in JSON: the same words everywhere, and hostile text stays text."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+from tests.declared import COLUMNS, declared_release
+
+from cloister.cli import open_console, print_release
+from cloister.domain import Category, ColumnDomain, Date, Flag, Number
+from cloister.release import CellSummary, Release
+from cloister.report import cell_words, cells_of, found_words, report_html, summary, table_of, told_words
+
+from .test_render import Page
+
+HOSTILE = ["<script>alert(1)</script>", '" onmouseover="x', "a & b", "</title><b>", "\x1b[31m\n", "{{ 7 * 7 }}"]
+
+
+@pytest.fixture
+def release() -> Release:
+    return declared_release()
+
+
+def printed(release: Release, capsys: pytest.CaptureFixture[str]) -> str:
+    print_release(open_console(), release)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ({"type": "number", "value": 54.2178, "error": 0.8341}, "54.22 ± 0.83"),
+        ({"type": "number", "value": 5.0, "error": 0.1, "missing": [0.125, 0.011]}, "5.00 ± 0.10, missing 12 % ± 1 %"),
+        ({"type": "date", "value": "2021-03-04", "error_days": 3.456}, "2021-03-04 ± 3.5 days"),
+        ({"type": "date", "value": "2021-03-04", "error_days": 1234.5}, "2021-03-04 ± 1,234 days"),
+        ({"type": "flag", "share": 0.34, "error": 0.011}, "34 % ± 1 %"),
+        ({"type": "flag", "share": 0.0, "error": 0.00042}, "0.00 % ± 0.04 %"),
+        ({"type": "flag", "share": 1.0, "error": 0.0}, "100 % ± 0 %"),
+        ({"type": "category", "shares": {"f": [0.62, 0.01], "m": [0.38, 0.011]}}, "f 62 %, m 38 % (± 1 %)"),
+        (
+            {"type": "category", "shares": {"a": [0.1, 0.02], "b": [0.2, 0.02], "c": [0.3, 0.02], "d": [0.4, 0.02]}},
+            "d 40 %, c 30 %, b 20 %, ... (± 2 %)",
+        ),
+        (
+            {"type": "category", "shares": {"a": [0.5, 0.02], "b": [0.3, 0.02]}, "missing": [0.2, 0.02]},
+            "a 50 %, b 30 % (± 2 %), missing 20 % ± 2 %",
+        ),
+    ],
+)
+def test_a_column_in_one_line(column: dict[str, object], words: str) -> None:
+    assert told_words(column) == words
+
+
+def test_page_table_and_json_say_the_same(release: Release, capsys: pytest.CaptureFixture[str]) -> None:
+    text, page = printed(release, capsys), Page(report_html(release))
+    for words in ("30.25 ± 0.50", "90.5 ± 2.0", "missing 12 %", "f 62 %, m 38 %", "34 % ± 1 %", "2021-03-04 ± 3.5"):
+        assert words in text
+    for words in ("2 clusters in 6 columns", "f 62 % ± 1 %", "north 50 % ± 2 %", "34 % ± 1 %", "2021-03-04 ± 3.5 days"):
+        assert words in page.text
+    found = summary(release)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    columns = {one["name"]: one for one in found["clusters"][0]["columns"]}
+    assert columns["sex"]["shares"] == release.profile()[0]["columns"]["sex"]["shares"]
+    assert [one["name"] for one in found["table"]] == list(COLUMNS)
+
+
+def test_what_was_missing_is_told(release: Release, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "Missing or outside the bounds, ± 0.4 %: glucose 15.0 % missing (put at a place of their own); sex 3.0 % outside; "
+        "ward 10.0 % missing and 5.0 % outside (put at a place of their own); smoker 2.0 % missing (put at 50 % yes)."
+    )
+    assert cell_words(cells_of(release)) == words
+    assert words in " ".join(printed(release, capsys).split())
+    page = Page(report_html(release))
+    assert words in page.text
+    assert "What was missing" in page.text
+    assert "ward 10.0 % ± 0.4 % 5.0 % ± 0.4 %" in page.text
+    assert summary(release)["cells"]["columns"][5] == {
+        "name": "admitted",
+        "missing": 0.0,
+        "outside": 0.0,
+        "placed": "2023-07-02",
+    }
+
+
+def test_nothing_missing_and_nothing_asked(release: Release, capsys: pytest.CaptureFixture[str]) -> None:
+    quiet = dataclasses.replace(release, cells=CellSummary(missing=[0.001] * 6, outside=[0.0] * 6, error=0.004))
+    assert "in no column a part that stands out from the noise (± 0.4 %)" in printed(quiet, capsys)
+    assert "the middle" in Page(report_html(quiet)).text
+    for cells in (None, CellSummary()):
+        unasked = dataclasses.replace(release, cells=cells)
+        assert cells_of(unasked) is None
+        assert cell_words(None) == ""
+        assert "Missing or outside" not in printed(unasked, capsys)
+        assert "What was missing" not in Page(report_html(unasked)).text
+
+
+def test_bounds_that_were_found_and_spreads_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = (Number(-13107.2, 144179.2), *list(COLUMNS.values())[1:])
+    spreads = np.array([12345.678, 30.0, np.nan, np.nan, np.nan, 500.0])
+    domain = ColumnDomain(columns, (True, *[False] * 5), spreads)
+    release = declared_release(domain=domain, scaling="spread")
+    assert found_words(table_of(release)) == "Bounds found with noise: age -13,110 to 144,200."
+    assert "Bounds found with noise: age -13,110 to 144,200." in printed(release, capsys)
+    page = Page(report_html(release))
+    for words in (
+        "divided by their spread, which was found with noise",
+        "Bounds found with noise: age -13,110 to 144,200.",
+        "bounds found with noise, spread 12,350",
+        "the bounds that were not found with noise",
+        "The other bounds, the names",
+    ):
+        assert words in page.text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_names_and_levels_are_text(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = (*list(COLUMNS.values())[:2], Category([text, "m"]), *list(COLUMNS.values())[3:])
+    release = declared_release((text, "b", "c", "d", "e", "f"), domain=ColumnDomain(columns))
+    page = Page(report_html(release))
+    assert not {"script", "b ", "img"} & set(page.tags)
+    assert "onmouseover" not in dict(page.attributes)
+    assert "49" not in page.text.split()
+    if text.isprintable():
+        assert page.text.count(text) >= 3
+        assert text[:12] in printed(release, capsys)
+    assert "\x1b" not in printed(release, capsys)
+
+
+def test_many_levels_and_many_columns_can_be_drawn() -> None:
+    levels = [f"level {index}" for index in range(40)]
+    columns = (Category(levels), *[Flag()] * 30, Date("2020-01-01T08:00:00", "2020-01-02T08:00:00"))
+    domain = ColumnDomain(columns)
+    center = np.concatenate([np.full(40, 1 / 40), np.full(30, 0.5), [18262.7]])
+    names = ("c", *(f"f{index}" for index in range(30)), "t")
+    release = declared_release(
+        names,
+        domain=domain,
+        cluster_centers=np.array([center, center]),
+        center_errors=np.full((2, 71), 0.01),
+        cells=None,
+    )
+    html = report_html(release)
+    page = Page(html)
+    assert "All 32 columns as numbers" in page.text
+    assert "level 0 2 %, level 1 2 %" in page.text
+    assert "... (40 levels)" in page.text
+    assert not re.search(r"\b(nan|inf)\b", re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL))
+
+
+def test_names_that_are_equal_in_an_edited_file_do_no_harm(release: Release, capsys: pytest.CaptureFixture[str]) -> None:
+    data = release.to_dict() | {"feature_names": ["same"] * 6}
+    again = Release.from_dict(data)
+    Page(report_html(again))
+    assert printed(again, capsys).splitlines()[1].count("same") == 6
