@@ -121,7 +121,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self._refuse_noise_that_cannot_be_drawn(request, first, setting)
         self._warn_of_empty_promises(request)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
-        account = ledger.reserve(request.cost, purpose=type(self).__name__, relation=request.relation)
+        account = ledger.reserve(request.cost, purpose=self._owner, relation=request.relation)
         bar = progress or self._new_progress()
         vault = Vault(
             rows,
@@ -216,7 +216,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_empty_promises(self, request: Request) -> None:
         """Warn, from public numbers alone, where the guarantee promises little."""
-        where, delta = type(self).__name__, request.guarantee.stated_delta
+        where, delta = self._owner, request.guarantee.stated_delta
         if request.n_rows and delta * request.n_rows >= 1:
             warnings.warn(
                 f"{where}.delta: {delta:g} is at least 1 / n_rows: publishing a row at random would satisfy it. "
@@ -248,12 +248,12 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             validate.refuse(self._where("epsilon"), NO_NOISE, str(request.guarantee), remedy="Spend more.")
 
     def _new_progress(self) -> Progress:
-        return Progress(type(self).__name__, enabled=self.progress)
+        return Progress(self._owner, enabled=self.progress)
 
     # -- parameters -------------------------------------------------------------------------------------------------------
 
     def _request(self) -> Request:
-        guarantee = as_guarantee(type(self).__name__, self.epsilon, self.delta, self.guarantee)
+        guarantee = as_guarantee(self._owner, self.epsilon, self.delta, self.guarantee)
         n_clusters = validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         n_rows, remedy = self.n_rows, "Pass the number of rows if it is public, or None."
         if n_rows is not None:
@@ -270,8 +270,13 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             entropy=Entropy(self.random_state, where=self._where("random_state")),
         )
 
+    @property
+    def _owner(self) -> str:
+        """Whose name messages carry."""
+        return type(self).__name__
+
     def _where(self, parameter: str) -> str:
-        return f"{type(self).__name__}.{parameter}"
+        return f"{self._owner}.{parameter}"
 
     def _whole_or_auto(self, parameter: str, *, low: int = 1, high: int | None = None) -> int | None:
         """Return a parameter that is a whole number, or None for "auto"."""
@@ -311,11 +316,11 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | None) -> Rows:
         """Open a table with the columns that are declared; rows that are open already must have these."""
         if declared is None or not hasattr(type(X), "fold"):
-            rows = open_rows(X, declared, n_jobs=self.n_jobs, where=type(self).__name__)
+            rows = open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner)
             if isinstance(X, ScaledRows):
                 rows.bounds = X.bounds  # type: ignore[attr-defined]
             return rows
-        rows = open_rows(X, n_jobs=self.n_jobs, where=type(self).__name__)
+        rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
         if rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared):
             raise DataError(
                 f"{self._where('bounds')}: expected the columns of the rows, in order, got others. Pass the same mapping to "

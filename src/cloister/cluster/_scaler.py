@@ -36,8 +36,6 @@ class _NoPlan(Plan):
 class _Ranges(ScaledEstimator):
     """Asks the preliminary questions of a fit, and nothing else."""
 
-    owner: str = "PrivateScaler"
-
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> Plan:
         return _NoPlan()
 
@@ -47,8 +45,9 @@ class _Ranges(ScaledEstimator):
     def _bounds_share(self) -> float:
         return RANGES_SHARE
 
-    def _where(self, parameter: str) -> str:
-        return f"{self.owner}.{parameter}"
+    @property
+    def _owner(self) -> str:
+        return PrivateScaler.__name__
 
 
 @estimator
@@ -120,7 +119,7 @@ class PrivateScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         where = f"{type(self).__name__}.scaling"
         scaling = validate.one_of(where, self.scaling, ("bounds", "spread"))
         shared = {name: value for name, value in self.get_params(deep=False).items() if name != "scaling"}
-        self._ranges = _Ranges(1, scaling=scaling, owner=type(self).__name__, **shared)
+        self._ranges = _Ranges(1, scaling=scaling, **shared)
         fit = self._ranges._fit_privately(X, self._ranges._open(X))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self._ranges, name):

@@ -35,7 +35,9 @@ PRIVATE = "private"  # bounds that nobody knows: found with noise
 MEAN, MIDDLE, OWN = "mean", "middle", "own"
 MOST_LEVELS = 1000
 HEAVIEST, LIGHTEST = 1e6, 1e-6
+LARGEST = 1e100  # of a bound: squares of widths do not overflow
 SECONDS_A_DAY = 86400
+LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()  # that can be written
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "on"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "off"})
 LEVELS_OF_A_FLAG = {**dict.fromkeys(sorted(FALSE_WORDS), 0.0), **dict.fromkeys(sorted(TRUE_WORDS), 1.0)}
@@ -120,8 +122,8 @@ class Number(Declaration):
             got = self.low if self.high is None else (self.low, self.high)
             validate.refuse("Number", "two bounds low < high", got, remedy='Pass Number(low, high), or Number("private").')
         remedy = 'Pass a finite number, or Number("private") to find the bounds with noise.'
-        low = validate.number("Number.low", self.low, remedy=remedy)
-        high = validate.number("Number.high", self.high, remedy=remedy)
+        low = validate.number("Number.low", self.low, low=-LARGEST, high=LARGEST, remedy=remedy)
+        high = validate.number("Number.high", self.high, low=-LARGEST, high=LARGEST, remedy=remedy)
         if not low < high:
             validate.refuse("Number", "low < high", (low, high), remedy="Swap the two, or widen the interval.")
         object.__setattr__(self, "low", low)
@@ -279,11 +281,11 @@ class Date(Declaration):
     kind: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
-        low, high = _public_days("Date.low", self.low), _public_days("Date.high", self.high)
-        if not low < high:
+        low, high = iso_date(_public_days("Date.low", self.low)), iso_date(_public_days("Date.high", self.high))
+        if not days_of(low) < days_of(high):  # to the second, as they are written
             validate.refuse("Date", "low < high", (self.low, self.high), remedy="Swap the two, or widen the interval.")
-        object.__setattr__(self, "low", iso_date(low))
-        object.__setattr__(self, "high", iso_date(high))
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
         self._check_shared()
 
     @property
@@ -384,7 +386,9 @@ def _as_pair(value: object) -> tuple[Any, Any] | None:
 
 
 def _plain_level(value: object) -> object:
-    """Return a scalar of NumPy as one of Python."""
+    """Return a scalar of NumPy as one of Python; a masked one is none."""
+    if type(value).__name__ == "MaskedConstant":
+        return None
     if hasattr(value, "item") and hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         with suppress(Exception):
             return value.item()
@@ -440,20 +444,21 @@ def days_of(value: Any) -> float:
         if isinstance(value, str):
             value = datetime.fromisoformat(value.strip())
         elif hasattr(value, "dtype") and getattr(value.dtype, "kind", "") == "M":
-            value = value.astype("datetime64[us]").item()
+            moment = value.astype("datetime64[us]")
+            value = moment.item() if moment.astype(value.dtype) == value else None  # beyond its range it wraps around
         if isinstance(value, date) and not isinstance(value, datetime):
             value = datetime.combine(value, time())
         if not isinstance(value, datetime):
             return math.nan
-        moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-        span = moment - datetime(1970, 1, 1, tzinfo=UTC)
+        when = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        span = when - datetime(1970, 1, 1, tzinfo=UTC)
         return span.days + (span.seconds + span.microseconds / 1e6) / SECONDS_A_DAY
     except Exception:  # whatever it is, it is one value
         return math.nan
 
 
 def iso_date(days: float) -> str:
-    """Return days since 1970-01-01 as a date, or as a time where they are no whole number.
+    """Return days since 1970-01-01 as a date, or as a time, to the second, where they are no whole number.
 
     Examples
     --------
@@ -464,6 +469,8 @@ def iso_date(days: float) -> str:
     seconds = round((days - whole) * SECONDS_A_DAY)
     if seconds == SECONDS_A_DAY:
         whole, seconds = whole + 1, 0
+    if whole > LAST_DAY:
+        whole, seconds = LAST_DAY, SECONDS_A_DAY - 1
     day = date.fromordinal(date(1970, 1, 1).toordinal() + whole).isoformat()
     clock = time(seconds // 3600, seconds // 60 % 60, seconds % 60).isoformat()
     return f"{day}T{clock}" if seconds else day
