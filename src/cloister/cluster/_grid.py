@@ -127,6 +127,7 @@ class _GridEstimator(ScaledEstimator):
             feature_names=fit.feature_names,
             steps=fit.steps,
             versions=library_versions(),
+            column_cells=fit.cells,
         )
 
 

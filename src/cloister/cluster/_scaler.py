@@ -47,7 +47,7 @@ class _Ranges(ScaledEstimator):
 
     @property
     def _owner(self) -> str:
-        return PrivateScaler.__name__
+        return "PrivateScaler"
 
 
 @estimator

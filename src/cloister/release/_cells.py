@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a release says of single cells: what part of each column was missing or outside its bounds, and where it was placed."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,12 @@ class CellSummary:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, np.array(value, dtype=np.float64))
+
+    def of_columns(self, columns: Sequence[int]) -> "CellSummary":
+        """Return the summary of some columns, of a table all of whose columns are numbers."""
+        chosen = list(columns)
+        parts = [None if array is None else array[chosen] for array in (self.places, self.missing, self.outside)]
+        return CellSummary(places=parts[0], missing=parts[1], outside=parts[2], error=self.error)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain data."""

@@ -10,7 +10,7 @@ from cloister import validate
 from cloister.algorithms import COUNT_RULES
 from cloister.domain import Box
 from cloister.privacy import Receipt
-from cloister.release import migrate_receipt, migrate_steps, read_steps, refuse_odd_values
+from cloister.release import CellSummary, migrate_receipt, migrate_steps, read_steps, refuse_odd_values
 
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
@@ -73,7 +73,12 @@ def read_fields(data: Any) -> dict[str, Any]:
         if "steps" in data
         else migrate_steps("GridSynopsis", receipt.events, [], box.frame()),
         "versions": dict(data.get("versions", {})),
+        "column_cells": None if data.get("column_cells") is None else _read_cells(data["column_cells"], len(cells)),
     }
+
+
+def _read_cells(data: Any, n_columns: int) -> CellSummary:
+    return CellSummary.from_dict(data, n_columns=n_columns, n_published=n_columns)
 
 
 def refuse_misfit(synopsis: "Synopsis") -> None:

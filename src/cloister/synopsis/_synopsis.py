@@ -17,7 +17,7 @@ from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
-from cloister.release import Release, library_versions
+from cloister.release import CellSummary, Release, library_versions
 from cloister.synopsis._cells import RangeCount, as_axes, as_query, cell_points, count_box, judge_clusters
 from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, read_fields, refuse_misfit
 from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid
@@ -56,6 +56,8 @@ class Synopsis:
         What was asked, for what purpose; see :class:`Release`.
     versions : dict
         Versions of the libraries.
+    column_cells : CellSummary, optional
+        What part of each column was missing or outside its bounds, with noise, and where missing values were placed.
 
     Notes
     -----
@@ -81,6 +83,7 @@ class Synopsis:
     feature_names: tuple[str, ...] | None = None
     steps: tuple[StepRecord, ...] = ()
     versions: dict[str, str] = field(default_factory=dict)
+    column_cells: CellSummary | None = None
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -112,7 +115,8 @@ class Synopsis:
     @property
     def frame(self) -> Frame:
         """The map to the unit ball in which distances are measured."""
-        return self.domain.frame(scaling=self.scaling)
+        places = None if self.column_cells is None else self.column_cells.places
+        return self.domain.frame(scaling=self.scaling, missing=places)
 
     @property
     def edges(self) -> tuple[FloatArray, ...]:
@@ -173,6 +177,7 @@ class Synopsis:
             scaling=self.scaling,
             receipt=self.receipt,
             feature_names=self.feature_names,
+            cells=self.column_cells,
             steps=self.steps,
             versions=self.versions or library_versions(),
         )
@@ -243,6 +248,7 @@ class Synopsis:
             domain=Box(low[axes], high[axes]),
             sigma=self.sigma * math.sqrt(self.noisy_counts.size / noisy.size),
             feature_names=None if self.feature_names is None else tuple(self.feature_names[axis] for axis in axes),
+            column_cells=None if self.column_cells is None else self.column_cells.of_columns(axes),
         )
 
     def merge(self, other: "Synopsis", *, rows: str = "disjoint") -> "Synopsis":
@@ -323,6 +329,7 @@ class Synopsis:
             "receipt": self.receipt.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
             "versions": self.versions,
+            "column_cells": None if self.column_cells is None else self.column_cells.to_dict(),
         }
 
     @classmethod
