@@ -4,6 +4,7 @@
 Run by ``make demo``, or as ``python -m cloister.demo FOLDER``. A seeded generator makes up the patients; the noise is real.
 """
 
+import json
 import sys
 import textwrap
 import time
@@ -14,47 +15,106 @@ import numpy as np
 
 from cloister import plan
 from cloister.cluster import KMeans
-from cloister.data import open_rows
-from cloister.domain import Box, FloatArray
+from cloister.domain import Category, Date, Flag, Number, days_of
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import ApproxDP, Ledger
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from rich.console import Console
 
-__all__ = ["BOUNDS", "COLUMNS", "main", "make_patients"]
+__all__ = ["COLUMNS", "main", "make_patients"]
 
 N_PATIENTS = 50_000
 SEED = 20
 BUDGET = ApproxDP(1.5, 1e-6)
 EPSILON = 1.25
-BOUNDS = {"age": (0.0, 110.0), "body_mass_index": (10.0, 60.0), "systolic_pressure": (70.0, 230.0), "glucose": (40.0, 320.0)}
-COLUMNS = tuple(BOUNDS)
-UNITS = ("years", "kg/m2", "mmHg", "mg/dl")
-GROUPS: dict[str, dict[str, Any]] = {
-    "young and healthy": {"share": 0.34, "mean": (29, 22.5, 114, 86), "spread": (7, 2.2, 8, 8)},
-    "middle-aged and heavier": {"share": 0.26, "mean": (49, 30.5, 129, 103), "spread": (8, 3.2, 10, 11)},
-    "older, high blood pressure": {"share": 0.20, "mean": (70, 27.0, 163, 105), "spread": (8, 2.8, 12, 12)},
-    "diabetic": {"share": 0.13, "mean": (61, 34.0, 143, 196), "spread": (10, 4.0, 13, 28)},
-    "old and frail": {"share": 0.07, "mean": (85, 19.5, 118, 92), "spread": (5, 1.8, 12, 10)},
+WARDS = ["general", "cardiology", "geriatrics"]
+COLUMNS = {
+    "age": Number(0, 110),
+    "body_mass_index": Number(10, 60),
+    "systolic_pressure": Number(70, 230),
+    "glucose": Number(40, 320),
+    "ward": Category(WARDS, weight=0.25),
+    "insulin": Flag(weight=0.25),
+    "admitted": Date("2020-01-01", "2026-12-31"),
 }
-FILES = ("patients.parquet", "budget.sqlite", "budget.sqlite-journal", "release.json", "report.html")
+NUMBERS = tuple(COLUMNS)[:4]
+UNITS = ("years", "kg/m2", "mmHg", "mg/dl")
+MISSING_GLUCOSE = 0.1
+# Share of the patients; mean and spread of the numbers; shares of the wards; share with insulin; usual day of admission.
+GROUPS: dict[str, dict[str, Any]] = {
+    "young and healthy": {
+        "share": 0.34,
+        "mean": (29, 22.5, 114, 86),
+        "spread": (7, 2.2, 8, 8),
+        "ward": (0.97, 0.02, 0.01),
+        "insulin": 0.01,
+        "admitted": "2022-03-01",
+    },
+    "middle-aged and heavier": {
+        "share": 0.26,
+        "mean": (49, 30.5, 129, 103),
+        "spread": (8, 3.2, 10, 11),
+        "ward": (0.85, 0.14, 0.01),
+        "insulin": 0.03,
+        "admitted": "2024-06-01",
+    },
+    "older, high blood pressure": {
+        "share": 0.20,
+        "mean": (70, 27.0, 163, 105),
+        "spread": (8, 2.8, 12, 12),
+        "ward": (0.1, 0.8, 0.1),
+        "insulin": 0.05,
+        "admitted": "2023-05-01",
+    },
+    "diabetic": {
+        "share": 0.13,
+        "mean": (61, 34.0, 143, 196),
+        "spread": (10, 4.0, 13, 28),
+        "ward": (0.9, 0.09, 0.01),
+        "insulin": 0.9,
+        "admitted": "2023-11-01",
+    },
+    "old and frail": {
+        "share": 0.07,
+        "mean": (85, 19.5, 118, 92),
+        "spread": (5, 1.8, 12, 10),
+        "ward": (0.04, 0.06, 0.9),
+        "insulin": 0.04,
+        "admitted": "2025-08-01",
+    },
+}
+DAYS = 150.0  # by which admissions of a group spread
+FILES = ("patients.parquet", "schema.json", "budget.sqlite", "budget.sqlite-journal", "release.json", "report.html")
 
 
-def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> FloatArray:
-    """Return fictitious patients, one a row, in no order.
+def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> "pa.Table":
+    """Return fictitious patients, one a row, in no order; some of their glucose values are missing.
 
     Examples
     --------
     >>> make_patients(100).shape
-    (100, 4)
+    (100, 8)
     """
+    import pyarrow as pa
+
     generator = np.random.default_rng(seed)
     groups = list(GROUPS.values())
     owner = generator.choice(len(groups), size=n_rows, p=[group["share"] for group in groups])
-    means = np.array([group["mean"] for group in groups], dtype=np.float64)
-    spreads = np.array([group["spread"] for group in groups], dtype=np.float64)
-    return np.asarray(np.round(generator.normal(means[owner], spreads[owner]), 1))
+    means, spreads = (np.array([group[name] for group in groups], dtype=np.float64) for name in ("mean", "spread"))
+    numbers = np.round(generator.normal(means[owner], spreads[owner]), 1)
+    levels = np.cumsum([group["ward"] for group in groups], axis=1)[owner]
+    ward = np.minimum(np.sum(generator.random((n_rows, 1)) > levels, axis=1), levels.shape[1] - 1)
+    days = generator.normal([days_of(groups[index]["admitted"]) for index in owner], DAYS).astype(np.int32)
+    missing = generator.random(n_rows) < MISSING_GLUCOSE
+    columns: dict[str, Any] = {"patient_id": pa.array([f"P{index:06d}" for index in range(n_rows)])}
+    columns |= {name: pa.array(numbers[:, index]) for index, name in enumerate(NUMBERS)}
+    columns["glucose"] = pa.array(numbers[:, NUMBERS.index("glucose")], mask=missing)
+    columns["ward"] = pa.array(WARDS).take(pa.array(ward))
+    columns["insulin"] = pa.array(generator.random(n_rows) < np.array([group["insulin"] for group in groups])[owner])
+    columns["admitted"] = pa.array(days).cast(pa.date32())
+    return pa.table(columns)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -69,6 +129,7 @@ def main(arguments: list[str] | None = None) -> None:
     console = open_console()
     started = time.monotonic()
     _write_table(console, folder)
+    _declare_columns(console, folder)
     ledger = _open_budget(console, folder)
     _say_what_to_expect(console)
     _fit(console, folder, ledger)
@@ -83,17 +144,30 @@ def _write_table(console: "Console", folder: Path) -> None:
     import pyarrow.parquet
 
     _chapter(console, "1. A table nobody may see")
-    rows = make_patients()
-    pa.parquet.write_table(pa.table(dict(zip(COLUMNS, rows.T, strict=True))), folder / "patients.parquet")
+    pa.parquet.write_table(make_patients(), folder / "patients.parquet")
     _say(
         console,
         f"{N_PATIENTS:,} fictitious patients are in {folder / 'patients.parquet'}. They were made up from {len(GROUPS)} "
-        f"groups ({'; '.join(GROUPS)}), which the fit knows nothing of.",
+        f"groups ({'; '.join(GROUPS)}), which the fit knows nothing of. They have numbers, a category, a flag and a date, and "
+        f"about {MISSING_GLUCOSE:.0%} of the glucose values are missing.",
     )
 
 
+def _declare_columns(console: "Console", folder: Path) -> None:
+    _chapter(console, "2. What the columns are")
+    _say(
+        console,
+        "'cloister schema patients.parquet --output schema.json' drafts this file from names and types, without a look at any "
+        "value. Filled in with what everybody knows of such columns, and without the column patient_id, it reads:",
+    )
+    lines = [f" {json.dumps(name)}: {json.dumps(one.to_dict())}" for name, one in COLUMNS.items()]
+    text = "{\n" + ",\n".join(lines) + "\n}"
+    (folder / "schema.json").write_text(text + "\n", encoding="utf-8")
+    console.print(f"\n{textwrap.indent(text, '  ')}", soft_wrap=True)
+
+
 def _open_budget(console: "Console", folder: Path) -> Ledger:
-    _chapter(console, "2. A budget that is written down")
+    _chapter(console, "3. A budget that is written down")
     ledger = Ledger.create(folder / "budget.sqlite", BUDGET, name="demo patients")
     _say(
         console,
@@ -104,7 +178,7 @@ def _open_budget(console: "Console", folder: Path) -> Ledger:
 
 
 def _say_what_to_expect(console: "Console") -> None:
-    _chapter(console, "3. What to expect")
+    _chapter(console, "4. What to expect")
     forecast = plan(N_PATIENTS, len(COLUMNS), len(GROUPS), epsilon=EPSILON, delta=BUDGET.delta)
     votes, rounds = ([step for step in forecast.steps if step.name.startswith(kind)] for kind in ("vote", "round"))
     _say(
@@ -121,29 +195,33 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     from cloister.cli import print_release, print_remaining
     from cloister.report import write_report
 
-    _chapter(console, "4. The fit")
-    bounds = " ".join(f"{name}={low:g}:{high:g}" for name, (low, high) in BOUNDS.items())
+    _chapter(console, "5. The fit")
     console.print("In Python:\n", style="bold")
     console.print(
         '  ledger = Ledger.open("budget.sqlite")\n'
-        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=Box(low, high), scaling='bounds', ledger=ledger)\n"
+        '  columns = json.load(open("schema.json"))\n'
+        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=columns, ledger=ledger)\n"
         '  write_report(model.fit("patients.parquet").release_, "report.html")\n'
     )
     console.print("On the command line:\n", style="bold")
     console.print(
         f"  cloister fit patients.parquet -k {len(GROUPS)} --epsilon {EPSILON:g} --ledger budget.sqlite \\\n"
-        f'      --bounds "{bounds}" \\\n      --output release.json --report report.html\n'
+        "      --bounds schema.json --output release.json --report report.html\n"
     )
     model = _model(ledger, progress=sys.stderr.isatty())
     started = time.monotonic()
-    release = model.fit(open_rows(folder / "patients.parquet")).release_
+    release = model.fit(folder / "patients.parquet").release_
     release.save(folder / "release.json", overwrite=True)
     write_report(release, folder / "report.html", overwrite=True)
     _say(console, f"Done in {time.monotonic() - started:.1f} seconds. This is all that left the vault:")
     console.print()
     print_release(console, release)
-    units = ", ".join(f"{name} in {unit}" for name, unit in zip(COLUMNS, UNITS, strict=True))
+    units = ", ".join(f"{name} in {unit}" for name, unit in zip(NUMBERS, UNITS, strict=True))
     console.print(f"Units: {units}.\n")
+    console.print('The same as data: release.profile()[0]["columns"], or release.to_frame()\n', style="bold")
+    for name, one in release.profile()[0]["columns"].items():
+        console.print(f"  {name}: {json.dumps(_rounded(one))}", soft_wrap=True)
+    console.print()
     print_remaining(console, ledger)
     _say(
         console,
@@ -153,10 +231,10 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
 
 
 def _be_refused(console: "Console", folder: Path, ledger: Ledger) -> None:
-    _chapter(console, "5. A second fit, refused")
+    _chapter(console, "6. A second fit, refused")
     _say(console, f"Somebody would like another look at epsilon {EPSILON:g}:")
     try:
-        _model(ledger, progress=False).fit(open_rows(folder / "patients.parquet"))
+        _model(ledger, progress=False).fit(folder / "patients.parquet")
     except BudgetExceeded as refusal:
         console.print()
         console.print(textwrap.fill(str(refusal), 96, initial_indent="  Error: ", subsequent_indent="  "), style="red")
@@ -165,7 +243,7 @@ def _be_refused(console: "Console", folder: Path, ledger: Ledger) -> None:
 
 
 def _say_where(console: "Console", folder: Path) -> None:
-    _chapter(console, "6. What may be published")
+    _chapter(console, "7. What may be published")
     for name, what in (
         ("release.json", "the release: centres, noisy counts, guarantee, every event. It predicts again:"),
         ("report.html", "the report: one page that opens offline in any browser"),
@@ -173,16 +251,22 @@ def _say_where(console: "Console", folder: Path) -> None:
     ):
         console.print(f"  {folder / name}  {what}", soft_wrap=True)
         if name == "release.json":
-            command = f"cloister predict {folder / name} {folder / 'patients.parquet'} --output labels.csv"
+            command = f"cloister predict {folder / name} {folder / 'patients.parquet'} --keep patient_id --output labels.csv"
             console.print(f"      {command}", soft_wrap=True)
     console.print(f"\n  Look again:  cloister ledger show {folder / 'budget.sqlite'} --events", soft_wrap=True)
 
 
+def _rounded(value: Any) -> Any:
+    """Return plain data with fewer digits, to be read by people."""
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
 def _model(ledger: Ledger, *, progress: bool) -> KMeans:
-    low, high = zip(*BOUNDS.values(), strict=True)
-    return KMeans(
-        n_clusters=len(GROUPS), epsilon=EPSILON, bounds=Box(low, high), scaling="bounds", ledger=ledger, progress=progress
-    )
+    return KMeans(n_clusters=len(GROUPS), epsilon=EPSILON, bounds=COLUMNS, ledger=ledger, progress=progress)
 
 
 def _chapter(console: "Console", title: str) -> None:

@@ -3,9 +3,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from cloister import Ledger, demo, load_release
+from cloister import Ledger, demo, load_release, open_rows
+from cloister.cli._bounds import read_bounds
+from cloister.domain import Date
 
 
 def test_the_demo_can_be_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,22 +20,35 @@ def test_the_demo_can_be_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         found = capsys.readouterr().out
         for words in (
             "2,000 fictitious patients",
+            '"levels": ["general", "cardiology", "geriatrics"]',
             "cloister fit",
+            "Missing or outside the bounds",
+            "release.profile()",
             "Left in the ledger",
             "Error: Ledger.reserve",
             "report.html",
         ):
             assert words in found
     assert {path.name for path in tmp_path.iterdir()} == {
-        *("mine.txt", "patients.parquet", "budget.sqlite", "release.json", "report.html")
+        *("mine.txt", "patients.parquet", "schema.json", "budget.sqlite", "release.json", "report.html")
     }
-    assert load_release(tmp_path / "release.json").columns == demo.COLUMNS
+    release = load_release(tmp_path / "release.json")
+    assert release.feature_names == tuple(demo.COLUMNS)
+    assert read_bounds([str(tmp_path / "schema.json")]).of(list(demo.COLUMNS)) == {
+        name: (one.low, one.high) if name in demo.NUMBERS else one for name, one in demo.COLUMNS.items()
+    }
+    assert len(release.predict(tmp_path / "patients.parquet")) == 2000
     with Ledger.open(tmp_path / "budget.sqlite") as ledger:
-        assert [account["events"] for account in ledger.summary()["accounts"]] == [24]
+        assert [account["events"] for account in ledger.summary()["accounts"]] == [len(release.receipt.events)]
 
 
 def test_patients_are_repeatable_and_within_reason() -> None:
     patients = demo.make_patients(5000)
-    assert (patients == demo.make_patients(5000)).all()
-    for column, (low, high) in zip(patients.T, demo.BOUNDS.values(), strict=True):
-        assert low < column.min() < column.max() < high
+    assert patients.equals(demo.make_patients(5000))
+    assert patients.column_names == ["patient_id", *demo.COLUMNS]
+    rows = np.concatenate(list(open_rows(patients, demo.COLUMNS).blocks()))
+    for index, (name, declared) in enumerate(demo.COLUMNS.items()):
+        column = rows[:, index]
+        assert np.isnan(column).mean() == pytest.approx(demo.MISSING_GLUCOSE if name == "glucose" else 0, abs=0.02)
+        low, high = declared.days if isinstance(declared, Date) else (getattr(declared, "low", 0), getattr(declared, "high", 2))
+        assert low <= np.nanmin(column) < np.nanmax(column) <= high

@@ -79,7 +79,7 @@ def print_release(console: "Console", release: "Release") -> None:
     table = _table([("label", True), ("rows (noisy)", True), *heads])
     for label, columns in enumerate(columns_of(release)):
         count, error = with_error(float(release.cluster_counts[label]), float(release.count_errors[label]))
-        table.add_row(str(label), f"{count} ± {error}", *(told_words(columns[index]) for index in picked))
+        table.add_row(str(label), f"{count} ± {error}", *(told_words(columns[index], between="\n") for index in picked))
     more = [cell_words(cells_of(release)), found_words(known), "" if loss is None else loss["words"]]
     _print_end(console, table, release, picked, n_columns=release.n_columns, more=[line for line in more if line])
 

@@ -111,8 +111,8 @@ def percent(share: float, error: float) -> tuple[str, str]:
     return (text.lstrip("-") if not text.strip("-0.") else text), f"{spread:.{decimals}f}"
 
 
-def told_words(column: Mapping[str, Any], most_levels: int = 3) -> str:
-    """Return what a column is in one cluster, as ``Release.profile`` tells it, in one line.
+def told_words(column: Mapping[str, Any], most_levels: int = 3, *, between: str = ", ") -> str:
+    """Return what a column is in one cluster, as ``Release.profile`` tells it; levels may stand on lines of their own.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def told_words(column: Mapping[str, Any], most_levels: int = 3) -> str:
         share, error = percent(*column["missing"])
         missing = f", missing {share} % ± {error} %"
     if column["type"] == "category":
-        return _level_words(column["shares"], most_levels) + missing
+        return _level_words(column["shares"], most_levels, between) + missing
     if column["type"] == "flag":
         share, error = percent(column["share"], column["error"])
         return f"{share} % ± {error} %{missing}"
@@ -138,15 +138,18 @@ def told_words(column: Mapping[str, Any], most_levels: int = 3) -> str:
 
 def days_words(days: float) -> str:
     """Return an error of a date."""
-    text = with_error(0.0, days)[1] if days < 10 else number(round(days))
+    decimals = min(max(1, -math.floor(math.log10(days))), 6) if 0 < days < 10 else 0
+    text = f"{days:,.{decimals}f}"
     return f"{text} day{'' if text == '1' else 's'}"
 
 
-def _level_words(shares: Mapping[str, Sequence[float]], most: int) -> str:
+def _level_words(shares: Mapping[str, Sequence[float]], most: int, between: str) -> str:
     levels = [(plain_text(name), share, error) for name, (share, error) in shares.items()]
     error = max(error for _, _, error in levels)
     parts = [f"{name} {percent(share, error)[0]} %" for name, share, _ in largest_levels(levels, most)]
-    return f"{', '.join([*parts, *([MORE] if len(levels) > most else [])])} (± {percent(0.0, error)[1]} %)"
+    parts += [MORE] if len(levels) > most else []
+    spread = f"± {percent(0.0, error)[1]} %"
+    return between.join([*parts, spread]) if len(parts) > 2 and "\n" in between else f"{', '.join(parts)} ({spread})"
 
 
 def largest_levels(levels: Sequence[tuple[str, float, float]], most: int) -> list[tuple[str, float, float]]:
