@@ -189,3 +189,16 @@ def test_other_commands_take_numbers(run: Run, refused: Run, patients: Path, tmp
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(patients).slice(0, 50), tmp_path / "target.parquet")
     chosen = ("source-target", tmp_path / "target.parquet", "--source", patients, "-k", 1, "--epsilon", 1)
     refused(*chosen, *options("age=0:120", "sex=f|m"), match="'cloister source-target' takes columns of numbers with bounds")
+
+
+def test_an_empty_promise_is_one_line_of_warning(run: Run, patients: Path, tmp_path: Path) -> None:
+    fit = ("fit", patients, "-k", 1, *options("age=0:120"))
+    result = run(*fit, "--epsilon", 11, "--delta", 0.1, "--n-rows", 2000, "-o", tmp_path / "r.json")
+    assert result.exit_code == 0, result.output
+    first, second = result.stderr.splitlines()
+    assert first.startswith("Warning: KMeans.delta: 0.1 is at least 1 / n_rows")
+    assert second.startswith("Warning: KMeans.epsilon: 11 promises little")
+    assert (
+        "Warning: --ledger: nobody adds up what this fit has spent, and no release is kept." in run(*fit, "--epsilon", 1).stderr
+    )
+    assert run(*fit, "--epsilon", 1, "--json").stderr == ""

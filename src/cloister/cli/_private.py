@@ -2,14 +2,17 @@
 """What every command that spends budget shares: the way from a file to what may be published."""
 
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from cloister.cli._bounds import Bounds, read_bounds
 from cloister.cli._product import OutputOptions, Product, open_outputs, publish
-from cloister.exceptions import LedgerError, ParameterError
+from cloister.exceptions import LedgerError, ParameterError, PrivacyWarning
 
 if TYPE_CHECKING:
     from cloister.data import Rows
@@ -25,6 +28,9 @@ __all__ = [
     "spend",
     "split_names",
 ]
+
+
+KEEP_BOTH = "Pass --ledger to count it and --output to keep it."
 
 
 def fit_privately(
@@ -54,12 +60,33 @@ def fit_privately(
 def spend(product: Product, output: OutputOptions, options: dict[str, Any], run: Callable[["Ledger | None"], Any]) -> None:
     """Try the outputs, open the ledger, run what spends from it, write and print."""
     with ExitStack() as stack:
+        stack.enter_context(_plain_warnings())
         outputs = stack.enter_context(open_outputs(output))
         ledger = None if options["ledger"] is None else stack.enter_context(_open_ledger(options["ledger"]))
         value = run(ledger)
+        if options["ledger"] is None and not (output.output or output.report or output.as_json):
+            _say_warning(f"--ledger: nobody adds up what this fit has spent, and no {product.name} is kept. {KEEP_BOTH}")
         files = {product.name if name == "output" else name: path for name, path in outputs.files.items()}
         more = {"ledger": None if ledger is None else ledger.summary(), "files": files}
         publish(product, value, outputs, ledger=ledger, more=more, paid=True)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Print what a fit warns of, from public numbers alone, as one line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", PrivacyWarning)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            _say_warning(str(message)) if issubclass(category, PrivacyWarning) else usual(message, category, *place)
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
+
+
+def _say_warning(message: str) -> None:
+    click.echo(f"Warning: {' '.join(message.split())}", err=True)
 
 
 def domain_of(rows: "Rows", bounds: Bounds, scaling: str) -> dict[str, Any]:
