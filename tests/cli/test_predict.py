@@ -140,3 +140,15 @@ def test_what_cannot_be_kept_is_refused(refused: Run, release: Path, people: Pat
     refused(
         "predict", release, tmp_path / "nested.parquet", "--keep", "visits", match="expected single values in column 'visits'"
     )
+
+
+def test_a_column_that_is_damaged_is_named_by_its_file(refused: Run, release: Path, tmp_path: Path) -> None:
+    table = pa.table({"age": [1.0] * 500, "weight": [2.0] * 500, "who": [f"person {index}" for index in range(500)]})
+    pyarrow.parquet.write_table(table, tmp_path / "p.parquet", compression="snappy", use_dictionary=False)
+    content = bytearray((tmp_path / "p.parquet").read_bytes())
+    at = pyarrow.parquet.read_metadata(tmp_path / "p.parquet").row_group(0).column(2).data_page_offset
+    content[at : at + 200] = b"\xff" * 200
+    (tmp_path / "p.parquet").write_bytes(content)
+    arguments = ("predict", release, tmp_path / "p.parquet", "--keep", "who", "-o", tmp_path / "out.csv")
+    refused(*arguments, match="--keep: the file 'p.parquet' cannot be read")
+    assert not (tmp_path / "out.csv").exists()

@@ -64,6 +64,17 @@ def _refuse_nested(where: str, path: str, names: Sequence[str], options: TextOpt
 
 
 def _rows_of(piece: "Piece") -> Iterator[TextRow]:
+    try:
+        yield from _read(piece)
+        return
+    except DataError:
+        raise
+    except (OSError, LookupError, ValueError, EOFError) as error:  # gone, or not the file it was; also what Arrow raises
+        kind = type(error).__name__
+    raise DataError(f"{piece.where}: the file {piece.place.name!r} cannot be read ({kind}). Check that it is whole.")
+
+
+def _read(piece: "Piece") -> Iterator[TextRow]:
     if piece.format.kind in ("csv", "tsv"):
         return _csv_rows(piece)
     if piece.format.kind == "json":
