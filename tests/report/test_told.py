@@ -9,10 +9,21 @@ import numpy as np
 import pytest
 from tests.declared import COLUMNS, declared_release
 
+from cloister import GridSynopsis
 from cloister.cli import open_console, print_release
 from cloister.domain import Category, ColumnDomain, Date, Flag, Number
 from cloister.release import CellSummary, Release
-from cloister.report import cell_words, cells_of, found_words, report_html, summary, table_of, told_words
+from cloister.report import (
+    cell_words,
+    cells_of,
+    found_words,
+    report_html,
+    summary,
+    synopsis_html,
+    synopsis_summary,
+    table_of,
+    told_words,
+)
 
 from .test_render import Page
 
@@ -158,3 +169,14 @@ def test_names_that_are_equal_in_an_edited_file_do_no_harm(release: Release, cap
     again = Release.from_dict(data)
     Page(report_html(again))
     assert printed(again, capsys).splitlines()[1].count("same") == 6
+
+
+def test_a_synopsis_tells_what_was_missing(generator: np.random.Generator) -> None:
+    rows = generator.uniform(0, 1, (4000, 2))
+    rows[:1200, 1] = np.nan
+    model = GridSynopsis(2, epsilon=4.0, bounds=(0, 1), rule=4, random_state=0).fit(rows)
+    found = synopsis_summary(model.synopsis_)["cells_of_columns"]
+    assert found["columns"][1]["missing"] == pytest.approx(0.3, abs=0.1)
+    words = cell_words(found)
+    assert "x1" in words
+    assert words in Page(synopsis_html(model.synopsis_)).text

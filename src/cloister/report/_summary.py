@@ -103,6 +103,7 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
         "sigma": synopsis.sigma,
         "n_rows": synopsis.n_rows,
         "n_rows_error": synopsis.n_rows_error,
+        "cells_of_columns": cells_of(synopsis),
         "full": float(np.mean(synopsis.noisy_counts > 2 * synopsis.sigma)),
         "receipt": _receipt(synopsis.receipt),
         "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},

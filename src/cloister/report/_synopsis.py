@@ -10,6 +10,7 @@ from cloister.report._grids import bars, drawn_cells, elbow, heat_map
 from cloister.report._pages import Picture, render_page
 from cloister.report._summary import rank_columns, summary, synopsis_summary
 from cloister.report._tables import shared_parts, strip_table
+from cloister.report._told import cell_words
 from cloister.synopsis import KChoice, Synopsis
 
 __all__ = ["synopsis_html"]
@@ -58,6 +59,7 @@ def synopsis_html(
         summary=about,
         found=found,
         facts=_facts(about),
+        cell_words=cell_words(about["cells_of_columns"]),
         grid=_grid(synopsis, release),
         choice=None if choice is None else choice.to_dict(),
         elbow=None if choice is None else Picture("", elbow(choice.to_dict())),

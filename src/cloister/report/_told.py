@@ -13,6 +13,7 @@ import numpy as np
 from cloister.domain import Ball, Category, ColumnDomain, Date, Flag, Number
 from cloister.release import Release, date_of
 from cloister.report._format import number, plain_text, with_error
+from cloister.synopsis import Synopsis
 
 __all__ = [
     "cell_words",
@@ -52,24 +53,21 @@ def table_of(release: Release) -> list[dict[str, Any]]:
     ]
 
 
-def cells_of(release: Release) -> dict[str, Any] | None:
+def cells_of(published: Release | Synopsis) -> dict[str, Any] | None:
     """Return what part of each column was missing or outside, and where missing values were placed; None if nobody asked."""
-    cells = release.cells
+    cells = published.cells if isinstance(published, Release) else published.column_cells
     if cells is None or cells.missing is None or cells.outside is None:
         return None
-    table, domain, columns = table_of(release), release.domain, []
-    cuts = domain.slices() if isinstance(domain, ColumnDomain) else [slice(i, i + 1) for i in range(release.n_features)]
-    for index, (one, cut) in enumerate(zip(table, cuts, strict=True)):
-        declared = domain.columns[index] if isinstance(domain, ColumnDomain) else None
-        place = None if cells.places is None else cells.places[cut].tolist()
-        columns.append(
-            {
-                "name": one["name"],
-                "missing": float(cells.missing[index]),
-                "outside": float(cells.outside[index]),
-                "placed": _placed(declared, place),
-            }
-        )
+    domain = published.domain
+    names = [one["name"] for one in table_of(published)] if isinstance(published, Release) else list(published.columns)
+    cuts = domain.slices() if isinstance(domain, ColumnDomain) else [slice(index, index + 1) for index in range(len(names))]
+    declared = domain.columns if isinstance(domain, ColumnDomain) else [None] * len(names)
+    places = [None if cells.places is None else cells.places[cut].tolist() for cut in cuts]
+    parts = zip(names, cells.missing.tolist(), cells.outside.tolist(), declared, places, strict=True)
+    columns = [
+        {"name": name, "missing": missing, "outside": outside, "placed": _placed(one, place)}
+        for name, missing, outside, one, place in parts
+    ]
     return {"error": cells.error, "columns": columns}
 
 
