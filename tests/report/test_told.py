@@ -172,11 +172,9 @@ def test_names_that_are_equal_in_an_edited_file_do_no_harm(release: Release, cap
 
 
 def test_a_synopsis_tells_what_was_missing(generator: np.random.Generator) -> None:
-    rows = generator.uniform(0, 1, (4000, 2))
-    rows[:1200, 1] = np.nan
-    model = GridSynopsis(2, epsilon=4.0, bounds=(0, 1), rule=4, random_state=0).fit(rows)
-    found = synopsis_summary(model.synopsis_)["cells_of_columns"]
-    assert found["columns"][1]["missing"] == pytest.approx(0.3, abs=0.1)
-    words = cell_words(found)
-    assert "x1" in words
-    assert words in Page(synopsis_html(model.synopsis_)).text
+    model = GridSynopsis(2, epsilon=4.0, bounds=(0, 1), rule=4, random_state=0).fit(generator.uniform(0, 1, (400, 2)))
+    cells = CellSummary(missing=[0.0, 0.3], outside=[0.0, 0.0], error=0.012)
+    synopsis = dataclasses.replace(model.synopsis_, column_cells=cells)
+    words = cell_words(synopsis_summary(synopsis)["cells_of_columns"])
+    assert words == "Missing or outside the bounds, ± 1 %: x1 30 % missing (put at the middle)."
+    assert words in Page(synopsis_html(synopsis)).text
