@@ -23,13 +23,14 @@ FALLBACK = (-1000.0, 1000.0)  # where nothing stands out of the noise
 N_INTERVALS = 64  # of a look
 N_LOOKS = 8  # at most
 FALSE_MAGNITUDE = 1e-3  # chance that noise alone makes a power of two of any column stand out: bounds would be far too wide
-FALSE_INTERVAL = 0.1  # the same of a look: bounds would be a little wider
+FALSE_INTERVAL = 0.1  # the same of intervals, once they are fine enough: bounds would be a little wider
 UNSEEN = 0.01  # part of the rows that may lie beyond either end of what stands out
-UNSURE = 1.5  # standard deviations of noise that may lie there besides
+UNSURE, SURE = 1.5, 4.0  # standard deviations of noise that may lie there besides: at the end, and while looking closer
 WINDOWS = (1, 2, 4, 8, 16)  # bins that may stand out together
 REACH = 4.5  # standard deviations from the mean that bounds reach: steadier than the ends that stand out
 BEYOND = 1.0  # of the width between these ends, that bounds reach farther at most
 RESOLVED = 8  # intervals between the ends, from which on a look is fine enough
+LARGEST_COUNT = 1e18  # no table has more rows
 AROUND = 1  # intervals kept on either side when looking closer
 LARGEST = 1e6  # a column of nothing but zeros is looked at down to NARROWEST / LARGEST
 NARROWEST = 1e-8  # width, in units of the largest coordinate, beyond which nobody looks
@@ -94,12 +95,9 @@ def find_ranges(
         question = ColumnIntervals(columns=open_columns, low=low, high=high, n_intervals=N_INTERVALS)
         answer = ask(question, step["counts"])
         resolved = set()
-        for index, counts in zip(open_columns, answer.value, strict=True):
+        for index, counts in zip(open_columns, np.clip(answer.value, -LARGEST_COUNT, LARGEST_COUNT), strict=True):
             total = float(counts[:-1].sum()) if n_rows is None else n_rows - max(float(counts[-1]), 0.0)
-            ends = _ends(counts[:-1], _threshold(answer, FALSE_INTERVAL))
-            if ends is not None and ends[1] - ends[0] + 1 >= RESOLVED:
-                ends = _with_tails(counts[:-1], ends, sigma=answer.sigma, total=total)
-            found[index], fine = _look_closer(found[index], counts[:-1], ends)
+            found[index], fine = _look_closer(found[index], counts[:-1], _where(answer, counts[:-1], total=total))
             if fine:
                 resolved.add(index)
         open_columns = tuple(index for index in open_columns if index not in resolved)
@@ -109,6 +107,22 @@ def find_ranges(
 def _threshold(answer: Answer, chance: float) -> float:
     """Return what noise alone exceeds in none of the bins, but for a small chance."""
     return answer.event.quantile(1 - chance / (len(WINDOWS) * answer.value.size))
+
+
+def _where(answer: Answer, counts: FloatArray, *, total: float) -> tuple[int, int] | None:
+    """Return the first and the last interval in which the values of a column lie, if any stand out.
+
+    While few intervals hold them all, none is added that noise may have made: nobody would look closer. Then in doubt more are.
+    """
+    ends = _ends(counts, _threshold(answer, FALSE_MAGNITUDE))
+    if ends is None:
+        return None
+    ends = _with_tails(counts, ends, noise=SURE * answer.sigma, total=total)
+    if ends[1] - ends[0] + 1 < RESOLVED:
+        return ends
+    wider = _ends(counts, _threshold(answer, FALSE_INTERVAL)) or ends
+    ends = min(ends[0], wider[0]), max(ends[1], wider[1])
+    return _with_tails(counts, ends, noise=UNSURE * answer.sigma, total=total)
 
 
 def _ends(counts: FloatArray, threshold: float) -> tuple[int, int] | None:
@@ -124,11 +138,11 @@ def _ends(counts: FloatArray, threshold: float) -> tuple[int, int] | None:
     return (int(places[0]), int(places[-1])) if places.size else None
 
 
-def _with_tails(counts: FloatArray, ends: tuple[int, int], *, sigma: float, total: float) -> tuple[int, int]:
+def _with_tails(counts: FloatArray, ends: tuple[int, int], *, noise: float, total: float) -> tuple[int, int]:
     """Move the ends outwards until hardly more lies beyond them than noise explains."""
     sums = np.concatenate([[0.0], np.cumsum(counts)])
     beyond = np.arange(len(counts) + 1)
-    limits = UNSEEN * total + UNSURE * sigma * np.sqrt(beyond)
+    limits = UNSEEN * max(total, 0.0) + noise * np.sqrt(beyond)  # a noisy total may be negative
     before, after = sums <= limits, (sums[-1] - sums)[::-1] <= limits  # of so many bins at either end
     first = int(np.flatnonzero(before[: ends[0] + 1])[-1])
     last = len(counts) - 1 - int(np.flatnonzero(after[: len(counts) - ends[1]])[-1])

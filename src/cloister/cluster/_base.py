@@ -139,8 +139,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         finally:
             receipt = vault.close(request.guarantee)
         self.plan_ = done.plan
-        decisions = {**done.ready.decisions, **self._decisions(done.outcome)}
-        steps = _records(done.plan, decisions, receipt)
+        steps = _records(done.plan, self._decisions(done.outcome), receipt)
         ready = done.ready
         return PrivateFit(done.outcome, done.plan, steps, ready.frame, ready.scaling, ready.cells, rows.feature_names, receipt)
 

@@ -5,13 +5,13 @@ Each of these steps has a share of the budget that public numbers decide. The re
 """
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cloister.algorithms import N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
-from cloister.cluster._plan import COUNT, Decision, Outcome, Planner, Request
+from cloister.cluster._plan import COUNT, Outcome, Planner, Request
 from cloister.domain import Ball, Box, Category, ColumnDomain, Domain, Flag, FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import (
@@ -68,7 +68,6 @@ class Ready:
     cells: CellSummary
     n_rows: float  # as the cells say; NaN where they were not asked about
     filled: tuple[int, ...] = ()  # raw columns whose missing values were placed at a mean
-    decisions: dict[str, Decision] = field(default_factory=dict)
 
     @property
     def domain(self) -> Domain:
@@ -128,7 +127,7 @@ def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> 
     question = ColumnIntervals(columns=looked_at, low=np.zeros(width), high=np.ones(width), n_intervals=N_INTERVALS)
     looks = tuple(
         planner.step(
-            f"look {index + 1}",
+            f"intervals {index + 1}",
             "Where the values of columns lie",
             n_points=N_INTERVALS,
             counts=(question, share * (first if index == 0 else rest)),
@@ -171,7 +170,7 @@ def raw_bounds(domain: Domain) -> tuple[FloatArray, FloatArray]:
 def ask_first(
     ask: Ask,
     first: FirstSteps,
-    domain: Domain,
+    declared: Domain,
     *,
     scaling: str,
     nullable: tuple[bool, ...],
@@ -184,22 +183,22 @@ def ask_first(
     `settle` is the method's last word on the domain; `use` tells the vault how to see the rows. The number of rows is
     not asked for here.
     """
-    domain = settle(_find_bounds(ask, first.ranges, domain, scaling=scaling, n_rows=n_rows))
-    frame = domain.frame(scaling=scaling)
+    found = _find_bounds(ask, first.ranges, declared, scaling=scaling, n_rows=n_rows)
+    domain, places = settle(found), _declared_places(found)
+    frame = domain.frame(scaling=scaling, missing=places)
     use(frame)
     if first.cells is None:
-        return Ready(frame=frame, scaling=scaling, cells=CellSummary(), n_rows=math.nan)
+        return Ready(frame=frame, scaling=scaling, cells=CellSummary(places=places), n_rows=math.nan)
     low, high = raw_bounds(domain)
     answer = ask(CellStates(low=low, high=high), first.cells["counts"])
     n_rows = max(float(answer.value.sum(axis=1).mean()) if n_rows is None else n_rows, 1.0)
     absent, outside = answer.value[:, CellStates.MISSING], answer.value[:, CellStates.OUTSIDE]
-    places = None
     unplaced = absent + np.where(_no_interval(domain), outside, 0.0)
-    filled = _filled(domain, unplaced, answer.sigma, nullable)
+    filled = _filled(found, unplaced, answer.sigma, nullable)
     if filled:
         present = np.maximum(n_rows - unplaced, 1.0)
         sums = ask(NearestSums(points=np.zeros((1, frame.n_features)), radius=1.0), first.cells["sums"])
-        places = _means(frame, sums.value[0], sums.sigma, present)
+        places = _declared_places(found, _means(frame, sums.value[0], sums.sigma, present))
         frame = domain.frame(scaling=scaling, missing=places)
         use(frame)
     parts = [np.clip(counts / n_rows, 0.0, 1.0) for counts in (absent, outside)]
@@ -219,6 +218,11 @@ def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling:
         spreads = np.array([found[index].spread if index in found else math.nan for index in range(domain.n_columns)])
     bounds = {index: (found[index].low, found[index].high) for index in domain.private}
     return replace(domain.with_bounds(bounds, spreads), guessed=_guessed(found, domain))
+
+
+def _declared_places(domain: Domain, means: FloatArray | None = None) -> FloatArray | None:
+    """Return where missing values are placed, as a published point: at means or in the middle, unless a column says more."""
+    return domain.places(means) if isinstance(domain, ColumnDomain) else means
 
 
 def _guessed(found: dict[int, Found], domain: ColumnDomain) -> tuple[bool, ...]:

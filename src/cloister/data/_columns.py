@@ -73,8 +73,8 @@ def choose_columns(place: str, table: Sequence[Column], columns: Chosen, *, quot
     for index in found:
         if not table[index].is_number:
             raise DataError(
-                f"{place}: expected numbers in column {names[index]!r}, got {table[index].kind}. Name the numeric columns with "
-                "columns=[...]; argument must be numeric."
+                f"{place}: expected numbers in column {names[index]!r}, got {table[index].kind}. Say what columns are, as in "
+                'bounds={"age": (0, 120), "sex": Category(["f", "m"])}, or name those with numbers; argument must be numeric.'
             )
     return found
 

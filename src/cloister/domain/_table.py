@@ -24,6 +24,7 @@ from cloister.domain._parts import Interval, OpenInterval, Part, Simplex
 __all__ = ["ColumnDomain", "ColumnFrame"]
 
 PROVISIONAL = (-1.0, 1.0)  # bounds that stand for those that are still to be found
+WORDS = ("mean", "middle", OWN)  # places that are no value of the column
 MISSING_LEVEL = "(missing)"
 
 
@@ -150,6 +151,17 @@ class ColumnDomain:
         given = None if missing is None else np.asarray(missing, dtype=np.float64)
         return ColumnFrame(domain=self, center=center, scale=scale, distance_unit=radius, missing=given, parts=parts)
 
+    def places(self, means: FloatArray | None) -> FloatArray | None:
+        """Return where missing values lie, as a published point: as declared, else at `means`, else in the middle.
+
+        None where all lie in the middle.
+        """
+        if means is None and all(isinstance(one.missing, str) and one.missing in WORDS for one in self.columns):
+            return None
+        parts = self.parts("bounds")
+        given = [None] * self.n_columns if means is None else [means[cut] for cut in self.slices()]
+        return np.concatenate([_published_place(*each) for each in zip(self.columns, parts, given, strict=True)])
+
     def published_names(self, names: Sequence[str] | None) -> tuple[str, ...]:
         """Return what the published coordinates are called."""
         own = names or [f"x{index}" for index in range(self.n_columns)]
@@ -230,12 +242,8 @@ class ColumnFrame(Frame):
     def _places(self) -> FloatArray:
         """Where missing values lie, in the coordinates of the parts."""
         assert isinstance(self.domain, ColumnDomain)
-        given = None if self.missing is None else self._coordinates(self.missing[None])[0]
-        places = [
-            _place_of(declared, part, None if given is None else given[cut])
-            for declared, part, cut in zip(self.domain.columns, self.parts, _unit_slices(self.parts), strict=True)
-        ]
-        return np.concatenate(places)
+        places = self.domain.places(self.missing)
+        return np.zeros(self.n_features) if places is None else np.asarray(self._coordinates(places[None])[0])
 
     def clean(self, block: npt.ArrayLike) -> FloatArray:
         """Return raw rows as points of the grid in the unit ball; a value that is missing is placed by itself.
@@ -290,19 +298,16 @@ def _cut(parts: Sequence[Part], points: FloatArray) -> Iterator[tuple[Part, Floa
         yield part, points[:, cut]
 
 
-def _place_of(declared: AnyDeclaration, part: Part, given: FloatArray | None) -> FloatArray:
-    """Return where a missing value of a column lies: as declared, else as given, else in the middle."""
-    middle, missing = np.zeros(part.dimension), declared.missing
-    if missing == "middle" or missing == OWN:
-        return middle
-    if missing == "mean":
-        return middle if given is None else given
+def _published_place(declared: AnyDeclaration, part: Part, mean: FloatArray | None) -> FloatArray:
+    """Return where a missing value of a column lies: as declared, else at a mean, else in the middle."""
+    missing = declared.missing
+    if missing == "mean" and mean is not None:
+        return mean
+    if isinstance(missing, str) and missing in WORDS:
+        return part.center
     if isinstance(declared, Category):
-        share = np.zeros((1, len(declared.levels)))
-        share[0, declared.levels.index(missing)] = 1.0
-        return np.asarray(part.to_coordinates(share)[0])
-    value = days_of(missing) if isinstance(declared, Date) else float(missing)
-    return np.asarray(part.to_coordinates(np.array([[value]]))[0])
+        return np.asarray(np.eye(len(declared.levels))[declared.levels.index(missing)])
+    return np.array([days_of(missing) if isinstance(declared, Date) else float(missing)])
 
 
 def _told(name: str, declared: AnyDeclaration) -> list[str]:

@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans as Reference
 from cloister import validate
 from cloister.cluster import Progress
 from cloister.data import LocalRows, open_rows
-from cloister.domain import Box, Domain, FloatArray, Relation, as_domain
+from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Relation, as_domain
 from cloister.exceptions import CloisterError
 from cloister.forecast._show import aligned, html_table
 from cloister.methods import METHODS, comparable, find_method
@@ -261,6 +261,9 @@ def _given(rows: Any, bounds: Any, n_rows: int | None, n_features: int | None, *
     if not isinstance(source, LocalRows):
         validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
     domain = as_domain("compare.bounds", bounds, source.n_features)
+    if isinstance(domain, ColumnDomain):
+        remedy = "Pass bounds=(low, high) or pairs per column; public rows have bounds that can be seen."
+        validate.refuse("compare.bounds", "a box or a ball around rows of numbers", bounds, remedy=remedy)
     table = np.concatenate([np.empty((0, source.n_features)), *source.blocks()])
     if not len(table) or not np.isfinite(table).all():
         rule, got = "finite numbers in at least one row", f"{len(table)} rows"
