@@ -119,7 +119,7 @@ def declared(given: Mapping[str, Any]) -> list[Any]:
 def test_bounds_cost_the_share_that_is_stated(share: float, generator: np.random.Generator, paid: Paid) -> None:
     rows = generator.normal([5e6, -0.3], [10.0, 0.01], (N_ROWS, 2))
     model = KMeans(2, guarantee=PureDP(2.0), bounds="private", bounds_share=share, n_rows=N_ROWS, n_jobs=1).fit(rows)
-    planned = [step for step in model.plan_.preliminary if step.name == "magnitudes" or step.name.startswith("look")]
+    planned = [step for step in model.plan_.preliminary if step.name.startswith(("magnitudes", "intervals"))]
     assert math.fsum(step.share for step in planned) == pytest.approx(share)
     spent = math.fsum(event.cost.epsilon for _, event in paid if event.question_name.startswith("column_"))
     assert spent <= 2.0 * share * (1 + 1e-9)
