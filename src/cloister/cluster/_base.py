@@ -38,7 +38,7 @@ from cloister.questions import Answer, Ask, Question, RowCount, Spend
 from cloister.release import CellSummary
 from cloister.vault import Vault
 
-__all__ = ["PrivateEstimator", "PrivateFit", "ScaledEstimator", "ScaledRows", "is_in_memory", "plan_fit", "shape_of"]
+__all__ = ["PrivateEstimator", "PrivateFit", "ScaledEstimator", "ScaledRows", "is_in_memory", "is_open", "plan_fit", "shape_of"]
 
 SCALINGS = ("auto", "bounds", "none", "spread")
 MISSING = ("mean", "middle")
@@ -314,7 +314,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | None) -> Rows:
         """Open a table with the columns that are declared; rows that are open already must have these."""
-        if declared is None or not hasattr(type(X), "fold"):
+        if declared is None or not is_open(X):
             rows = open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner)
             if isinstance(X, ScaledRows):
                 rows.bounds = X.bounds  # type: ignore[attr-defined]
@@ -443,6 +443,11 @@ class _Followed:
             self.progress.enter(first.step)
         answer: Answer | tuple[Answer, ...] = self.ask(question, cost)
         return answer
+
+
+def is_open(X: object) -> bool:
+    """Whether `X` is a source of rows already; a frame of polars has a method ``fold`` of its own."""
+    return hasattr(type(X), "fold") and hasattr(X, "n_features")
 
 
 def is_in_memory(X: object, rows: Rows) -> bool:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cloister.cluster._base import PrivateFit, ScaledEstimator, is_in_memory, shape_of
+from cloister.cluster._base import PrivateFit, ScaledEstimator, is_in_memory, is_open, shape_of
 from cloister.cluster._declare import estimator
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.data import LocalRows, Rows, open_rows
@@ -132,7 +132,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         if self._declared is not None:
             return self._local(self._open_as(X, self._declared))
         owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
-        columns = None if names is None or hasattr(type(X), "fold") or not _is_file(X) else list(names)
+        columns = None if names is None or is_open(X) or not _is_file(X) else list(names)
         rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
         if is_in_memory(X, rows):
             validate_data(self, shape_of(X, rows), reset=False, skip_check_array=True)
@@ -163,7 +163,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
 
 def _is_file(X: object) -> bool:
-    return isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(type(X), "fold")
+    return isinstance(X, str) or hasattr(X, "__fspath__") or is_open(X)
 
 
 def _concatenate(parts: Iterator[IntArray]) -> IntArray:
