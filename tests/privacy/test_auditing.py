@@ -17,15 +17,16 @@ def test_a_file_that_is_named_is_there(name: str) -> None:
     assert NAMED.count(name) == 1
 
 
-@pytest.mark.parametrize("folder", ["privacy", "questions", "data"])
+@pytest.mark.parametrize("folder", ["domain", "privacy", "questions", "data"])
 def test_no_module_is_missing(folder: str) -> None:
     modules = {f"src/cloister/{folder}/{path.name}" for path in (ROOT / "src" / "cloister" / folder).glob("*.py")}
     assert modules - {f"src/cloister/{folder}/__init__.py"} == {name for name in NAMED if f"cloister/{folder}/" in name}
 
 
 def test_the_vault_and_cleaning_are_named() -> None:
-    assert {"src/cloister/vault.py", "src/cloister/domain.py"} <= set(NAMED)
+    assert {"src/cloister/vault.py", "src/cloister/cluster/_base.py", "src/cloister/cluster/_first.py"} <= set(NAMED)
     assert "`Frame.clean`" in PAGE
+    assert "`ColumnFrame.clean`" in PAGE
 
 
 def test_every_proof_is_reached_and_every_link_leads_somewhere() -> None:

@@ -64,7 +64,7 @@ _PARAMETERS = (
         ("missing",),
         'missing : {{"mean", "middle"}}, default={missing}\n'
         "    Where a missing value is placed, in its own column alone, unless the column says so itself: at a private mean of\n"
-        "    the column, or in the middle of its bounds. Up to 2 % of the budget asks what part of each column is missing or\n"
+        "    the column, or in the middle of its bounds. Up to 3 % of the budget asks what part of each column is missing or\n"
         "    outside its bounds, which is published, and for the means: less with many rows, nothing with too few.\n"
         '    ``"middle"`` asks nothing.',
         first=False,
