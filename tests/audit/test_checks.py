@@ -29,6 +29,9 @@ FAST = [
     "rows-twice",
     "missing-dropped",
     "scaled-by-rows",
+    "columns-as-one",
+    "unknown-dropped",
+    "exact-means",
     "debit-skipped",
     "overspent",
 ]

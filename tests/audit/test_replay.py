@@ -11,12 +11,16 @@ import cloister
 from cloister import KMeans, LloydKMeans
 from cloister.audit import (
     AUDIT_ENGINES,
+    DECLARED,
     DOMAINS,
     GUARANTEES,
     HOSTILE,
+    HOSTILE_CELLS,
     METHODS,
+    DeclaredCase,
     ReplayCase,
     Settings,
+    declared_cases,
     engine_cases,
     installed,
     record,
@@ -24,8 +28,9 @@ from cloister.audit import (
     replay_cases,
     run_case,
 )
+from cloister.audit._declared import declared_fit, declared_neighbours, declared_table
 from cloister.data import LocalRows
-from cloister.domain import Frame, Relation
+from cloister.domain import ColumnFrame, Frame, Relation
 from cloister.questions import NearestSums
 from cloister.vault import Vault
 
@@ -41,7 +46,7 @@ def rows(generator: np.random.Generator) -> np.ndarray:
     return generator.uniform(-1, 1, (30, 2))
 
 
-def check(case: ReplayCase, seed: int, folder: Path) -> None:
+def check(case: ReplayCase | DeclaredCase, seed: int, folder: Path) -> None:
     found = run_case(case, seed=seed, folder=folder)
     assert not found.violations
     assert 0 <= found.worst <= 1 + 1e-12
@@ -53,7 +58,8 @@ def check(case: ReplayCase, seed: int, folder: Path) -> None:
 
 def test_every_public_estimator_is_replayed() -> None:
     public = {name for name in cloister.__all__ if hasattr(getattr(cloister, name), "fit")}
-    assert {method.estimator for method in METHODS.values()} == public
+    assert {method.estimator for method in METHODS.values()} | {"PrivateScaler"} == public
+    assert {estimator for estimator, _ in DECLARED.values()} >= {"KMeans", "LloydKMeans", "PrivateScaler"}
     methods = {case.method for case in replay_cases(QUICK)}
     assert methods == set(METHODS)
 
@@ -78,6 +84,35 @@ def test_neighbours_stay_within_the_stated_sensitivity(method: str, relation: Re
     cases = [case for case in replay_cases(QUICK) if (case.method, case.relation) == (method, relation)]
     for case in cases[:: max(1, len(cases) // 3)]:
         check(case, seed, tmp_path)
+
+
+@pytest.mark.parametrize("method", DECLARED)
+def test_neighbours_of_declared_columns_stay_within_the_stated_sensitivity(method: str, seed: int, tmp_path: Path) -> None:
+    for case in [case for case in declared_cases(QUICK) if case.method == method][::2]:
+        check(case, seed, tmp_path)
+
+
+@pytest.mark.slow
+def test_nor_do_they_in_all_cases(seed: int, tmp_path: Path) -> None:
+    cases = declared_cases(FULL)
+    for method in DECLARED:
+        assert {case.hostile for case in cases if case.method == method} == set(HOSTILE_CELLS)
+        assert {case.relation for case in cases if case.method == method} == set(Relation)
+    for number, case in enumerate(cases):
+        check(case, seed + number, tmp_path)
+
+
+def test_declared_columns_are_asked_all_that_may_be_asked_first(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    pair = declared_neighbours(relation=Relation.REPLACE, hostile="missing cell", generator=generator)
+    spread = declared_fit("KMeans, spread", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed)
+    tape = record(spread, declared_table(pair[0], "arrow", Path(), "left"))
+    asked = [call.event.question_name for call in tape.calls]
+    first = ["row_count", "column_magnitudes", "column_intervals"]
+    assert asked[:3] == first
+    assert {"cell_states", "nearest_missing"} <= set(asked)
+    assert asked[-1] == "nearest_missing"
+    assert len({tuple(one) for one in pair[0]} ^ {tuple(one) for one in pair[1]}) == 2
 
 
 @pytest.mark.slow
@@ -167,6 +202,16 @@ def test_rows_outside_the_unit_ball_are_noticed(rows: np.ndarray, monkeypatch: p
     monkeypatch.setattr(Frame, "clean", lambda frame, block: clean(frame, block) * (1 + 2.0**-20))
     found = replay(fit, np.vstack([rows, [[1.0, 1.0]]]), rows)
     assert any("outside the unit ball" in words for words in found.violations)
+
+
+def test_rows_of_declared_columns_are_watched_too(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    clean = ColumnFrame.clean
+    monkeypatch.setattr(ColumnFrame, "clean", lambda frame, block: clean(frame, block)[1:])
+    generator = np.random.default_rng(seed)
+    left, right = declared_neighbours(relation=Relation.ADD_REMOVE, hostile="edge", generator=generator)
+    fit_declared = declared_fit("LloydKMeans", GUARANTEES["pure"], relation=Relation.ADD_REMOVE, seed=seed)
+    tables = [declared_table(rows, "arrow", Path(), "") for rows in (left, right)]
+    assert any("not one row for each row" in words for words in replay(fit_declared, *tables).violations)
 
 
 def test_nothing_stays_behind(rows: np.ndarray) -> None:

@@ -6,28 +6,32 @@ ledger. Faults can be planted to see that they are caught.
 """
 
 from cloister.audit._chance import FALSE_ALARM
+from cloister.audit._declared import DECLARED, HOSTILE_CELLS
 from cloister.audit._findings import CheckResult, Settings
 from cloister.audit._guarantees import GUARANTEES, share_spent
 from cloister.audit._methods import DOMAINS, METHODS
 from cloister.audit._page import audit_html, verdict
 from cloister.audit._plants import PLANTS, Plant, planted
 from cloister.audit._replay import Call, Replay, Tape, record, replay
-from cloister.audit._replays import ReplayCase, engine_cases, replay_cases, run_case
+from cloister.audit._replays import DeclaredCase, ReplayCase, declared_cases, engine_cases, replay_cases, run_case
 from cloister.audit._run import CHECKS, AuditResult, PlantResult, run_audit, run_plants
 from cloister.audit._tables import AUDIT_ENGINES, HOSTILE, installed
 
 __all__ = [
     "AUDIT_ENGINES",
     "CHECKS",
+    "DECLARED",
     "DOMAINS",
     "FALSE_ALARM",
     "GUARANTEES",
     "HOSTILE",
+    "HOSTILE_CELLS",
     "METHODS",
     "PLANTS",
     "AuditResult",
     "Call",
     "CheckResult",
+    "DeclaredCase",
     "Plant",
     "PlantResult",
     "Replay",
@@ -35,6 +39,7 @@ __all__ = [
     "Settings",
     "Tape",
     "audit_html",
+    "declared_cases",
     "engine_cases",
     "installed",
     "planted",

@@ -23,6 +23,8 @@ GAUSSIAN, WHOLE_PARTS = "cloister.privacy._mechanisms:rounded_gaussian", "cloist
 SEED = "cloister.privacy._entropy:Entropy.__init__"
 NOISY, TOGETHER, ASK = "cloister.vault:Vault._noisy", "cloister.vault:Vault._ask_together", "cloister.vault:Vault.ask"
 CLEAN, READ = "cloister.domain:Frame.clean", "cloister.data._backend:LocalRows._stream"
+CLEAN_DECLARED = "cloister.domain:ColumnFrame.clean"
+COLUMNS, MISSING = "cloister.questions._columns:ColumnHistograms", "cloister.questions._columns:NearestMissing"
 COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:ClippedSums"
 NEAREST = "cloister.questions._sums:NearestSums.exact_given"
 PRICE, DEBIT = "cloister.questions._price:price", "cloister.privacy._account:Account.debit"
@@ -159,6 +161,16 @@ def _dropped(clean: Any) -> object:
     return planted_clean
 
 
+def _placed_by_the_table(clean: Any) -> object:
+    def planted_clean(frame: Any, block: Any) -> Any:
+        rows = np.array(block, dtype=np.float64)
+        with np.errstate(all="ignore"):
+            means = [column[np.isfinite(column)].mean() if np.isfinite(column).any() else 0.0 for column in rows.T]
+        return clean(frame, np.where(np.isfinite(rows), rows, means))
+
+    return planted_clean
+
+
 def _scaled_by_the_table(clean: Any) -> object:
     def planted_clean(frame: Any, block: Any) -> Any:
         rows = clean(frame, block)
@@ -172,6 +184,10 @@ def _unclipped_projected(exact_given: Any) -> object:
         return exact_given(replace(question, radius=4.0) if question.projection is not None else question, rows, labels)
 
     return planted_exact
+
+
+def _of_one_column(sensitivity: Any) -> object:
+    return lambda question, relation: 1.0 if relation is ADD else 2.0
 
 
 def _as_if_added(sensitivity: Any) -> object:
@@ -243,6 +259,7 @@ def _plant(name: str, description: str, check: str, *changes: Change) -> tuple[s
 
 
 _WRONG_RELATION = tuple((f"{one}_sensitivity", _as_if_added) for one in (f"{COUNTS}.l1", f"{COUNTS}.l2", f"{SUMS}.l2"))
+_ONE_COLUMN = tuple((f"{one}.{norm}_sensitivity", _of_one_column) for one in (COLUMNS, MISSING) for norm in ("l1", "l2"))
 PLANTS: dict[str, Plant] = dict(
     [
         _plant("noise-halved", "noise drawn at half its stated scale", "attacks", (DRAW, _halved)),
@@ -263,6 +280,11 @@ PLANTS: dict[str, Plant] = dict(
         _plant("rows-twice", "every row is counted twice", "replay", (READ, _twice)),
         _plant("missing-dropped", "rows with missing values are dropped instead of placed", "replay", (CLEAN, _dropped)),
         _plant("scaled-by-rows", "rows are scaled by the largest row", "replay", (CLEAN, _scaled_by_the_table)),
+        _plant("columns-as-one", "histograms of several columns state the sensitivity of one", "replay", *_ONE_COLUMN),
+        _plant(
+            "unknown-dropped", "rows with a missing cell of a declared column are dropped", "replay", (CLEAN_DECLARED, _dropped)
+        ),
+        _plant("exact-means", "missing values are placed at exact means", "replay", (CLEAN_DECLARED, _placed_by_the_table)),
         _plant("debit-skipped", "answers are not debited", "spending", (DEBIT, _no_debit)),
         _plant(
             "overspent",

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cloister.audit._swap import swapped, wrapped
-from cloister.domain import FloatArray, IntArray
+from cloister.domain import FloatArray, Frame, IntArray
 from cloister.privacy import Event
 from cloister.questions import Answer, Question, Spend
 from cloister.vault import Vault
@@ -29,12 +29,14 @@ __all__ = ["Call", "Replay", "Tape", "record", "replay"]
 Fit: TypeAlias = Callable[[Any], Any]  # fits a fresh, seeded estimator to a table and returns it
 
 VAULT = "cloister.cluster._base:Vault"
+CLEANING = ("cloister.domain:Frame.clean", "cloister.domain:ColumnFrame.clean")
 SAMPLERS = {
     "rounded_gaussian": "cloister.privacy._mechanisms:rounded_gaussian",
     "discrete_laplace": "cloister.privacy._mechanisms:discrete_laplace",
     "exponential": "cloister.privacy._mechanisms:exponential_choice",
 }
 PUBLIC_OF_EVENT = ("mechanism", "question_name", "step", "size", "scale", "sensitivity", "unit", "relation")
+PUBLISHED = ("release_", "synopsis_", "domain_")  # attributes of a fitted model
 OF_THE_RUN = {"created", "when", "account", "versions"}  # differ between any two fits
 DISTANCES: dict[str, Callable[[Any], float]] = {  # by the norm in which a mechanism states sensitivity
     "l1": lambda moves: float(sum(abs(one) for one in moves)),
@@ -225,9 +227,17 @@ def _difference(call: Call, question: Question, event: Event) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Frame):
+        return isinstance(other, Frame) and _as_public(one) == _as_public(other)
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)
+
+
+def _as_public(frame: Frame) -> tuple[Any, ...]:
+    """Return the public numbers of a map to the unit ball."""
+    missing = None if frame.missing is None else frame.missing.tolist()
+    return frame.domain.to_dict(), frame.center.tolist(), frame.scale.tolist(), frame.distance_unit, missing
 
 
 def _compare(tape: Tape, other: Tape) -> Iterator[str]:
@@ -241,7 +251,7 @@ def _compare(tape: Tape, other: Tape) -> Iterator[str]:
         yield f"the neighbour is asked {len(other.calls)} questions instead of {len(tape.calls)}"
     if tape.warnings != other.warnings:
         yield "the two fits warn differently"
-    for name in ("release_", "synopsis_"):
+    for name in PUBLISHED:
         if hasattr(tape.model, name) and _published(tape.model, name) != _published(other.model, name):
             yield f"the same answers lead to another {name}"
 
@@ -284,7 +294,7 @@ def _watch_cleaning(tape: Tape) -> Iterator[None]:
     def wrapper(clean: Any) -> object:
         def cleaned(frame: Any, block: Any) -> Any:
             rows = clean(frame, block)
-            if np.shape(rows) != np.shape(block):
+            if np.shape(rows) != (len(block), frame.n_features):
                 tape.faults.append("cleaning: not one row for each row")
             longest = float(np.max(np.einsum("ij,ij->i", rows, rows), initial=0.0))  # squared; exact on the grid
             if not longest <= 1:
@@ -293,5 +303,5 @@ def _watch_cleaning(tape: Tape) -> Iterator[None]:
 
         return cleaned
 
-    with wrapped(("cloister.domain:Frame.clean", wrapper)):
+    with wrapped(*((path, wrapper) for path in CLEANING)):
         yield

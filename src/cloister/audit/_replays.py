@@ -8,6 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cloister.audit._declared import (
+    DECLARED,
+    DECLARED_ENGINES,
+    HOSTILE_CELLS,
+    declared_fit,
+    declared_neighbours,
+    declared_table,
+)
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._guarantees import GUARANTEES
 from cloister.audit._methods import DOMAINS, METHODS, make_fit
@@ -16,7 +24,16 @@ from cloister.audit._tables import AUDIT_ENGINES, HOSTILE, as_table, installed, 
 from cloister.domain import Relation
 from cloister.privacy import Entropy
 
-__all__ = ["ReplayCase", "all_cases", "check_replay", "engine_cases", "replay_cases", "run_case"]
+__all__ = [
+    "DeclaredCase",
+    "ReplayCase",
+    "all_cases",
+    "check_replay",
+    "declared_cases",
+    "engine_cases",
+    "replay_cases",
+    "run_case",
+]
 
 TITLE = "Replay: neighbours answered alike lie within the stated sensitivity"
 SLOW_TO_START = ("spark",)  # left out of a quick audit unless it is named, and given few questions: each takes a second
@@ -46,23 +63,47 @@ class ReplayCase:
         return ", ".join(message if self.engine == "numpy" else [*message, self.engine])
 
 
+@dataclass(frozen=True, kw_only=True)
+class DeclaredCase:
+    """One pair of neighbouring tables of declared columns and one fit."""
+
+    method: str  # a key of DECLARED
+    kind: str  # of guarantee
+    relation: Relation
+    hostile: str
+    engine: str = "arrow"
+    n_rows: int | None = None
+
+    def __str__(self) -> str:
+        return ", ".join([self.method, self.kind, self.relation.value, "declared columns", self.hostile, self.engine])
+
+
 def check_replay(settings: Settings, step: Step) -> CheckResult:
     """Replay all cases of an audit."""
     found = Findings("replay", TITLE, step, settings.first)
     found.notes.extend(f"{engine}: {reason}" for engine, reason in _left_out(settings).items())
     with tempfile.TemporaryDirectory() as folder:
         for number, case in enumerate(all_cases(settings)):
-            part = f"{case.method}, {case.relation.value}" if case.engine == "numpy" else f"read by {case.engine}"
-            found.begin(str(case), part=part)
+            found.begin(str(case), part=_part(case))
             _note(found, case, run_case(case, seed=settings.seed + number, folder=Path(folder)))
     return found.result()
 
 
-def all_cases(settings: Settings) -> list[ReplayCase]:
-    """Return all cases of an audit: every method by NumPy, and a few by every other engine."""
+def _part(case: ReplayCase | DeclaredCase) -> str:
+    if isinstance(case, DeclaredCase):
+        return f"declared columns, {case.relation.value}"
+    return f"{case.method}, {case.relation.value}" if case.engine == "numpy" else f"read by {case.engine}"
+
+
+def all_cases(settings: Settings) -> list[ReplayCase | DeclaredCase]:
+    """Return all cases of an audit: every method by NumPy, declared columns, and a few cases by every other engine."""
     engines = [one for one in settings.engines or AUDIT_ENGINES if one not in _left_out(settings)]
-    plain = replay_cases(settings) if "numpy" in engines else []
-    return [*plain, *(case for engine in engines for case in engine_cases(settings, engine))]
+    cases: list[ReplayCase | DeclaredCase] = []
+    if "numpy" in engines:
+        cases += [*replay_cases(settings), *declared_cases(settings)]
+    for engine in engines:
+        cases += engine_cases(settings, engine)
+    return cases
 
 
 def _left_out(settings: Settings) -> dict[str, str]:
@@ -73,8 +114,10 @@ def _left_out(settings: Settings) -> dict[str, str]:
     return reasons
 
 
-def run_case(case: ReplayCase, *, seed: int, folder: Path) -> Replay:
+def run_case(case: ReplayCase | DeclaredCase, *, seed: int, folder: Path) -> Replay:
     """Make the tables of a case and replay it."""
+    if isinstance(case, DeclaredCase):
+        return _run_declared(case, seed=seed, folder=folder)
     domain = DOMAINS[case.domain](case.n_features)
     pair = neighbours(
         domain,
@@ -97,6 +140,33 @@ def run_case(case: ReplayCase, *, seed: int, folder: Path) -> Replay:
     )
     first, second = (pair.right, pair.left) if case.backwards else (pair.left, pair.right)
     return replay(fit, as_table(first, case.engine, folder, "first"), as_table(second, case.engine, folder, "second"))
+
+
+def _run_declared(case: DeclaredCase, *, seed: int, folder: Path) -> Replay:
+    generator = Entropy(seed).public_generator()
+    pair = declared_neighbours(relation=case.relation, hostile=case.hostile, generator=generator)
+    fit = declared_fit(case.method, GUARANTEES[case.kind], relation=case.relation, seed=seed, n_rows=case.n_rows)
+    left, right = (declared_table(rows, case.engine, folder, name) for rows, name in zip(pair, ("left", "right"), strict=True))
+    return replay(fit, left, right)
+
+
+def declared_cases(settings: Settings) -> list[DeclaredCase]:
+    """Return the cases with declared columns: cells, guarantees and engines take turns, all of the cells in a full audit."""
+    rounds, cells, kinds = settings.amount(2, len(HOSTILE_CELLS)), tuple(HOSTILE_CELLS), tuple(GUARANTEES)
+    engines = [one for one in DECLARED_ENGINES if installed(one) and one in (settings.engines or AUDIT_ENGINES)] or ["arrow"]
+    fits = [(name, relation) for name in DECLARED if _wanted(settings, name) for relation in Relation]
+    return [
+        DeclaredCase(
+            method=method,
+            kind=kinds[(index + turn) % len(kinds)],
+            relation=relation,
+            hostile=cells[(3 * index + turn) % len(cells)],
+            engine=engines[(index + turn) % len(engines)],
+            n_rows=None if turn % 2 else 400,
+        )
+        for index, (method, relation) in enumerate(fits)
+        for turn in range(rounds)
+    ]
 
 
 def replay_cases(settings: Settings) -> list[ReplayCase]:
@@ -163,7 +233,7 @@ def _wanted(settings: Settings, name: str) -> bool:
     return not settings.methods or any(name.split(",")[0] == one or name == one for one in settings.methods)
 
 
-def _note(found: Findings, case: ReplayCase, seen: Replay) -> None:
+def _note(found: Findings, case: ReplayCase | DeclaredCase, seen: Replay) -> None:
     found.ratio(seen.worst)
     for message in dict.fromkeys(seen.violations):
         found.violation(f"{case}: {message}")
