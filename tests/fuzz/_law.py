@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.exceptions import CloisterError
+from cloister.exceptions import CloisterError, PrivacyWarning
 
 NUMBER_CANARY = 77.123456789
 TEXT_CANARY = "Zanthoxylum"
@@ -57,6 +57,7 @@ def no_warnings() -> Iterator[None]:
     with warnings.catch_warnings(), np.errstate(over="warn", invalid="warn", divide="warn", under="ignore"):
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", category=ResourceWarning)
+        warnings.filterwarnings("ignore", category=PrivacyWarning)  # of public numbers alone
         yield
 
 

@@ -87,7 +87,7 @@ def open_rows(
         validate.refuse(f"{where}.columns", "a list of column names", columns, remedy=f"Pass columns=[{columns!r}].")
     if isinstance(columns, Mapping):
         columns = declare_columns(f"{where}.columns", columns)
-    chosen = ENGINES[validate.one_of(f"{where}.engine", engine or DEFAULT_ENGINE, tuple(sorted(ENGINES)))]
+    chosen = ENGINES[validate.one_of(f"{where}.engine", DEFAULT_ENGINE if engine is None else engine, tuple(sorted(ENGINES)))]
     if scheduler is not None and chosen.library is None:
         clusters = " or ".join(repr(one.name) for one in ENGINES.values() if one.library is not None)
         validate.refuse(f"{where}.scheduler", "an engine of a cluster with it", engine, remedy=f"Pass engine={clusters}.")
