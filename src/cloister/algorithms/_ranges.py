@@ -29,7 +29,8 @@ UNSURE, SURE = 1.5, 4.0  # standard deviations of noise that may lie there besid
 WINDOWS = (1, 2, 4, 8, 16)  # bins that may stand out together
 REACH = 4.5  # standard deviations from the mean that bounds reach: steadier than the ends that stand out
 BEYOND = 1.0  # of the width between these ends, that bounds reach farther at most
-RESOLVED = 8  # intervals between the ends, from which on a look is fine enough
+RESOLVED = 5  # intervals between the ends, from which on a look is fine enough
+NEARLY_ALL = 0.8  # part of the rows that must lie in a few intervals for a closer look at these alone
 LARGEST_COUNT = 1e18  # no table has more rows
 AROUND = 1  # intervals kept on either side when looking closer
 LARGEST = 1e6  # a column of nothing but zeros is looked at down to NARROWEST / LARGEST
@@ -61,6 +62,7 @@ class Found:
     seen: bool  # whether anything stood out of the noise
     sign: int = 0  # that all powers of two have which stand out; 0 for both
     within: tuple[float, float] = (math.inf, -math.inf)  # in the outermost powers of two that stand out: bounds hold it
+    coarse: "Found | None" = None  # what the look before said, should this one say less
 
 
 def find_ranges(
@@ -97,7 +99,7 @@ def find_ranges(
         resolved = set()
         for index, counts in zip(open_columns, np.clip(answer.value, -LARGEST_COUNT, LARGEST_COUNT), strict=True):
             total = float(counts[:-1].sum()) if n_rows is None else n_rows - max(float(counts[-1]), 0.0)
-            found[index], fine = _look_closer(found[index], counts[:-1], _where(answer, counts[:-1], total=total))
+            found[index], fine = _look_closer(found[index], counts[:-1], _where(answer, counts[:-1], total=total), total=total)
             if fine:
                 resolved.add(index)
         open_columns = tuple(index for index in open_columns if index not in resolved)
@@ -109,20 +111,28 @@ def _threshold(answer: Answer, chance: float) -> float:
     return answer.event.quantile(1 - chance / (len(WINDOWS) * answer.value.size))
 
 
-def _where(answer: Answer, counts: FloatArray, *, total: float) -> tuple[int, int] | None:
+@dataclass(frozen=True)
+class _Ends:
+    first: int
+    last: int
+    narrow: bool  # whether nearly all rows lie in so few intervals that a closer look pays
+
+
+def _where(answer: Answer, counts: FloatArray, *, total: float) -> _Ends | None:
     """Return the first and the last interval in which the values of a column lie, if any stand out.
 
-    While few intervals hold them all, none is added that noise may have made: nobody would look closer. Then in doubt more are.
+    As long as few intervals hold nearly all of them, none is added that noise may have made. Later, in doubt, more are added.
     """
-    ends = _ends(counts, _threshold(answer, FALSE_MAGNITUDE))
-    if ends is None:
+    sure = _ends(counts, _threshold(answer, FALSE_MAGNITUDE))
+    if sure is not None:
+        sure = _with_tails(counts, sure, noise=SURE * answer.sigma, total=total)
+        if sure[1] - sure[0] + 1 < RESOLVED and counts[sure[0] : sure[1] + 1].sum() >= NEARLY_ALL * total:
+            return _Ends(*sure, narrow=True)
+    likely = _ends(counts, _threshold(answer, FALSE_INTERVAL)) or sure
+    if likely is None:
         return None
-    ends = _with_tails(counts, ends, noise=SURE * answer.sigma, total=total)
-    if ends[1] - ends[0] + 1 < RESOLVED:
-        return ends
-    wider = _ends(counts, _threshold(answer, FALSE_INTERVAL)) or ends
-    ends = min(ends[0], wider[0]), max(ends[1], wider[1])
-    return _with_tails(counts, ends, noise=UNSURE * answer.sigma, total=total)
+    ends = likely if sure is None else (min(sure[0], likely[0]), max(sure[1], likely[1]))
+    return _Ends(*_with_tails(counts, ends, noise=UNSURE * answer.sigma, total=total), narrow=False)
 
 
 def _ends(counts: FloatArray, threshold: float) -> tuple[int, int] | None:
@@ -161,32 +171,45 @@ def _of_magnitude(ends: tuple[int, int] | None) -> Found:
         # Values near zero may have the other sign, too, in powers of two that do not stand out one by one.
         low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
     inner, outer = ColumnMagnitudes.edges(ends[0], ends[1])
-    within = (0.75 * inner if inner < 0 else inner, 0.75 * outer if outer > 0 else outer)  # the middle of a power of two
+    within = (0.75 * inner if inner < 0 else math.inf, 0.75 * outer if outer > 0 else -math.inf)  # the middle of a power
     return Found(low, high, (high - low) * UNIFORM, seen=True, sign=sign, within=within)
 
 
-def _look_closer(before: Found, counts: FloatArray, ends: tuple[int, int] | None) -> tuple[Found, bool]:
+def _look_closer(before: Found, counts: FloatArray, ends: _Ends | None, *, total: float) -> tuple[Found, bool]:
     """Return where values lie inside an interval, by a histogram of it, and whether that is fine enough."""
     if ends is None:
-        return before, True
-    first, last = ends
+        return before.coarse or before, True
+    first, last = ends.first, ends.last
+    inside = counts[first : last + 1]
+    if before.coarse is not None and inside.sum() < NEARLY_ALL * total:
+        return before.coarse, True
     width = (before.high - before.low) / N_INTERVALS
     edges = before.low + width * np.arange(-1, N_INTERVALS + 2)  # of the intervals, and of what lies below and above
     low, high = float(edges[first]), float(edges[last + 1])
-    inside = counts[first : last + 1]
     mass = project_to_total(inside, max(float(inside.sum()), 1.0))
     middle = edges[first : last + 1] + width / 2
     mean = float(mass @ middle) / float(mass.sum())
     spread = math.sqrt(float(mass @ (middle - mean) ** 2) / float(mass.sum()) + width**2 / 12)
-    one_sign = (before.sign > 0 and low >= 0) or (before.sign < 0 and high <= 0)
-    smallest = NARROWEST * max(abs(low), abs(high), 1 / LARGEST)
-    if last - first + 1 >= RESOLVED or high - low <= smallest:
-        farthest = BEYOND * (high - low)
-        low = min(max(mean - REACH * spread, low - farthest), low - smallest)
-        high = max(min(mean + REACH * spread, high + farthest), high + smallest)
-        low, high = min(low, before.within[0]), max(high, before.within[1])
-        if one_sign:
-            low, high = (max(low, 0.0), high) if before.sign > 0 else (low, min(high, 0.0))
-        return replace(before, low=low, high=high, spread=max(spread, smallest)), True
+    settled = _settle(before, low, high, mean=mean, spread=spread)
+    if not ends.narrow or high - low <= _smallest(low, high):
+        return settled, True
     nothing = (math.inf, -math.inf)  # a column far from zero: its power of two says too little
-    return replace(before, low=low - AROUND * width, high=high + AROUND * width, spread=spread, within=nothing), False
+    closer = replace(before, low=low - AROUND * width, high=high + AROUND * width, spread=spread, within=nothing)
+    return replace(closer, coarse=settled), False
+
+
+def _settle(before: Found, low: float, high: float, *, mean: float, spread: float) -> Found:
+    """Return bounds from what a look shows: beyond the ends that stand out, as far as the spread says."""
+    one_sign = (before.sign > 0 and low >= 0) or (before.sign < 0 and high <= 0)
+    farthest, smallest = BEYOND * (high - low), _smallest(low, high)
+    low = min(max(mean - REACH * spread, low - farthest), low - smallest)
+    high = max(min(mean + REACH * spread, high + farthest), high + smallest)
+    low, high = min(low, before.within[0]), max(high, before.within[1])
+    if one_sign:
+        low, high = (max(low, 0.0), high) if before.sign > 0 else (low, min(high, 0.0))
+    return replace(before, low=low, high=high, spread=max(spread, smallest), coarse=None)
+
+
+def _smallest(low: float, high: float) -> float:
+    """Return the width at which looking closer ends."""
+    return NARROWEST * max(abs(low), abs(high), 1 / LARGEST)
