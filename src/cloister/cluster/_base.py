@@ -107,6 +107,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Whether to ask what part of each column is missing or outside its bounds."""
         return False
 
+    def _place_missing(self, domain: ColumnDomain) -> ColumnDomain:
+        """Return columns with the method's own place of missing values, where they do not say one themselves."""
+        return domain
+
     def _decisions(self, outcome: Any) -> dict[str, Decision]:
         """Return what the steps decided."""
         return outcome.decisions if isinstance(outcome, Outcome) else {}
@@ -149,6 +153,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         scaling = self._scaling(domain)
         if scaling == "spread" and isinstance(domain, Box):
             domain = ColumnDomain.of_box(domain)
+        if isinstance(domain, ColumnDomain):
+            domain = self._place_missing(domain)
         nullable = tuple(getattr(rows, "nullable", (True,) * rows.n_features))
         return _Setting(self._settle(domain), domain, scaling, nullable)
 
@@ -367,8 +373,21 @@ class ScaledEstimator(PrivateEstimator):
         where = self._where("bounds_share")
         return validate.number(where, self.bounds_share, low=0.0, high=LARGEST_BOUNDS_SHARE, open_low=True)
 
+    def _place_missing(self, domain: ColumnDomain) -> ColumnDomain:
+        if isinstance(self.bounds, ColumnDomain):
+            return domain
+        entries = list(self.bounds.values()) if isinstance(self.bounds, Mapping) else self.bounds
+        if not isinstance(entries, list | tuple) or len(entries) != domain.n_columns:
+            entries = [None] * domain.n_columns
+        columns = tuple(
+            one if _says_missing(entry) else replace(one, missing=self.missing)
+            for one, entry in zip(domain.columns, entries, strict=True)
+        )
+        return replace(domain, columns=columns)
+
     def _asks_cells(self, domain: Domain) -> bool:
-        return isinstance(domain, ColumnDomain) or self.missing != "middle"
+        means = isinstance(domain, ColumnDomain) and any(one.missing == "mean" for one in domain.columns)
+        return means or self.missing != "middle"
 
     def _scaling(self, domain: Domain) -> str:
         where = self._where("scaling")
@@ -481,6 +500,11 @@ def _record(step: Step, events: Sequence[Event], decision: Decision) -> StepReco
     figures = {"n_points": float((*sizes, step.n_points)[0]), **({} if noise is None else {"count_error": noise})}
     figures |= decision.figures
     return StepRecord(name=step.name, purpose=step.purpose, figures=figures, picture=decision.picture)
+
+
+def _says_missing(entry: object) -> bool:
+    """Say whether an entry of `bounds` says itself where a missing value is placed."""
+    return isinstance(entry, AnyDeclaration) or (isinstance(entry, Mapping) and "missing" in entry)
 
 
 def _plain(value: Any) -> Any:

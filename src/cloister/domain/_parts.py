@@ -17,7 +17,7 @@ from cloister.domain._base import FloatArray
 
 __all__ = ["Interval", "OpenInterval", "Part", "Simplex", "project_to_simplex"]
 
-NEARLY_ALL_MISSING = 0.999  # beyond this share the mean of what is not missing is no longer told apart from the middle
+NEARLY_ALL_MISSING = 0.999  # beyond this share the mean of what is not missing is not told: the middle stands for it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -160,7 +160,8 @@ class OpenInterval(Interval):
         """Return coordinates in the column's own words, moved into the domain."""
         share = np.clip(points[:, 1] / (math.sqrt(3) * self.size) + 1 / 3, 0.0, 1.0)
         there = np.maximum(1 - share, 1 - NEARLY_ALL_MISSING)
-        value = np.clip(self.center[0] + points[:, 0] / there * self._scale, self.low, self.high)
+        along = np.where(share <= NEARLY_ALL_MISSING, points[:, 0], 0.0)
+        value = np.clip(self.center[0] + along / there * self._scale, self.low, self.high)
         return np.column_stack([value, share])
 
     def errors(self, errors: FloatArray) -> FloatArray:
