@@ -19,12 +19,11 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, plan_first, told_of_present
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
-from cloister.data import LocalRows, Rows, open_rows
+from cloister.cluster._tables import ScaledRows, is_in_memory, is_open, shape_of
+from cloister.data import Rows, open_rows
 from cloister.domain import (
     AnyDeclaration,
-    Ball,
     Box,
-    Category,
     ColumnDomain,
     Domain,
     Frame,
@@ -38,12 +37,8 @@ from cloister.questions import Answer, Ask, Question, RowCount, Spend
 from cloister.release import CellSummary
 from cloister.vault import Vault
 
-__all__ = ["PrivateEstimator", "PrivateFit", "ScaledEstimator", "ScaledRows", "is_in_memory", "is_open", "plan_fit", "shape_of"]
+__all__ = ["PrivateEstimator", "PrivateFit", "plan_fit"]
 
-SCALINGS = ("auto", "bounds", "none", "spread")
-MISSING = ("mean", "middle")
-LARGEST_BOUNDS_SHARE = 0.5
-WIDTHS_DIFFER = 1 + 1e-12
 WEAK_EPSILON = 10.0  # above which a guarantee promises little
 LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15
@@ -356,69 +351,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-@estimator
-class ScaledEstimator(PrivateEstimator):
-    """An estimator that can measure distances relative to the bounds or to the spread of columns."""
-
-    scaling: str = "auto"
-    missing: str = "mean"
-    bounds_share: float = BOUNDS_SHARE
-
-    def _request(self) -> Request:
-        validate.one_of(self._where("missing"), self.missing, MISSING)
-        self._bounds_share()
-        return super()._request()
-
-    def _bounds_share(self) -> float:
-        where = self._where("bounds_share")
-        return validate.number(where, self.bounds_share, low=0.0, high=LARGEST_BOUNDS_SHARE, open_low=True)
-
-    def _place_missing(self, domain: ColumnDomain) -> ColumnDomain:
-        if isinstance(self.bounds, ColumnDomain):
-            return domain
-        entries = list(self.bounds.values()) if isinstance(self.bounds, Mapping) else self.bounds
-        if not isinstance(entries, list | tuple) or len(entries) != domain.n_columns:
-            entries = [None] * domain.n_columns
-        columns = tuple(
-            one if _says_missing(entry) else replace(one, missing=self.missing)
-            for one, entry in zip(domain.columns, entries, strict=True)
-        )
-        return replace(domain, columns=columns)
-
-    def _asks_cells(self, domain: Domain) -> bool:
-        means = isinstance(domain, ColumnDomain) and any(one.missing == "mean" for one in domain.columns)
-        return means or self.missing != "middle"
-
-    def _scaling(self, domain: Domain) -> str:
-        where = self._where("scaling")
-        scaling = validate.one_of(where, self.scaling, SCALINGS)
-        if isinstance(domain, Ball):
-            if scaling == "spread":
-                remedy = 'Pass bounds=(low, high), or scaling="none".'
-                validate.refuse(where, "a box or declared columns for the spread of columns", "a ball", remedy=remedy)
-            return "none" if scaling == "auto" else scaling
-        if isinstance(domain, Box):
-            widths = np.atleast_1d(domain.high - domain.low)
-            return ("bounds" if widths.max() > widths.min() * WIDTHS_DIFFER else "none") if scaling == "auto" else scaling
-        if scaling == "none" and any(isinstance(one, Category) for one in domain.columns):
-            remedy = 'Pass scaling="bounds", "spread" or "auto".'
-            validate.refuse(where, "distances relative to bounds or spread, as categories have no unit", scaling, remedy=remedy)
-        return "bounds" if scaling == "auto" else scaling
-
-
 def plan_fit(model: PrivateEstimator, n_features: int) -> Plan:
     """Return what a fit of an estimator to so many columns would ask, before any row is seen."""
     request = model._request()
     return model._first_plan(request, model._setting(open_rows(np.empty((0, n_features)), n_jobs=1)))
-
-
-class ScaledRows(np.ndarray[Any, np.dtype[np.float64]]):
-    """Rows that a PrivateScaler has scaled, still private, with the public box that they lie in: ``bounds``."""
-
-    bounds: Box | None
-
-    def __array_finalize__(self, other: object) -> None:
-        self.bounds = None  # what is computed from them may lie elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -464,21 +400,6 @@ class _Followed:
         return answer
 
 
-def is_open(X: object) -> bool:
-    """Whether `X` is a source of rows already; a frame of polars has a method ``fold`` of its own."""
-    return hasattr(type(X), "fold") and hasattr(X, "n_features")
-
-
-def is_in_memory(X: object, rows: Rows) -> bool:
-    """Whether scikit-learn can look at the shape and the column names itself."""
-    return isinstance(rows, LocalRows) and (isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"))
-
-
-def shape_of(X: Any, rows: Rows) -> Any:
-    """Return what has the shape and the column names of `X`; scikit-learn would take the width of a list from its first row."""
-    return X if hasattr(X, "columns") else np.empty((0, rows.n_features))
-
-
 def _own_ledger(request: Request) -> Ledger:
     return Ledger(request.guarantee, neighbours=request.relation.value)
 
@@ -500,11 +421,6 @@ def _record(step: Step, events: Sequence[Event], decision: Decision) -> StepReco
     figures = {"n_points": float((*sizes, step.n_points)[0]), **({} if noise is None else {"count_error": noise})}
     figures |= decision.figures
     return StepRecord(name=step.name, purpose=step.purpose, figures=figures, picture=decision.picture)
-
-
-def _says_missing(entry: object) -> bool:
-    """Say whether an entry of `bounds` says itself where a missing value is placed."""
-    return isinstance(entry, AnyDeclaration) or (isinstance(entry, Mapping) and "missing" in entry)
 
 
 def _plain(value: Any) -> Any:

@@ -9,9 +9,11 @@ import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cloister.cluster._base import PrivateFit, ScaledEstimator, is_in_memory, is_open, shape_of
+from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._row_level import RowLevel, without_row_level
+from cloister.cluster._scaled import ScaledEstimator
+from cloister.cluster._tables import is_in_memory, is_open, shape_of
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.domain import FloatArray, Frame, IntArray, snap
 from cloister.exceptions import DataError

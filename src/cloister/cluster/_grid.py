@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
 from cloister.algorithms import COUNT_RULES, GRID_RULES, cells_per_axis, grid_shape
-from cloister.cluster._base import PrivateFit, ScaledEstimator
+from cloister.cluster._base import PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Plan, Planner, Request
+from cloister.cluster._scaled import ScaledEstimator
 from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
 from cloister.exceptions import ParameterError
 from cloister.privacy import Step

@@ -10,9 +10,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
-from cloister.cluster._base import ScaledEstimator, ScaledRows
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Plan, Planner, Request
+from cloister.cluster._scaled import ScaledEstimator
+from cloister.cluster._tables import ScaledRows
 from cloister.data import LocalRows
 from cloister.domain import Box, ColumnDomain, FloatArray, Frame
 from cloister.exceptions import DataError

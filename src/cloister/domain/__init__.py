@@ -15,21 +15,18 @@ from cloister.domain._base import (
     snap,
 )
 from cloister.domain._columns import (
-    LEVELS_OF_A_FLAG,
     PRIVATE,
     AnyDeclaration,
     Category,
     Date,
     Flag,
     Number,
-    days_of,
     declare_columns,
-    iso_date,
-    level_key,
 )
 from cloister.domain._parts import Interval, project_to_simplex
 from cloister.domain._read import Domain, as_domain, domain_from_dict
 from cloister.domain._table import ColumnDomain, ColumnFrame
+from cloister.domain._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_key
 
 __all__ = [
     "BLOCK_NUMBERS",

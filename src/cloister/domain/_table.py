@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from cloister import validate
 from cloister.domain._base import Box, FloatArray, Frame, pull_in, refuse_narrow, snap
-from cloister.domain._columns import OWN, AnyDeclaration, Category, Date, Flag, Number, days_of, declare_columns
+from cloister.domain._columns import OWN, AnyDeclaration, Category, Date, Flag, Number, declare_columns
 from cloister.domain._parts import Interval, OpenInterval, Part, Simplex
+from cloister.domain._values import days_of
 
 __all__ = ["ColumnDomain", "ColumnFrame"]
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `fit` and `predict` ask of a table before it is opened, and rows that say themselves where they lie."""
+
+from typing import Any
+
+import numpy as np
+
+from cloister.data import LocalRows, Rows
+from cloister.domain import Box
+
+__all__ = ["ScaledRows", "is_in_memory", "is_open", "shape_of"]
+
+
+class ScaledRows(np.ndarray[Any, np.dtype[np.float64]]):
+    """Rows that a PrivateScaler has scaled, still private, with the public box that they lie in: ``bounds``."""
+
+    bounds: Box | None
+
+    def __array_finalize__(self, other: object) -> None:
+        self.bounds = None  # what is computed from them may lie elsewhere
+
+
+def is_open(X: object) -> bool:
+    """Whether `X` is a source of rows already; a frame of polars has a method ``fold`` of its own."""
+    return hasattr(type(X), "fold") and hasattr(X, "n_features")
+
+
+def is_in_memory(X: object, rows: Rows) -> bool:
+    """Whether scikit-learn can look at the shape and the column names itself."""
+    return isinstance(rows, LocalRows) and (isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"))
+
+
+def shape_of(X: Any, rows: Rows) -> Any:
+    """Return what has the shape and the column names of `X`; scikit-learn would take the width of a list from its first row."""
+    return X if hasattr(X, "columns") else np.empty((0, rows.n_features))

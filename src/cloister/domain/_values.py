@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How one value of a category, a flag or a date is compared and counted: by its text, or in days. Anyone may import this."""
+
+import math
+from contextlib import suppress
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+__all__ = ["LEVELS_OF_A_FLAG", "as_python", "days_of", "iso_date", "level_key"]
+
+SECONDS_A_DAY = 86400
+LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()  # that can be written
+TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "on"})
+FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "off"})
+LEVELS_OF_A_FLAG = {**dict.fromkeys(sorted(FALSE_WORDS), 0.0), **dict.fromkeys(sorted(TRUE_WORDS), 1.0)}
+
+
+def level_key(value: Any) -> str | None:
+    """Return the text by which a value of a category is compared to its levels; None where it is missing.
+
+    Spaces around a word do not count. Whole numbers are written without a point, so that 1, 1.0 and "1" are the same level.
+
+    Examples
+    --------
+    >>> level_key(" f "), level_key(1.0), level_key(True), level_key(float("nan"))
+    ('f', '1', 'true', None)
+    """
+    value = as_python(value)
+    if isinstance(value, str):
+        return value.strip() or None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace").strip() or None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return _digits(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if value.is_integer() and abs(value) < 2**63 else repr(value)
+    if isinstance(value, datetime | date):
+        with suppress(Exception):  # NaT calls itself a date
+            return value.isoformat() if value == value else None
+    return None
+
+
+def _digits(value: int) -> str | None:
+    with suppress(ValueError):  # an integer of very many digits
+        return str(value)
+    return None
+
+
+def days_of(value: Any) -> float:
+    """Return a date or a time as days since 1970-01-01, in UTC; NaN where it is none. Text is read by ISO 8601.
+
+    Examples
+    --------
+    >>> days_of("1970-01-02"), days_of("1970-01-01T12:00:00"), days_of("soon")
+    (1.0, 0.5, nan)
+    """
+    try:
+        if isinstance(value, bytes):
+            value = value.decode()
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value.strip())
+        elif hasattr(value, "dtype") and getattr(value.dtype, "kind", "") == "M":
+            moment = value.astype("datetime64[us]")
+            value = moment.item() if moment.astype(value.dtype) == value else None  # beyond its range it wraps around
+        if isinstance(value, date) and not isinstance(value, datetime):
+            value = datetime.combine(value, time())
+        if not isinstance(value, datetime):
+            return math.nan
+        when = value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        span = when - datetime(1970, 1, 1, tzinfo=UTC)
+        return span.days + (span.seconds + span.microseconds / 1e6) / SECONDS_A_DAY
+    except Exception:  # whatever it is, it is one value
+        return math.nan
+
+
+def iso_date(days: float) -> str:
+    """Return days since 1970-01-01 as a date, or as a time, to the second, where they are no whole number.
+
+    Examples
+    --------
+    >>> iso_date(20000.0), iso_date(0.5)
+    ('2024-10-04', '1970-01-01T12:00:00')
+    """
+    whole = math.floor(days)
+    seconds = round((days - whole) * SECONDS_A_DAY)
+    if seconds == SECONDS_A_DAY:
+        whole, seconds = whole + 1, 0
+    if whole > LAST_DAY:
+        whole, seconds = LAST_DAY, SECONDS_A_DAY - 1
+    day = date.fromordinal(date(1970, 1, 1).toordinal() + whole).isoformat()
+    clock = time(seconds // 3600, seconds // 60 % 60, seconds % 60).isoformat()
+    return f"{day}T{clock}" if seconds else day
+
+
+def as_python(value: object) -> object:
+    """Return a scalar of NumPy as one of Python; a masked one is none."""
+    if type(value).__name__ == "MaskedConstant":
+        return None
+    if hasattr(value, "item") and hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        with suppress(Exception):
+            return value.item()
+    return value
