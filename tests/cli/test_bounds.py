@@ -151,7 +151,6 @@ smoker = "flag"
 [sex]
 levels = ["f", "m"]
 [admitted]
-type = "date"
 low = 2020-01-01
 high = 2026-12-31
 """
@@ -166,12 +165,14 @@ def test_a_schema_file_declares_columns(tmp_path: Path, name: str, text: str) ->
 def test_a_file_says_more_than_bounds(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text(
         '{"age": {"low": 0, "high": 120, "missing": "own"}, "ward": {"levels": [1, 2], "weight": 2, "missing": 1},'
-        ' "day": {"low": "2020-01-01", "high": "2021-01-01"}, "_help": {"levels": ["a", "b"]}}'
+        ' "day": {"low": "2020-01-01", "high": "2021-01-01"},'
+        ' "late": {"low": "2020-01-01", "high": "2021-01-01", "weight": 2}, "_help": {"levels": ["a", "b"]}}'
     )
     assert read_bounds([str(tmp_path / "s.json")]).named == {
         "age": Number(0, 120, missing="own"),
         "ward": Category([1, 2], weight=2, missing=1),
         "day": Date("2020-01-01", "2021-01-01"),
+        "late": Date("2020-01-01", "2021-01-01", weight=2),
         "_help": Category(["a", "b"]),
     }
 
@@ -217,6 +218,7 @@ def test_a_declaration_that_is_none_is_refused(text: str, match: str) -> None:
         ('{"a": {"type": "number", "low": 0, "high": ""}}', "high is empty"),
         ('{"a": {"type": "date", "low": null, "high": "2026-12-31"}}', "low is empty. .* looking at the data, or delete"),
         ('{"a": {"type": "category", "levels": []}}', "levels are empty. Fill it in .* or delete the column"),
+        ('{"a": {"type": "date", "low": "private", "high": ""}}', r"--bounds\['a'\]: .*The bounds of dates must be known"),
         ('{"a": {"type": "word"}}', r"--bounds\['a'\].type: expected one of"),
         ('{"a": {"type": "flag", "levels": ["x"]}}', "A flag has: missing, weight"),
     ],

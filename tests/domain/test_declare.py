@@ -63,7 +63,15 @@ REFUSED = {
     "a negative weight": (lambda: Flag(weight=-1), f"^Flag{WEIGHT}-1"),
     "a weight that is missing": (lambda: Date(*DAYS, weight=math.nan), f"^Date{WEIGHT}nan"),
     "a word as levels": (lambda: Category("fm"), r"^Category\.levels: expected two or more levels, got 'fm'\. Pass the levels"),
-    "a mapping as levels": (lambda: Category({"f": 0, "m": 1}), r"expected two or more levels, got \{'f': 0"),
+    "a mapping as levels": (
+        lambda: Category({"f": 0, "m": 1}),
+        r"expected levels in an order that stays, as a list, got \{'f': 0",
+    ),
+    "a set as levels": (
+        lambda: Category({"f"}),
+        r"^Category\.levels: .* in an order that stays, .*, got \{'f'\}\. Pass the lev",
+    ),
+    "a frozen set as levels": (lambda: Category(frozenset({1})), r"in an order that stays, as a list, got frozenset"),
     "one level": (lambda: Category(["f"]), r"expected from 2 to 1000 levels, got 1\."),
     "too many levels": (lambda: Category(range(1001)), r"expected from 2 to 1000 levels, got 1001"),
     "a level twice": (lambda: Category(["f", "m", " f"]), r"expected every level once, got 'f'\. Leave the second one out"),
@@ -71,11 +79,19 @@ REFUSED = {
     "no level": (lambda: Category(["f", None]), r"expected words or whole numbers, got None"),
     "a blank level": (lambda: Category(["f", "  "]), r"expected words or whole numbers, got '  '"),
     "a missing level": (lambda: Category(["f", math.nan]), r"expected words or whole numbers, got nan"),
+    "a fraction as a level": (lambda: Category([1, 2.5]), r"expected words or whole numbers, got 2\.5\."),
+    "an infinite level": (lambda: Category([1, math.inf]), r"expected words or whole numbers, got inf"),
+    "a span of time as a level": (lambda: Category([1, np.timedelta64(5, "ns")]), r"expected words or whole numbers, got None"),
     "a list as a level": (lambda: Category(["f", ["m"]]), r"expected words or whole numbers, got \['m'\]"),
     "an unknown place": (
         lambda: Category(["f", "m"], missing="x"),
         r"^Category\.missing: .* one of the levels, got 'x'",
     ),
+    "a place that is a level": (
+        lambda: Category([" own", "rent"], missing="own"),
+        r"^Category\.missing: expected a place that is not also the name of a level, got 'own'\. Rename the level",
+    ),
+    "a middle that is a level": (lambda: Category(["low", "middle"], missing="middle"), r"not also the name of a level"),
     "a flag's word": (
         lambda: Flag(missing="yes"),
         r"^Flag\.missing: expected .*, True or False, got 'yes'\. Pass one",
@@ -86,7 +102,12 @@ REFUSED = {
         r"^Date\.low: expected a date such as 2026-12-31, got 'soon'\. Write",
     ),
     "a number as a date": (lambda: Date(DAYS[0], 20000), r"^Date\.high: expected a date such as 2026-12-31, got 20000"),
-    "a private date": (lambda: Date("private", "private"), r"^Date\.low: expected a date .*, got 'private'"),
+    "a private date": (
+        lambda: Date("private"),
+        r"^Date: expected two dates low < high, got 'private'\. .* must be known, .* Pass",
+    ),
+    "private dates": (lambda: Date("private", "private"), r"^Date: .*, got \('private', 'private'\)\. .* must be known"),
+    "one date": (lambda: Date(DAYS[0]), r"^Date: expected two dates low < high, got '2020-01-01'\. .* Pass Date\(low, high\)"),
     "dates the wrong way": (
         lambda: Date(*DAYS[::-1]),
         r"^Date: expected low < high, got \('2021-01-01', '2020-01-01'\)",
@@ -152,6 +173,12 @@ PLAIN = {
         {"a": {"type": "date", "low": "2020-01-01"}},
         r"^bounds\['a'\]: expected high and low for a date, got 'no",
     ),
+    "private dates": (
+        {"a": {"type": "date", "bounds": "private"}},
+        r"^bounds\['a'\]\.bounds: expected a pair \[low, high\], got 'private'\. The bounds of dates must be known",
+    ),
+    "a private date": ({"a": {"type": "date", "low": "private"}}, r"^bounds\['a'\]: .*The bounds of dates must be known"),
+    "no type": ({"a": {"type": None, "low": 0, "high": 1}}, r"^bounds\['a'\]\.type: expected one of .*, got None"),
     "an empty table": ({"a": {}}, r"^bounds\['a'\]: expected low for a number, got 'no low'"),
 }
 
@@ -181,6 +208,9 @@ def test_a_wrong_mapping_is_refused_with_the_column(mistake):
         ({"type": "flag", "missing": True}, Flag(missing=True)),
         ({"type": "date", "bounds": DAYS}, Date(*DAYS)),
         ({"type": "date", "low": "2020-01-01", "high": "2021-01-01T06:00:00"}, Date("2020-01-01", "2021-01-01T06:00:00")),
+        ({"low": "2020-01-01", "high": "2021-01-01", "weight": 2}, Date(*DAYS, weight=2)),
+        ({"low": date(2020, 1, 1), "high": date(2021, 1, 1)}, Date(*DAYS)),
+        ({"bounds": DAYS, "missing": "own"}, Date(*DAYS, missing="own")),
         (Number(0, 1, weight=3), Number(0, 1, weight=3)),
     ],
 )
@@ -262,6 +292,18 @@ def test_levels_are_compared_as_text():
     assert level_key("") is level_key(None) is level_key(math.nan) is None
     assert level_key(1.5) == "1.5"
     assert Category([1, "b", False]).keys == {"1": 0, "b": 1, "false": 2}
+
+
+def test_words_of_places_may_be_levels():
+    assert Category(["mean", "own", "middle"]).names == ("mean", "own", "middle")
+    assert Category(["mean", "kind"], missing="own").missing == "own"
+    assert Category({"f": 0, "m": 1}.keys()).levels == ("f", "m")
+    assert Category([1.0, 2]).keys == {"1": 0, "2": 1}
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "D", "Y"])
+def test_a_span_of_time_is_no_level(unit):
+    assert level_key(np.timedelta64(7, unit)) is level_key(np.array(7, dtype=f"m8[{unit}]")) is None
 
 
 def test_words_of_a_flag():

@@ -9,7 +9,7 @@ Anyone may import this module.
 import math
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence, Set
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
@@ -31,6 +31,7 @@ MEAN, MIDDLE, OWN = "mean", "middle", "own"
 MOST_LEVELS = 1000
 HEAVIEST, LIGHTEST = 1e6, 1e-6
 LARGEST = 1e100  # of a bound: squares of widths do not overflow
+WORDS = (MEAN, MIDDLE, OWN)
 PLACES = f'"{MEAN}", "{MIDDLE}", "{OWN}"'
 
 
@@ -48,7 +49,7 @@ class Declaration(ABC):
         remedy = f"Pass a number from {LIGHTEST:g} to {HEAVIEST:g}; 1 is usual."
         weight = validate.number(f"{owner}.weight", self.weight, low=LIGHTEST, high=HEAVIEST, remedy=remedy)
         object.__setattr__(self, "weight", weight)
-        if not (isinstance(self.missing, str) and self.missing in (MEAN, MIDDLE, OWN)):
+        if not (isinstance(self.missing, str) and self.missing in WORDS):
             object.__setattr__(self, "missing", self._place(f"{owner}.missing", self.missing))
 
     @abstractmethod
@@ -146,10 +147,13 @@ class Category(Declaration):
     Parameters
     ----------
     levels : sequence of str, int or bool
-        All levels, known without looking at the data. A value that is none of them counts as missing.
+        All levels, known without looking at the data, in an order that stays: no set. A value that is none of them counts as
+        missing. Numbers must be whole.
     missing : {"mean", "middle", "own"} or a level, default="mean"
         Where a missing or unknown value is placed: at the shares that the levels have in the whole table (with noise),
-        as far from all levels, at a level of its own, or at one of the levels.
+        as far from all levels, at a level of its own, or at one of the levels. The three words always mean these places: a
+        level that is called "mean", "middle" or "own" cannot be chosen as one. Where a level is called "middle" or "own", that
+        word is refused here; rename the level.
     weight : float, default=1.0
         How much the column counts in distances.
 
@@ -169,9 +173,11 @@ class Category(Declaration):
 
     def __post_init__(self) -> None:
         where, remedy = "Category.levels", 'Pass the levels, as in Category(["f", "m"]).'
+        if isinstance(self.levels, Set | Mapping) and not isinstance(self.levels, KeysView):
+            validate.refuse(where, "levels in an order that stays, as a list", self.levels, remedy=remedy)
         levels = tuple(as_python(one) for one in validate.items(where, self.levels, rule="two or more levels", remedy=remedy))
         for level in levels:
-            if not isinstance(level, str | bool | int | float) or level_key(level) in (None, ""):
+            if not _is_level(level):
                 validate.refuse(where, "words or whole numbers", level, remedy=remedy)
         if not 2 <= len(levels) <= MOST_LEVELS:
             validate.refuse(where, f"from 2 to {MOST_LEVELS} levels", len(levels), remedy=remedy)
@@ -181,6 +187,9 @@ class Category(Declaration):
             validate.refuse(where, "every level once", twice, remedy="Leave the second one out.")
         object.__setattr__(self, "levels", levels)
         self._check_shared()
+        if self.missing in (MIDDLE, OWN) and self.missing in self.keys:
+            remedy = "Rename the level: this word is a place of its own."
+            validate.refuse("Category.missing", "a place that is not also the name of a level", self.missing, remedy=remedy)
 
     @property
     def keys(self) -> dict[str, int]:
@@ -241,6 +250,9 @@ class Flag(Declaration):
         return {"type": self.kind, **self._shared_dict()}
 
 
+KNOWN = "The bounds of dates must be known, as they are not found with noise. Pass Date(low, high)."
+
+
 @dataclass(frozen=True, repr=False)
 class Date(Declaration):
     """A column of dates or times between two public ones.
@@ -265,10 +277,14 @@ class Date(Declaration):
     """
 
     low: Any = field(kw_only=False)
-    high: Any = field(kw_only=False)
+    high: Any = field(default=None, kw_only=False)
     kind: ClassVar[str] = "date"
 
     def __post_init__(self) -> None:
+        if self.high is None or validate.is_word(self.low, PRIVATE):
+            validate.refuse(
+                "Date", "two dates low < high", self.low if self.high is None else (self.low, self.high), remedy=KNOWN
+            )
         low, high = iso_date(_public_days("Date.low", self.low)), iso_date(_public_days("Date.high", self.high))
         if not days_of(low) < days_of(high):  # to the second, as they are written
             validate.refuse("Date", "low < high", (self.low, self.high), remedy="Swap the two, or widen the interval.")
@@ -331,7 +347,7 @@ def _declare(where: str, value: object) -> AnyDeclaration:
     pair = _as_pair(value)
     if pair is None:
         validate.refuse(where, "what the column is", value, remedy=REMEDY)
-    if all(not isinstance(end, numbers.Real) and not math.isnan(days_of(end)) for end in pair):
+    if _are_dates(pair):
         return Date(*pair)
     low, high = (validate.number(where, end, remedy="Pass two numbers or two dates.") for end in pair)
     if not low < high:
@@ -342,26 +358,46 @@ def _declare(where: str, value: object) -> AnyDeclaration:
 def _from_plain(where: str, data: Mapping[Any, Any]) -> AnyDeclaration:
     """Read the plain data of a schema file."""
     given = {str(key): value for key, value in data.items()}
-    kind = given.pop("type", "category" if "levels" in given else Number.kind)
-    kind = validate.one_of(f"{where}.type", kind, tuple(KINDS))
+    kind = validate.one_of(f"{where}.type", given.pop("type", _kind_of(given)), tuple(KINDS))
     chosen = KINDS[kind]
     bounds = given.pop("bounds", None)
     if validate.is_word(bounds, PRIVATE) and chosen is Number:
         given["low"] = PRIVATE
     elif bounds is not None:
         pair = _as_pair(bounds)
+        if validate.is_word(bounds, PRIVATE) and chosen is Date:
+            validate.refuse(f"{where}.bounds", "a pair [low, high]", bounds, remedy=KNOWN)
         if pair is None or chosen not in (Number, Date):
             validate.refuse(f"{where}.bounds", "a pair [low, high]", bounds, remedy=REMEDY)
         given["low"], given["high"] = pair
     allowed = {one.name for one in fields(chosen)}
-    needed = {one.name for one in fields(chosen) if one.default is MISSING}
+    needed = {one.name for one in fields(chosen) if one.default is MISSING} | ({"high"} if chosen is Date else set())
     if odd := set(given) - allowed:
         remedy = f"A {kind} has: {', '.join(sorted(allowed))}."
         validate.refuse(where, f"what belongs to a {kind}", sorted(odd)[0], remedy=remedy)
     if lacking := needed - set(given):
-        validate.refuse(where, f"{' and '.join(sorted(needed))} for a {kind}", f"no {sorted(lacking)[0]}", remedy=REMEDY)
+        remedy = KNOWN if validate.is_word(given.get("low"), PRIVATE) else REMEDY
+        validate.refuse(where, f"{' and '.join(sorted(needed))} for a {kind}", f"no {sorted(lacking)[0]}", remedy=remedy)
     made: AnyDeclaration = chosen(**given)
     return made
+
+
+def _kind_of(given: Mapping[str, Any]) -> str:
+    """Return the type of a column that does not say it: what has levels is a category, what lies between dates is one."""
+    if "levels" in given:
+        return Category.kind
+    ends = _as_pair(given.get("bounds")) or (given.get("low"), given.get("high"))
+    return Date.kind if _are_dates(ends) else Number.kind
+
+
+def _is_level(value: object) -> bool:
+    if isinstance(value, float) and not value.is_integer():
+        return False
+    return isinstance(value, str | bool | int | float) and level_key(value) is not None
+
+
+def _are_dates(ends: tuple[Any, Any]) -> bool:
+    return all(not isinstance(end, numbers.Real) and not math.isnan(days_of(end)) for end in ends)
 
 
 def _as_pair(value: object) -> tuple[Any, Any] | None:

@@ -97,10 +97,12 @@ def iso_date(days: float) -> str:
 
 
 def as_python(value: object) -> object:
-    """Return a scalar of NumPy as one of Python; a masked one is none."""
+    """Return a scalar of NumPy as one of Python; a masked one, and a span of time, is none."""
     if type(value).__name__ == "MaskedConstant":
         return None
     if hasattr(value, "item") and hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        if getattr(value.dtype, "kind", "") == "m":  # one of nanoseconds would become a number
+            return None
         with suppress(Exception):
             return value.item()
     return value
