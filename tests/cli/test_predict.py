@@ -120,6 +120,15 @@ def test_a_malformed_line_keeps_its_label_and_a_blank(run: Run, release: Path, t
     assert lines[1][1] == lines[5][1] != lines[3][1]
 
 
+def test_half_a_letter_of_a_json_line_is_replaced(run: Run, release: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd.jsonl").write_text('{"id": "a\\ud800", "age": 30, "weight": 60}\n{"id": {"b": "\\udc00"}}\n')
+    for output in ("-", tmp_path / "labels.csv"):
+        result = run("predict", release, tmp_path / "odd.jsonl", "--keep", "id", "-o", output)
+        assert result.exit_code == 0, result.output
+        text = result.stdout if output == "-" else (tmp_path / "labels.csv").read_text(encoding="utf-8")
+        assert [line[0] for line in csv.reader(io.StringIO(text))] == ["id", "a?", '{"b": "?"}']
+
+
 def test_a_semicolon_file_is_kept_with_its_options(run: Run, release: Path, tmp_path: Path) -> None:
     (tmp_path / "de.csv").write_text("wer;age;weight\nJ\xfcrg;30,5;60\n", encoding="latin-1")
     options = ("--delimiter", ";", "--decimal", ",", "--encoding", "latin-1")

@@ -59,7 +59,7 @@ def predict(release: str, data: str, output: str, *, keep: tuple[str, ...], forc
     with open_target("--output", output, force=force) as target:
         assert target is not None
         for lines in blocks:
-            target.write(lines)
+            target.write(lines.encode("utf-8", "replace"))  # JSON can write half a letter, UTF-8 cannot
     if not quiet and output != STANDARD_OUTPUT:
         click.echo(f"Labels are in {output}. They describe single rows and are not covered by the guarantee.", err=True)
 
