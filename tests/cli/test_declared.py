@@ -121,6 +121,7 @@ def test_the_fit_can_be_shown_reported_and_used(run: Run, patients: Path, tmp_pa
         ({"--bounds": "age=2020-01-01:2021-01-01"}, "expected what can be read as a date in column 'age'"),
         ({"--bounds": "admitted=0:1,sex=f|m"}, "expected what can be read as a number in column 'admitted'"),
         ({"--bounds": "private"}, "expected numbers in column 'patient', got string"),
+        ({"--bounds": "0,100"}, "or in a file that 'cloister schema DATA' drafts"),
         ({"--bounds": ["private", "sex=f|m"]}, "expected numbers in column 'patient', got string"),
         ({"--bounds": ["0,1", "shoe=f|m"]}, "'shoe' not in the table"),
         ({"--bounds": "sex=f"}, "sex=f|m, smoker=flag"),
@@ -158,7 +159,7 @@ def test_every_mistake_is_one_line_and_free(
     [
         (b"age;weight\n30;60\n", [], "--delimiter ';'"),
         ("größe,age\n1,2\n".encode("latin-1"), [], "--encoding latin-1"),
-        (b"age,age\n1,2\n", ["--columns", "age"], "occurs 2 times"),
+        (b"age,age\n1,2\n", ["--columns", "age"], "column 'age' occurs 2 times. Rename all but one of them."),
         (b"age,age\n1,2\n", [], "occurs 2 times"),
         (b"30,60\n31,61\n", [], "expected column names in the first line"),
         (b"", [], "is empty"),

@@ -132,4 +132,11 @@ def test_what_cannot_be_drafted_is_refused(refused: Run, people: Path, tmp_path:
     (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n")
     refused("schema", tmp_path / "twice.csv", match="column 'a' occurs 2 times. Rename")
     (tmp_path / "l.jsonl").write_text('{"a": 1}\n')
-    refused("schema", tmp_path / "l.jsonl", match="JSON lines have no line of names")
+    refused(
+        "schema",
+        tmp_path / "l.jsonl",
+        match="JSON lines declare none, and keys of rows are not public. Write the schema by hand",
+    )
+    (tmp_path / "lines").mkdir()
+    (tmp_path / "lines" / "l.jsonl.gz").write_bytes(b"")
+    refused("schema", tmp_path / "lines", match="Write the schema by hand")

@@ -36,6 +36,7 @@ FITTING: dict[type[Any], tuple[Holds, ...]] = {
     Date: (Holds.TIME, Holds.TEXT, Holds.ANYTHING),
 }
 REMEDIES = {
+    Holds.BOOL: "Declare it as Flag(), or leave it out.",
     Holds.TIME: "Declare it as Date(low, high), or leave it out.",
     Holds.OTHER: "Convert it to numbers, text or dates first, or leave it out.",
 }
@@ -74,7 +75,8 @@ def choose_columns(place: str, table: Sequence[Column], columns: Chosen, *, quot
         if not table[index].is_number:
             raise DataError(
                 f"{place}: expected numbers in column {names[index]!r}, got {table[index].kind}. Say what columns are, as in "
-                'bounds={"age": (0, 120), "sex": Category(["f", "m"])}, or name those with numbers; argument must be numeric.'
+                'bounds={"age": (0, 120), "sex": Category(["f", "m"])} '
+                "or in a file that 'cloister schema DATA' drafts, or name those with numbers; argument must be numeric."
             )
     return found
 
@@ -110,8 +112,13 @@ def _find(place: str, names: Sequence[str], columns: Sequence[str] | None, *, qu
         if times != 1:
             subject = f"column {name!r}" if quote or columns is not None else "a column name"
             problem = f"occurs {times} times" if times else "is not in the table"
-            remedy = f"The columns are: {', '.join(names[:LISTED])}." if quote else "Check the names in the first line."
-            raise DataError(f"{place}: {subject} {problem}. {remedy}")
+            raise DataError(f"{place}: {subject} {problem}. {_name_remedy(names, is_twice=times > 1, quote=quote)}")
     if len(set(wanted)) != len(wanted):
         raise DataError(f"{place}: expected every column once, got one twice. Check columns=[...].")
     return tuple(names.index(name) for name in wanted)
+
+
+def _name_remedy(names: Sequence[str], *, is_twice: bool, quote: bool) -> str:
+    if is_twice:
+        return "Rename all but one of them." if quote else "Check the names in the first line, and rename all but one of them."
+    return f"The columns are: {', '.join(names[:LISTED])}." if quote else "Check the names in the first line."

@@ -138,7 +138,13 @@ def find_files(where: str, path: str, columns: Chosen, *, text: TextOptions | No
 
 def describe_files(where: str, path: str, *, text: TextOptions | None = None) -> list[Column]:
     """Return what the first of the files says of its columns: names and types, which are public."""
-    _, places, dialect = _list_files(where, path, text)
+    kind, places, dialect = _list_files(where, path, text)
+    if kind == "json":
+        raise DataError(
+            f"{where}: expected a file that says what its columns are, got {places[0].name!r}: JSON lines declare none, and "
+            'keys of rows are not public. Write the schema by hand, as in {"age": [0, 120], "sex": {"levels": ["f", "m"]}}, '
+            "for --bounds."
+        )
     return _describe(where, places[0], dialect, None).columns
 
 
