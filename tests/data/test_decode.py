@@ -132,6 +132,9 @@ ONE_VALUE = [
     (pd.Timestamp(np.datetime64("12000-01-01", "s")), NAN, NAN, NAN, NAN),
     (datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-5))), NAN, NAN, NAN, NAN),
     (np.timedelta64(1, "D"), NAN, NAN, NAN, NAN),
+    (np.timedelta64(7, "ns"), NAN, NAN, NAN, NAN),
+    (np.array(7, dtype="m8[ns]"), NAN, NAN, NAN, NAN),
+    (np.array("2020-01-01", dtype="M8[ns]"), NAN, 4, -1, 18262),
     (timedelta(1), NAN, NAN, NAN, NAN),
     (pd.Period("2020-01-01"), NAN, NAN, NAN, NAN),
     (pd.Interval(0, 1), NAN, NAN, NAN, NAN),
@@ -367,7 +370,7 @@ def test_a_number_is_the_same_in_every_table(kind, data):
 def test_decimals_are_the_same_in_every_table():
     values = [Decimal("7.00"), Decimal("7.50"), None, Decimal("1.00"), Decimal("0.00")]
     for declared, expected in ((CATEGORY, [2, -1, NAN, -1, -1]), (FLAG, [-1, -1, NAN, 1, 0]), (NUMBER, [7, 7.5, NAN, 1, 0])):
-        for kind in (pa.decimal128(5, 2), pa.decimal256(50, 2)):
+        for kind in (pa.decimal32(5, 2), pa.decimal64(12, 2), pa.decimal128(5, 2), pa.decimal256(50, 2)):
             assert same(read(arrow(kind)(values), declared), expected)
         assert same(read(series(object)(values), declared), expected)
 
@@ -483,7 +486,8 @@ def test_types_of_no_single_value_are_refused_by_name(kind, words, name):
         (pd.Series([], dtype="datetime64[ns, UTC]"), FLAG, r"Declare it as Date\(low, high\)"),
         (pd.Series([], dtype="int64"), DATE, r"Declare it as Number\(low, high\)"),
         (pd.Series([], dtype="Float32"), DATE, r"Declare it as Number\(low, high\)"),
-        (pd.Series([], dtype=pd.ArrowDtype(pa.bool_())), DATE, r"Declare it as Number\(low, high\)"),
+        (pd.Series([], dtype=pd.ArrowDtype(pa.bool_())), DATE, r"Declare it as Flag\(\), or leave it out"),
+        (pd.Series([], dtype="bool"), DATE, r"Declare it as Flag\(\), or leave it out"),
         (pd.Series([], dtype="timedelta64[ns]"), NUMBER, "Convert it to numbers"),
         (pd.Series([], dtype="complex128"), NUMBER, "Convert it to numbers"),
         (pd.Series([], dtype=pd.SparseDtype(float)), NUMBER, "Convert it to numbers"),
@@ -501,7 +505,7 @@ def test_a_type_that_does_not_fit_its_declaration_is_refused(values, declared, w
 
 def test_categories_of_a_frame_decide_no_error():
     # Their type may come from rows: one more word among numbers makes it another.
-    for values in ([1, 2], [1, "x"], [1.5], [pd.Timestamp(0)], [pd.Interval(0, 1)], [timedelta(1)]):
+    for values in ([1, 2], [1, "x"], [1.5], [pd.Timestamp(0)], [pd.Interval(0, 1)], [timedelta(1)], [pd.Timedelta(7)]):
         frame = pd.DataFrame({"x": pd.Series(values, dtype=object).astype("category")})
         for declared in DECLARED.values():
             assert same(read(frame, declared), decode_objects(values, declared))
@@ -515,13 +519,13 @@ def nullable(data, columns=None):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "bool"])
-def test_types_without_missing_values_say_so(dtype):
+def test_a_type_that_may_come_from_rows_rules_nothing_out(dtype):
+    """Pandas gives a column of whole numbers another type as soon as one row has none."""
     array = np.zeros((3, 2), dtype=dtype)
     frame = pd.DataFrame(array, columns=["a", "b"])
-    for data in (array, frame, da.from_array(array), dd.from_pandas(frame, npartitions=1)):
-        assert nullable(data) == (False, False)
-    assert nullable(frame, {"b": (0, 1), "a": Flag()}) == (False, False)
-    assert nullable(np.ma.masked_array(array)) == (True, True)
+    for data in (array, frame, da.from_array(array), dd.from_pandas(frame, npartitions=1), np.ma.masked_array(array)):
+        assert nullable(data) == (True, True)
+    assert nullable(frame, {"b": (0, 1), "a": Flag()}) == (True, True)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "object", "Int64", "boolean", "int64[pyarrow]"])

@@ -150,7 +150,7 @@ def present(ready, counts):
 def ready_for(*, filled, missing=(8.0, 5.0)):
     frame = Box([0, 0], [10, 10]).frame(missing=missing)
     cells = CellSummary(places=missing, missing=[0.2, 0.0], outside=[0.0, 0.0], error=0.01)
-    return Ready(frame=frame, scaling="none", cells=cells, n_rows=400.0, filled=filled)
+    return Ready(frame=frame, declared=frame.domain, scaling="none", cells=cells, n_rows=400.0, filled=filled)
 
 
 def test_centres_are_those_of_what_is_there():

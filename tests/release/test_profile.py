@@ -157,7 +157,7 @@ def test_the_original_table_is_labelled(release: Release, tmp_path: Path) -> Non
     arrow = pa.table(PEOPLE)
     arrow.to_pandas().to_csv(tmp_path / "people.csv", index=False)
     pa.parquet.write_table(arrow, tmp_path / "people.parquet")
-    tables = [arrow, arrow.to_pandas(), pd.DataFrame(PEOPLE), pl.DataFrame(arrow), raw_rows(), raw_rows().tolist()]
+    tables = [arrow, arrow.to_pandas(), pd.DataFrame(PEOPLE), pl.DataFrame(arrow), raw_rows()]
     tables += [tmp_path / "people.parquet", str(tmp_path / "people.parquet"), tmp_path / "people.csv"]
     for table in tables:
         assert release.predict(table).tolist() == LABELS, type(table)
@@ -177,7 +177,7 @@ def test_many_rows_are_labelled_in_blocks(release: Release) -> None:
 def test_other_tables_are_refused(release: Release) -> None:
     with pytest.raises(DataError, match=r"Release\.predict: column 'age' is not in the table"):
         release.predict(pd.DataFrame(PEOPLE).drop(columns="age"))
-    with pytest.raises(DataError, match=r"Release\.predict: expected a table of 6 columns, got 2"):
+    with pytest.raises(DataError, match=r"Release\.predict: expected a table with column names"):
         release.predict([[1.0, 2.0]])
     with pytest.raises(DataError, match=r"Release\.predict: expected a table of 6 columns\. Pass the columns of the release"):
         release.predict(np.zeros((3, 5)))

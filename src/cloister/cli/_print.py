@@ -119,7 +119,7 @@ def _print_end(
 
 def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
     """Print the grid, its noise, and the receipt in plain words."""
-    from cloister.report import cell_words, number, plain_text, synopsis_summary, with_error
+    from cloister.report import cell_words, found_words, number, plain_text, synopsis_summary, with_error
 
     summary = synopsis_summary(synopsis)
     cells = " x ".join(map(str, summary["cells"])) + (f" = {summary['n_cells']:,}" if len(summary["cells"]) > 1 else "")
@@ -130,7 +130,7 @@ def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
     console.print(table)
     value, error = with_error(summary["n_rows"], summary["n_rows_error"])
     console.print(f"Rows: {value} (public)" if summary["n_rows_error"] == 0 else f"Rows: {value} ± {error}")
-    for line in (cell_words(summary["cells_of_columns"]), *synopsis.receipt.explain()):
+    for line in (cell_words(summary["cells_of_columns"]), found_words(summary["table"]), *synopsis.receipt.explain()):
         if line:
             console.print(line)
 

@@ -19,8 +19,8 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, plan_first, told_of_present
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
-from cloister.cluster._tables import ScaledRows, is_in_memory, is_open, shape_of
-from cloister.data import Rows, open_rows
+from cloister.cluster._tables import ScaledRows, is_in_memory, is_open, reads_alike, shape_of
+from cloister.data import Rows, Source, open_rows
 from cloister.domain import (
     AnyDeclaration,
     Box,
@@ -55,6 +55,7 @@ class PrivateFit:
     plan: Plan
     steps: tuple[StepRecord, ...]
     frame: Frame
+    declared: Domain  # with what was found; the frame's domain, or what the method has made a box of
     scaling: str
     cells: CellSummary
     feature_names: tuple[str, ...] | None
@@ -140,7 +141,17 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         self.plan_ = done.plan
         steps = _records(done.plan, self._decisions(done.outcome), receipt)
         ready = done.ready
-        return PrivateFit(done.outcome, done.plan, steps, ready.frame, ready.scaling, ready.cells, rows.feature_names, receipt)
+        return PrivateFit(
+            outcome=done.outcome,
+            plan=done.plan,
+            steps=steps,
+            frame=ready.frame,
+            declared=ready.declared,
+            scaling=ready.scaling,
+            cells=ready.cells,
+            feature_names=rows.feature_names,
+            receipt=receipt,
+        )
 
     def _setting(self, rows: Rows) -> "_Setting":
         """Return what is declared about the rows."""
@@ -314,19 +325,29 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return self._open_as(X, self._declared)
 
     def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | None) -> Rows:
-        """Open a table with the columns that are declared; rows that are open already must have these."""
-        if declared is None or not is_open(X):
-            rows = open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner)
-            if isinstance(X, ScaledRows):
-                rows.bounds = X.bounds  # type: ignore[attr-defined]
+        """Open a table with the columns that are declared; rows that are open already must have been read as these."""
+        if is_open(X):
+            rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
+            self._check_reading(rows, declared)
             return rows
-        rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
-        if rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared):
+        rows = open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner)
+        if isinstance(X, ScaledRows):
+            rows.bounds = X.bounds  # type: ignore[attr-defined]
+        return rows
+
+    def _check_reading(self, rows: Rows, declared: Mapping[str, AnyDeclaration] | None) -> None:
+        """Refuse rows whose columns were declared otherwise: the position of a level is no number, nor that of another list."""
+        if declared is not None and (rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared)):
             raise DataError(
                 f"{self._where('bounds')}: expected the columns of the rows, in order, got others. Pass the same mapping to "
                 "open_rows."
             )
-        return rows
+        wanted = None if declared is None else tuple(declared.values())
+        if isinstance(rows, Source) and not reads_alike(rows.declared, wanted, rows.n_features):
+            raise DataError(
+                f"{self._where('bounds')}: expected what open_rows was told of the columns, got something else. Pass the same "
+                "mapping to both."
+            )
 
     def _note_features(self, X: object, rows: Rows) -> None:
         if is_in_memory(X, rows) and self._declared is None:

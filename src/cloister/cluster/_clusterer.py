@@ -73,7 +73,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             method=type(self).__name__,
             parameters=self._public_parameters(),
             cluster_centers=frame.from_unit(outcome.centers),
-            center_errors=frame.errors_from_unit(outcome.center_errors),
+            center_errors=frame.errors_from_unit(outcome.center_errors, outcome.centers),
             cluster_counts=outcome.counts,
             count_errors=outcome.count_errors,
             domain=frame.domain,

@@ -39,7 +39,7 @@ MAGNITUDES_PART, FIRST_LOOK_PART = 0.3, 0.34  # of the share for bounds; further
 CELLS_LOW, CELLS_HIGH = 0.002, 0.01  # least and most for what is missing or outside; as much again for means and clusters
 CELL_ERROR = 0.005  # part of the rows that the noise of such a count should not exceed
 BLIND = 0.2  # part of the rows: where the noise exceeds it even at the most, nothing is asked
-FEWEST_PRESENT = 0.1  # part of a cluster's cells: a mean of fewer is not told apart from where missing ones were placed
+FEWEST_PRESENT = 0.02  # part of a cluster's cells: of fewer, nothing is said
 SURE_OF_MISSING = 3.0  # standard deviations from which on a column is taken to have missing values
 
 
@@ -64,6 +64,7 @@ class Ready:
     """What the first steps have found: where rows lie and how they are seen, and what to say of single cells."""
 
     frame: Frame
+    declared: Domain  # with the bounds that were found
     scaling: str
     cells: CellSummary
     n_rows: float  # as the cells say; NaN where they were not asked about
@@ -188,7 +189,7 @@ def ask_first(
     frame = domain.frame(scaling=scaling, missing=places)
     use(frame)
     if first.cells is None:
-        return Ready(frame=frame, scaling=scaling, cells=CellSummary(places=places), n_rows=math.nan)
+        return Ready(frame=frame, declared=found, scaling=scaling, cells=CellSummary(places=places), n_rows=math.nan)
     low, high = raw_bounds(domain)
     answer = ask(CellStates(low=low, high=high), first.cells["counts"])
     n_rows = max(float(answer.value.sum(axis=1).mean()) if n_rows is None else n_rows, 1.0)
@@ -203,7 +204,7 @@ def ask_first(
         use(frame)
     parts = [np.clip(counts / n_rows, 0.0, 1.0) for counts in (absent, outside)]
     cells = CellSummary(places=places, missing=parts[0], outside=parts[1], error=answer.sigma / n_rows)
-    return Ready(frame=frame, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
+    return Ready(frame=frame, declared=found, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
 
 
 def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling: str, n_rows: float | None) -> Domain:
@@ -258,7 +259,6 @@ def told_of_present(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outcome)
     lowest = np.where(np.broadcast_to(_no_interval(ready.domain), frame.n_raw)[list(ready.filled)], 0.0, -np.inf)
     question = NearestMissing(points=frame.clip_unit(outcome.centers), frame=frame, columns=ready.filled, lowest=lowest)
     answer = ask(question, first.cells["clusters"])
-    assert ready.cells.missing is not None
     centers, errors = outcome.centers.copy(), outcome.center_errors.copy()
     ends = np.cumsum((0, *frame.widths))
     for position, column in enumerate(ready.filled):
@@ -267,7 +267,8 @@ def told_of_present(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outcome)
         part, part_error = _parts(answer.value[:, position], answer.sigma, outcome.counts, overall)
         there = 1 - part[:, None]
         centers[:, cut] = (centers[:, cut] - part[:, None] * places[cut]) / there
-        errors[:, cut] = np.hypot(errors[:, cut], part_error[:, None] * (centers[:, cut] - places[cut])) / there
+        moved = part_error[:, None] * (centers[:, cut] - places[cut])  # the place itself is a public point: it adds no error
+        errors[:, cut] = np.where(there > FEWEST_PRESENT, np.hypot(errors[:, cut], moved) / there, 1.0)
     return replace(outcome, centers=frame.clip_unit(centers), center_errors=np.minimum(errors, 1.0))
 
 

@@ -129,6 +129,7 @@ class _GridEstimator(ScaledEstimator):
             steps=fit.steps,
             versions=library_versions(),
             column_cells=fit.cells,
+            declared=fit.declared if isinstance(fit.declared, ColumnDomain) else None,
         )
 
 

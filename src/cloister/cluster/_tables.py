@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `fit` and `predict` ask of a table before it is opened, and rows that say themselves where they lie."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cloister.data import LocalRows, Rows
-from cloister.domain import Box
+from cloister.domain import AnyDeclaration, Box, Category, Number
 
-__all__ = ["ScaledRows", "is_in_memory", "is_open", "shape_of"]
+__all__ = ["ScaledRows", "is_in_memory", "is_open", "reads_alike", "shape_of"]
 
 
 class ScaledRows(np.ndarray[Any, np.dtype[np.float64]]):
@@ -33,3 +34,16 @@ def is_in_memory(X: object, rows: Rows) -> bool:
 def shape_of(X: Any, rows: Rows) -> Any:
     """Return what has the shape and the column names of `X`; scikit-learn would take the width of a list from its first row."""
     return X if hasattr(X, "columns") else np.empty((0, rows.n_features))
+
+
+def reads_alike(one: Sequence[AnyDeclaration] | None, other: Sequence[AnyDeclaration] | None, n_columns: int) -> bool:
+    """Whether two declarations read every value as the same number; None stands for columns of numbers."""
+    return _readings(one, n_columns) == _readings(other, n_columns)
+
+
+def _readings(declared: Sequence[AnyDeclaration] | None, n_columns: int) -> list[tuple[str, ...]]:
+    return [(Number.kind,)] * n_columns if declared is None else [_reading(one) for one in declared]
+
+
+def _reading(declared: AnyDeclaration) -> tuple[str, ...]:
+    return (declared.kind, *(declared.names if isinstance(declared, Category) else ()))

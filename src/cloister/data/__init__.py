@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading tables: opens them, cuts them into blocks, and adds integers up. Imported by the vault and the estimators."""
 
-from cloister.data._backend import Block, Integers, Kernel, LocalRows, Rows, Watch
+from cloister.data._backend import Block, Integers, Kernel, LocalRows, Rows, Source, Watch
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Column
 from cloister.data._describe import describe_columns
@@ -18,6 +18,7 @@ __all__ = [
     "Kernel",
     "LocalRows",
     "Rows",
+    "Source",
     "Watch",
     "as_matrix",
     "describe_columns",

@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 from cloister import validate
 from cloister.data._ahead import read_ahead
 from cloister.data._cache import BlockCache
-from cloister.domain import BLOCK_NUMBERS
+from cloister.domain import BLOCK_NUMBERS, AnyDeclaration
 
 __all__ = [
     "Block",
@@ -81,6 +81,8 @@ class Rows(Protocol):
 
 class Source:
     """What all sources share: names of columns, a representation without values, and no pickling."""
+
+    declared: tuple[AnyDeclaration, ...] | None = None  # what the columns were declared to be; None: numbers
 
     def __init__(
         self, n_features: int, feature_names: tuple[str, ...] | None, *, nullable: tuple[bool, ...] | None = None

@@ -203,8 +203,7 @@ def _open_array(where: str, array: Any, columns: Chosen) -> DaskRows:
         raise DataError(f"{where}: expected a known number of columns, at least 1. Call compute_chunk_sizes() first.")
     size = array.nbytes
     parts = array.rechunk({1: -1}).to_delayed().ravel().tolist()
-    nullable = (array.dtype.kind not in "iub",) * int(n_features)
-    return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size), nullable=nullable)
+    return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size))
 
 
 def _open_frame(where: str, frame: Any, columns: Chosen) -> DaskRows:

@@ -21,8 +21,7 @@ class ArrayRows(MemoryRows):
     """Rows of a 2-d array."""
 
     def __init__(self, array: npt.NDArray[Any], *, feature_names: tuple[str, ...] | None = None, n_jobs: int = 1) -> None:
-        nullable = (array.dtype.kind not in "iub",) * array.shape[1]
-        super().__init__(array.shape[0], array.shape[1], feature_names, n_jobs, nullable=nullable)
+        super().__init__(array.shape[0], array.shape[1], feature_names, n_jobs)
         self._array = array
 
     def block(self, start: int, stop: int) -> Block:

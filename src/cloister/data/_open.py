@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from cloister import validate
-from cloister.data._backend import Rows, count_jobs
+from cloister.data._backend import Rows, Source, count_jobs
 from cloister.data._columns import Chosen
 from cloister.data._formats import TextOptions, refuse_options, text_options
 from cloister.domain import declare_columns
@@ -93,12 +93,19 @@ def open_rows(
         validate.refuse(f"{where}.scheduler", "an engine of a cluster with it", engine, remedy=f"Pass engine={clusters}.")
     text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding)
     if isinstance(data, str | os.PathLike):
-        return _open_path(where, os.fspath(data), columns, text, chosen, scheduler=scheduler, n_jobs=jobs)
+        return _noted(_open_path(where, os.fspath(data), columns, text, chosen, scheduler=scheduler, n_jobs=jobs), columns)
     refuse_options(where, text, "data in memory")
     if chosen.library is not None:
         validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy="Leave it out, or pass a path.")
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
-    return cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs))
+    return _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs)), columns)
+
+
+def _noted(rows: Rows, columns: Chosen) -> Rows:
+    """Return the rows with a note of what their columns were declared to be."""
+    if isinstance(rows, Source) and isinstance(columns, Mapping):
+        rows.declared = tuple(columns.values())
+    return rows
 
 
 def _open_path(

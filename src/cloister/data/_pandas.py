@@ -52,7 +52,7 @@ def describe_column(name: object, dtype: Any) -> Column:
     """Say what a column of a pandas type holds; one of Python objects might hold anything, hence also numbers."""
     if isinstance(dtype, np.dtype):
         kind = dtype.kind
-        return Column(str(name), str(dtype), kind in "fiubO", HOLDS.get(kind, Holds.OTHER), nullable=kind not in "iub")
+        return Column(str(name), str(dtype), kind in "fiubO", HOLDS.get(kind, Holds.OTHER))
     if hasattr(dtype, "pyarrow_dtype"):
         return Column(str(name), str(dtype), is_number(dtype.pyarrow_dtype), holds_of(dtype.pyarrow_dtype))
     return Column(str(name), str(dtype), _is_nullable_number(dtype), _holds(dtype))

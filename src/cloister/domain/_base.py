@@ -273,7 +273,7 @@ class Frame:
         """Move points of the unit ball's coordinates into the image of the domain."""
         return self.to_unit(self.from_unit(points))
 
-    def errors_from_unit(self, errors: npt.ArrayLike) -> FloatArray:
+    def errors_from_unit(self, errors: npt.ArrayLike, points: npt.ArrayLike | None = None) -> FloatArray:
         """Return standard errors of the unit ball's coordinates in the units of the input."""
         return np.asarray(np.asarray(errors, dtype=np.float64) * self.scale)
 

@@ -57,8 +57,8 @@ class Part(ABC):
         """Return coordinates in the column's own words, moved into the domain."""
 
     @abstractmethod
-    def errors(self, errors: FloatArray) -> FloatArray:
-        """Return standard errors of coordinates as those of what the column tells."""
+    def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
+        """Return standard errors of coordinates, at some points, as those of what the column tells."""
 
     @abstractmethod
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
@@ -111,7 +111,7 @@ class Interval(Part):
         """Return coordinates in the column's own words, moved into the domain."""
         return np.clip(self.center + points * self._scale, self.low, self.high)
 
-    def errors(self, errors: FloatArray) -> FloatArray:
+    def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
         """Return standard errors of coordinates as those of what the column tells."""
         return np.asarray(errors * self._scale)
 
@@ -164,9 +164,13 @@ class OpenInterval(Interval):
         value = np.clip(self.center[0] + along / there * self._scale, self.low, self.high)
         return np.column_stack([value, share])
 
-    def errors(self, errors: FloatArray) -> FloatArray:
+    def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
         """Return standard errors of coordinates as those of what the column tells."""
-        return np.asarray(errors * [self._scale, 1 / (math.sqrt(3) * self.size)])
+        along, share = errors[:, 0], errors[:, 1] / (math.sqrt(3) * self.size)
+        if points is not None:  # the mean of what is there is a ratio
+            there = np.maximum(1 - self.from_coordinates(points)[:, 1], 1 - NEARLY_ALL_MISSING)
+            along = np.minimum(np.hypot(along, points[:, 0] / there * share) / there, self.size)
+        return np.column_stack([along * self._scale, share])
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw coordinates that span the domain, for public candidates."""
@@ -228,7 +232,7 @@ class Simplex(Part):
         """Return coordinates as shares of the levels: none negative, one in all."""
         return project_to_simplex(1 / self.n_levels + points @ self._corners.T / (2 * self.size**2))
 
-    def errors(self, errors: FloatArray) -> FloatArray:
+    def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
         """Return standard errors of coordinates as those of the shares."""
         return np.sqrt(errors**2 @ (self._corners.T / (2 * self.size**2)) ** 2)
 

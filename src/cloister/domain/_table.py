@@ -77,6 +77,13 @@ class ColumnDomain:
         pairs = zip(np.atleast_1d(box.low), np.atleast_1d(box.high), strict=True)
         return cls(tuple(Number(float(low), float(high)) for low, high in pairs))
 
+    def of_columns(self, indices: Sequence[int]) -> "ColumnDomain":
+        """Return the domain of some of the columns, in this order."""
+        spreads = None if self.spreads is None else self.spreads[list(indices)]
+        chosen = [(self.columns[index], self.found[index], self.guessed[index]) for index in indices]
+        columns, found, guessed = zip(*chosen, strict=True)
+        return ColumnDomain(columns, found, spreads, guessed)
+
     @property
     def n_columns(self) -> int:
         """Number of columns."""
@@ -276,10 +283,14 @@ class ColumnFrame(Frame):
         scaled = np.asarray(points, dtype=np.float64) * self.distance_unit
         return np.concatenate([part.from_coordinates(one) for part, one in _cut(self.parts, scaled)], axis=1)
 
-    def errors_from_unit(self, errors: npt.ArrayLike) -> FloatArray:
-        """Return standard errors of the unit ball's coordinates as those of published ones."""
+    def errors_from_unit(self, errors: npt.ArrayLike, points: npt.ArrayLike | None = None) -> FloatArray:
+        """Return standard errors of the unit ball's coordinates, at some points, as those of published ones."""
         scaled = np.asarray(errors, dtype=np.float64) * self.distance_unit
-        return np.concatenate([part.errors(one) for part, one in _cut(self.parts, scaled)], axis=1)
+        if points is None:
+            return np.concatenate([part.errors(one) for part, one in _cut(self.parts, scaled)], axis=1)
+        places = np.asarray(points, dtype=np.float64) * self.distance_unit
+        pairs = zip(_cut(self.parts, scaled), _cut(self.parts, places), strict=True)
+        return np.concatenate([part.errors(one, place) for (part, one), (_, place) in pairs], axis=1)
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw points that span the domain, in the unit ball's coordinates."""

@@ -27,6 +27,11 @@ def open_for(release: "Release", table: object, *, where: str = WHERE, **source:
             raise _other_columns(where, release.n_columns)
         return ArrayRows(table)
     columns = release.table_columns if _has_names(table) else None
+    if columns is None and release.has_words and not _is_open(table):
+        raise DataError(
+            f"{where}: expected a table with column names, as levels, flags or dates are to be read, got one without. Pass a "
+            "data frame or a file."
+        )
     rows = open_rows(table, columns, where=where, **source)  # type: ignore[arg-type]
     if rows.n_features != release.n_columns:
         raise _other_columns(where, release.n_columns, rows.n_features)
@@ -41,11 +46,15 @@ def open_for(release: "Release", table: object, *, where: str = WHERE, **source:
 def _has_names(table: object) -> bool:
     """Whether columns can be chosen by name: those of files, of frames, and of what Arrow can read."""
     kind = type(table)
-    if hasattr(kind, "fold") and hasattr(table, "n_features"):  # rows that are open already
+    if _is_open(table):
         return False
     return isinstance(table, str | os.PathLike) or any(
         hasattr(kind, name) for name in ("columns", "__arrow_c_stream__", "__arrow_c_array__", "__dask_graph__")
     )
+
+
+def _is_open(table: object) -> bool:
+    return hasattr(type(table), "fold") and hasattr(table, "n_features")
 
 
 def _other_columns(where: str, wanted: int, got: int | None = None) -> DataError:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
+from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, Number, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
@@ -155,6 +155,11 @@ class Release:
         if isinstance(self.domain, ColumnDomain):
             return dict(zip(self.feature_names, self.domain.columns, strict=True))
         return list(self.feature_names)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether some column holds levels, flags or dates, which only a table with names can be read for."""
+        return isinstance(self.domain, ColumnDomain) and not all(isinstance(one, Number) for one in self.domain.columns)
 
     def profile(self) -> list[dict[str, Any]]:
         """Return one entry per cluster, in the columns' own words and as plain data.

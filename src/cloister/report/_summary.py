@@ -97,6 +97,7 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
         "columns": list(synopsis.columns),
         "bounds": _bounds(synopsis),
         "domain": "box",
+        "table": table_of(synopsis),
         "scaling": synopsis.scaling,
         "cells": list(synopsis.cells),
         "n_cells": int(synopsis.noisy_counts.size),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import Ball, Category, ColumnDomain, Date, Flag, Number
+from cloister.domain import Ball, Category, ColumnDomain, Date, Domain, Flag, Number
 from cloister.release import Release, date_of
 from cloister.report._format import number, plain_text, with_error
 from cloister.synopsis import Synopsis
@@ -28,6 +28,8 @@ __all__ = [
     "told_words",
 ]
 
+GUESS = "guess"  # bounds that were taken because nothing stood out of the noise
+FOUND_WORDS = {"noise": "bounds found with noise", GUESS: "bounds taken, as nothing stood out of the noise"}
 NOTICED = 2.0  # standard errors above which a part is mentioned
 MORE = "..."
 PLACES = {"middle": "the middle", "own": "a place of their own"}
@@ -36,10 +38,14 @@ PLACES = {"middle": "the middle", "own": "a place of their own"}
 # -- plain data ------------------------------------------------------------------------------------------------------------
 
 
-def table_of(release: Release) -> list[dict[str, Any]]:
+def table_of(published: Release | Synopsis) -> list[dict[str, Any]]:
     """Return what is known of each column of the table: name, type, bounds or levels, and what was found with noise."""
-    domain = release.domain
-    names = release.feature_names or tuple(f"x{index}" for index in range(release.n_columns))
+    domain: Domain
+    if isinstance(published, Synopsis):
+        domain, n_columns = published.declared or published.domain, published.n_features
+    else:
+        domain, n_columns = published.domain, published.n_columns
+    names = published.feature_names or tuple(f"x{index}" for index in range(n_columns))
     if isinstance(domain, ColumnDomain):
         plain = domain.to_dict()["columns"]
         return [{"missing": "mean", "weight": 1.0, "name": name, **one} for name, one in zip(names, plain, strict=True)]
@@ -47,7 +53,7 @@ def table_of(release: Release) -> list[dict[str, Any]]:
         low, high = domain.center - domain.radius, domain.center + domain.radius
     else:
         low, high = domain.low, domain.high
-    ends = [np.broadcast_to(end, release.n_columns).tolist() for end in (low, high)]
+    ends = [np.broadcast_to(end, n_columns).tolist() for end in (low, high)]
     return [
         {"name": name, "type": Number.kind, "low": first, "high": last} for name, first, last in zip(names, *ends, strict=True)
     ]
@@ -178,10 +184,17 @@ def cell_words(cells: Mapping[str, Any] | None) -> str:
 
 
 def found_words(table: Sequence[Mapping[str, Any]]) -> str:
-    """Say which bounds were found with noise; nothing where all were declared."""
-    found = [one for one in table if one.get("found")]
-    ends = [f"{plain_text(one['name'])} {_rounded(one['low'])} to {_rounded(one['high'])}" for one in found]
-    return f"Bounds found with noise: {', '.join(ends)}." if found else ""
+    """Say which bounds were found with noise, and which were taken because nothing stood out; nothing if all were declared."""
+    found = [one for one in table if one.get("found") and one["found"] != GUESS]
+    words = [f"Bounds found with noise: {_list_bounds(found)}."] if found else []
+    guessed = [one for one in table if one.get("found") == GUESS]
+    if guessed:
+        words.append(f"Nothing stood out of the noise, so that these bounds were taken: {_list_bounds(guessed)}.")
+    return " ".join(words)
+
+
+def _list_bounds(columns: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{plain_text(one['name'])} {_rounded(one['low'])} to {_rounded(one['high'])}" for one in columns)
 
 
 def declared_words(one: Mapping[str, Any]) -> list[str]:
@@ -197,7 +210,7 @@ def declared_words(one: Mapping[str, Any]) -> list[str]:
         ends = [end if isinstance(end, str) else show(end) for end in (one["low"], one["high"])]
         inside = f"{ends[0]} to {ends[1]}"
     notes = [
-        "bounds found with noise" if one.get("found") else "",
+        FOUND_WORDS.get(str(one.get("found", "")), ""),
         f"spread {_rounded(one['spread'])}" if "spread" in one else "",
         "" if one.get("weight", 1.0) == 1.0 else f"weight {number(one['weight'])}",
         "" if one.get("missing", "mean") == "mean" else f"missing: {PLACES.get(str(one['missing']), one['missing'])}",

@@ -8,7 +8,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import COUNT_RULES
-from cloister.domain import Box
+from cloister.domain import Box, ColumnDomain
 from cloister.privacy import Receipt
 from cloister.release import CellSummary, migrate_receipt, migrate_steps, read_steps, refuse_odd_values
 
@@ -73,6 +73,7 @@ def read_fields(data: Any) -> dict[str, Any]:
         if "steps" in data
         else migrate_steps("GridSynopsis", receipt.events, [], box.frame()),
         "versions": dict(data.get("versions", {})),
+        "declared": None if data.get("declared") is None else ColumnDomain.from_dict(data["declared"]),
         "column_cells": None if data.get("column_cells") is None else _read_cells(data["column_cells"], len(cells)),
     }
 
@@ -88,6 +89,8 @@ def refuse_misfit(synopsis: "Synopsis") -> None:
         raise ValueError("noisy_counts")
     if synopsis.scaling not in ("bounds", "none") or synopsis.frame.n_features != n_features:
         raise ValueError("domain")
+    if synopsis.declared is not None and synopsis.declared.n_columns != n_features:
+        raise ValueError("declared")
     if len(synopsis.columns) != n_features or len(set(synopsis.columns)) != n_features:
         raise ValueError("feature_names")
     if not (1 / LARGEST_COUNT <= synopsis.sigma <= LARGEST_COUNT):

@@ -12,7 +12,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import RESTARTS, KChoice, cluster_cells, compare_numbers, denoise_counts
-from cloister.domain import Box, FloatArray, Frame
+from cloister.domain import Box, ColumnDomain, FloatArray, Frame
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.privacy import Entropy, Receipt, StepRecord
@@ -58,6 +58,8 @@ class Synopsis:
         Versions of the libraries.
     column_cells : CellSummary, optional
         What part of each column was missing or outside its bounds, with noise, and where missing values were placed.
+    declared : ColumnDomain, optional
+        What the columns are, where this was declared or found with noise; the box is theirs.
 
     Notes
     -----
@@ -84,6 +86,7 @@ class Synopsis:
     steps: tuple[StepRecord, ...] = ()
     versions: dict[str, str] = field(default_factory=dict)
     column_cells: CellSummary | None = None
+    declared: ColumnDomain | None = None
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -173,7 +176,7 @@ class Synopsis:
             center_errors=found.center_errors * frame.scale,
             cluster_counts=found.counts,
             count_errors=found.count_errors,
-            domain=self.domain,
+            domain=self.declared or self.domain,
             scaling=self.scaling,
             receipt=self.receipt,
             feature_names=self.feature_names,
@@ -249,6 +252,7 @@ class Synopsis:
             sigma=self.sigma * math.sqrt(self.noisy_counts.size / noisy.size),
             feature_names=None if self.feature_names is None else tuple(self.feature_names[axis] for axis in axes),
             column_cells=None if self.column_cells is None else self.column_cells.of_columns(axes),
+            declared=None if self.declared is None else self.declared.of_columns(axes),
         )
 
     def merge(self, other: "Synopsis", *, rows: str = "disjoint") -> "Synopsis":
@@ -330,6 +334,7 @@ class Synopsis:
             "steps": [step.to_dict() for step in self.steps],
             "versions": self.versions,
             "column_cells": None if self.column_cells is None else self.column_cells.to_dict(),
+            "declared": None if self.declared is None else self.declared.to_dict(),
         }
 
     @classmethod
