@@ -370,8 +370,9 @@ def test_a_number_is_the_same_in_every_table(kind, data):
 def test_decimals_are_the_same_in_every_table():
     values = [Decimal("7.00"), Decimal("7.50"), None, Decimal("1.00"), Decimal("0.00")]
     for declared, expected in ((CATEGORY, [2, -1, NAN, -1, -1]), (FLAG, [-1, -1, NAN, 1, 0]), (NUMBER, [7, 7.5, NAN, 1, 0])):
-        for kind in (pa.decimal32(5, 2), pa.decimal64(12, 2), pa.decimal128(5, 2), pa.decimal256(50, 2)):
-            assert same(read(arrow(kind)(values), declared), expected)
+        for name in ("decimal32", "decimal64", "decimal128", "decimal256"):
+            if hasattr(pa, name):  # the smaller ones came later
+                assert same(read(arrow(getattr(pa, name)(5, 2))(values), declared), expected)
         assert same(read(series(object)(values), declared), expected)
 
 

@@ -93,7 +93,8 @@ def test_bounds_are_read_as_a_domain_of_the_right_width(bounds, kind):
     [
         (None, r"expected a domain known without looking at the data, got None\. Pass bounds=\(low, high\)"),
         ("secret", r"expected a pair \(low, high\), a Box or a Ball"),
-        (1.0, r"expected a pair \(low, high\), a Box or a Ball"),
+        ("Private", r"a mapping of columns, or 'private', got 'Private'\. Pass bounds=\"private\", in lower case"),
+        (1.0, r"expected a pair \(low, high\), a Box or a Ball.* or \"private\" to find them with noise"),
         ((0, 1, 2), r"expected a pair \(low, high\), a Box or a Ball"),
         ((), r"expected a pair \(low, high\), a Box or a Ball"),
         ({"a": 0, "b": 1}, r"PEMeans.bounds\['a'\]: expected what the column is, got 0"),

@@ -31,6 +31,7 @@ SECONDS_A_DAY = 86400
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 EPOCH = date(1970, 1, 1).toordinal()
 FIRST_DAY, LAST_DAY = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH  # of the calendar that Python has
+DECIMAL_BITS = 128  # of the usual decimals of Arrow
 WHOLE_DIGITS = 19  # of a decimal that may be a whole number of 64 bits
 
 
@@ -121,6 +122,8 @@ def _decode_chunk(chunk: pa.Array, declared: AnyDeclaration) -> Doubles:
         return np.full(len(chunk), math.nan)
     if isinstance(declared, Number):
         return np.asarray(pc.cast(chunk, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    if pa.types.is_decimal(kind) and kind.bit_width < DECIMAL_BITS:  # Arrow has no dictionaries of these
+        chunk = chunk.cast(pa.decimal128(kind.precision, kind.scale))
     encoded = chunk.dictionary_encode()
     return spread_doubles(decode_objects(encoded.dictionary.to_pylist(), declared), _places(encoded))
 

@@ -27,7 +27,7 @@ def to_number(value: Any) -> float:
     if type(value) is float:  # most are
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0 and not isinstance(value, np.ma.MaskedArray):
-        value = value.item()
+        value = value[()]  # as item would turn times of nanoseconds into numbers
     if not isinstance(value, READABLE) or isinstance(value, np.timedelta64):
         return math.nan
     try:

@@ -18,7 +18,7 @@ __all__ = ["Domain", "as_domain", "domain_from_dict"]
 Domain: TypeAlias = Ball | Box | ColumnDomain
 
 RULE = "a pair (low, high), a Box or a Ball, pairs per column, a mapping of columns, or 'private'"
-REMEDY = 'Pass bounds=(low, high), or {"age": (0, 120), ...}.'
+REMEDY = 'Pass bounds=(low, high), or {"age": (0, 120), ...}, or "private" to find them with noise.'
 
 
 def as_domain(where: str, bounds: Any, n_features: int) -> Domain:
@@ -41,6 +41,8 @@ def as_domain(where: str, bounds: Any, n_features: int) -> Domain:
         return ColumnDomain(tuple(declare_columns(where, bounds).values())).spread(n_features)
     if validate.is_word(bounds, PRIVATE):
         return ColumnDomain((Number(PRIVATE),) * n_features)
+    if isinstance(bounds, str) and bounds.strip().lower() == PRIVATE:
+        validate.refuse(where, RULE, bounds, remedy=f'Pass bounds="{PRIVATE}", in lower case.')
     entries = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
     if not isinstance(entries, tuple | list) or not entries:
         validate.refuse(where, RULE, bounds, remedy=REMEDY)
