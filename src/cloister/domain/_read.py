@@ -9,7 +9,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.domain._base import Ball, Box
-from cloister.domain._columns import PRIVATE, AnyDeclaration, Number, declare_columns
+from cloister.domain._columns import PRIVATE, AnyDeclaration, Category, Date, Flag, Number, declare_columns
 from cloister.domain._table import ColumnDomain
 from cloister.exceptions import ParameterError
 
@@ -59,6 +59,9 @@ def _per_column(where: str, entries: Sequence[Any], n_features: int) -> Box | Co
     if any(entry == PRIVATE if isinstance(entry, str) else isinstance(entry, AnyDeclaration) for entry in entries):
         if len(entries) != n_features:
             validate.refuse(where, f"one entry for each of {n_features} columns", len(entries), remedy=REMEDY)
+        if odd := [entry for entry in entries if isinstance(entry, Category | Date | Flag)]:
+            remedy = 'Pass a mapping, {"sex": Category(["f", "m"]), ...}, and a table with column names.'
+            validate.refuse(where, "numbers in a list of columns", odd[0], remedy=remedy)
         return ColumnDomain(tuple(declare_columns(where, {str(i): entry for i, entry in enumerate(entries)}).values()))
     if not all(_is_pair(entry) for entry in entries) or (len(entries) == 2 and _is_pair_of_vectors(where, entries, n_features)):
         return None
