@@ -29,8 +29,6 @@ FAST = [
     "rows-twice",
     "missing-dropped",
     "scaled-by-rows",
-    "columns-as-one",
-    "unknown-dropped",
     "exact-means",
     "debit-skipped",
     "overspent",

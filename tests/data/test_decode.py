@@ -337,7 +337,10 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("kind", NUMBERS)
+OFTEN = ("float64", "int64", "bool")  # the other types share their code and run with the slow tests
+
+
+@pytest.mark.parametrize("kind", [one if one in OFTEN else pytest.param(one, marks=pytest.mark.slow) for one in NUMBERS])
 @QUICK
 @given(data=st.data())
 def test_a_number_is_the_same_in_every_table(kind, data):
