@@ -145,7 +145,7 @@ def test_the_bounds_are_attained():
     ("cells", "match"),
     [
         ((3,), r"GridCounts\.cells: expected one number for each of 2 columns, got 1"),
-        ((3, 0), r"GridCounts\.cells: expected an integer of at least 1, got 0"),
+        ((3, 0), r"GridCounts\.cells: expected an integer from 1 to 16777216, got 0"),
         ((31_623, 31_623), r"at most 16,777,216 cells, each of which must be noised, got '31623 x 31623 = 1,000,014,129'"),
     ],
 )

@@ -65,7 +65,7 @@ def check_grid(where: str, cells: tuple[int, ...], n_features: int) -> None:
     if len(cells) != n_features:
         validate.refuse(where, f"one number for each of {n_features} columns", len(cells), remedy="Pass as many.")
     for count in cells:
-        validate.integer(where, count, low=1)
+        validate.integer(where, count, low=1, high=LARGEST_GRID)
     total = 1
     for count in cells:
         total *= count
