@@ -27,7 +27,7 @@ def words(forecast):
 
 
 @pytest.mark.parametrize("options", [{}, REPLACE, {"delta": 0.0}, {"delta": 0.0, **REPLACE}, {"guarantee": ZCDP(0.1)}], ids=str)
-@pytest.mark.parametrize(("n_rows", "n_features"), [(100, 3), (8000, 3), (60_000, 14)])
+@pytest.mark.parametrize(("n_rows", "n_features"), [(100, 14), (8000, 3), pytest.param(60_000, 14, marks=pytest.mark.slow)])
 def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_rows, n_features, generator):
     rows = generator.normal(0, 0.1, (n_rows, n_features))
     rows[: n_rows // 2, 1] = np.nan  # so that all that may be asked of missing values is asked
