@@ -269,6 +269,14 @@ def test_a_grid_cuts_intervals_of_equal_weight_alone(name, other, people):
         make(name, bounds=other).fit(pa.table(dict.fromkeys(other, people[0]["age"])))
 
 
+def test_a_grid_takes_a_word_that_is_none_for_a_missing_one(generator):
+    words = generator.choice(["yes", "no", "perhaps", None], N_ROWS, p=[0.4, 0.1, 0.3, 0.2]).tolist()
+    table = pa.table({"smoker": words, "age": generator.uniform(0, 100, N_ROWS)})
+    model = make("GridSynopsis", epsilon=20.0, n_rows=N_ROWS, bounds={"smoker": Flag(missing=True), "age": (0, 100)}, rule=2)
+    counts = model.fit(table).synopsis_.marginal([0]).noisy_counts
+    assert counts / counts.sum() == pytest.approx([0.1, 0.9], abs=0.03)
+
+
 # -- scaling ---------------------------------------------------------------------------------------------------------------
 
 

@@ -68,7 +68,7 @@ class _GridEstimator(ScaledEstimator):
         return isinstance(self.rule, str)
 
     def _settle(self, domain: Domain) -> Domain:
-        """Return declared columns as a box: a grid cuts intervals, and knows neither levels nor weights nor spreads."""
+        """Refuse columns that are no intervals of equal weight: a grid knows neither levels nor weights nor spreads."""
         if not isinstance(domain, ColumnDomain):
             return domain
         plain = all(type(part) is Interval for part in domain.parts("bounds"))
@@ -76,8 +76,7 @@ class _GridEstimator(ScaledEstimator):
             rule = "numbers, dates and flags of equal weight, as a grid cuts intervals"
             remedy = 'Leave categories, weights, missing="own" and scaling="spread" out, or use KMeans.'
             validate.refuse(self._where("bounds"), rule, "other columns", remedy=remedy)
-        low, high = zip(*(domain.interval(index) for index in range(domain.n_columns)), strict=True)
-        return Box(low, high)
+        return domain
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:
         if frame.half_widths is None:
@@ -115,11 +114,9 @@ class _GridEstimator(ScaledEstimator):
         return GridAnswer(answer.value, answer.sigma, n_rows if known else None, int(generator.integers(2**32)))
 
     def _synopsis(self, fit: PrivateFit) -> Synopsis:
-        domain = fit.frame.domain
-        assert isinstance(domain, Box)
         return Synopsis(
             noisy_counts=fit.outcome.noisy_counts,
-            domain=domain,
+            domain=_as_box(fit.frame.domain),
             scaling=fit.scaling,
             sigma=fit.outcome.sigma,
             counts=self.counts,
@@ -131,6 +128,15 @@ class _GridEstimator(ScaledEstimator):
             column_cells=fit.cells,
             declared=fit.declared if isinstance(fit.declared, ColumnDomain) else None,
         )
+
+
+def _as_box(domain: Domain) -> Box:
+    """Return the box that a grid cuts."""
+    if isinstance(domain, ColumnDomain):
+        low, high = zip(*(domain.interval(index) for index in range(domain.n_columns)), strict=True)
+        return Box(low, high)
+    assert isinstance(domain, Box)
+    return domain
 
 
 @estimator
