@@ -41,7 +41,7 @@ def test_a_list_of_bounds_is_for_numbers(declared, table):
     ],
 )
 def test_rows_that_were_read_otherwise_are_refused(columns, bounds, table):
-    with pytest.raises(DataError, match=r"KMeans.bounds: expected what open_rows was told of the columns"):
+    with pytest.raises(DataError, match=r"KMeans.bounds: expected the declarations that open_rows was given"):
         KMeans(1, bounds=bounds).fit(open_rows(table, columns))
 
 

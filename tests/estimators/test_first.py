@@ -15,7 +15,7 @@ import pyarrow.parquet as papq
 import pytest
 
 from cloister import GDP, Ball, Box, Category, Date, Flag, KMeans, Number, PrivacyWarning, Release
-from cloister.cluster._first import FirstSteps, Ready, told_of_present
+from cloister.cluster._first import FirstSteps, Ready, correct_for_missing
 from cloister.cluster._plan import Outcome
 from cloister.data import open_rows
 from cloister.domain import ColumnDomain
@@ -127,7 +127,7 @@ def test_types_without_missing_values_need_no_mean(generator):
 
 
 def present(ready, counts):
-    """Return what `told_of_present` makes of two centres, where so many cells were missing."""
+    """Return what `correct_for_missing` makes of two centres, where so many cells were missing."""
     cost = Query("cells", "clusters", GDP(1.0), 0.01, 1.0)
     first = FirstSteps(cells=Step(name="cells", purpose="", n_points=1, queries=(cost,)))
     event = SimpleNamespace(standard_deviation=1e-6)
@@ -144,13 +144,13 @@ def present(ready, counts):
         asked.append((question, query))
         return Answer(np.array(counts, dtype=float), event)
 
-    return told_of_present(ask, first, ready, outcome), asked, ready.frame
+    return correct_for_missing(ask, first, ready, outcome), asked, ready.frame
 
 
 def ready_for(*, filled, missing=(8.0, 5.0)):
     frame = Box([0, 0], [10, 10]).frame(missing=missing)
     cells = CellSummary(places=missing, missing=[0.2, 0.0], outside=[0.0, 0.0], error=0.01)
-    return Ready(frame=frame, declared=frame.domain, scaling="none", cells=cells, n_rows=400.0, filled=filled)
+    return Ready(frame=frame, scaling="none", cells=cells, n_rows=400.0, filled=filled)
 
 
 def test_centres_are_those_of_what_is_there():

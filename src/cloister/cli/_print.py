@@ -69,7 +69,7 @@ def print_text(value: Any, *, as_json: bool) -> None:
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, what was missing, and the receipt in plain words."""
     from cloister.release import columns_of
-    from cloister.report import cell_words, cells_of, found_words, loss_summary, plain_text, table_of, told_words, with_error
+    from cloister.report import cell_words, cells_of, column_words, found_words, loss_summary, plain_text, table_of, with_error
 
     picked, loss, known = _pick_table(console, release), loss_summary(release), table_of(release)
     declared = any(one["type"] != "number" for one in known)
@@ -79,7 +79,7 @@ def print_release(console: "Console", release: "Release") -> None:
     table = _table([("label", True), ("rows (noisy)", True), *heads])
     for label, columns in enumerate(columns_of(release)):
         count, error = with_error(float(release.cluster_counts[label]), float(release.count_errors[label]))
-        table.add_row(str(label), f"{count} ± {error}", *(told_words(columns[index], between="\n") for index in picked))
+        table.add_row(str(label), f"{count} ± {error}", *(column_words(columns[index], between="\n") for index in picked))
     more = [cell_words(cells_of(release)), found_words(known), "" if loss is None else loss["words"]]
     _print_end(console, table, release, picked, n_columns=release.n_columns, more=[line for line in more if line])
 

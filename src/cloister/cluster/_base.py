@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from cloister import validate
 from cloister.cluster._declare import estimator
-from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, plan_first, told_of_present
+from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.cluster._tables import ScaledRows, is_in_memory, is_open, reads_alike, shape_of
@@ -55,7 +55,6 @@ class PrivateFit:
     plan: Plan
     steps: tuple[StepRecord, ...]
     frame: Frame
-    declared: Domain  # with what was found; the frame's domain, or what the method has made a box of
     scaling: str
     cells: CellSummary
     feature_names: tuple[str, ...] | None
@@ -146,7 +145,6 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             plan=done.plan,
             steps=steps,
             frame=ready.frame,
-            declared=ready.declared,
             scaling=ready.scaling,
             cells=ready.cells,
             feature_names=rows.feature_names,
@@ -162,7 +160,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if isinstance(domain, ColumnDomain):
             domain = self._place_missing(domain)
         nullable = tuple(getattr(rows, "nullable", (True,) * rows.n_features))
-        return _Setting(self._settle(domain), domain, scaling, nullable)
+        self._check_domain(domain)
+        return _Setting(domain, scaling, nullable)
 
     def _counts_first(self, request: Request) -> bool:
         return request.n_rows is None and self._needs_n_rows()
@@ -171,12 +170,12 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         """Return what is asked before the method's own plan; `n_rows` is None while nobody knows it."""
         return plan_first(
             request,
-            setting.declared,
+            setting.domain,
             scaling=setting.scaling,
             n_rows=n_rows,
             counts=self._counts_first(request),
             bounds_share=self._bounds_share(),
-            cells=self._asks_cells(setting.declared),
+            cells=self._asks_cells(setting.domain),
         )
 
     def _first_plan(self, request: Request, setting: "_Setting") -> Plan:
@@ -209,11 +208,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         ready = ask_first(
             ask,
             first,
-            setting.declared,
+            setting.domain,
             scaling=setting.scaling,
             nullable=setting.nullable,
             n_rows=n_rows,
-            settle=self._settle,
             use=use,
         )
         size = UNKNOWN_ROWS if n_rows is None else n_rows
@@ -221,7 +219,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         progress.follow(plan.all_steps)
         outcome = self._run(ask, plan, ready.frame, n_rows=size, generator=generator)
         if isinstance(outcome, Outcome):
-            outcome = told_of_present(ask, first, ready, outcome)
+            outcome = correct_for_missing(ask, first, ready, outcome)
         progress.finish()
         return _Done(plan, ready, outcome)
 
@@ -308,9 +306,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         bounds = getattr(rows, "bounds", None)
         return self._domain(rows.n_features) if bounds is None else as_domain(self._where("bounds"), bounds, rows.n_features)
 
-    def _settle(self, domain: Domain) -> Domain:
-        """Return the domain as the method works with it; a method that cannot refuses it here, before anything is spent."""
-        return domain
+    def _check_domain(self, domain: Domain) -> None:
+        """Refuse a domain that the method cannot work with, before anything is spent."""
 
     def _scaling(self, domain: Domain) -> str:
         return "none"
@@ -345,7 +342,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         wanted = None if declared is None else tuple(declared.values())
         if isinstance(rows, Source) and not reads_alike(rows.declared, wanted, rows.n_features):
             raise DataError(
-                f"{self._where('bounds')}: expected what open_rows was told of the columns, got something else. Pass the same "
+                f"{self._where('bounds')}: expected the declarations that open_rows was given, got others. Pass the same "
                 "mapping to both."
             )
 
@@ -382,8 +379,7 @@ def plan_fit(model: PrivateEstimator, n_features: int) -> Plan:
 class _Setting:
     """What is declared about the rows."""
 
-    domain: Domain  # as the method works with it; private bounds are provisional
-    declared: Domain
+    domain: Domain  # private bounds are provisional
     scaling: str
     nullable: tuple[bool, ...]  # whether the type of a column allows a missing value
 

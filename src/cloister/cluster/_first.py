@@ -30,7 +30,7 @@ from cloister.release import CellSummary
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["BOUNDS_SHARE", "CELLS", "FirstSteps", "Ready", "ask_first", "plan_first", "told_of_present"]
+__all__ = ["BOUNDS_SHARE", "CELLS", "FirstSteps", "Ready", "ask_first", "correct_for_missing", "plan_first"]
 
 CELLS = "cells"  # name of the step that asks what is missing
 SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
@@ -64,7 +64,6 @@ class Ready:
     """What the first steps have found: where rows lie and how they are seen, and what to say of single cells."""
 
     frame: Frame
-    declared: Domain  # with the bounds that were found
     scaling: str
     cells: CellSummary
     n_rows: float  # as the cells say; NaN where they were not asked about
@@ -176,35 +175,33 @@ def ask_first(
     scaling: str,
     nullable: tuple[bool, ...],
     n_rows: float | None,
-    settle: "Callable[[Domain], Domain]",
     use: "Callable[[Frame], None]",
 ) -> Ready:
     """Ask for bounds and missing values, and return how rows are seen from then on.
 
-    `settle` is the method's last word on the domain; `use` tells the vault how to see the rows. The number of rows is
-    not asked for here.
+    `use` tells the vault how to see the rows. The number of rows is not asked for here.
     """
-    found = _find_bounds(ask, first.ranges, declared, scaling=scaling, n_rows=n_rows)
-    domain, places = settle(found), _declared_places(found)
+    domain = _find_bounds(ask, first.ranges, declared, scaling=scaling, n_rows=n_rows)
+    places = _declared_places(domain)
     frame = domain.frame(scaling=scaling, missing=places)
     use(frame)
     if first.cells is None:
-        return Ready(frame=frame, declared=found, scaling=scaling, cells=CellSummary(places=places), n_rows=math.nan)
+        return Ready(frame=frame, scaling=scaling, cells=CellSummary(places=places), n_rows=math.nan)
     low, high = raw_bounds(domain)
     answer = ask(CellStates(low=low, high=high), first.cells["counts"])
     n_rows = max(float(answer.value.sum(axis=1).mean()) if n_rows is None else n_rows, 1.0)
     absent, outside = answer.value[:, CellStates.MISSING], answer.value[:, CellStates.OUTSIDE]
     unplaced = absent + np.where(_no_interval(domain), outside, 0.0)
-    filled = _filled(found, unplaced, answer.sigma, nullable)
+    filled = _filled(domain, unplaced, answer.sigma, nullable)
     if filled:
         present = np.maximum(n_rows - unplaced, 1.0)
         sums = ask(NearestSums(points=np.zeros((1, frame.n_features)), radius=1.0), first.cells["sums"])
-        places = _declared_places(found, _means(frame, sums.value[0], sums.sigma, present))
+        places = _declared_places(domain, _means(frame, sums.value[0], sums.sigma, present))
         frame = domain.frame(scaling=scaling, missing=places)
         use(frame)
     parts = [np.clip(counts / n_rows, 0.0, 1.0) for counts in (absent, outside)]
     cells = CellSummary(places=places, missing=parts[0], outside=parts[1], error=answer.sigma / n_rows)
-    return Ready(frame=frame, declared=found, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
+    return Ready(frame=frame, scaling=scaling, cells=cells, n_rows=n_rows, filled=filled)
 
 
 def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling: str, n_rows: float | None) -> Domain:
@@ -246,7 +243,7 @@ def _filled(domain: Domain, counts: FloatArray, sigma: float, nullable: tuple[bo
     return tuple(int(index) for index in np.flatnonzero(possible & (counts > SURE_OF_MISSING * sigma)))
 
 
-def told_of_present(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outcome) -> Outcome:
+def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outcome) -> Outcome:
     """Return centres of what is there: missing values were placed at the mean of their column, which draws centres to it.
 
     Of the rows of a cluster a part f was placed at m, so that its centre is (1 - f) times the mean of the others plus f m. One

@@ -67,16 +67,15 @@ class _GridEstimator(ScaledEstimator):
     def _needs_n_rows(self) -> bool:
         return isinstance(self.rule, str)
 
-    def _settle(self, domain: Domain) -> Domain:
+    def _check_domain(self, domain: Domain) -> None:
         """Refuse columns that are no intervals of equal weight: a grid knows neither levels nor weights nor spreads."""
         if not isinstance(domain, ColumnDomain):
-            return domain
+            return
         plain = all(type(part) is Interval for part in domain.parts("bounds"))
         if not plain or len({one.weight for one in domain.columns}) > 1 or self.scaling == "spread":
             rule = "numbers, dates and flags of equal weight, as a grid cuts intervals"
             remedy = 'Leave categories, weights, missing="own" and scaling="spread" out, or use KMeans.'
             validate.refuse(self._where("bounds"), rule, "other columns", remedy=remedy)
-        return domain
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:
         if frame.half_widths is None:
@@ -126,7 +125,7 @@ class _GridEstimator(ScaledEstimator):
             steps=fit.steps,
             versions=library_versions(),
             column_cells=fit.cells,
-            declared=fit.declared if isinstance(fit.declared, ColumnDomain) else None,
+            declared=fit.frame.domain if isinstance(fit.frame.domain, ColumnDomain) else None,
         )
 
 

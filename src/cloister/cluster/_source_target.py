@@ -226,11 +226,10 @@ class SourceTargetKMedoids(PrivateEstimator):
             progress=progress,
         )
 
-    def _settle(self, domain: Domain) -> Domain:
+    def _check_domain(self, domain: Domain) -> None:
         if isinstance(domain, ColumnDomain):
             remedy = "Pass bounds=(low, high), a Box or a Ball, or leave it out: the ball around the target is taken."
             validate.refuse(self._where("bounds"), "a box or a ball around the target", "declared columns", remedy=remedy)
-        return domain
 
     def _domain(self, n_features: int) -> Domain:
         return super()._domain(n_features) if self._problem is None else self._problem.frame.domain

@@ -173,11 +173,11 @@ class ColumnDomain:
     def published_names(self, names: Sequence[str] | None) -> tuple[str, ...]:
         """Return what the published coordinates are called."""
         own = names or [f"x{index}" for index in range(self.n_columns)]
-        return tuple(told for name, one in zip(own, self.columns, strict=True) for told in _told(name, one))
+        return tuple(each for name, one in zip(own, self.columns, strict=True) for each in _published_names_of(name, one))
 
     def slices(self) -> tuple[slice, ...]:
         """Return which published coordinates belong to which column."""
-        ends = np.cumsum([0, *(len(_told("", one)) for one in self.columns)])
+        ends = np.cumsum([0, *(len(_published_names_of("", one)) for one in self.columns)])
         return tuple(slice(int(start), int(stop)) for start, stop in pairwise(ends))
 
     def clip(self, points: npt.ArrayLike) -> FloatArray:
@@ -322,7 +322,7 @@ def _published_place(declared: AnyDeclaration, part: Part, mean: FloatArray | No
     return np.array([days_of(missing) if isinstance(declared, Date) else float(missing)])
 
 
-def _told(name: str, declared: AnyDeclaration) -> list[str]:
+def _published_names_of(name: str, declared: AnyDeclaration) -> list[str]:
     own = declared.missing == OWN
     if isinstance(declared, Category):
         return [f"{name}={level}" for level in (*declared.names, *([MISSING_LEVEL] if own else []))]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A release or a synopsis as plain data and as one self-contained HTML page. Sees no row."""
 
+from cloister.report._column_words import cell_words, cells_of, column_words, found_words, table_of
 from cloister.report._format import number, plain_text, with_error
 from cloister.report._loss import loss_summary
 from cloister.report._pages import Picture, Table, render_page
@@ -8,13 +9,13 @@ from cloister.report._render import render, report_html, write_report
 from cloister.report._source_target import source_target_summary
 from cloister.report._summary import rank_columns, rank_table, summary, synopsis_summary
 from cloister.report._synopsis import synopsis_html
-from cloister.report._told import cell_words, cells_of, found_words, table_of, told_words
 
 __all__ = [
     "Picture",
     "Table",
     "cell_words",
     "cells_of",
+    "column_words",
     "found_words",
     "loss_summary",
     "number",
@@ -29,7 +30,6 @@ __all__ = [
     "synopsis_html",
     "synopsis_summary",
     "table_of",
-    "told_words",
     "with_error",
     "write_report",
 ]

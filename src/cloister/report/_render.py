@@ -6,6 +6,7 @@ from typing import Any
 
 from cloister.files import write_whole
 from cloister.release import Release
+from cloister.report._column_words import cell_words
 from cloister.report._figures import cluster_map
 from cloister.report._format import count_of, with_error
 from cloister.report._pages import Picture, render_page
@@ -14,7 +15,6 @@ from cloister.report._steps import course_of
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
 from cloister.report._tables import cell_table, number_table, shared_parts, strip_table
-from cloister.report._told import cell_words
 from cloister.report._words import axis_words
 from cloister.synopsis import Synopsis
 

@@ -13,11 +13,11 @@ from cloister.algorithms import plane_of
 from cloister.domain import Box, Category, ColumnDomain, FloatArray
 from cloister.privacy import Receipt, to_dict
 from cloister.release import Release, columns_of
+from cloister.report._column_words import cells_of, table_of
 from cloister.report._loss import loss_summary
 from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
 from cloister.report._steps import panels_of, steps_of
-from cloister.report._told import cells_of, table_of
 from cloister.synopsis import Synopsis
 
 __all__ = ["rank_columns", "rank_table", "summary", "synopsis_summary"]
@@ -146,11 +146,11 @@ def _bounds(release: Release | Synopsis) -> list[list[float]]:
 
 def _column_bounds(domain: ColumnDomain, index: int) -> list[list[float]]:
     """Return the bounds of each number that a column publishes; shares lie between 0 and 1."""
-    told = domain.slices()[index]
+    cut = domain.slices()[index]
     share = [0.0, 1.0]
     if isinstance(domain.columns[index], Category):
-        return [share] * (told.stop - told.start)
-    return [list(domain.interval(index)), *[share] * (told.stop - told.start - 1)]
+        return [share] * (cut.stop - cut.start)
+    return [list(domain.interval(index)), *[share] * (cut.stop - cut.start - 1)]
 
 
 def _clusters(release: Release) -> list[dict[str, Any]]:

@@ -5,12 +5,12 @@ from itertools import combinations
 from typing import Any
 
 from cloister.release import Release
+from cloister.report._column_words import cell_words
 from cloister.report._format import count_of, plain_text, with_error
 from cloister.report._grids import bars, drawn_cells, elbow, heat_map
 from cloister.report._pages import Picture, render_page
 from cloister.report._summary import rank_columns, summary, synopsis_summary
 from cloister.report._tables import shared_parts, strip_table
-from cloister.report._told import cell_words
 from cloister.synopsis import KChoice, Synopsis
 
 __all__ = ["synopsis_html"]

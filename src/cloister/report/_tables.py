@@ -7,17 +7,17 @@ from typing import Any
 
 from cloister.domain import days_of
 from cloister.privacy import MECHANISMS
-from cloister.report._figures import count_bar, guess_meter, strip
-from cloister.report._format import count_of, number, span_of, with_error
-from cloister.report._pages import Picture, Table
-from cloister.report._told import (
+from cloister.report._column_words import (
+    column_words,
     days_words,
     declared_words,
     found_words,
     largest_levels,
     percent,
-    told_words,
 )
+from cloister.report._figures import count_bar, guess_meter, strip
+from cloister.report._format import count_of, number, span_of, with_error
+from cloister.report._pages import Picture, Table
 from cloister.report._words import QUESTIONS, promise, scaling_words, unit_of_protection
 
 __all__ = ["cell_table", "number_table", "shared_parts", "strip_table"]
@@ -97,9 +97,9 @@ def _extent(column: dict[str, Any]) -> str:
     return "share of yes" if column["type"] == "flag" else declared_words(column)[2]
 
 
-def _cell(column: dict[str, Any], told: Sequence[dict[str, Any]], place: int) -> Cell:
+def _cell(column: dict[str, Any], clusters: Sequence[dict[str, Any]], place: int) -> Cell:
     """Return a column in the words of its kind, with a strip across its bounds or a bar for each share."""
-    own = told[place]
+    own = clusters[place]
     missing = "missing {} % ± {} %".format(*percent(*own["missing"])) if "missing" in own else ""
     if own["type"] == "category":
         levels = largest_levels([(name, *pair) for name, pair in own["shares"].items()], DRAWN_LEVELS)
@@ -109,9 +109,9 @@ def _cell(column: dict[str, Any], told: Sequence[dict[str, Any]], place: int) ->
     if own["type"] == "flag":
         return Cell([_share_line(own["share"], own["error"])], missing)
     low, high = (days_of(end) if isinstance(end, str) else end for end in (column["low"], column["high"]))
-    values = [days_of(one["value"]) if own["type"] == "date" else one["value"] for one in told]
+    values = [days_of(one["value"]) if own["type"] == "date" else one["value"] for one in clusters]
     error = own["error_days"] if own["type"] == "date" else own["error"]
-    others = [] if len(told) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != place]
+    others = [] if len(clusters) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != place]
     drawn = Picture("", strip(values[place], error, low=low, high=high, others=others))
     value, spread = (own["value"], days_words(error)) if own["type"] == "date" else with_error(own["value"], error)
     return Cell([Line(value, spread, drawn)], missing)
@@ -126,7 +126,7 @@ def number_table(summary: dict[str, Any]) -> Table:
     """Return all columns of all centres, in words."""
     heads = ["Column", *(f"Cluster {cluster['label']}" for cluster in summary["clusters"])]
     rows = [
-        [one["name"], *(told_words(cluster["columns"][index], LISTED_LEVELS) for cluster in summary["clusters"])]
+        [one["name"], *(column_words(cluster["columns"][index], LISTED_LEVELS) for cluster in summary["clusters"])]
         for index, one in enumerate(summary["table"])
     ]
     return Table(heads, rows, numeric=range(1, len(heads)))

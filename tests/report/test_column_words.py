@@ -16,13 +16,13 @@ from cloister.release import CellSummary, Release
 from cloister.report import (
     cell_words,
     cells_of,
+    column_words,
     found_words,
     report_html,
     summary,
     synopsis_html,
     synopsis_summary,
     table_of,
-    told_words,
 )
 
 from .test_render import Page
@@ -64,7 +64,7 @@ def printed(release: Release, capsys: pytest.CaptureFixture[str]) -> str:
     ],
 )
 def test_a_column_in_one_line(column: dict[str, object], words: str) -> None:
-    assert told_words(column) == words
+    assert column_words(column) == words
 
 
 def test_page_table_and_json_say_the_same(release: Release, capsys: pytest.CaptureFixture[str]) -> None:

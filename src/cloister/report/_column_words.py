@@ -18,6 +18,7 @@ from cloister.synopsis import Synopsis
 __all__ = [
     "cell_words",
     "cells_of",
+    "column_words",
     "days_words",
     "declared_words",
     "found_words",
@@ -25,7 +26,6 @@ __all__ = [
     "largest_levels",
     "percent",
     "table_of",
-    "told_words",
 ]
 
 GUESS = "guess"  # bounds that were taken because nothing stood out of the noise
@@ -115,14 +115,14 @@ def percent(share: float, error: float) -> tuple[str, str]:
     return (text.lstrip("-") if not text.strip("-0.") else text), f"{spread:.{decimals}f}"
 
 
-def told_words(column: Mapping[str, Any], most_levels: int = 3, *, between: str = ", ") -> str:
+def column_words(column: Mapping[str, Any], most_levels: int = 3, *, between: str = ", ") -> str:
     """Return what a column is in one cluster, as ``Release.profile`` tells it; levels may stand on lines of their own.
 
     Examples
     --------
-    >>> told_words({"type": "flag", "share": 0.34, "error": 0.011})
+    >>> column_words({"type": "flag", "share": 0.34, "error": 0.011})
     '34 % ± 1 %'
-    >>> told_words({"type": "category", "shares": {"f": [0.38, 0.011], "m": [0.62, 0.011]}})
+    >>> column_words({"type": "category", "shares": {"f": [0.38, 0.011], "m": [0.62, 0.011]}})
     'f 38 %, m 62 % (± 1 %)'
     """
     missing = ""
@@ -173,10 +173,10 @@ def cell_words(cells: Mapping[str, Any] | None) -> str:
     error, noticed = cells["error"], []
     for one in cells["columns"]:
         parts = [(kind, one[kind]) for kind in ("missing", "outside") if is_noticed(one[kind], error)]
-        told = " and ".join(f"{percent(part, error)[0]} % {kind}" for kind, part in parts)
+        words = " and ".join(f"{percent(part, error)[0]} % {kind}" for kind, part in parts)
         placed = f" (put at {one['placed']})" if parts and parts[0][0] == "missing" else ""
         if parts:
-            noticed.append(f"{plain_text(one['name'])} {told}{placed}")
+            noticed.append(f"{plain_text(one['name'])} {words}{placed}")
     spread = percent(0.0, error)[1]
     if not noticed:
         return f"Missing or outside the bounds: in no column a part that stands out from the noise (± {spread} %)."
