@@ -67,10 +67,22 @@ def make_questions(seed):
     made.update(raw_questions(seed))
     made["grid_counts"] = questions.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
     made["neighbour_means"] = questions.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
+    made.update(moment_questions(seed))
     made.update(hash_questions(seed))
     made.update(tree_questions(seed, flat))
     made.update(bounded_questions(seed, flat))
     return made
+
+
+def moment_questions(seed):
+    """Return moments about the origin, on whose radius lattice rows lie, and about other points; wide and narrow ones."""
+    center = random_points(seed, 1, FEATURES)[0]
+    return {
+        "second_moments_origin": questions.SecondMoments(center=np.zeros(FEATURES), radius=FRAME.scale[0] * 0.25),
+        "second_moments_wide": questions.SecondMoments(center=center, radius=4.0),
+        "second_moments_clipped": questions.SecondMoments(center=center, radius=0.2),
+        "second_moments_narrow": questions.SecondMoments(center=center, radius=1e-9),
+    }
 
 
 def raw_questions(seed):

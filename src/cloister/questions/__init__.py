@@ -10,6 +10,7 @@ from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCoun
 from cloister.questions._cubes import LARGEST_CUBE_GRID, CubeCounts
 from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
 from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
+from cloister.questions._moments import SecondMoments, spectral_edge, symmetric
 from cloister.questions._neighbours import NeighbourMeans
 from cloister.questions._price import deviation, plan_query, price_question
 from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
@@ -47,6 +48,7 @@ __all__ = [
     "Query",
     "Question",
     "RowCount",
+    "SecondMoments",
     "SetCosts",
     "Spend",
     "Step",
@@ -57,4 +59,6 @@ __all__ = [
     "deviation",
     "plan_query",
     "price_question",
+    "spectral_edge",
+    "symmetric",
 ]

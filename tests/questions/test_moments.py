@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Second moments: what they mean, that no row is longer than the radius in steps, and that the bounds hold and are reached."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cloister.domain import Relation, snap
+from cloister.exceptions import ParameterError
+from cloister.questions import SecondMoments, Together, spectral_edge, symmetric
+from cloister.questions._moments import PRODUCT_WEIGHT, RESOLUTION, SQUARE_WEIGHT
+
+RADII = (1e-9, 2.0**-20, 0.1, 0.3, 0.7071067811865476, 1.0, 3.99)
+
+
+def clean_rows(generator, count, n_features):
+    """Return rows in the unit ball, some of them on its surface."""
+    rows = generator.normal(size=(count, n_features)) / n_features**0.5
+    return np.trunc(rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True)) * 2**20) / 2**20
+
+
+def center_of(generator, n_features):
+    return snap(generator.uniform(-0.3, 0.3, size=n_features) / n_features**0.5)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 7, 40])
+def test_moments_are_those_of_clipped_offsets(n_features, generator):
+    rows, center = clean_rows(generator, 200, n_features), center_of(generator, n_features)
+    question = SecondMoments(center=center, radius=0.6)
+    offsets = rows - center
+    offsets *= np.minimum(1, question.radius / np.maximum(np.linalg.norm(offsets, axis=1, keepdims=True), 1e-300))
+    found = symmetric(question.exact(rows) * question.unit, n_features)
+    step = question.radius / RESOLUTION
+    assert np.abs(found - offsets.T @ offsets).max() <= len(rows) * 2 * step * question.radius
+    assert np.array_equal(found, found.T)
+
+
+def test_the_triangle_is_in_row_major_order_and_products_have_their_weight():
+    question = SecondMoments(center=np.zeros(3), radius=1.0)
+    one, two, three = (0.5, 0.25, 0.125)
+    found = question.exact(np.array([[one, two, three]])) * (question.unit * SQUARE_WEIGHT)
+    expected = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
+    row = (one, two, three)
+    assert found.tolist() == [row[i] * row[j] * (SQUARE_WEIGHT if i == j else PRODUCT_WEIGHT) for i, j in expected]
+
+
+@pytest.mark.parametrize(("n_features", "count"), [(1, (1 << 18) + 3), (2, 200), (512, 1100)])
+def test_sums_are_exact_in_blocks_of_any_size(n_features, count, generator):
+    rows = clean_rows(generator, count, n_features)
+    question = SecondMoments(center=center_of(generator, n_features), radius=0.9)
+    whole = question.exact(rows)
+    for pieces in (2, 5):
+        assert np.array_equal(sum(question.exact(part) for part in np.array_split(rows, pieces)), whole)
+    steps = question._steps(rows).astype(np.int64)
+    matrix = steps.T @ steps  # integers, without BLAS
+    row, column = np.triu_indices(n_features)
+    assert np.array_equal(whole, np.where(row == column, SQUARE_WEIGHT, PRODUCT_WEIGHT) * matrix[row, column])
+    assert not question.exact(rows[:0]).any()
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 8, 33, 128, 512])
+def test_no_row_is_longer_than_the_radius_in_steps(n_features, generator):
+    rows, center = clean_rows(generator, 300, n_features), center_of(generator, n_features)
+    for radius in RADII:
+        question = SecondMoments(center=center, radius=radius)
+        directions = generator.normal(size=(300, n_features))
+        near = center + radius * directions / np.linalg.norm(directions, axis=1, keepdims=True)  # at the radius, or a step off
+        for row in question._steps(np.vstack([rows, snap(near), snap(center + 0.999 * (near - center))])):
+            assert sum(int(step) ** 2 for step in row) <= RESOLUTION**2
+        assert np.array_equal(question._steps(center[None]), np.zeros((1, n_features)))
+
+
+# -- sensitivity ---------------------------------------------------------------------------------------------------------
+
+
+def moves(question, left, right):
+    """Return the l1 and the squared l2 distance of two answers, in whole numbers."""
+    moved = [int(step) for step in question.exact(left) - question.exact(right)]
+    return sum(map(abs, moved)), sum(step * step for step in moved)
+
+
+def parts_of_the_bounds(question, left, right, relation):
+    l1, squares = moves(question, left, right)
+    assert l1 <= question.l1_sensitivity(relation)
+    assert squares <= Fraction(question.l2_sensitivity(relation)) ** 2
+    return l1 / question.l1_sensitivity(relation), math.sqrt(squares) / question.l2_sensitivity(relation)
+
+
+@st.composite
+def pairs(draw):
+    """Two rows in few or many columns: along axes, along diagonals, opposite, at right angles, or anyhow."""
+    n_features = draw(st.sampled_from([1, 2, 3, 4, 16, 33]))
+    entries = st.sampled_from([-1.0, 0.0, 1.0]) | st.floats(-1, 1)
+    row = st.lists(entries, min_size=n_features, max_size=n_features)
+    one, two = np.array(draw(row)), np.array(draw(row))
+    if draw(st.booleans()):
+        two = two - one * (two @ one) / max(one @ one, 1e-300)
+    lengths = [draw(st.sampled_from([1e-3, 0.29, 0.5, 1.0])) / max(np.linalg.norm(row), 1e-300) for row in (one, two)]
+    return snap(np.stack([one * lengths[0], two * lengths[1]]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(pair=pairs(), radius=st.sampled_from(RADII))
+def test_neighbours_stay_within_both_bounds(pair, radius):
+    question = SecondMoments(center=np.zeros(pair.shape[1]), radius=radius)
+    parts_of_the_bounds(question, pair[:1], pair[:0], Relation.ADD_REMOVE)
+    parts_of_the_bounds(question, pair[:1], pair[1:], Relation.REPLACE)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 4, 16, 64, 512])
+def test_the_bounds_of_one_row_more_are_reached(n_features):
+    question = SecondMoments(center=np.zeros(n_features), radius=0.5)
+    axis = 0.5 * np.eye(n_features)[:1]
+    diagonal = snap(np.full((1, n_features), 0.5 / n_features**0.5))
+    assert parts_of_the_bounds(question, axis, axis[:0], Relation.ADD_REMOVE)[1] == 1
+    assert parts_of_the_bounds(question, diagonal, axis[:0], Relation.ADD_REMOVE)[0] > 0.98
+
+
+@pytest.mark.parametrize("n_features", [2, 4, 16, 64, 512])
+def test_the_bounds_of_a_replaced_row_are_reached(n_features):
+    question = SecondMoments(center=np.zeros(n_features), radius=0.5)
+    axes = 0.5 * np.eye(n_features)
+    assert parts_of_the_bounds(question, axes[:1], axes[1:2], Relation.REPLACE)[1] == pytest.approx(1, rel=1e-12)
+    # At right angles, and turned so that all entries of the move are of one size.
+    cosine, sine, half = math.cos(math.pi / 8), math.sin(math.pi / 8), n_features // 2
+    one, two = (np.repeat(pair, half)[None] * 0.5 / half**0.5 for pair in ([cosine, sine], [-sine, cosine]))
+    assert parts_of_the_bounds(question, snap(one), snap(two), Relation.REPLACE)[0] > 0.96
+
+
+def test_in_one_dimension_replacing_a_row_moves_no_more_than_adding_one():
+    question = SecondMoments(center=[0.0], radius=0.5)
+    rows = np.array([[-0.5], [0.5], [0.0]])
+    assert moves(question, rows[:1], rows[1:2]) == (0, 0)
+    assert parts_of_the_bounds(question, rows[:1], rows[2:], Relation.REPLACE) == (1, 1)
+    for bound in (question.l1_sensitivity, question.l2_sensitivity):
+        assert bound(Relation.REPLACE) == bound(Relation.ADD_REMOVE)
+
+
+# -- beside the question -------------------------------------------------------------------------------------------------
+
+
+def test_it_is_answered_together_with_others(generator):
+    rows = clean_rows(generator, 100, 3)
+    ones = tuple(SecondMoments(center=center_of(generator, 3), radius=radius) for radius in (0.2, 0.8))
+    together = Together(ones)
+    for one, part in zip(ones, together.split(together.exact(rows)), strict=True):
+        assert np.array_equal(part, one.exact(rows))
+
+
+@pytest.mark.parametrize("n_features", [30, 100])
+def test_the_spectrum_of_noise_ends_at_the_edge(n_features, generator):
+    largest = [
+        np.abs(np.linalg.eigvalsh(symmetric(generator.normal(size=n_features * (n_features + 1) // 2), n_features))).max()
+        for _ in range(20)
+    ]
+    assert np.mean(largest) == pytest.approx(spectral_edge(1.0, n_features), rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: SecondMoments(center=[[0.0]], radius=1.0),
+            r"SecondMoments\.center: expected an array of shape \(n_features,\)",
+        ),
+        (lambda: SecondMoments(center=[], radius=1.0), r"SecondMoments\.center: expected an array of shape \(n_features,\)"),
+        (lambda: SecondMoments(center=[math.nan], radius=1.0), r"SecondMoments\.center: expected a finite array"),
+        (lambda: SecondMoments(center=[3.0], radius=1.0), r"SecondMoments\.center: expected coordinates within \[-2, 2\]"),
+        (lambda: SecondMoments(center=[0.0], radius=0.0), r"SecondMoments\.radius: expected a finite number above 0"),
+        (lambda: SecondMoments(center=[0.0], radius=5.0), r"SecondMoments\.radius: expected .* at most 4"),
+        (lambda: symmetric([1.0, 2.0], 2), r"symmetric\.values: expected an array of shape \(3,\), got \(2,\)"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(make, message):
+    with pytest.raises(ParameterError, match=message):
+        make()
