@@ -15,9 +15,10 @@ from typing import overload
 
 import numpy as np
 
+from cloister import validate
 from cloister.data import Block, BlockCache, Rows, Watch
 from cloister.domain import FloatArray, Frame, IntArray, Relation
-from cloister.privacy import Account, Entropy, Event, Guarantee, Query, Receipt
+from cloister.privacy import Account, Coins, Entropy, Event, Guarantee, Query, Receipt, check_share
 from cloister.questions import Answer, NearestQuestion, Question, Spend, Together, price_question
 
 __all__ = ["Vault"]
@@ -71,12 +72,14 @@ class Vault:
         self._watch = watch
         self._single_pass = single_pass
         self._cache = self._new_cache()
+        self._samples: dict[float, _Sample] = {}  # by the part of the rows that they hold
         self._events: list[Event] = []
 
     def use(self, frame: Frame) -> None:
         """See the rows through another public map from now on: bounds or places of missing values have been found."""
         self._frame = frame
         self._cache = self._new_cache()
+        self._samples = {share: _Sample(sample.rows, self._new_cache()) for share, sample in self._samples.items()}
 
     def _new_cache(self) -> BlockCache["_CleanBlock"] | None:
         return None if self._single_pass else BlockCache(partial(_CleanBlock, frame=self._frame))
@@ -88,25 +91,60 @@ class Vault:
     def ask(self, question: Sequence[Question], cost: Sequence[Spend]) -> tuple[Answer, ...]: ...
 
     def ask(self, question: Question | Sequence[Question], cost: Spend | Sequence[Spend]) -> Answer | tuple[Answer, ...]:
-        """Answer `question` at no more than `cost`; the ledger pays first. Several are answered in one pass over the rows."""
+        """Answer `question` at no more than `cost`; the ledger pays first. Several are answered in one pass over the rows.
+
+        A query with a `row_share` below 1 is answered on a sample of that part of the rows. It is drawn by secret coins at the
+        first such query, and serves all later ones with the same share.
+        """
         if isinstance(question, Sequence):
             assert isinstance(cost, Sequence)
             return self._ask_together(question, cost)
         assert not isinstance(cost, Sequence)
+        share = self._row_share(question, [cost])
         event = self._pay(question, cost)
-        exact = question.finish(self._fold(question))
+        exact = question.finish(self._fold(question, share))
         return self._noisy(question, exact, event)
 
     def _ask_together(self, questions: Sequence[Question], costs: Sequence[Spend]) -> tuple[Answer, ...]:
         together = Together(tuple(questions))
+        share = self._row_share(together, costs)
         events = [self._pay(one, part) for one, part in zip(questions, costs, strict=True)]
-        parts = together.split(self._fold(together))
+        parts = together.split(self._fold(together, share))
         return tuple(self._noisy(*each) for each in zip(questions, parts, events, strict=True))
 
-    def _fold(self, question: Question | Together) -> IntArray:
-        cache = None if question.raw else self._cache  # which holds clean rows
-        exact: IntArray = self._rows.fold(_Kernel(question, self._frame), watch=self._watch, cache=cache)
+    def _row_share(self, question: Question | Together, costs: Sequence[Spend]) -> float:
+        """Return what part of the rows to ask; what is no part of them is refused before anything is paid."""
+        shares = {cost.row_share if isinstance(cost, Query) else 1.0 for cost in costs}
+        if len(shares) > 1:
+            remedy = "Ask those of another share apart."
+            validate.refuse("ask", "one part of the rows for all questions asked together", sorted(shares), remedy=remedy)
+        share = shares.pop()
+        if share != 1.0:
+            check_share("ask.row_share", share)
+            if question.raw:
+                remedy = "Ask it of all rows."
+                validate.refuse("ask", "a question about clean rows for a sample", "one about raw cells", remedy=remedy)
+        return share
+
+    def _fold(self, question: Question | Together, share: float) -> IntArray:
+        asked = _Sample(self._rows, self._cache) if share == 1.0 else self._sample(share)
+        cache = None if question.raw else asked.cache  # which holds clean rows
+        exact: IntArray = asked.rows.fold(_Kernel(question, self._frame), watch=self._watch, cache=cache)
         return exact
+
+    def _sample(self, share: float) -> "_Sample":
+        """Return the sample of a part of the rows; the first time, draw it from the smallest sample that holds more of them.
+
+        Privacy: each row of a sample stands for one row of the table and is in it or not by a coin of its own. Whatever the
+        coins show, samples of neighbouring tables, with the same coins for the rows they share, are the same or are neighbours.
+        So a question moves on them by no more than its sensitivity. That holds for samples of samples as well.
+        """
+        if share not in self._samples:
+            larger = min((other for other in self._samples if other > share), default=1.0)
+            source = self._rows if larger == 1.0 else self._samples[larger].rows
+            coins = Coins.draw(self._entropy, share / larger)
+            self._samples[share] = _Sample(source.sample(coins, watch=self._watch), self._new_cache())
+        return self._samples[share]
 
     def _pay(self, question: Question, cost: Spend) -> Event:
         event = self._account.debit(self._price(question, cost))
@@ -130,6 +168,7 @@ class Vault:
         What was kept of the rows is dropped.
         """
         self._cache = None
+        self._samples = {}
         self._account.close()
         return Receipt(
             guarantee=guarantee,
@@ -143,6 +182,14 @@ class Vault:
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("Vault: rows do not leave the vault. Keep the release instead.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Some of the rows, and what is kept of them from one question to the next."""
+
+    rows: Rows
+    cache: "BlockCache[_CleanBlock] | None"
 
 
 class _CleanBlock:

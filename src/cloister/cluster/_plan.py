@@ -46,12 +46,20 @@ class Planner:
         part = 1 - first
         return cls(request.cost.share(part) if first else request.cost, request.relation, part)
 
-    def step(self, name: str, purpose: str, *, n_points: int, **queries: tuple[Question, float]) -> Step:
-        """Return a step; each query is a question of the same sensitivity as the one to be asked, and its share."""
-        made = tuple(
-            plan_query(name, key, question, budget=self.budget, share=share, relation=self.relation, part=self.part)
-            for key, (question, share) in queries.items()
-        )
+    def step(
+        self, name: str, purpose: str, *, n_points: int, row_share: float = 1.0, **queries: tuple[Question, float]
+    ) -> Step:
+        """Return a step; each query is a question of the same sensitivity as the one to be asked, and its share.
+
+        With a `row_share` below 1 its questions are answered on a secret random sample of that part of the rows.
+        """
+        given: dict[str, Any] = {
+            "budget": self.budget,
+            "relation": self.relation,
+            "part": self.part,
+            "row_share": row_share,
+        }
+        made = tuple(plan_query(name, key, question, share=share, **given) for key, (question, share) in queries.items())
         return Step(name=name, purpose=purpose, n_points=n_points, queries=made)
 
 

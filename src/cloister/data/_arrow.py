@@ -13,6 +13,7 @@ from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows
 from cloister.data._columns import Chosen, choose_columns, declared_of
 from cloister.data._files import DOUBLE, FileSet
 from cloister.data._table import columns_of, to_matrix
+from cloister.domain import IntArray
 
 __all__ = ["FileRows", "TableRows"]
 
@@ -31,6 +32,10 @@ class TableRows(MemoryRows):
     def block(self, start: int, stop: int) -> Block:
         """Return some of the rows as a matrix."""
         return to_matrix(self._table.slice(start, stop - start), self._declared)
+
+    def pick(self, positions: IntArray) -> Block:
+        """Return the rows at some positions, in that order."""
+        return to_matrix(self._table.take(positions), self._declared)
 
 
 class FileRows(LocalRows):

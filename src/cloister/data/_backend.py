@@ -22,7 +22,8 @@ from threadpoolctl import ThreadpoolController
 from cloister import validate
 from cloister.data._ahead import read_ahead
 from cloister.data._cache import BlockCache
-from cloister.domain import BLOCK_NUMBERS, AnyDeclaration
+from cloister.domain import BLOCK_NUMBERS, AnyDeclaration, IntArray
+from cloister.privacy import Coins
 
 __all__ = [
     "Block",
@@ -76,6 +77,17 @@ class Rows(Protocol):
             Passed where further folds are expected, the same one each time; None where this is the only one. A source that this
             process reads keeps prepared blocks in it, if they are few, and passes them to the kernel instead of raw ones. A
             source on a cluster keeps its rows with the workers. Nothing but time depends on it.
+        """
+
+    def sample(self, coins: Coins, *, watch: Watch | None = None) -> "Rows":
+        """Return the rows whose coins show heads. What a row holds, and how rows are cut into blocks, decides nothing.
+
+        Parameters
+        ----------
+        coins : Coins
+            One for each position: a partition and a place in it. The same coins give the same rows again.
+        watch : callable, optional
+            As in ``fold``, of the pass that draws the sample, if it takes one.
         """
 
 
@@ -168,6 +180,18 @@ class LocalRows(Source, ABC):
                     watch(min(number / n_blocks, 1.0))
         return total
 
+    def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
+        """Read the rows once and keep those whose coins show heads, in memory."""
+        from cloister.data._numpy import ArrayRows
+
+        tosses, kept = coins.partition(0), [empty_block(self._n_features)]
+        with closing(self._stream()) as blocks:
+            for number, block in enumerate(blocks, start=1):
+                kept.append(block[tosses.take(len(block))])
+                if watch is not None and self.n_blocks:
+                    watch(min(number / self.n_blocks, 1.0))
+        return ArrayRows(np.concatenate(kept), feature_names=self._feature_names, n_jobs=self._n_jobs)
+
     def _stream(self) -> Generator[Block, None, None]:
         yield from read_ahead(self.blocks(), BLOCKS_AHEAD) if self.reads_ahead else self.blocks()
 
@@ -192,6 +216,10 @@ class MemoryRows(LocalRows):
     def block(self, start: int, stop: int) -> Block:
         """Return the rows from `start` to `stop`, which may be beyond the last one."""
 
+    @abstractmethod
+    def pick(self, positions: IntArray) -> Block:
+        """Return the rows at some positions, in that order."""
+
     @property
     def n_blocks(self) -> int:
         """How many blocks there are."""
@@ -206,6 +234,28 @@ class MemoryRows(LocalRows):
         """Yield blocks of raw rows, in order."""
         for start in range(0, self._n_rows, self._size):
             yield self.block(start, start + self._size)
+
+    def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
+        """Return the rows whose coins show heads; the others are not looked at, and nothing is copied yet."""
+        return _PickedRows(self, coins.partition(0).take(self._n_rows))
+
+
+class _PickedRows(MemoryRows):
+    """Some of the rows that are in memory, by their positions."""
+
+    def __init__(self, source: MemoryRows, positions: IntArray) -> None:
+        names, nullable = source.feature_names, source.nullable
+        super().__init__(len(positions), source.n_features, names, source._n_jobs, nullable=nullable)
+        self._source = source
+        self._positions = positions
+
+    def block(self, start: int, stop: int) -> Block:
+        """Return some of the rows: a copy."""
+        return self._source.pick(self._positions[start:stop])
+
+    def pick(self, positions: IntArray) -> Block:
+        """Return the rows at some positions, in that order."""
+        return self._source.pick(self._positions[positions])
 
 
 def _generate(blocks: Sequence[Any]) -> Generator[Any, None, None]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cloister.data._backend import Block, MemoryRows
 from cloister.data._lists import is_nested, matrix_of_lists
 from cloister.data._values import as_numbers
+from cloister.domain import IntArray
 from cloister.exceptions import DataError
 
 __all__ = ["ArrayRows", "as_matrix"]
@@ -27,6 +28,10 @@ class ArrayRows(MemoryRows):
     def block(self, start: int, stop: int) -> Block:
         """Return some of the rows: a view."""
         return self._array[start:stop]
+
+    def pick(self, positions: IntArray) -> Block:
+        """Return the rows at some positions, in that order."""
+        return np.asarray(self._array[positions])
 
 
 def as_matrix(where: str, data: object) -> npt.NDArray[Any]:

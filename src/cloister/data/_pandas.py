@@ -16,7 +16,7 @@ from cloister.data._columns import Chosen, Column, Holds, choose_columns, declar
 from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
 from cloister.data._table import cast_to_doubles, holds_of, is_number
 from cloister.data._values import as_numbers
-from cloister.domain import AnyDeclaration, Number
+from cloister.domain import AnyDeclaration, IntArray, Number
 
 __all__ = ["FrameRows", "describe_column", "matrix_of_frame"]
 
@@ -46,6 +46,10 @@ class FrameRows(MemoryRows):
     def block(self, start: int, stop: int) -> Block:
         """Return some of the rows as a matrix."""
         return _matrix([column[start:stop] for column in self._columns])
+
+    def pick(self, positions: IntArray) -> Block:
+        """Return the rows at some positions, in that order."""
+        return _matrix([column.take(positions) for column in self._columns])
 
 
 def describe_column(name: object, dtype: Any) -> Column:

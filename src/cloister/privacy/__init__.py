@@ -3,6 +3,7 @@
 
 from cloister.privacy._account import Account
 from cloister.privacy._accounting import Composition, Tally, left_of
+from cloister.privacy._coins import Coins, CoinStream, check_share
 from cloister.privacy._convert import (
     as_guarantee,
     convert,
@@ -30,6 +31,8 @@ __all__ = [
     "ZCDP",
     "Account",
     "ApproxDP",
+    "CoinStream",
+    "Coins",
     "Composition",
     "Cost",
     "Entropy",
@@ -45,6 +48,7 @@ __all__ = [
     "StepRecord",
     "Tally",
     "as_guarantee",
+    "check_share",
     "convert",
     "day_of",
     "discrete_laplace",

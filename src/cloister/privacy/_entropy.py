@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cloister import validate
 
-__all__ = ["Entropy"]
+__all__ = ["Entropy", "KeyedWords"]
 
 WORD_BYTES = 8
 CHUNK_WORDS = 1 << 16
@@ -36,7 +36,7 @@ class Entropy:
 
     def __init__(self, random_state: object = None, *, where: str = "random_state") -> None:
         self._seed = _read_seed(where, random_state)
-        self._noise = None if self._seed is None else _SeededWords(self._seed, "noise")
+        self._noise = None if self._seed is None else KeyedWords(_label(self._seed, "noise"))
 
     @property
     def seeded(self) -> bool:
@@ -60,18 +60,20 @@ class Entropy:
         raise TypeError("Entropy: a source of noise is not copied or pickled. Make a new one from the seed.")
 
 
-class _SeededWords:
-    """A stream of words by SHAKE-256 in counter mode; what one call leaves over serves the next."""
+class KeyedWords:
+    """A stream of words by SHAKE-256 of a key, in counter mode; what one call leaves over serves the next."""
 
-    def __init__(self, seed: int, purpose: str) -> None:
-        self._label = _label(seed, purpose)
+    def __init__(self, key: bytes, *, chunk: int = CHUNK_WORDS) -> None:
+        self._key = key
+        self._chunk = chunk
         self._counter = 0
         self._left = np.empty(0, dtype=np.uint64)
 
     def take(self, count: int) -> npt.NDArray[np.uint64]:
+        """Return the next `count` words."""
         if count > len(self._left):
-            key = self._label + self._counter.to_bytes(8, "little")
-            size = max(CHUNK_WORDS, count)
+            key = self._key + self._counter.to_bytes(8, "little")
+            size = max(self._chunk, count)
             fresh = np.frombuffer(hashlib.shake_256(key).digest(WORD_BYTES * size), dtype="<u8")
             self._left = np.concatenate([self._left, fresh.astype(np.uint64, copy=False)])
             self._counter += 1

@@ -31,6 +31,7 @@ class Query:
     cost: Cost
     share: float  # of the budget of the fit
     sigma: float  # standard deviation of the noise in each number; of sums, per unit of the radius they are clipped at
+    row_share: float = 1.0  # part of the rows that it is answered on: below 1 a secret random sample, see _coins.py
 
     def times(self, factor: float) -> "Query":
         """Return the query with so many times its share, where another step left something over."""

@@ -46,8 +46,20 @@ def deviation(question: Question, cost: Cost, relation: Relation) -> float:
 
 
 def plan_query(
-    step: str, name: str, question: Question, *, budget: Cost, share: float, relation: Relation, part: float = 1.0
+    step: str,
+    name: str,
+    question: Question,
+    *,
+    budget: Cost,
+    share: float,
+    relation: Relation,
+    part: float = 1.0,
+    row_share: float = 1.0,
 ) -> Query:
-    """Return the query that asks `question`, or one of the same sensitivity, for a share of `part` of a fit's budget."""
+    """Return the query that asks `question`, or one of the same sensitivity, for a share of `part` of a fit's budget.
+
+    With a `row_share` below 1 it is asked of a random sample of the rows. Cost and noise are the same: nothing is gained from
+    sampling but time.
+    """
     cost = budget.share(share)
-    return Query(step, name, cost, part * share, deviation(question, cost, relation))
+    return Query(step, name, cost, part * share, deviation(question, cost, relation), row_share)
