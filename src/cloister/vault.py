@@ -16,8 +16,9 @@ from typing import overload
 import numpy as np
 
 from cloister import validate
-from cloister.data import Block, BlockCache, Rows, Watch
+from cloister.data import Block, BlockCache, LocalRows, Rows, Watch
 from cloister.domain import FloatArray, Frame, IntArray, Relation
+from cloister.exceptions import DataError
 from cloister.privacy import Account, Coins, Entropy, Event, Guarantee, Query, Receipt, check_share
 from cloister.questions import Answer, NearestQuestion, Question, Spend, Together, price_question
 
@@ -64,7 +65,8 @@ class Vault:
         watch: Watch | None = None,
         single_pass: bool = False,
     ) -> None:
-        self._rows = rows
+        self._source = rows
+        self._rows = rows.held() if isinstance(rows, LocalRows) and not single_pass else rows
         self._frame = frame
         self._relation = relation
         self._account = account
@@ -124,13 +126,21 @@ class Vault:
             if question.raw:
                 remedy = "Ask it of all rows."
                 validate.refuse("ask", "a question about clean rows for a sample", "one about raw cells", remedy=remedy)
+            if not hasattr(self._rows, "sample"):
+                kind = type(self._rows).__name__
+                raise DataError(f"ask: expected rows with a method sample, got a {kind}. Ask all rows, or add the method.")
         return share
 
     def _fold(self, question: Question | Together, share: float) -> IntArray:
-        asked = _Sample(self._rows, self._cache) if share == 1.0 else self._sample(share)
-        cache = None if question.raw else asked.cache  # which holds clean rows
+        asked = self._whole() if share == 1.0 else self._sample(share)
+        cache = None if question.raw or not question.reads_values else asked.cache  # which holds clean rows
         exact: IntArray = asked.rows.fold(_Kernel(question, self._frame), watch=self._watch, cache=cache)
         return exact
+
+    def _whole(self) -> "_Sample":
+        """Return all rows. A cluster need not keep them for the few questions that a fit asks of them beside a sample."""
+        keeps = isinstance(self._rows, LocalRows) or not self._samples
+        return _Sample(self._rows, self._cache if keeps else None)
 
     def _sample(self, share: float) -> "_Sample":
         """Return the sample of a part of the rows; the first time, draw it from the smallest sample that holds more of them.
@@ -167,8 +177,7 @@ class Vault:
 
         What was kept of the rows is dropped.
         """
-        self._cache = None
-        self._samples = {}
+        self._rows, self._cache, self._samples = self._source, None, {}
         self._account.close()
         return Receipt(
             guarantee=guarantee,
@@ -215,7 +224,7 @@ class _CleanBlock:
 
 @dataclass(frozen=True, eq=False)
 class _Kernel:
-    """A question about raw blocks: clean them, unless it sees raw cells, then answer.
+    """A question about raw blocks: clean them, unless it sees raw cells or looks at nothing, then answer.
 
     Plain data, so that a backend can send it to where the rows are.
     """
@@ -223,8 +232,13 @@ class _Kernel:
     question: Question | Together
     frame: Frame
 
+    @property
+    def reads_values(self) -> bool:
+        """Whether it looks into rows: a source may count them instead."""
+        return self.question.reads_values
+
     def __call__(self, block: Block | _CleanBlock) -> IntArray:
-        if self.question.raw:
+        if self.question.raw or not self.question.reads_values:
             return self.question.exact(np.asarray(block))
         clean = block if isinstance(block, _CleanBlock) else _CleanBlock(block, self.frame)
         return self.question.exact_by(clean.rows, clean.find)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloister import questions
+from cloister import open_rows, questions
 from cloister.domain import Box, Category, ColumnDomain, Flag, Number, Relation, grid_step, snap
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount
 
@@ -365,3 +365,52 @@ def hostile_rows(generator, count):
     rows[1] = rows[2]
     rows[3, 0], rows[4, 1], rows[6, 2], rows[7, 0] = math.nan, math.inf, 1e300, -0.0
     return rows
+
+
+# -- samples of neighbours: the same coins for the rows that both have ---------------------------------------------------------
+
+
+class GivenCoins:
+    """Coins of one partition, as a list."""
+
+    def __init__(self, shown):
+        self._shown = np.array(shown, dtype=bool)
+
+    def partition(self, number):
+        assert number == 0
+        return self
+
+    def take(self, count):
+        shown, self._shown = self._shown[:count], self._shown[count:]
+        assert len(shown) == count
+        return np.flatnonzero(shown)
+
+
+@st.composite
+def coupled_neighbours(draw):
+    """Neighbours, and coins for the positions of each: those of a row that both have are the same, wherever it stands."""
+    table = draw(st.lists(ROW, max_size=6))
+    relation = draw(st.sampled_from(Relation))
+    kept = draw(st.lists(st.booleans(), min_size=len(table), max_size=len(table)))
+    place, own = draw(st.integers(0, len(table))), draw(st.booleans())
+    replaced = [(draw(ROW), own)] if relation is Relation.REPLACE else []
+    rows = list(zip(table, kept, strict=True))
+    return [*rows[:place], (draw(ROW), own), *rows[place:]], [*rows[:place], *replaced, *rows[place:]], relation
+
+
+@pytest.mark.parametrize("name", sorted(name for name, question in make_questions(0).items() if not question.raw))
+@settings(max_examples=25, deadline=None)
+@given(pair=coupled_neighbours(), seed=st.integers(0, 3))
+def test_samples_of_neighbours_stay_within_the_claimed_distance(name, pair, seed):
+    *tables, relation = pair
+    question = make_questions(seed)[name]
+    answers = []
+    for table in tables:
+        rows = np.array([row for row, _ in table]).reshape(-1, FEATURES)
+        sample = open_rows(rows, n_jobs=1).sample(GivenCoins([shown for _, shown in table]))
+        answers.append(answer(question, *(seen(question, block) for block in (rows[:0], *sample.blocks()))))
+    moved = (answers[0] - answers[1]).ravel()
+    moved = [int(step) for step in moved[moved != 0]] or [0]
+    assert sum(abs(step) for step in moved) <= question.l1_sensitivity(relation)
+    assert sum(step * step for step in moved) <= Fraction(question.l2_sensitivity(relation)) ** 2
+    assert max(*moved, 0) - min(*moved, 0) <= question.span_sensitivity(relation)

@@ -590,3 +590,11 @@ def test_a_partition_of_another_type_than_declared_is_read_alike(partitions):
         for declared in DECLARED.values():
             expected = np.concatenate([decode_objects(values[index::partitions], declared) for index in range(partitions)])
             assert same(read(frame, declared), expected)
+
+
+def test_a_few_rows_of_a_large_dictionary_of_views_are_read():
+    """As polars hands over a categorical column: most entries of the dictionary are of other rows."""
+    words = pa.array(["f", "m", "x", "y", "z"], pa.string_view())
+    column = pa.DictionaryArray.from_arrays(pa.array([1, None, 4], pa.int32()), words)
+    found = open_rows(pa.table({"sex": column}), {"sex": Category(["f", "m"])}).fold(Rows())
+    assert same(found, [[1.0], [NAN], [-1.0]])

@@ -95,6 +95,7 @@ def test_pricing_comes_before_everything():
     question = SimpleNamespace(
         name="row_count",
         raw=False,
+        reads_values=True,
         selects=False,
         shape=(1,),
         unit=1.0,

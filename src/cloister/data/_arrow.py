@@ -9,11 +9,13 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows
+from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows, Rows, Watch, rows_of_parts
 from cloister.data._columns import Chosen, choose_columns, declared_of
+from cloister.data._draw import ThinnedFiles, draw_pieces
 from cloister.data._files import DOUBLE, FileSet
-from cloister.data._table import columns_of, to_matrix
+from cloister.data._table import columns_of, take_rows, to_matrix
 from cloister.domain import IntArray
+from cloister.privacy import Coins
 
 __all__ = ["FileRows", "TableRows"]
 
@@ -34,8 +36,8 @@ class TableRows(MemoryRows):
         return to_matrix(self._table.slice(start, stop - start), self._declared)
 
     def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, in that order."""
-        return to_matrix(self._table.take(positions), self._declared)
+        """Return the rows at some positions, which ascend."""
+        return to_matrix(take_rows(self._table, positions), self._declared)
 
 
 class FileRows(LocalRows):
@@ -46,19 +48,34 @@ class FileRows(LocalRows):
 
     def __init__(self, files: FileSet, *, n_jobs: int) -> None:
         super().__init__(len(files.names), files.names, n_jobs, nullable=files.nullable)
-        self._files = files.whole
+        self._files = files
 
     @property
     def n_blocks(self) -> int:
         """About how many blocks there are."""
-        return sum(piece.n_blocks for piece in self._files)
+        return sum(piece.n_blocks for piece in self._files.whole)
 
     @property
-    def n_numbers(self) -> int:
-        """About how many numbers there are."""
-        return sum(piece.size for piece in self._files) // DOUBLE
+    def n_numbers(self) -> int | None:
+        """How many numbers there are, where the files say so."""
+        return None if self._files.size is None else self._files.size // DOUBLE
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order."""
-        for piece in self._files:
+        for piece in self._files.whole:
             yield from piece.blocks()
+
+    def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
+        """Read the files once and keep the rows whose coins show heads in memory, unless they are too many for that."""
+        pieces = list(self._files.pieces())
+        kept = draw_pieces(pieces, coins, n_jobs=self._n_jobs, limit=self.kept_numbers, watch=watch)
+        if kept is None:
+            return ThinnedFiles(pieces, coins, like=self)
+        return rows_of_parts(kept, like=self, n_jobs=self._n_jobs)
+
+    def held(self) -> LocalRows:
+        """Return the files as one fit sees them: read once, if they are small."""
+        from cloister.data._held import HeldFiles
+
+        too_many = (self.n_numbers or 0) > self.kept_numbers
+        return self if too_many else HeldFiles(self, self._files)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import cache, partial
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import joblib
 import numpy as np
@@ -34,11 +34,15 @@ __all__ = [
     "Rows",
     "Source",
     "Watch",
+    "blank_block",
     "block_rows",
     "count_jobs",
     "empty_block",
+    "end_to_end",
     "merge_of",
     "one_blas_thread",
+    "reads_values",
+    "rows_of_parts",
     "slices",
 ]
 
@@ -70,7 +74,8 @@ class Rows(Protocol):
         ----------
         kernel : callable
             Takes a block of raw numbers and returns integers. If it has a method ``merge(left, right)``, integers are joined
-            by that instead of by adding. It can be pickled.
+            by that instead of by adding. If its ``reads_values`` is False, it looks at how many rows there are in a block and
+            at nothing else. It can be pickled.
         watch : callable, optional
             Called from time to time with the part of the pass that is done. A source that cannot say never calls it.
         cache : BlockCache, optional
@@ -128,8 +133,8 @@ class Source:
 class LocalRows(Source, ABC):
     """Rows read by this process: subclasses say how to cut them into blocks."""
 
-    reads_ahead: ClassVar[bool] = False  # whether getting a block takes time of its own
-    kept_numbers: ClassVar[int] = KEPT_NUMBERS  # up to so many, prepared blocks are kept from one fold to the next
+    reads_ahead: bool = False  # whether getting a block takes time of its own
+    kept_numbers: int = KEPT_NUMBERS  # up to so many, prepared blocks are kept from one fold to the next
 
     def __init__(
         self,
@@ -142,6 +147,15 @@ class LocalRows(Source, ABC):
         super().__init__(n_features, feature_names, nullable=nullable)
         self._n_jobs = n_jobs
 
+    @property
+    def n_jobs(self) -> int:
+        """Number of threads."""
+        return self._n_jobs
+
+    def held(self) -> "LocalRows":
+        """Return the same rows for one fit, which asks many questions: what takes time to read may stay in memory with it."""
+        return self
+
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order. For predicting, which is the caller's own business, and for ``fold``."""
@@ -153,11 +167,13 @@ class LocalRows(Source, ABC):
 
     @property
     def n_numbers(self) -> int | None:
-        """About how many numbers there are, if that can be said without reading them. For not trying to keep too many."""
+        """How many numbers there are, if that can be said without reading them."""
         return None
 
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time unless they are kept."""
+        if not reads_values(kernel) and self.n_numbers is not None:
+            return kernel(blank_block(self.n_numbers // self._n_features, self._n_features))
         if cache is None:
             return self._add_up(kernel, kernel, self._stream(), watch=watch, n_blocks=self.n_blocks)
         if cache.blocks is not None:
@@ -182,15 +198,15 @@ class LocalRows(Source, ABC):
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Read the rows once and keep those whose coins show heads, in memory."""
-        from cloister.data._numpy import ArrayRows
-
-        tosses, kept = coins.partition(0), [empty_block(self._n_features)]
         with closing(self._stream()) as blocks:
-            for number, block in enumerate(blocks, start=1):
-                kept.append(block[tosses.take(len(block))])
-                if watch is not None and self.n_blocks:
-                    watch(min(number / self.n_blocks, 1.0))
-        return ArrayRows(np.concatenate(kept), feature_names=self._feature_names, n_jobs=self._n_jobs)
+            return rows_of_parts([list(self._heads(coins, blocks, watch))], like=self, n_jobs=self._n_jobs)
+
+    def _heads(self, coins: Coins, blocks: Iterator[Block], watch: Watch | None) -> Iterator[Block]:
+        tosses = coins.partition(0)
+        for number, block in enumerate(blocks, start=1):
+            yield block[tosses.take(len(block))]
+            if watch is not None and self.n_blocks:
+                watch(min(number / self.n_blocks, 1.0))
 
     def _stream(self) -> Generator[Block, None, None]:
         yield from read_ahead(self.blocks(), BLOCKS_AHEAD) if self.reads_ahead else self.blocks()
@@ -207,10 +223,13 @@ class MemoryRows(LocalRows):
         n_jobs: int,
         *,
         nullable: tuple[bool, ...] | None = None,
+        lengths: Sequence[int] | None = None,
     ) -> None:
         super().__init__(n_features, feature_names, n_jobs, nullable=nullable)
         self._n_rows = n_rows
-        self._size = max(1, min(block_rows(n_features), -(-n_rows // n_jobs)))
+        self._lengths = [n_rows] if lengths is None else lengths  # of the partitions that the rows are from
+        n_turns = -(-n_rows // (n_jobs * block_rows(n_features)))  # every thread has as many blocks as the others
+        self._size = max(1, -(-n_rows // max(1, n_turns * n_jobs)))
 
     @abstractmethod
     def block(self, start: int, stop: int) -> Block:
@@ -218,7 +237,7 @@ class MemoryRows(LocalRows):
 
     @abstractmethod
     def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, in that order."""
+        """Return the rows at some positions, which ascend."""
 
     @property
     def n_blocks(self) -> int:
@@ -237,15 +256,16 @@ class MemoryRows(LocalRows):
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Return the rows whose coins show heads; the others are not looked at, and nothing is copied yet."""
-        return _PickedRows(self, coins.partition(0).take(self._n_rows))
+        heads = [coins.partition(number).take(length) for number, length in enumerate(self._lengths)]
+        return _PickedRows(self, end_to_end(heads, self._lengths), [len(part) for part in heads])
 
 
 class _PickedRows(MemoryRows):
     """Some of the rows that are in memory, by their positions."""
 
-    def __init__(self, source: MemoryRows, positions: IntArray) -> None:
-        names, nullable = source.feature_names, source.nullable
-        super().__init__(len(positions), source.n_features, names, source._n_jobs, nullable=nullable)
+    def __init__(self, source: MemoryRows, positions: IntArray, lengths: Sequence[int]) -> None:
+        given: dict[str, Any] = {"nullable": source.nullable, "lengths": lengths}
+        super().__init__(len(positions), source.n_features, source.feature_names, source.n_jobs, **given)
         self._source = source
         self._positions = positions
 
@@ -254,8 +274,24 @@ class _PickedRows(MemoryRows):
         return self._source.pick(self._positions[start:stop])
 
     def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, in that order."""
+        """Return the rows at some positions, which ascend."""
         return self._source.pick(self._positions[positions])
+
+
+def end_to_end(parts: Sequence[IntArray], lengths: Sequence[int]) -> IntArray:
+    """Return positions in parts of these lengths as positions in all of them, laid end to end."""
+    starts = np.cumsum([0, *lengths])[:-1]
+    return np.concatenate([np.empty(0, dtype=np.int64), *(part + start for part, start in zip(parts, starts, strict=True))])
+
+
+def rows_of_parts(parts: Sequence[Sequence[Block]], *, like: Source, n_jobs: int) -> LocalRows:
+    """Return rows in memory: the blocks of every partition, end to end; columns are called as elsewhere."""
+    from cloister.data._numpy import ArrayRows
+
+    blocks = [empty_block(like.n_features), *(block for part in parts for block in part)]
+    lengths = [sum(map(len, part)) for part in parts]
+    given: dict[str, Any] = {"feature_names": like.feature_names, "nullable": like.nullable, "lengths": lengths}
+    return ArrayRows(np.concatenate(blocks), n_jobs=n_jobs, **given)
 
 
 def _generate(blocks: Sequence[Any]) -> Generator[Any, None, None]:
@@ -281,6 +317,16 @@ def merge_of(kernel: Kernel) -> Callable[[Integers, Integers], Integers]:
     """Return the function that joins what a kernel returns for two blocks."""
     merge: Callable[[Integers, Integers], Integers] = getattr(kernel, "merge", partial(np.add, dtype=np.int64))
     return merge
+
+
+def reads_values(kernel: Kernel) -> bool:
+    """Whether a kernel looks into rows; otherwise any block of as many rows will do."""
+    return getattr(kernel, "reads_values", True)
+
+
+def blank_block(n_rows: int, n_features: int) -> Block:
+    """Return a block of missing values that takes no memory."""
+    return np.broadcast_to(np.float64(np.nan), (n_rows, n_features))
 
 
 def empty_block(n_features: int) -> Block:

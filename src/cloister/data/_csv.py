@@ -26,6 +26,7 @@ from cloister.data._places import TextFile
 from cloister.data._values import doubles_of, to_number
 from cloister.domain import AnyDeclaration, Number
 from cloister.exceptions import DataError
+from cloister.privacy import CoinStream
 
 __all__ = ["CHUNK_BYTES", "csv_blocks", "csv_names", "line_chunks"]
 
@@ -34,6 +35,7 @@ Entries: TypeAlias = Sequence[bytes | None]
 CHUNK_BYTES = 1 << 22
 WHOLE = sys.maxsize
 SEPARATORS = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+NEWLINE = ord("\n")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 NULLS = pa.array([word.encode() for word in pyarrow.csv.ConvertOptions().null_values], pa.binary())
@@ -64,15 +66,19 @@ def csv_blocks(
     declared: Sequence[AnyDeclaration] | None = None,
     start: int = 0,
     stop: int = WHOLE,
+    tosses: CoinStream | None = None,
 ) -> Iterator[Block]:
-    """Yield blocks of raw rows of the named columns, in the order of the lines: of those that begin in a range of bytes."""
+    """Yield blocks of raw rows of the named columns, in the order of the lines: of those that begin in a range of bytes.
+
+    With `tosses`, only the lines whose coins show heads are looked into.
+    """
     with file.open() as stream:
         header = _header(where, file, stream)
         lines = _Lines(file.dialect, len(header), [header.index(name) for name in names], declared)
         if start > 0 and start > stream.tell():
             stream.seek(start - 1)
             stream.readline()  # the rest of a line that begins before, or the newline that ends it
-        for chunk in line_chunks(stream, stop):
+        for chunk in line_chunks(stream, stop, tosses):
             yield lines.block(chunk)
 
 
@@ -142,8 +148,23 @@ def _is_number(name: str) -> bool:
 # -- lines -----------------------------------------------------------------------------------------------------------------
 
 
-def line_chunks(stream: BinaryIO, stop: int = WHOLE) -> Iterator[bytes]:
-    """Yield the whole lines that begin before `stop`, some megabytes at a time, none empty, each ended by one newline."""
+def line_chunks(stream: BinaryIO, stop: int = WHOLE, tosses: CoinStream | None = None) -> Iterator[bytes]:
+    """Yield the whole lines that begin before `stop`, some megabytes at a time, none empty, each ended by one newline.
+
+    With `tosses`, those whose coins show heads.
+    """
+    chunks = _all_lines(stream, stop)
+    return chunks if tosses is None else (_heads(chunk, tosses) for chunk in chunks)
+
+
+def _heads(chunk: bytes, tosses: CoinStream) -> bytes:
+    ends = np.flatnonzero(np.frombuffer(chunk, dtype=np.uint8) == NEWLINE)
+    heads = tosses.take(len(ends))
+    first = np.where(heads > 0, ends[heads - 1] + 1, 0)
+    return b"".join(chunk[start : end + 1] for start, end in zip(first.tolist(), ends[heads].tolist(), strict=True))
+
+
+def _all_lines(stream: BinaryIO, stop: int) -> Iterator[bytes]:
     left = WHOLE if stop == WHOLE else stop - stream.tell()  # a compressed file has no place to tell
     rest = b""
     while read := stream.read(max(0, min(CHUNK_BYTES, left))):

@@ -21,7 +21,15 @@ import pyarrow.compute as pc
 from cloister.data._values import as_numbers, to_number
 from cloister.domain import LEVELS_OF_A_FLAG, AnyDeclaration, Category, Date, Flag, Number, days_of, level_key
 
-__all__ = ["decode_array", "decode_arrow", "decode_moments", "decode_objects", "decode_temporal", "spread_doubles"]
+__all__ = [
+    "decode_array",
+    "decode_arrow",
+    "decode_moments",
+    "decode_objects",
+    "decode_temporal",
+    "spread_doubles",
+    "without_views",
+]
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
 ReadValue: TypeAlias = Callable[[Any], float]
@@ -31,6 +39,7 @@ SECONDS_A_DAY = 86400
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 EPOCH = date(1970, 1, 1).toordinal()
 FIRST_DAY, LAST_DAY = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH  # of the calendar that Python has
+VIEWS = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
 DECIMAL_BITS = 128  # of the usual decimals of Arrow
 WHOLE_DIGITS = 19  # of a decimal that may be a whole number of 64 bits
 
@@ -134,8 +143,13 @@ def _decode_dictionary(chunk: pa.DictionaryArray, declared: AnyDeclaration) -> D
     if len(chunk.dictionary) <= len(chunk):
         return spread_doubles(_decode_chunk(chunk.dictionary, declared), places)
     used, places = np.unique(places, return_inverse=True)  # a few rows of many: most entries are not theirs
-    entries = chunk.dictionary.take(pa.array(used, mask=used < 0))
+    entries = without_views(chunk.dictionary).take(pa.array(used, mask=used < 0))
     return _decode_chunk(entries, declared)[places.ravel()]
+
+
+def without_views(values: Any) -> Any:
+    """Return a column, or a part of one, in a form that Arrow can take values from: from views of text it cannot."""
+    return values.cast(VIEWS[str(values.type)]) if str(values.type) in VIEWS else values
 
 
 def _places(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:

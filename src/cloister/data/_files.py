@@ -8,6 +8,7 @@ data: any process that sees the same files can read it.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -18,9 +19,10 @@ from cloister.data._csv import CHUNK_BYTES, WHOLE, csv_blocks, csv_names
 from cloister.data._formats import Dialect, Format, TextOptions, common_kind, dialect_of, format_of
 from cloister.data._json_lines import json_blocks
 from cloister.data._places import Place, TextFile, find_places
-from cloister.data._table import columns_of, to_matrix
+from cloister.data._table import columns_of, take_rows, to_matrix
 from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
+from cloister.privacy import CoinStream
 
 __all__ = ["FileSet", "Piece", "describe_files", "find_files"]
 
@@ -56,10 +58,10 @@ class Piece:
         per_block = CHUNK_BYTES if self.is_text else DOUBLE * len(self.names) * block_rows(len(self.names))
         return -(-self.size // per_block)
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order."""
+    def blocks(self, tosses: CoinStream | None = None) -> Iterator[Block]:
+        """Yield blocks of raw rows, in order. With `tosses`, the others than those whose coins show heads are not decoded."""
         try:
-            yield from self._read()
+            yield from self._read(tosses)
             return
         except DataError:
             raise
@@ -67,17 +69,17 @@ class Piece:
             kind = type(error).__name__
         raise _unreadable(self.where, self.place, kind)
 
-    def _read(self) -> Iterator[Block]:
-        if self.format.kind == "parquet":
-            return self._parquet_blocks()
-        if self.format.kind == "arrow":
-            return self._arrow_blocks()
+    def _read(self, tosses: CoinStream | None) -> Iterator[Block]:
+        if not self.is_text:
+            tables = self._parquet_tables() if self.format.kind == "parquet" else self._arrow_tables()
+            return (to_matrix(_heads(table, tosses), self.declared) for table in tables)
         file = TextFile(place=self.place, dialect=self.dialect, compression=self.format.compression)
+        given: dict[str, Any] = {"declared": self.declared, "start": self.start, "stop": self.stop, "tosses": tosses}
         if self.format.kind == "json":
-            return json_blocks(file, self.names, declared=self.declared, start=self.start, stop=self.stop)
-        return csv_blocks(self.where, file, self.names, declared=self.declared, start=self.start, stop=self.stop)
+            return json_blocks(file, self.names, **given)
+        return csv_blocks(self.where, file, self.names, **given)
 
-    def _parquet_blocks(self) -> Iterator[Block]:
+    def _parquet_tables(self) -> Iterator[pa.Table]:
         names = list(self.names)
         with (
             self.place.open_arrow() as stream,
@@ -86,9 +88,9 @@ class Piece:
             for batch in source.iter_batches(
                 batch_size=block_rows(len(names)), row_groups=list(range(self.start, self.stop)), columns=names
             ):
-                yield to_matrix(pa.Table.from_batches([batch]).select(names), self.declared)
+                yield pa.Table.from_batches([batch]).select(names)
 
-    def _arrow_blocks(self) -> Iterator[Block]:
+    def _arrow_tables(self) -> Iterator[pa.Table]:
         names, size = list(self.names), block_rows(len(self.names))
         with self.place.open_arrow() as stream:
             reader = _arrow_reader(stream, names)
@@ -97,7 +99,11 @@ class Piece:
                 table = pa.Table.from_batches([batch]).select(names)
                 table.validate()
                 for start in range(0, table.num_rows, size):
-                    yield to_matrix(table.slice(start, size), self.declared)
+                    yield table.slice(start, size)
+
+
+def _heads(table: pa.Table, tosses: CoinStream | None) -> pa.Table:
+    return table if tosses is None else take_rows(table, tosses.take(table.num_rows))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from cloister.data._decode import decode_objects
 from cloister.data._places import TextFile
 from cloister.data._values import doubles_of
 from cloister.domain import AnyDeclaration
+from cloister.privacy import CoinStream
 
 __all__ = ["json_blocks"]
 
@@ -30,14 +31,18 @@ def json_blocks(
     declared: Sequence[AnyDeclaration] | None = None,
     start: int = 0,
     stop: int = WHOLE,
+    tosses: CoinStream | None = None,
 ) -> Iterator[Block]:
-    """Yield blocks of raw rows of the named columns, in the order of the lines: of those that begin in a range of bytes."""
+    """Yield blocks of raw rows of the named columns, in the order of the lines: of those that begin in a range of bytes.
+
+    With `tosses`, only the lines whose coins show heads are looked into.
+    """
     encoding = file.dialect.encoding
     with file.open() as stream:
         if start > 0:
             stream.seek(start - 1)
             stream.readline()  # the rest of a line that begins before, or the newline that ends it
-        for chunk in line_chunks(stream, stop):
+        for chunk in line_chunks(stream, stop, tosses):
             found = [_object(line, encoding) for line in chunk.split(b"\n")[:-1]]
             block = np.empty((len(found), len(names)))
             for index, name in enumerate(names):

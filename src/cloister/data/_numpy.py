@@ -4,6 +4,7 @@
 Objects, masked entries and numbers longer than a double are converted once, each by itself.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,16 @@ __all__ = ["ArrayRows", "as_matrix"]
 class ArrayRows(MemoryRows):
     """Rows of a 2-d array."""
 
-    def __init__(self, array: npt.NDArray[Any], *, feature_names: tuple[str, ...] | None = None, n_jobs: int = 1) -> None:
-        super().__init__(array.shape[0], array.shape[1], feature_names, n_jobs)
+    def __init__(
+        self,
+        array: npt.NDArray[Any],
+        *,
+        feature_names: tuple[str, ...] | None = None,
+        n_jobs: int = 1,
+        nullable: tuple[bool, ...] | None = None,
+        lengths: Sequence[int] | None = None,
+    ) -> None:
+        super().__init__(array.shape[0], array.shape[1], feature_names, n_jobs, nullable=nullable, lengths=lengths)
         self._array = array
 
     def block(self, start: int, stop: int) -> Block:
@@ -30,7 +39,7 @@ class ArrayRows(MemoryRows):
         return self._array[start:stop]
 
     def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, in that order."""
+        """Return the rows at some positions, which ascend."""
         return np.asarray(self._array[positions])
 
 

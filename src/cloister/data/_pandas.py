@@ -48,7 +48,7 @@ class FrameRows(MemoryRows):
         return _matrix([column[start:stop] for column in self._columns])
 
     def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, in that order."""
+        """Return the rows at some positions, which ascend."""
         return _matrix([column.take(positions) for column in self._columns])
 
 

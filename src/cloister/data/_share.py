@@ -8,7 +8,7 @@ fails, rows among them, to their logs.
 
 import ctypes
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
@@ -16,15 +16,39 @@ from typing import Any
 
 import numpy as np
 
-from cloister.data._backend import Block, Integers, Kernel, block_rows, empty_block, merge_of, one_blas_thread, slices
+from cloister.data._backend import (
+    Block,
+    Integers,
+    Kernel,
+    block_rows,
+    empty_block,
+    end_to_end,
+    merge_of,
+    one_blas_thread,
+    slices,
+)
 from cloister.data._files import Piece
 from cloister.data._numpy import as_matrix
 from cloister.data._pandas import matrix_of_frame
 from cloister.data._values import as_numbers
 from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
+from cloister.privacy import Coins, CoinStream
 
-__all__ = ["Failure", "Share", "fold_blocks", "hold", "join_shares", "share_of", "unpack"]
+__all__ = [
+    "Failure",
+    "Sampled",
+    "Share",
+    "draw_part",
+    "failure_of",
+    "fold_blocks",
+    "hold",
+    "join_parts",
+    "join_sampled",
+    "join_shares",
+    "share_of",
+    "unpack",
+]
 
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # the settings' numbers in the GNU C library
@@ -45,6 +69,20 @@ class Share:
     integers: Integers
     size: int = 0  # bytes of the rows, for deciding whether they fit into memory
     failure: Failure | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sampled:
+    """Rows of a sample: those that were drawn from some parts, end to end."""
+
+    rows: Block
+    lengths: dict[int, int]  # how many rows are of the part with this number
+
+    def draw(self, coins: Coins) -> "Sampled":
+        """Return a sample of the sample; how parts were joined does not change it."""
+        heads = {number: coins.partition(number).take(length) for number, length in self.lengths.items()}
+        positions = end_to_end(list(heads.values()), list(self.lengths.values()))
+        return Sampled(self.rows[positions], {number: len(part) for number, part in heads.items()})
 
 
 @lru_cache(maxsize=4)
@@ -76,6 +114,45 @@ def hold(where: str, part: Any, *, declared: tuple[AnyDeclaration, ...] | None =
         return _failure(where, error)
 
 
+def draw_part(
+    where: str, part: Any, coins: Coins, number: int, *, declared: tuple[AnyDeclaration, ...] | None = None
+) -> Sampled | Failure:
+    """Return the rows of a part whose coins show heads; the others are not read. `number` is that of the part."""
+    if isinstance(part, Failure):
+        return part
+    try:
+        if isinstance(part, Sampled):
+            return part.draw(coins)
+        rows = _heads(where, part, coins.partition(number), declared)
+        return rows if isinstance(rows, Failure) else Sampled(rows, {number: len(rows)})
+    except Exception as error:
+        return _failure(where, error)
+
+
+def _heads(where: str, part: Any, tosses: CoinStream, declared: tuple[AnyDeclaration, ...] | None) -> Block | Failure:
+    if isinstance(part, Piece):
+        return np.concatenate([empty_block(len(part.names)), *part.blocks(tosses)])
+    if hasattr(part, "iloc"):
+        return hold(where, part.iloc[tosses.take(len(part))], declared=declared)
+    return hold(where, np.asanyarray(part)[tosses.take(len(part))])
+
+
+def join_parts(parts: list[Sampled | Failure]) -> Sampled | Failure:
+    """Join parts of a sample; one that failed makes the whole fail."""
+    return failure_of(parts) or join_sampled([part for part in parts if isinstance(part, Sampled)])
+
+
+def join_sampled(parts: Sequence[Sampled]) -> Sampled:
+    """Join parts of a sample."""
+    lengths = {number: length for part in parts for number, length in part.lengths.items()}
+    return Sampled(np.concatenate([part.rows for part in parts]), lengths)
+
+
+def failure_of(parts: Iterable[Any]) -> Failure | None:
+    """Return the first failure, if any part is one."""
+    return next((part for part in parts if isinstance(part, Failure)), None)
+
+
 def share_of(where: str, part: Any, packed: bytes, *, declared: tuple[AnyDeclaration, ...] | None = None) -> Share:
     """Return what one part of the rows answers."""
     if isinstance(part, Failure):
@@ -84,7 +161,7 @@ def share_of(where: str, part: Any, packed: bytes, *, declared: tuple[AnyDeclara
         kernel = unpack(packed)
         if isinstance(part, Piece):
             return Share(fold_blocks(part.blocks(), kernel, len(part.names)), part.size)
-        matrix = hold(where, part, declared=declared)
+        matrix = part.rows if isinstance(part, Sampled) else hold(where, part, declared=declared)
         if isinstance(matrix, Failure):
             return Share(None, failure=matrix)
         return Share(fold_blocks(_slices(matrix), kernel, matrix.shape[1]), matrix.nbytes)

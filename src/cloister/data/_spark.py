@@ -9,23 +9,36 @@ the others are read again.
 
 import pickle
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from cloister.data._backend import Block, Integers, Kernel, Source, Watch, block_rows, empty_block, merge_of
+from cloister.data._backend import (
+    Block,
+    Integers,
+    Kernel,
+    Source,
+    Watch,
+    blank_block,
+    block_rows,
+    empty_block,
+    merge_of,
+    reads_values,
+    slices,
+)
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Chosen, Column, Holds, choose_columns, declared_of
 from cloister.data._files import FileSet, Piece
-from cloister.data._share import fold_blocks, unpack
-from cloister.data._spark_driver import Job, explain, start_session
+from cloister.data._share import Sampled, fold_blocks, join_sampled, unpack
+from cloister.data._spark_driver import Job, explained, start_session
 from cloister.data._table import to_matrix
 from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
+from cloister.privacy import Coins
 
 __all__ = ["SparkRows", "open_collection", "open_files"]
 
@@ -40,6 +53,7 @@ HOLDS = {
 }
 NEVER_NULL = (Holds.BOOL, Holds.INTEGER, Holds.TIME)  # where a field says so
 FEW_PARTITIONS, FEW_BYTES = 16, 1 << 25  # up to where the driver joins all answers itself
+SAMPLE_PARTITIONS = 16  # a sample has no more: its rows are few, and every partition is a task
 MANY_PARTITIONS = 4096  # from where answers are joined on three levels
 
 
@@ -59,6 +73,7 @@ class SparkRows(Source):
         self._where = where
         self._partitions = partitions
         self._blocks: Any = None  # kept by the executors
+        self._n_folds = 0  # after which more were expected
 
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Broadcast the kernel to the partitions and join what they answer, as a tree."""
@@ -67,28 +82,56 @@ class SparkRows(Source):
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
         nothing = kernel(empty_block(self._n_features))
         size = int(getattr(nothing, "nbytes", 0))
-        found = self._answer(packed, size, watch, keep=cache is not None)
+        if not reads_values(kernel) and (count := self._count(watch)) is not None:
+            return kernel(blank_block(count, self._n_features))
+        found = explained(self._where, lambda: self._answer(packed, size, watch, keep=cache is not None))
         return nothing if found is None else merge_of(kernel)(nothing, found)
+
+    def _count(self, watch: Watch | None) -> int | None:
+        """Return the number of rows, if Spark can count them by itself: they need not be brought into Python."""
+        count = self._partitions.count
+        if count is None:
+            return None
+        return int(explained(self._where, lambda: Job(self._where, self._partitions.context, watch).run(count)))
 
     def _answer(self, packed: bytes, size: int, watch: Watch | None, *, keep: bool) -> Integers | None:
         context = self._partitions.context
+        if keep:
+            self._keep()
+        question = context.broadcast(packed)
         try:
-            if keep:
-                self._keep()
-            question = context.broadcast(packed)
-            try:
-                return Job(self._where, context, watch).run(partial(self._ask, question, size))
-            finally:
-                question.destroy()
-        except DataError:
-            raise
-        except Exception as error:  # it may quote what was being computed
-            failure = explain(self._where, error)
-        raise failure
+            return Job(self._where, context, watch).run(partial(self._ask, question, size))
+        finally:
+            question.destroy()
+
+    def sample(self, coins: Coins, *, watch: Watch | None = None) -> "SparkRows":
+        """Draw the sample where the rows are. Executors keep it in few partitions: every later question is a job."""
+        return _SparkSample(self, explained(self._where, lambda: self._draw(coins, watch)))
+
+    def _draw(self, coins: Coins, watch: Watch | None) -> Any:
+        """Return the parts of a sample, kept. They are drawn side by side by all executors first, then joined."""
+        context = self._partitions.context
+        if self._blocks is None:
+            drawn = self._partitions.drawn(coins, self._n_features)
+        else:
+            drawn = self._blocks.mapPartitionsWithIndex(partial(_draw_blocks, coins, self._n_features))
+        drawn = drawn.persist(_memory_only())
+        try:
+            Job(self._where, context, watch).run(drawn.count)
+            joined = drawn.coalesce(min(SAMPLE_PARTITIONS, max(1, context.defaultParallelism)))
+            joined = joined.mapPartitions(_join_drawn).persist(_memory_only())
+            Job(self._where, context, None).run(joined.count)
+        finally:
+            _forget(drawn)
+        return joined
 
     def _keep(self) -> None:
-        """Have the executors keep the rows from now on, unless their owner does."""
-        if self._blocks is None and not self._partitions.kept:
+        """Have the executors keep the rows from the second question on, unless there is nothing to be gained by it.
+
+        Bringing rows into the form in which they are kept takes as long as two or three questions about them.
+        """
+        self._n_folds += 1
+        if self._n_folds > 1 and self._blocks is None and not self._partitions.kept:
             self._blocks = self._partitions.blocks(self._n_features).persist(_memory_only())
             weakref.finalize(self, _forget, self._blocks)
 
@@ -101,6 +144,31 @@ class SparkRows(Source):
         return shares.treeAggregate(None, join, join, _depth(shares.getNumPartitions(), size))
 
 
+class _SparkSample(SparkRows):
+    """A sample that executors keep. A partition that is lost is drawn again, with the same coins. It keeps its source."""
+
+    def __init__(self, source: SparkRows, parts: Any) -> None:
+        names, nullable = source.feature_names or (), source.nullable
+        super().__init__(source._where, source._partitions, source.n_features, names, nullable=nullable)
+        self._source = source
+        self._blocks = parts
+        weakref.finalize(self, _forget, parts)
+
+    def _count(self, watch: Watch | None) -> None:
+        """Leave counting to Python, where the rows are already."""
+
+    def _answer(self, packed: bytes, size: int, watch: Watch | None, *, keep: bool) -> Integers | None:
+        """Send the question with the tasks, which are few, and join what they answer here."""
+        shares = self._blocks.mapPartitions(partial(_fold_packed, packed, self._n_features))
+        found = Job(self._where, self._partitions.context, watch).run(shares.collect)
+        return reduce(merge_of(unpack(packed)), found) if found else None
+
+    def _draw(self, coins: Coins, watch: Watch | None) -> Any:
+        parts = self._blocks.map(partial(_draw_again, coins)).persist(_memory_only())
+        Job(self._where, self._partitions.context, watch).run(parts.count)
+        return parts
+
+
 class _FramePartitions:
     """Partitions of a data frame, reached in Arrow batches; `declared` says what its columns are."""
 
@@ -109,6 +177,7 @@ class _FramePartitions:
         self._frame = frame
         self._declared = declared
         self.context = frame.sparkSession.sparkContext
+        self.count = frame.count
 
     @property
     def kept(self) -> bool:
@@ -127,23 +196,35 @@ class _FramePartitions:
         packed = self._frame.mapInArrow(partial(_pack_batches, n_features, self._declared), "block binary")
         return packed.rdd.map(partial(_matrix, n_features))
 
+    def drawn(self, coins: Coins, n_features: int) -> Any:
+        """Return a sample of each partition."""
+        from pyspark.sql.functions import spark_partition_id
+
+        # The number comes with the rows: that of the task would be another one where a lost partition is drawn again.
+        numbered = self._frame.select("*", spark_partition_id().alias("partition"))
+        return numbered.mapInArrow(partial(_draw_batches, coins, n_features, self._declared), "part binary").rdd.map(_first)
+
 
 class _FilePartitions:
     """Pieces of files, each read where it is needed."""
 
-    kept = False
-
     def __init__(self, context: Any, pieces: list[Piece]) -> None:
         self.context = context
-        self._pieces = context.parallelize(pieces, max(1, len(pieces)))
+        self.count: Callable[[], int] | None = None
+        self.kept = not any(piece.is_text or piece.place.address for piece in pieces)  # reading others takes no longer
+        self._pieces = context.parallelize(list(enumerate(pieces)), max(1, len(pieces)))
 
     def shares(self, question: Any, n_features: int) -> Any:
         """Return what each piece answers."""
-        return self._pieces.map(partial(_fold_piece, question, n_features))
+        return self._pieces.values().map(partial(_fold_piece, question, n_features))
 
     def blocks(self, n_features: int) -> Any:
         """Return the rows as matrices, in the form in which they are kept."""
-        return self._pieces.flatMap(_read_piece)
+        return self._pieces.values().flatMap(_read_piece)
+
+    def drawn(self, coins: Coins, n_features: int) -> Any:
+        """Return a sample of each piece."""
+        return self._pieces.map(partial(_draw_piece, coins, n_features))
 
 
 def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int) -> SparkRows:
@@ -199,8 +280,20 @@ def _describe(field: Any) -> Column:
 # -- what runs on executors ------------------------------------------------------------------------------------------------
 
 
-def _fold(question: Any, n_features: int, blocks: Iterable[Block]) -> Iterator[Integers]:
-    yield fold_blocks(blocks, unpack(question.value), n_features)
+def _fold(question: Any, n_features: int, blocks: Iterable[Block | Sampled]) -> Iterator[Integers]:
+    yield fold_blocks(_matrices(blocks), unpack(question.value), n_features)
+
+
+def _fold_packed(packed: bytes, n_features: int, blocks: Iterable[Block | Sampled]) -> Iterator[Integers]:
+    yield fold_blocks(_matrices(blocks), unpack(packed), n_features)
+
+
+def _matrices(blocks: Iterable[Block | Sampled]) -> Iterator[Block]:
+    for block in blocks:
+        if isinstance(block, Sampled):
+            yield from slices(block.rows, block_rows(block.rows.shape[1]))
+        else:
+            yield block
 
 
 def _fold_piece(question: Any, n_features: int, piece: Piece) -> Integers:
@@ -219,6 +312,44 @@ def _pack_batches(
 ) -> Iterator[pa.RecordBatch]:
     for block in _gather(batches, n_features, declared):
         yield pa.record_batch({"block": pa.array([block.tobytes()], pa.binary())})
+
+
+def _draw_blocks(coins: Coins, n_features: int, number: int, blocks: Iterable[Block]) -> Iterator[Sampled]:
+    tosses = coins.partition(number)
+    rows = np.concatenate([empty_block(n_features), *(block[tosses.take(len(block))] for block in blocks)])
+    yield Sampled(rows, {number: len(rows)})
+
+
+def _draw_piece(coins: Coins, n_features: int, numbered: tuple[int, Piece]) -> Sampled:
+    number, piece = numbered
+    rows = np.concatenate([empty_block(n_features), *piece.blocks(coins.partition(number))])
+    return Sampled(rows, {number: len(rows)})
+
+
+def _draw_batches(
+    coins: Coins, n_features: int, declared: tuple[AnyDeclaration, ...] | None, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    number, tosses, kept = 0, None, []
+    for batch in batches:
+        if batch.num_rows and tosses is None:
+            number = batch.column(n_features)[0].as_py()
+            tosses = coins.partition(number)
+        if tosses is not None:
+            kept.append(batch.take(pa.array(tosses.take(batch.num_rows))))
+    if kept:
+        table = pa.Table.from_batches(kept)
+        rows = to_matrix(table.select(table.column_names[:n_features]), declared)
+        yield pa.record_batch({"part": pa.array([pickle.dumps(Sampled(rows, {number: len(rows)}))], pa.binary())})
+
+
+def _draw_again(coins: Coins, part: Sampled) -> Sampled:
+    return part.draw(coins)
+
+
+def _join_drawn(parts: Iterable[Sampled]) -> Iterator[Sampled]:
+    found = list(parts)
+    if found:
+        yield join_sampled(found)
 
 
 def _gather(batches: Iterable[pa.RecordBatch], n_features: int, declared: tuple[AnyDeclaration, ...] | None) -> Iterator[Block]:

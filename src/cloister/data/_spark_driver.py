@@ -10,12 +10,14 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from itertools import count
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from cloister.data._backend import Watch
 from cloister.exceptions import DataError
 
-__all__ = ["Job", "explain", "start_session"]
+__all__ = ["Job", "explain", "explained", "start_session"]
+
+Result = TypeVar("Result")
 
 CONNECT_SECONDS = 10.0
 PATIENCE_SECONDS = 120.0  # without a task at work
@@ -101,6 +103,17 @@ class Job:
         jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
         stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
         return [stage for stage in stages if stage is not None]
+
+
+def explained(where: str, work: Callable[[], Result]) -> Result:
+    """Return what the work returns. An error of Spark's becomes one that quotes nothing and does not carry it along."""
+    try:
+        return work()
+    except DataError:
+        raise
+    except Exception as error:  # it may quote what was being computed
+        failure = explain(where, error)
+    raise failure
 
 
 def explain(where: str, error: Exception) -> DataError:

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from cloister.data._backend import Block
 from cloister.data._columns import Column, Holds
-from cloister.data._decode import decode_arrow
-from cloister.domain import AnyDeclaration, Number
+from cloister.data._decode import decode_arrow, without_views
+from cloister.domain import AnyDeclaration, IntArray, Number
 from cloister.exceptions import DataError
 
-__all__ = ["cast_to_doubles", "columns_of", "holds_of", "is_number", "table_of", "to_matrix"]
+__all__ = ["cast_to_doubles", "columns_of", "holds_of", "is_number", "table_of", "take_rows", "to_matrix"]
 
 TEXTS = ("string", "large_string", "string_view")
 
@@ -61,6 +61,13 @@ def is_number(kind: pa.DataType) -> bool:
 def cast_to_doubles(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
     """Return a column of numbers; a null is a missing value."""
     return np.asarray(pc.cast(column, pa.float64(), safe=False).to_numpy())
+
+
+def take_rows(table: pa.Table, positions: IntArray) -> pa.Table:
+    """Return the rows at ascending positions."""
+    first, end = (int(positions[0]), int(positions[-1]) + 1) if len(positions) else (0, 0)
+    near = table.slice(first, end - first)
+    return pa.table([*map(without_views, near.columns)], names=table.column_names).take(pa.array(positions - first))
 
 
 def to_matrix(table: pa.Table, declared: tuple[AnyDeclaration, ...] | None = None) -> Block:

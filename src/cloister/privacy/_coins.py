@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
 
 import numpy as np
+import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import IntArray
+from cloister.domain import FloatArray, IntArray
 from cloister.privacy._entropy import Entropy, KeyedWords
 
 __all__ = ["CoinStream", "Coins", "check_share"]
@@ -34,7 +35,7 @@ WORD_BITS = 64
 SMALLEST_SHARE = 2.0**-30
 FIRST_CHUNK, LARGEST_CHUNK = 1 << 6, 1 << 15  # heads found at a time: what a chunk holds depends on its number alone
 SMALLEST_WORD = 1 << 46  # below it, the digits that a word leaves open matter too much for double precision
-UNSURE = 2.0**-44  # bound on the error of a logarithm of such a word in double precision, twice over
+UNSURE = 2.0**-44  # bound on the error of a logarithm in double precision, twice over
 GUARD_DIGITS = 15
 
 
@@ -99,12 +100,22 @@ class CoinStream:
 def _gaps(source: KeyedWords, scale: float, count: int) -> IntArray:
     """Draw `count` independent integers g with probability proportional to ``exp(-g / scale)``, exactly."""
     words = source.take(count)
-    products = np.log(np.maximum(words, 1).astype(np.float64) * 2.0**-WORD_BITS) * -scale
+    products = _products(words, scale)
     gaps = np.floor(products)
     rest, unsure = products - gaps, scale * UNSURE
     for index in np.flatnonzero((rest < unsure) | (rest > 1 - unsure) | (words < SMALLEST_WORD)):
         gaps[index] = _exact_gap(source, scale, int(words[index]))
     return gaps.astype(np.int64)
+
+
+def _products(words: npt.NDArray[np.uint64], scale: float) -> FloatArray:
+    """Return ``-scale * log(U)`` for uniform numbers U of which the first digits are given.
+
+    From `SMALLEST_WORD` on, the digits that are not given change a logarithm by at most 2**-46, rounding the word changes it by
+    2**-53, and the logarithm itself, of size at most 12.5, is off by at most four units in its last place, 2**-47. Together
+    that is less than 2**-45, in units of the scale.
+    """
+    return np.asarray(np.log(np.maximum(words, 1).astype(np.float64) * 2.0**-WORD_BITS) * -scale)
 
 
 def _exact_gap(source: KeyedWords, scale: float, word: int) -> int:

@@ -118,6 +118,7 @@ class RowCount(Question):
     """How many rows there are."""
 
     name: ClassVar[str] = "row_count"
+    reads_values: ClassVar[bool] = False
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -27,6 +27,11 @@ class Together:
 
     raw = False
 
+    @property
+    def reads_values(self) -> bool:
+        """Whether any of them looks into rows."""
+        return any(question.reads_values for question in self.questions)
+
     def __post_init__(self) -> None:
         for question in self.questions:
             if type(question).merge is not Question.merge or question.raw:

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of files: one pass keeps the rows whose coins show heads, and looks into no others. Imported by the files' backend.
+
+A piece of the files is a partition, the same one for every engine, so that the same coins give the same sample everywhere. It
+is read in order, and what is kept of it depends on its own coins and rows alone. Pieces are read side by side.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from threading import Lock
+
+import numpy as np
+
+from cloister.data._backend import Block, LocalRows, Watch, block_rows, empty_block
+from cloister.data._files import Piece
+from cloister.privacy import Coins
+
+__all__ = ["ThinnedFiles", "draw_pieces", "gather"]
+
+LOOK_SECONDS = 0.25
+
+
+def draw_pieces(
+    pieces: Sequence[Piece], coins: Coins, *, n_jobs: int, limit: int, watch: Watch | None
+) -> list[list[Block]] | None:
+    """Return the rows whose coins show heads, piece by piece; None where they hold more than `limit` numbers."""
+    work = _Drawing(coins, limit=limit, n_blocks=sum(piece.n_blocks for piece in pieces))
+    with ThreadPoolExecutor(n_jobs, thread_name_prefix="cloister-reader") as pool:
+        futures = [pool.submit(work.draw, number, piece) for number, piece in enumerate(pieces)]
+        try:
+            _await(futures, lambda: watch and watch(work.part))
+        finally:
+            work.stopped = True
+            pool.shutdown(cancel_futures=True)
+    return None if work.free < 0 else [future.result() for future in futures]
+
+
+class _Drawing:
+    """What the threads of one pass share: how many numbers may still be kept, and how far they are."""
+
+    def __init__(self, coins: Coins, *, limit: int, n_blocks: int) -> None:
+        self._coins = coins
+        self._n_blocks = max(n_blocks, 1)
+        self._lock = Lock()
+        self._n_read = 0
+        self.free = limit
+        self.stopped = False
+
+    @property
+    def part(self) -> float:
+        """The part of the pass that is done."""
+        return min(self._n_read / self._n_blocks, 1.0)
+
+    def draw(self, number: int, piece: Piece) -> list[Block]:
+        """Return the rows of one piece whose coins show heads, in its blocks; fewer where the pass has come to nothing."""
+        kept = []
+        for block in piece.blocks(self._coins.partition(number)):
+            with self._lock:
+                self._n_read += 1
+                self.free -= block.size
+            if self.stopped or self.free < 0:
+                break
+            kept.append(block)
+        return kept
+
+
+def _await(futures: Sequence[Future[list[Block]]], look: Callable[[], object]) -> None:
+    """Wait for all, or for the first that fails; `look` is called from this thread now and then, and at the end."""
+    waiting = set(futures)
+    while waiting:
+        finished, waiting = wait(waiting, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
+        for future in finished:
+            future.result()
+        look()
+
+
+class ThinnedFiles(LocalRows):
+    """The rows of files whose coins show heads, where they are too many to be kept: drawn again for every question."""
+
+    reads_ahead = True
+
+    def __init__(self, pieces: Sequence[Piece], coins: Coins, *, like: LocalRows) -> None:
+        super().__init__(like.n_features, like.feature_names, like.n_jobs, nullable=like.nullable)
+        self.kept_numbers = like.kept_numbers
+        self._pieces = pieces
+        self._coins = coins
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield blocks of raw rows, in order."""
+        for number, piece in enumerate(self._pieces):
+            yield from gather(piece.blocks(self._coins.partition(number)), self._n_features)
+
+
+def gather(blocks: Iterator[Block], n_features: int) -> Iterator[Block]:
+    """Yield the rows of small blocks in blocks of a good size."""
+    waiting, size = [empty_block(n_features)], block_rows(n_features)
+    for block in blocks:
+        waiting.append(block)
+        if sum(map(len, waiting)) >= size:
+            yield np.concatenate(waiting)
+            waiting = waiting[:1]
+    if len(waiting) > 1:
+        yield np.concatenate(waiting)
