@@ -30,6 +30,8 @@ FAST = [
     "missing-dropped",
     "scaled-by-rows",
     "exact-means",
+    "coins-public",
+    "coins-by-content",
     "debit-skipped",
     "overspent",
 ]

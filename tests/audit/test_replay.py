@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of replay: given the same answers, no estimator asks its neighbour another question or moves too far."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from cloister.audit import (
     run_case,
 )
 from cloister.audit._declared import declared_fit, declared_neighbours, declared_table
+from cloister.cluster._plan import Planner
 from cloister.data import LocalRows
 from cloister.domain import ColumnFrame, Frame, Relation
 from cloister.questions import NearestSums
@@ -37,8 +39,8 @@ from cloister.vault import Vault
 QUICK, FULL = Settings(quick=True), Settings()
 
 
-def fit(table: Any) -> KMeans:
-    return KMeans(2, epsilon=3.0, bounds=(-1, 1), n_init=1, n_jobs=1, random_state=1).fit(table)
+def fit(table: Any, **options: Any) -> KMeans:
+    return KMeans(2, epsilon=3.0, bounds=(-1, 1), n_init=1, n_jobs=1, random_state=1, **options).fit(table)
 
 
 @pytest.fixture
@@ -222,3 +224,39 @@ def test_nothing_stays_behind(rows: np.ndarray) -> None:
     import cloister.cluster._base as base
 
     assert base.Vault is Vault
+
+
+# -- samples: rows that both tables have get the same coins ----------------------------------------------------------------
+
+
+@pytest.fixture
+def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every step of a plan ask a part of the rows; steps take turns."""
+    step, shares = Planner.step, itertools.cycle([0.5, 0.8, 1.0, 0.4])
+    planned: dict[str, float] = {}
+
+    def sampling(self: Planner, name: str, *given: Any, **options: Any) -> Any:
+        return step(self, name, *given, **{**options, "row_share": planned.setdefault(name, next(shares))})
+
+    monkeypatch.setattr(Planner, "step", sampling)
+
+
+@pytest.mark.parametrize("place", [0, 30])
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_a_fit_that_asks_samples_is_replayed(relation: str, place: int, rows: np.ndarray, sampled: None) -> None:
+    left = np.insert(rows, place, [1.0, -1.0], axis=0)
+    right = rows if relation == "add-remove" else np.insert(rows, place, [np.nan, 0.3], axis=0)
+    for one, other in ((left, right), (right, left)):
+        found = replay(lambda table: fit(table, neighbours=relation), one, other)
+        assert found.violations == ()
+        assert 0 < found.worst <= 1 + 1e-12
+    assert record(fit, left).coins
+
+
+def test_coins_that_stay_at_their_positions_would_move_answers_too_far(
+    rows: np.ndarray, sampled: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Why coins are secret: under a key that is known, a row at the front changes which of the others are in the sample."""
+    monkeypatch.setattr("cloister.audit._replay.sample_coupled", lambda source, coins: source.sample(coins))
+    found = replay(fit, rows, np.insert(rows, 0, [1.0, -1.0], axis=0))
+    assert any("times the sensitivity apart" in violation for violation in found.violations)

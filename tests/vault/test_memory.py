@@ -7,15 +7,17 @@ import weakref
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
 from cloister import GDP, Ball, FastLloyd, KMeans, Ledger, PEMeans
 from cloister.data import LocalRows, open_rows
 from cloister.data._arrow import FileRows
+from cloister.data._files import Piece
 from cloister.domain import Frame, Relation
 from cloister.privacy import Entropy
-from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums
+from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums, RowCount
 from cloister.vault import Vault
 
 FRAME = Ball(1.0).spread(2).frame()
@@ -67,10 +69,10 @@ def keep(monkeypatch):
     return set_limit
 
 
-def open_vault(table, **options):
+def open_vault(table, columns=None, **options):
     ledger = Ledger(GDP(100.0))
     account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
-    rows = open_rows(table, n_jobs=2)
+    rows = open_rows(table, columns, n_jobs=2)
     return Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0), **options)
 
 
@@ -169,3 +171,104 @@ def test_what_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatch):
     vault.close(GDP(100.0))
     gc.collect()
     assert not any(one() is not None for one in kept)
+
+
+# -- files that are small stay in memory as they are -------------------------------------------------------------------------
+
+
+def json_lines(rows, folder):
+    path = folder / "rows.jsonl"
+    path.write_text("".join(f'{{"x": {x!r}, "y": {y!r}}}\n' for x, y in rows.tolist()))
+    return path
+
+
+def zipped(rows, folder):
+    with pa.CompressedOutputStream(folder / "rows.csv.gz", "gzip") as stream:
+        pa.csv.write_csv(arrow(rows), stream)
+    return folder / "rows.csv.gz"
+
+
+def feather(rows, folder):
+    pa.feather.write_feather(arrow(rows), folder / "rows.feather")
+    return folder / "rows.feather"
+
+
+SMALL_FILES = {"parquet": parquet, "csv": csv, "csv.gz": zipped, "jsonl": json_lines, "feather": feather}
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """Return the pieces that were read, one entry for each time; pieces are small."""
+    seen, read = [], Piece._read
+    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 20_000)
+    monkeypatch.setattr(Piece, "_read", lambda piece, tosses: seen.append(piece.start) or read(piece, tosses))
+    return seen
+
+
+@pytest.mark.parametrize("bounds", [(-1, 1), "private"])
+@pytest.mark.parametrize("kind", SMALL_FILES)
+def test_a_small_file_is_read_once_in_a_fit(kind, bounds, rows, tmp_path, reads):
+    path = SMALL_FILES[kind](rows, tmp_path)
+    model = KMeans(3, epsilon=3.0, bounds=bounds, random_state=1, n_jobs=2).fit(open_rows(path, ["x", "y"], n_jobs=2))
+    assert len(model.privacy_receipt_.events) > 5
+    assert len(reads) == len(set(reads))
+    other = KMeans(3, epsilon=3.0, bounds=bounds, random_state=1, n_jobs=2).fit(rows)
+    assert np.array_equal(model.cluster_centers_, other.cluster_centers_)
+
+
+@pytest.mark.parametrize("kind", SMALL_FILES)
+def test_a_file_beyond_the_limit_is_read_for_every_question(kind, rows, tmp_path, reads, keep):
+    keep(5999)
+    vault = open_vault(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
+    for number in range(1, 4):
+        vault.ask(DistanceHistogram(edges=[0.5]), GDP(1.0))
+        assert reads.count(0) == number
+
+
+def test_text_in_columns_that_are_not_used_does_not_keep_a_file_from_being_held(rows, tmp_path, reads, keep):
+    """What a file of text holds is not known from its size."""
+    keep(rows.size)
+    table = arrow(rows).append_column("notes", [["a long story " * 9] * len(rows)])
+    pa.csv.write_csv(table, tmp_path / "rows.csv")
+    vault = open_vault(tmp_path / "rows.csv", columns=["x", "y"])
+    for _ in range(3):
+        vault.ask(DistanceHistogram(edges=[0.5]), GDP(1.0))
+    assert len(reads) == len(set(reads)) > 3
+
+
+def test_a_file_is_read_again_in_the_next_fit(rows, tmp_path):
+    source = open_rows(csv(rows, tmp_path))
+    for part in (rows, rows[:1000]):
+        csv(part, tmp_path)
+        vault = open_vault(source)
+        counts = [vault.ask(NearestCounts(points=POINTS), GDP(10.0)).value.sum() for _ in range(2)]
+        assert np.abs(np.array(counts) - len(part)).max() < 5
+        vault.close(GDP(100.0))
+
+
+def test_what_was_held_of_a_file_is_dropped_when_the_vault_is_closed(rows, tmp_path, monkeypatch):
+    read, held = Piece._read, []
+
+    def spy(piece, tosses):
+        for block in read(piece, tosses):
+            held.append(weakref.ref(block))
+            yield block
+
+    monkeypatch.setattr(Piece, "_read", spy)
+    vault = open_vault(csv(rows, tmp_path))
+    vault.ask(NearestCounts(points=POINTS), GDP(1.0))
+    gc.collect()
+    assert sum(one() is not None for one in held) >= 1
+    vault.close(GDP(100.0))
+    gc.collect()
+    assert not any(one() is not None for one in held)
+
+
+def test_rows_are_counted_without_being_cleaned_or_read(rows, tmp_path, monkeypatch, reads):
+    cleaned = count_calls(monkeypatch, Frame, "clean")
+    for table in (rows, arrow(rows), parquet(rows, tmp_path)):
+        assert abs(open_vault(table).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
+    assert reads == []
+    assert abs(open_vault(csv(rows, tmp_path)).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
+    assert len(reads) > 0
+    assert sum(cleaned) == 0

@@ -21,6 +21,7 @@ Change: TypeAlias = tuple[str, Callable[[Any], object]]  # where, and what is ma
 DRAW, CHOOSE = "cloister.privacy._events:Event.draw", "cloister.privacy._events:Event.choose"
 GAUSSIAN, WHOLE_PARTS = "cloister.privacy._mechanisms:rounded_gaussian", "cloister.privacy._samplers:_wholes"
 SEED = "cloister.privacy._entropy:Entropy.__init__"
+COINS, SAMPLE = "cloister.privacy._coins:Coins.draw", "cloister.data._backend:MemoryRows.sample"
 NOISY, TOGETHER, ASK = "cloister.vault:Vault._noisy", "cloister.vault:Vault._ask_together", "cloister.vault:Vault.ask"
 CLEAN, READ = "cloister.domain:Frame.clean", "cloister.data._backend:LocalRows._stream"
 CLEAN_DECLARED = "cloister.domain:ColumnFrame.clean"
@@ -137,6 +138,25 @@ def _first_event_for_all(together: Any) -> object:
             del vault._pay, vault._noisy
 
     return planted_together
+
+
+def _public_key(draw: Any) -> object:
+    return classmethod(lambda cls, entropy, share: draw.__func__(cls, Entropy(0), share))
+
+
+def _wrong_rate(draw: Any) -> object:
+    return classmethod(lambda cls, entropy, share: draw.__func__(cls, entropy, share**1.25))
+
+
+def _by_content(sample: Any) -> object:
+    from cloister.audit._coupling import shows_heads
+    from cloister.data import ArrayRows
+
+    def planted_sample(rows: Any, coins: Any, *, watch: Any = None) -> Any:
+        table = np.concatenate([np.empty((0, rows.n_features)), *rows.blocks()])
+        return ArrayRows(table[[shows_heads(coins, row.tobytes(), 0) for row in table]])
+
+    return planted_sample
 
 
 # -- sensitivity ---------------------------------------------------------------------------------------------------------
@@ -272,6 +292,9 @@ PLANTS: dict[str, Plant] = dict(
         _plant("gaussian-cut", "Gaussian noise cut at 4.5 standard deviations", "samplers", (GAUSSIAN, _cut_output)),
         _plant("laplace-cut", "Laplace noise cut at 16 scales", "samplers", (WHOLE_PARTS, _cut_wholes)),
         _plant("choice-sharp", "the exponential mechanism at half its scale", "samplers", (CHOOSE, _choice_halved)),
+        _plant("coins-public", "samples are drawn under a key that everybody knows", "samplers", (COINS, _public_key)),
+        _plant("coins-by-content", "equal rows are in a sample together or not at all", "samplers", (SAMPLE, _by_content)),
+        _plant("coins-off", "samples hold another part of the rows than stated", "samplers", (COINS, _wrong_rate)),
         _plant("second-scale", "the second answer drawn at the scale of the first", "replay", (TOGETHER, _first_event_for_all)),
         _plant("unclipped", "rows outside the domain are not pulled into it", "replay", (CLEAN, _unclipped)),
         _plant("unclipped-projected", "offsets are not clipped under a projection", "replay", (NEAREST, _unclipped_projected)),

@@ -5,8 +5,8 @@ Given the same noisy answers, a fit must ask its neighbour the same questions at
 every answer must lie within the sensitivity that the event states: in l2 for Gaussian noise, in l1 for Laplace noise, and
 for a choice the largest move less the smallest. Warnings and the release must agree, too: they are functions of the answers.
 On the way every event must have been paid, every draw must have the kind, scale and size of its event, and cleaning must
-return one row of the unit ball for every row. So a replay is a proof about this pair of tables and these answers, and no
-estimate.
+return one row of the unit ball for every row. Where a fit asks a sample, the rows that both tables have get the same coins in
+both. So a replay is a proof about this pair of tables, these answers and these coins, and no estimate.
 """
 
 import math
@@ -18,9 +18,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from cloister.audit._coupling import sample_coupled
 from cloister.audit._swap import swapped, wrapped
+from cloister.data import Rows
 from cloister.domain import FloatArray, Frame, IntArray
-from cloister.privacy import Event
+from cloister.privacy import Coins, Event
 from cloister.questions import Answer, Question, Spend
 from cloister.vault import Vault
 
@@ -68,6 +70,7 @@ class Tape:
     paid: list[Event] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     draws: list[tuple[str, float, int]] = field(default_factory=list)
+    coins: list[Coins] = field(default_factory=list)  # of the samples, in the order in which they were drawn
     faults: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     error: str = ""
@@ -161,6 +164,10 @@ def _recorder(tape: Tape) -> type[Vault]:
             tape.calls.append(Call(question, np.array(exact), event, np.array(answer.value)))
             return answer
 
+        def _draw(self, source: Rows, coins: Coins) -> Rows:
+            tape.coins.append(coins)
+            return sample_coupled(source, coins)
+
     return Recorder
 
 
@@ -186,6 +193,14 @@ def _player(tape: Tape, other: Tape, worst: list[float]) -> type[Vault]:
                 where = f"question {place + 1}, {event.question_name} ({event.mechanism})"
                 other.faults.append(f"{where}: neighbours lie {ratio:.9g} times the sensitivity apart")
             return Answer(call.value.copy(), event)
+
+        def _draw(self, source: Rows, coins: Coins) -> Rows:
+            place = len(other.coins)
+            if place >= len(tape.coins) or tape.coins[place].share != coins.share:
+                other.faults.append(f"the neighbour's sample {place + 1} is of another part of the rows")
+                raise _DivergedError
+            other.coins.append(tape.coins[place])
+            return sample_coupled(source, tape.coins[place])
 
     return Player
 

@@ -20,7 +20,7 @@ from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._swap import wrapped
 from cloister.audit._vault import open_vault
 from cloister.domain import IntArray, Relation
-from cloister.privacy import GDP, Cost, Entropy, PureDP
+from cloister.privacy import GDP, Cost, Entropy, PureDP, Query
 from cloister.questions import NearestCounts, SetCosts
 
 __all__ = ["N_CASES", "check_samplers"]
@@ -37,7 +37,10 @@ SCALES = (0.4, 1.0, 7.3, FINE, 1e6)
 TAILS = (4.0, 4.5)  # standard deviations
 LEVELS = {"gaussian": (2, 3, 4, 5, 6, 7), "laplace": (2, 6, 10, 14, 16, 18, 22, 26)}  # whole parts that are forced
 PARTS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.002)  # of a forced tail
-N_CASES = 2 * (len(SCALES) + 1) + sum(map(len, LEVELS.values())) + 2
+N_CASES = 2 * (len(SCALES) + 1) + sum(map(len, LEVELS.values())) + 3
+N_COINS = 1 << 12  # rows of a table that is sampled, each nearest to a point of its own
+COIN_SHARES = (0.1, 0.6, 0.25)  # the last one comes out of the sample before it
+SEEN = GDP(1e4)  # noise that hides no row
 WORD_BITS = 64
 
 
@@ -127,6 +130,8 @@ def check_samplers(settings: Settings, step: Step) -> CheckResult:
         _independence(tests, law, settings.amount(2, 8), seed + 200)
     found.begin("gaussian tails", part="gaussian tails")
     _tails(tests, settings.amount(128, 384), settings.seed + 2000)
+    found.begin("coins of samples", part="coins of samples")
+    _coins(tests, settings.amount(4, 16), settings.seed + 4000)
     assert tests.number <= N_TESTS
     found.notes.append(f"{tests.number} exact binomial tests; false alarms: {FALSE_ALARM * SHARE:.1g}")
     return found.result()
@@ -253,6 +258,40 @@ def _compare_pairs(tests: _Tests, law: Law, one: npt.NDArray[Any], two: npt.NDAr
     large = law.tail(least, stated)
     agree = large**2 + (1 - large) ** 2
     tests.test((np.abs(one) >= least) == (np.abs(two) >= least), agree, f"{law.name}: sizes of {pair}")
+
+
+def _coins(tests: _Tests, vaults: int, seed: int) -> None:
+    """See which rows samples hold: as many as stated, each by itself, and others in another vault."""
+    seeded = [_shown(seed + number) for number in range(2 * vaults)]
+    fresh = [_shown(None) for _ in range(2 * vaults)]
+    for index, share in enumerate(COIN_SHARES):
+        one, two = (np.concatenate([shown[index] for shown in seeded[side::2]]) for side in (0, 1))
+        first, second = (np.concatenate([shown[index] for shown in fresh[side::2]]) for side in (0, 1))
+        agree = share**2 + (1 - share) ** 2
+        tests.test(one, share, f"coins of share {share:g}: part of the rows")
+        tests.test(one[::2] == one[1::2], agree, f"coins of share {share:g}: neighbouring rows")
+        tests.test(one == two, agree, f"coins of share {share:g}: two seeds")
+        tests.test(first == second, agree, f"coins of share {share:g}: two vaults without a seed")
+    alike = np.concatenate([np.repeat([True, False], _counted_alike(seed + number)) for number in range(vaults)])
+    tests.test(alike, COIN_SHARES[1], "coins of equal rows")
+
+
+def _asking(share: float) -> Query:
+    return Query("coins", "counts", SEEN, 1.0, 0.0, share)
+
+
+def _shown(seed: int | None) -> list[npt.NDArray[np.bool_]]:
+    """Return for each share which rows of a table are in the sample."""
+    points = np.linspace(-1, 1, N_COINS)[:, None]
+    vault = open_vault(points, SEEN, relation=ADD, entropy=Entropy(seed))
+    return [vault.ask(NearestCounts(points=points), _asking(share)).value > 0.5 for share in COIN_SHARES]
+
+
+def _counted_alike(seed: int) -> tuple[int, int]:
+    """Return how many of equal rows are in a sample and how many are not."""
+    vault = open_vault(np.zeros((N_COINS, 1)), SEEN, relation=ADD, entropy=Entropy(seed))
+    count = round(float(vault.ask(NearestCounts(points=np.zeros((1, 1))), _asking(COIN_SHARES[1])).value[0]))
+    return count, N_COINS - count
 
 
 def _choice(tests: _Tests, asks: int, seed: int) -> None:
