@@ -3,6 +3,8 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
@@ -164,6 +166,24 @@ def test_drawing_from_files_tells_how_far_it_is(kind, n_jobs, table, tmp_path, c
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert all(0 <= part <= 1 for part in told)
+
+
+WRITERS = {"parquet": pa.parquet.write_table, "csv": pa.csv.write_csv, "feather": pa.feather.write_feather}
+
+
+def positions(block):
+    return np.array([np.sum(block[:, 1]), np.sum(block[:, 1] ** 2), len(block)], dtype=np.int64)
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_missing_values_do_not_change_which_rows_are_kept(suffix, table, tmp_path, coins):
+    numbers = pa.array(range(len(table)))
+    kept = []
+    for values in (table[:, 0], [None] * (len(table) - 1) + [1.0]):
+        data = pa.table({"value": pa.array(values), "number": numbers})
+        WRITERS[suffix](data, tmp_path / f"rows.{suffix}")
+        kept += [open_rows(source).sample(coins).fold(positions).tolist() for source in (data, tmp_path / f"rows.{suffix}")]
+    assert kept == kept[:1] * 4
 
 
 def test_rows_that_are_not_kept_are_not_decoded(table, tmp_path, monkeypatch):

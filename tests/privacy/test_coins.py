@@ -129,6 +129,24 @@ def test_what_double_precision_leaves_open_is_bounded(scale, generator):
                 assert abs(exact_product(scale, end, 64) - Decimal(float(product))) < bound
 
 
+def test_words_that_double_precision_cannot_decide_are_decided_exactly(monkeypatch):
+    """Words at the edge between two gaps, on both sides of it; double precision takes them for one number."""
+    scale, context = 1e6, Context(prec=80)
+    words = []
+    for gap in range(1, 200):
+        edge = int(context.multiply(context.exp(Decimal(-gap) / Decimal(scale)), Decimal(1 << 64)))
+        words += [edge - 1, edge + 1]
+    words += [1, 2**46 - 1, 2**64 - 1]
+
+    class Given:
+        def take(self, count):
+            return np.array(words if count == len(words) else [0] * count, dtype=np.uint64)
+
+    wanted = [math.floor(exact_product(scale, (word << 64) + 1, 128)) for word in words]
+    assert _coins._gaps(Given(), scale, len(words)).tolist() == wanted
+    assert np.floor(_coins._products(np.array(words, dtype=np.uint64), scale)).tolist() != wanted
+
+
 class Words:
     """A source with given words."""
 
