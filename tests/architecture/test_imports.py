@@ -135,9 +135,12 @@ def test_optional_libraries_are_imported_where_they_are_used():
 
 
 def test_only_the_vault_reads_rows_exactly():
-    """Whoever checks the guarantee reads questions, privacy and vault: nobody else folds a question or calls `exact`."""
+    """Whoever checks the guarantee reads questions, privacy and vault: nobody else folds a question or calls `exact`.
+
+    Replays of the audit draw samples of tables that it has made up.
+    """
     for path in MODULES:
-        if room_of(path) in ("vault", "data", "questions"):
+        if room_of(path) in ("vault", "data", "questions") or path.relative_to(SOURCE).as_posix() == "audit/_coupling.py":
             continue
         called = {node.func.attr for node in nodes(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}
         assert not {"fold", "exact"} & called, path.name

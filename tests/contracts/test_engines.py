@@ -10,6 +10,15 @@ import pytest
 from cloister import KMeans, engines, open_rows
 from cloister.engines import Engine
 from cloister.exceptions import DataError
+from cloister.privacy import Coins, Entropy
+
+
+class Kernel:
+    def __call__(self, block):
+        return np.rint(np.ldexp(block, 30)).astype(np.int64).sum(axis=0)
+
+    def merge(self, left, right):
+        return left + right
 
 
 class Deck:
@@ -20,18 +29,21 @@ class Deck:
 
 
 class DeckRows:
-    """The least that the protocol asks for: columns, and a fold that reads one card at a time."""
+    """The least that the protocol asks for: columns, a fold that reads one card at a time, and a sample of the cards."""
 
     feature_names = None
 
-    def __init__(self, deck):
-        self.n_features, self._cards = len(deck.cards[0]), deck.cards
+    def __init__(self, deck, n_features=None):
+        self.n_features, self._cards = n_features or len(deck.cards[0]), deck.cards
 
     def fold(self, kernel, *, watch=None, cache=None):
         total = kernel(np.empty((0, self.n_features)))
         for card in self._cards:
             total = kernel.merge(total, kernel(np.array([card])))
         return total
+
+    def sample(self, coins, *, watch=None):
+        return DeckRows(Deck([self._cards[place] for place in coins.partition(0).take(len(self._cards))]), self.n_features)
 
 
 @pytest.fixture
@@ -53,6 +65,14 @@ def test_a_table_of_the_new_engine_is_opened_and_fitted_like_any_other(deck_engi
     settings = {"n_clusters": 2, "bounds": (-1, 1), "epsilon": 5.0, "random_state": 1}
     model = KMeans(**settings).fit(Deck(rows.tolist()))
     assert np.array_equal(model.cluster_centers_, KMeans(**settings).fit(rows).cluster_centers_), "the same integers"
+
+
+def test_a_sample_of_the_new_engine_holds_the_same_rows(deck_engine, generator):
+    rows, coins = generator.uniform(-1, 1, (60, 2)), Coins.draw(Entropy(3), 0.4)
+    kernel = Kernel()
+    found = [open_rows(data).sample(coins).fold(kernel) for data in (rows, Deck(rows.tolist()))]
+    assert np.array_equal(*found)
+    assert found[0].any()
 
 
 def test_without_its_entry_nobody_knows_it():

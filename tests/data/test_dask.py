@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import dask
 import dask.array as da
@@ -22,6 +23,7 @@ from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
 from cloister.data import BlockCache
 from cloister.data._dask import DaskRows
 from cloister.exceptions import DataError, ParameterError
+from cloister.privacy import Coins, Entropy
 
 CANARY = "77.123456789"
 QUICK = {"epsilon": 5.0, "bounds": (-1, 1), "random_state": 0}
@@ -289,6 +291,63 @@ def test_a_worker_that_is_killed_changes_nothing(kept, rows, dask_client, monkey
     assert len(ledgers[1].events) == len(ledgers[0].events) == len(questions)
     dask_client.wait_for_workers(2, timeout=60)
     assert victims[0] not in dask_client.run(os.getpid).values()
+
+
+def sums(block):
+    return np.rint(np.ldexp(np.clip(np.nan_to_num(block), -9, 9), 20)).astype(np.int64).sum(axis=0)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+def test_a_sample_stays_with_the_workers_and_is_drawn_again_with_the_same_coins_if_it_is_lost(rows, dask_client):
+    coins = Coins.draw(Entropy(1), 0.4)
+    with dask_client.as_current():
+        table = da.from_array(rows, chunks=(40, 2)).map_blocks(slowly)
+        sample = open_rows(table).sample(coins)
+        assert isinstance(sample, DaskRows)
+        assert len(sample._parts) == 2  # of two workers
+        before = sample.fold(sums)
+        os.kill(next(iter(dask_client.run(os.getpid).values())), signal.SIGKILL)
+        assert np.array_equal(sample.fold(sums), before)
+        parts = [rows[start : start + 40] for start in range(0, len(rows), 40)]
+        kept = [part[coins.partition(number).take(len(part))] for number, part in enumerate(parts)]
+        assert np.array_equal(before, sums(np.concatenate(kept)))
+    dask_client.wait_for_workers(2, timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_client):
+    with dask_client.as_current():
+        sample = open_rows(da.from_array(rows, chunks=(40, 2), name=False)).sample(Coins.draw(Entropy(1), 0.4))
+        sample.fold(sums)
+        assert any("join_parts" in key for keys in dask_client.has_what().values() for key in map(str, keys))
+        del sample
+        for _ in range(100):
+            held = [key for keys in dask_client.has_what().values() for key in map(str, keys)]
+            if not any("join_parts" in key or "draw_part" in key for key in held):
+                return
+            time.sleep(0.1)
+    pytest.fail(f"{len(held)} results are still held")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("dask")
+@pytest.mark.parametrize("broken", [True, False])
+def test_a_partition_that_cannot_be_sampled_is_reported_without_a_value(broken, rows, dask_client):
+    def spoiled(block):
+        if broken and len(block) and block[0, 0] == rows[0, 0]:
+            raise RuntimeError("row 77.123456789")
+        return block
+
+    with dask_client.as_current():
+        table = open_rows(da.from_array(rows, chunks=(40, 2)).map_blocks(spoiled, meta=np.empty((0, 2))))
+        if not broken:
+            assert table.sample(Coins.draw(Entropy(1), 0.4)).fold(count).tolist()[0] > 0
+            return
+        with pytest.raises(DataError, match=r"Dask cannot compute a partition \(RuntimeError\)") as caught:
+            table.sample(Coins.draw(Entropy(1), 0.4))
+    assert "77.123456789" not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
 from cloister.data import BlockCache
 from cloister.data._spark import SparkRows
 from cloister.exceptions import DataError
+from cloister.privacy import Coins, Entropy
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -223,6 +224,57 @@ def test_a_file_of_sparks_own_that_disappears_is_reported(folder, spark, monkeyp
         PEMeans(3, **QUICK, ledger=ledger).fit(open_rows(spark.read.parquet(str(folder))))
     assert [event.question_name for event in ledger.events][:1] == ["row_count"]  # which Spark answers by itself
     assert len(ledger.events) == 3
+
+
+def sums(block):
+    return np.rint(np.ldexp(np.clip(np.nan_to_num(block), -9, 9), 20)).astype(np.int64).sum(axis=0)
+
+
+@pytest.mark.parametrize("kind", ["frame", "files"])
+def test_a_sample_stays_with_the_executors_and_is_drawn_again_with_the_same_coins_if_it_is_lost(kind, rows, folder, spark):
+    frame = spark.createDataFrame(pa.table({"x": rows[:, 0], "y": rows[:, 1]})).repartition(7)
+    source = open_rows(frame) if kind == "frame" else open_rows(folder, engine="spark")
+    sample = source.sample(Coins.draw(Entropy(1), 0.4))
+    assert isinstance(sample, SparkRows)
+    assert sample._blocks.getNumPartitions() == 2  # of two cores
+    before = sample.fold(sums)
+    assert before.any()
+    sample._blocks.unpersist(blocking=True)  # parts are joined again, of samples that are drawn again
+    assert np.array_equal(sample.fold(sums), before)
+
+
+def test_a_sample_that_cannot_be_drawn_is_reported_without_a_value(frame, folder, spark):
+    coins = Coins.draw(Entropy(1), 0.4)
+    with pytest.raises(DataError, match=r"Spark cannot compute a partition \(\w+\)") as caught:
+        open_rows(frame.mapInArrow(always_failing, frame.schema)).sample(coins)
+    assert "77.123456789" not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
+    rows = open_rows(folder, engine="spark")
+    (folder / "2.parquet").unlink()
+    with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read \(FileNotFoundError\)"):
+        rows.sample(coins)
+
+
+def test_nothing_is_kept_of_a_sample_that_is_dropped(frame, spark):
+    before = set(spark.sparkContext._jsc.getPersistentRDDs())
+    sample = open_rows(frame).sample(Coins.draw(Entropy(1), 0.4))
+    assert len(set(spark.sparkContext._jsc.getPersistentRDDs()) - before) == 1  # the parts, and nothing on the way to them
+    del sample
+    assert set(spark.sparkContext._jsc.getPersistentRDDs()) <= before
+
+
+class Length:
+    """A kernel that looks at the number of rows alone."""
+
+    reads_values = False
+
+    def __call__(self, block):
+        return np.array([len(block)])
+
+
+def test_rows_of_a_frame_are_counted_by_spark_itself(frame, folder, monkeypatch):
+    assert open_rows(folder, engine="spark").fold(Length()).tolist() == [600]
+    monkeypatch.setattr(SparkRows, "_ask", lambda *_: pytest.fail("no row is brought into Python"))
+    assert open_rows(frame).fold(Length()).tolist() == [600]
 
 
 def test_a_schema_that_differs_in_one_file_is_reported(folder, spark):

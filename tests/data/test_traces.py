@@ -4,6 +4,7 @@
 docs/scale.md states what these tests find.
 """
 
+import base64
 import contextlib
 import json
 import os
@@ -24,15 +25,18 @@ import pytest
 
 from cloister import PEMeans, open_rows
 from cloister.data import BlockCache
+from cloister.privacy import Coins
 
 pytestmark = pytest.mark.slow
 
 CANARY = 77.123456789
+KEY = b"the secret key of a sample, 1234"  # and what it may look like
+KEYS = (KEY, KEY.hex().encode(), base64.b64encode(KEY)[:40], str(list(KEY)).encode())
 TRACES = (b"77.12345", struct.pack("<d", CANARY), struct.pack(">d", CANARY))
 
 
-def holds(content):
-    return any(trace in (content.encode() if isinstance(content, str) else content) for trace in TRACES)
+def holds(content, traces=(*TRACES, *KEYS)):
+    return any(trace in (content.encode() if isinstance(content, str) else content) for trace in traces)
 
 
 def holding(folder):
@@ -103,6 +107,8 @@ def test_dask_holds_rows_in_memory_and_in_spilled_files_only(spills, table, file
         with client.as_current():
             rows = open_rows(da.from_array(table, chunks=(10_000, 4)))
             rows.fold(lambda block: np.array([len(block)]), cache=BlockCache(np.asarray))
+            sample = rows.sample(Coins(KEY, 0.9))
+            sample.fold(lambda block: np.array([len(block)]))
         assert bool(holding(tmp_path / "work")) == spills
         found = pages(client)
         assert len(found) > len(PAGES)
@@ -120,6 +126,7 @@ import json, sys, urllib.request
 from pathlib import Path
 from pyspark.sql import SparkSession
 from cloister import PEMeans, open_rows
+from cloister.privacy import Coins
 
 root, settings = Path(sys.argv[1]), json.loads(sys.argv[2])
 spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
@@ -128,6 +135,9 @@ frame = spark.read.parquet(str(root / "rows.parquet"))
 if settings["spark.io.encryption.enabled"] == "false":
     fit(frame)
     fit(open_rows(root / "rows.parquet", engine="spark"))
+    for rows in (open_rows(frame), open_rows(root / "rows.parquet", engine="spark")):
+        sample = rows.sample(Coins(b"the secret key of a sample, 1234", 0.9))
+        sample.fold(lambda block: block[:0].astype(int).sum(axis=0))
 
 
 def copy(name):
