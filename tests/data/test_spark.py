@@ -230,13 +230,17 @@ def sums(block):
     return np.rint(np.ldexp(np.clip(np.nan_to_num(block), -9, 9), 20)).astype(np.int64).sum(axis=0)
 
 
+@pytest.mark.parametrize("most", [1, 16])
 @pytest.mark.parametrize("kind", ["frame", "files"])
-def test_a_sample_stays_with_the_executors_and_is_drawn_again_with_the_same_coins_if_it_is_lost(kind, rows, folder, spark):
+def test_a_sample_stays_with_the_executors_and_is_drawn_again_with_the_same_coins_if_it_is_lost(
+    kind, most, rows, folder, spark, monkeypatch
+):
+    monkeypatch.setattr("cloister.data._spark.SAMPLE_PARTITIONS", most)
     frame = spark.createDataFrame(pa.table({"x": rows[:, 0], "y": rows[:, 1]})).repartition(7)
     source = open_rows(frame) if kind == "frame" else open_rows(folder, engine="spark")
     sample = source.sample(Coins.draw(Entropy(1), 0.4))
     assert isinstance(sample, SparkRows)
-    assert sample._blocks.getNumPartitions() == 2  # of two cores
+    assert sample._blocks.getNumPartitions() == min(most, 2)  # of two cores
     before = sample.fold(sums)
     assert before.any()
     sample._blocks.unpersist(blocking=True)  # parts are joined again, of samples that are drawn again

@@ -109,21 +109,26 @@ class SparkRows(Source):
         return _SparkSample(self, explained(self._where, lambda: self._draw(coins, watch)))
 
     def _draw(self, coins: Coins, watch: Watch | None) -> Any:
-        """Return the parts of a sample, kept. They are drawn side by side by all executors first, then joined."""
+        """Return the parts of a sample, kept. If there are more cores than parts, all of them draw before any are joined."""
         context = self._partitions.context
         if self._blocks is None:
             drawn = self._partitions.drawn(coins, self._n_features)
         else:
             drawn = self._blocks.mapPartitionsWithIndex(partial(_draw_blocks, coins, self._n_features))
-        drawn = drawn.persist(_memory_only())
+        n_cores = max(1, context.defaultParallelism)
+        if n_cores <= SAMPLE_PARTITIONS:
+            return self._made(drawn.coalesce(n_cores).mapPartitions(_join_drawn), watch)
+        drawn = self._made(drawn, watch)
         try:
-            Job(self._where, context, watch).run(drawn.count)
-            joined = drawn.coalesce(min(SAMPLE_PARTITIONS, max(1, context.defaultParallelism)))
-            joined = joined.mapPartitions(_join_drawn).persist(_memory_only())
-            Job(self._where, context, None).run(joined.count)
+            return self._made(drawn.coalesce(SAMPLE_PARTITIONS).mapPartitions(_join_drawn), None)
         finally:
             _forget(drawn)
-        return joined
+
+    def _made(self, parts: Any, watch: Watch | None) -> Any:
+        """Have parts of a sample computed and kept."""
+        kept = parts.persist(_memory_only())
+        Job(self._where, self._partitions.context, watch).run(kept.count)
+        return kept
 
     def _keep(self) -> None:
         """Have the executors keep the rows from the second question on, unless there is nothing to be gained by it.
@@ -164,9 +169,7 @@ class _SparkSample(SparkRows):
         return reduce(merge_of(unpack(packed)), found) if found else None
 
     def _draw(self, coins: Coins, watch: Watch | None) -> Any:
-        parts = self._blocks.map(partial(_draw_again, coins)).persist(_memory_only())
-        Job(self._where, self._partitions.context, watch).run(parts.count)
-        return parts
+        return self._made(self._blocks.map(partial(_draw_again, coins)), watch)
 
 
 class _FramePartitions:
