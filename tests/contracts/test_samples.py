@@ -8,6 +8,8 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from cloister import PrivateScaler
+from cloister.cluster._tables import ScaledRows
 from cloister.data import BlockCache, open_rows
 from cloister.data._files import find_files
 from cloister.exceptions import DataError
@@ -68,6 +70,13 @@ def test_a_table_in_memory_is_one_partition(kind, table, coins, again):
     assert same(answers(sample), expected(parts))
     assert same(answers(sample, cache=BlockCache(np.array)), expected(parts))
     assert same(answers(sample.sample(again)), expected(heads(parts, again)))
+
+
+def test_rows_that_a_scaler_has_scaled_are_rows_like_others(table, coins):
+    scaled = PrivateScaler(epsilon=5.0, bounds=(-100, 120), random_state=1).fit_transform(table)
+    assert isinstance(scaled, ScaledRows)
+    found = open_rows(scaled).sample(coins)
+    assert same(answers(found), expected(heads([np.asarray(scaled)], coins)))
 
 
 @pytest.mark.parametrize("kind", ["dask-array-7-by-2", "dask-frame-3", "dask-frame-nullable-7"])

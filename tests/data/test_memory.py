@@ -19,7 +19,7 @@ from cloister.data._arrow import FileRows
 from cloister.domain import Box
 from cloister.questions import RowCount
 
-FileRows.kept_numbers, FileRows.n_numbers = 1 << 20, None  # found out while reading that they are too many
+FileRows.kept_numbers, FileRows.may_be_kept = 1 << 20, True  # found out while reading that they are too many
 
 def fold(path):
     rows = open_rows(path, n_jobs=1)

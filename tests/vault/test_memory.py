@@ -16,7 +16,7 @@ from cloister.data import LocalRows, open_rows
 from cloister.data._arrow import FileRows
 from cloister.data._files import Piece
 from cloister.domain import Frame, Relation
-from cloister.privacy import Entropy
+from cloister.privacy import Entropy, Query
 from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums, RowCount
 from cloister.vault import Vault
 
@@ -101,7 +101,7 @@ def count_calls(monkeypatch, owner, name):
 @pytest.mark.parametrize(("limit", "passes"), [(UNLIMITED, 1), (6000, 1), (5999, 4), (0, 4)])
 def test_rows_are_read_and_cleaned_once_and_searched_once_for_each_set_of_points(limit, passes, rows, table, keep, monkeypatch):
     keep(limit)
-    monkeypatch.setattr(FileRows, "n_numbers", None)
+    monkeypatch.setattr(FileRows, "may_be_kept", True)
     cleaned = count_calls(monkeypatch, Frame, "clean")
     searched = count_calls(monkeypatch, NearestQuestion, "labels")
     vault = open_vault(table)
@@ -217,6 +217,24 @@ def test_a_small_file_is_read_once_in_a_fit(kind, bounds, rows, tmp_path, reads)
 
 
 @pytest.mark.parametrize("kind", SMALL_FILES)
+def test_a_small_file_is_read_once_also_where_a_sample_is_asked_first(kind, rows, tmp_path, reads, keep):
+    vault = open_vault(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
+    for share in (0.5, 1.0, 0.7):
+        vault.ask(DistanceHistogram(edges=[0.5]), Query("step", "counts", GDP(1.0), 0.1, 1.0, share))
+    assert len(reads) == len(set(reads))
+
+
+@pytest.mark.parametrize("kind", SMALL_FILES)
+def test_a_sample_of_a_large_file_takes_one_pass(kind, rows, tmp_path, reads, keep):
+    keep(3500)  # half of the rows, and not all of them
+    vault = open_vault(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
+    vault.ask(DistanceHistogram(edges=[0.5]), GDP(1.0))
+    for _ in range(3):
+        vault.ask(DistanceHistogram(edges=[0.5]), Query("step", "counts", GDP(1.0), 0.1, 1.0, 0.5))
+    assert reads.count(0) == 2
+
+
+@pytest.mark.parametrize("kind", SMALL_FILES)
 def test_a_file_beyond_the_limit_is_read_for_every_question(kind, rows, tmp_path, reads, keep):
     keep(5999)
     vault = open_vault(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
@@ -228,7 +246,7 @@ def test_a_file_beyond_the_limit_is_read_for_every_question(kind, rows, tmp_path
 def test_text_in_columns_that_are_not_used_does_not_keep_a_file_from_being_held(rows, tmp_path, reads, keep):
     """What a file of text holds is not known from its size."""
     keep(rows.size)
-    table = arrow(rows).append_column("notes", [["a long story " * 9] * len(rows)])
+    table = arrow(rows).append_column("notes", [["a long story " * 5] * len(rows)])
     pa.csv.write_csv(table, tmp_path / "rows.csv")
     vault = open_vault(tmp_path / "rows.csv", columns=["x", "y"])
     for _ in range(3):

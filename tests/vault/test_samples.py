@@ -7,6 +7,7 @@ Statistical bounds are six or more standard deviations: a seed fails one of them
 import gc
 import logging
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import GDP, Ball, Ledger
+from cloister.cluster._plan import Planner
 from cloister.data import open_rows
 from cloister.data._backend import MemoryRows
 from cloister.domain import Frame, Relation
@@ -111,6 +113,16 @@ def test_a_sample_costs_what_all_rows_cost():
     vault.ask(SUMS, of(0.01, GDP(0.5)))
     whole, part = ledger.events
     assert (part.scale, part.sensitivity, part.mechanism) == (whole.scale, whole.sensitivity, whole.mechanism)
+
+
+def test_a_plan_says_of_every_step_what_part_of_the_rows_it_asks():
+    planner = Planner(GDP(1.0), Relation.ADD_REMOVE)
+    asked = {"counts": (NearestCounts(points=POINTS), 0.3), "sums": (SUMS, 0.2)}
+    whole, part = planner.step("one", "", n_points=3, **asked), planner.step("one", "", n_points=3, row_share=0.1, **asked)
+    assert [query.row_share for query in whole.queries] == [1.0, 1.0]
+    assert [query.row_share for query in part.queries] == [0.1, 0.1]
+    assert part["counts"].times(2.0).row_share == 0.1
+    assert [replace(query, row_share=1.0) for query in part.queries] == list(whole.queries)  # cost and noise are the same
 
 
 # -- which rows are in it ----------------------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ from cloister.privacy import Coins
 
 __all__ = ["FileRows", "TableRows"]
 
+LONG_NUMBER = 64  # bytes of text: few numbers take more, names and unused columns beside them included
+
 
 class TableRows(MemoryRows):
     """Rows of an Arrow table in memory."""
@@ -60,6 +62,12 @@ class FileRows(LocalRows):
         """How many numbers there are, where the files say so."""
         return None if self._files.size is None else self._files.size // DOUBLE
 
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether there may be few enough numbers to keep them. A file of text that is not very large may hold few."""
+        numbers = sum(piece.size // (LONG_NUMBER if piece.is_text else DOUBLE) for piece in self._files.whole)
+        return numbers <= self.kept_numbers
+
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order."""
         for piece in self._files.whole:
@@ -77,5 +85,4 @@ class FileRows(LocalRows):
         """Return the files as one fit sees them: read once, if they are small."""
         from cloister.data._held import HeldFiles
 
-        too_many = (self.n_numbers or 0) > self.kept_numbers
-        return self if too_many else HeldFiles(self, self._files)
+        return HeldFiles(self, self._files) if self.may_be_kept else self

@@ -170,6 +170,11 @@ class LocalRows(Source, ABC):
         """How many numbers there are, if that can be said without reading them."""
         return None
 
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether there may be few enough numbers to keep them, as far as that can be said without reading them."""
+        return (self.n_numbers or 0) <= self.kept_numbers
+
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time unless they are kept."""
         if not reads_values(kernel) and self.n_numbers is not None:
@@ -178,8 +183,7 @@ class LocalRows(Source, ABC):
             return self._add_up(kernel, kernel, self._stream(), watch=watch, n_blocks=self.n_blocks)
         if cache.blocks is not None:
             return self._add_up(kernel, kernel, _generate(cache.blocks), watch=watch, n_blocks=len(cache.blocks))
-        expected = self.n_numbers or 0
-        with cache.filling(self.kept_numbers if expected <= self.kept_numbers else 0) as prepare:
+        with cache.filling(self.kept_numbers if self.may_be_kept else 0) as prepare:
             return self._add_up(
                 kernel, lambda block: kernel(prepare(block)), self._stream(), watch=watch, n_blocks=self.n_blocks
             )

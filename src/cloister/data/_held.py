@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from cloister.data._backend import Block, LocalRows, Rows, Watch, rows_of_parts
+import numpy as np
+
+from cloister.data._backend import Block, Integers, LocalRows, Rows, Watch, rows_of_parts
 from cloister.data._files import FileSet
 from cloister.privacy import Coins
 
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
     from cloister.data._arrow import FileRows
 
 __all__ = ["HeldFiles"]
+
+
+def _look(block: Block) -> Integers:
+    return np.zeros(1, dtype=np.int64)
 
 
 class HeldFiles(LocalRows):
@@ -39,6 +45,11 @@ class HeldFiles(LocalRows):
     def n_numbers(self) -> int | None:
         """How many numbers there are, where the files say so."""
         return self._source.n_numbers
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether there may be few enough numbers to keep them."""
+        return not self._too_many
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order."""
@@ -64,7 +75,9 @@ class HeldFiles(LocalRows):
         self._too_many = free < 0
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
-        """Return the rows whose coins show heads: of what is held, or in one pass over the files."""
+        """Return the rows whose coins show heads: of what is held, or in one pass over files that are too large for that."""
+        if self.may_be_kept and self._held is None:
+            self.fold(_look, watch=watch)  # other questions will be about all rows
         if self._held is None:
             return self._source.sample(coins, watch=watch)
         streams = [coins.partition(number) for number in range(len(self._held))]
