@@ -17,7 +17,7 @@ BLOCK_NUMBERS = 1 << 21  # distances in work at a time
 
 def nearest_center(frame: Frame, centers: FloatArray, rows: npt.NDArray[Any]) -> IntArray:
     """Return, for raw rows, the index of the nearest centre, both given in the units of the input."""
-    return Nearest(snap(frame.to_unit(centers)))(frame.clean(rows))
+    return Nearest(snap(frame.to_unit(centers)), longest_row=1.0)(frame.clean(rows))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cloister.domain import grid_step, snap
+from cloister.domain import EXACT_BITS, grid_step, snap
+from cloister.domain._base import pull_in
 from cloister.exceptions import ParameterError
 from cloister.questions import SEARCH_ENGINES, Nearest, choose_engine
+from cloister.questions._keyed import KeyedScores
 
 SHAPES = [(m, d) for m in (1, 2, 31, 33) for d in (1, 2, 3, 8, 33, 128, 784)] + [(5000, 1), (5000, 3), (5000, 8), (5000, 33)]
 
@@ -64,15 +66,75 @@ def test_duplicate_points_share_nothing(engine, generator):
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 64])
 def test_points_one_step_apart_are_told_apart(engine, dimension, generator):
-    base, step = in_ball(generator, 1, dimension) * 0 + 0.5, grid_step(dimension)
-    points = base + step * generator.integers(-1, 2, size=(50, dimension))
-    rows = np.vstack([base + step * generator.integers(-2, 3, size=(200, dimension)), -base])
+    base, step = np.full((1, dimension), 0.5), grid_step(dimension)
+    around = lambda size, steps: step * generator.integers(-steps, steps + 1, size=(size, dimension))  # noqa: E731
+    points = np.vstack([base + around(50, 1), around(30, 1) - base])  # two places: their middle is far from both
+    rows = np.vstack([base + around(200, 2), around(200, 2) - base, -base])
     assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
 
 
 def test_points_at_the_edge_of_the_range(engine, generator):
     points = snap(generator.choice([-2.0, 2.0], size=(64, 6)) * (1 - generator.random((64, 6)) * 1e-6))
     rows = snap(generator.choice([-2.0, 2.0], size=(100, 6)))
+    assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
+
+
+@pytest.mark.parametrize("n_points", [2, 8, 9, 64, 65, 300, 2000])
+@pytest.mark.parametrize("dimension", [1, 2, 3, 8, 16, 33, 784])
+def test_rows_of_the_unit_ball_are_searched_exactly(engine, n_points, dimension, generator):
+    rows, points = (pull_in(snap(generator.normal(size=(size, dimension)))) for size in (60, n_points))
+    points[n_points // 2 :] *= 0.5
+    points = snap(points)
+    rows[:3] = points[[0, n_points // 2, -1]]
+    found = Nearest(points, engine=engine, longest_row=1.0)(rows)
+    assert np.array_equal(found, brute_force(rows, points))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 8, 16, 64])
+def test_scores_keep_all_their_bits(dimension, generator):
+    step = grid_step(dimension)
+    surface = generator.normal(size=(40, dimension))
+    rows = pull_in(snap(surface / np.linalg.norm(surface, axis=1, keepdims=True)))
+    points = rows[generator.integers(40, size=500)] + step * generator.integers(-1, 2, size=(500, dimension))
+    points = pull_in(points)
+    keyed = KeyedScores.of(points, np.sum(points**2, axis=1), longest_row=1.0)
+    largest = (2 * np.linalg.norm(points, axis=1) + np.sum(points**2, axis=1)).max() / step**2
+    assert largest * keyed.group <= 2**EXACT_BITS
+    assert np.array_equal(keyed.nearest(rows), brute_force(rows, points))
+    assert np.array_equal(keyed.nearest(-rows), brute_force(-rows, points))
+
+
+def test_points_that_leave_no_bits_are_searched_all_the_same(generator):
+    points = snap(generator.choice([-2.0, 2.0], size=(64, 6)) * (1 - generator.random((64, 6)) * 1e-6))
+    norms = np.sum(points**2, axis=1)
+    assert KeyedScores.of(points, norms, longest_row=100.0) is None
+    rows = snap(generator.choice([-2.0, 2.0], size=(100, 6)))
+    nearest = Nearest(points, engine="exact", longest_row=100.0)
+    assert np.array_equal(nearest(rows), brute_force(rows, points))
+
+
+@pytest.mark.parametrize("n_points", [3, 16, 17, 80, 300, 5000])
+def test_ties_across_groups_go_to_the_point_that_comes_first(n_points, generator):
+    points = snap(generator.choice([-0.5, -0.25, 0.0, 0.25, 0.5], size=(n_points, 2)))
+    rows = snap(generator.choice(np.arange(-5, 6) / 8, size=(300, 2)))
+    nearest = Nearest(points, engine="exact", longest_row=1.0)
+    assert np.array_equal(nearest(rows), brute_force(rows, points))
+
+
+def test_far_from_the_origin_single_precision_decides_most_rows(generator, monkeypatch):
+    middle = snap(np.full((1, 5), 0.3))
+    rows, points = (snap(middle + 1e-4 * generator.normal(size=(size, 5))) for size in (500, 300))
+    nearest, exact = Nearest(points, engine="product"), []
+    search = nearest._by_exact
+    monkeypatch.setattr(nearest, "_by_exact", lambda rows: exact.append(len(rows)) or search(rows))
+    assert np.array_equal(nearest(rows), brute_force(rows, points))
+    assert sum(exact) < 50
+
+
+@pytest.mark.parametrize("n_points", [256, 512])
+def test_points_that_fill_lines_of_the_cache(engine, n_points, generator):
+    rows, points = in_ball(generator, 50, 4), in_ball(generator, n_points, 4)
+    rows[0] = 2.0  # far from all points
     assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
 
 

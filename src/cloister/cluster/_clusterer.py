@@ -156,7 +156,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         return rows
 
     def _label_blocks(self, rows: LocalRows) -> Iterator[IntArray]:
-        nearest = Nearest(snap(self._frame.to_unit(self.cluster_centers_)))
+        nearest = Nearest(snap(self._frame.to_unit(self.cluster_centers_)), longest_row=1.0)
         for block in rows.blocks():
             yield nearest(self._frame.clean(block))
 

@@ -3,6 +3,7 @@
 
 from cloister.domain._base import (
     BLOCK_NUMBERS,
+    EXACT_BITS,
     Ball,
     Box,
     FloatArray,
@@ -30,6 +31,7 @@ from cloister.domain._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_k
 
 __all__ = [
     "BLOCK_NUMBERS",
+    "EXACT_BITS",
     "LEVELS_OF_A_FLAG",
     "PRIVATE",
     "AnyDeclaration",

@@ -25,6 +25,7 @@ from cloister import validate
 
 __all__ = [
     "BLOCK_NUMBERS",
+    "EXACT_BITS",
     "Ball",
     "Box",
     "FloatArray",

@@ -122,7 +122,7 @@ class NearestQuestion(ProjectedQuestion):
 
     @cached_property
     def _nearest(self) -> Nearest:
-        return Nearest(self.points)
+        return Nearest(self.points, longest_row=1.0 if self.projection is None else None)
 
     def labels(self, rows: FloatArray) -> IntArray:
         """Return the index of the nearest point for each row."""

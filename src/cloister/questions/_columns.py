@@ -199,7 +199,7 @@ class NearestMissing(Question):
 
     def exact(self, rows: FloatArray) -> IntArray:
         """Count the missing cells of one block of raw rows."""
-        labels = Nearest(self.points)(self.frame.clean(rows))
+        labels = Nearest(self.points, longest_row=1.0)(self.frame.clean(rows))
         cells = np.asarray(rows, dtype=np.float64)[:, list(self.columns)]
         missing = ~np.isfinite(cells) | (cells < self.lowest)
         counts = [np.bincount(labels[column], minlength=len(self.points)) for column in missing.T]

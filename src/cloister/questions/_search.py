@@ -9,26 +9,32 @@ go to the point that comes first. Every engine returns that same answer and diff
   from the norms; rows whose two best scores lie closer than that are decided by ``exact``;
 - ``faiss``: as ``product``, with faiss doing the search (if installed);
 - ``exact``: a double-precision matrix product, in which no sum needs more than 53 bits: coordinates are at most 2, so that the
-  d products of a score and the norm add up to less than the 16 d for which the grid leaves room.
+  d products of a score and the norm add up to less than the 16 d for which the grid leaves room. Where scores need fewer bits,
+  those that are left say whose score it is, so that the lowest score is all that must be found: see ``KeyedScores``.
 
 Which one is fastest depends on dimension and number of points; the crossover is measured by ``benchmarks/nearest.py``.
 """
 
-from typing import Any
+import math
 
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, row_blocks
+from cloister.domain import FloatArray, IntArray, row_blocks, snap
+from cloister.questions._keyed import KeyedScores
 
 __all__ = ["SEARCH_ENGINES", "Nearest", "choose_engine"]
 
 SEARCH_ENGINES = ("exact", "faiss", "product", "tree")
+LARGEST_COORDINATE = 2.0  # of rows whose length is not stated
 SINGLE_ROUNDOFF = 2.0**-24
+NEVER = 1e30  # a score that is never the lowest
 CACHED_SCORES = 1 << 20  # scores in work at a time: four megabytes; smaller parts cost more calls than the cache saves
-FEW_POINTS = 128
+LARGEST_PART = 4096  # rows at a time
+ALIASED, PADDING = 256, 16  # numbers in single precision: a kilobyte, and a line of the cache
+FEW_POINTS = 192
 TREE_POINTS = 128  # times two to the power of the dimension: from here on the tree wins, up to TREE_DIMENSIONS
 TREE_DIMENSIONS = 6
 
@@ -51,31 +57,33 @@ class Nearest:
         On the grid.
     engine : {"auto", "exact", "faiss", "product", "tree"}, default="auto"
         How to search; never what is found.
+    longest_row : float, optional
+        No row is longer than this. Left out, no coordinate of a row is larger than 2. The search is faster for short rows.
     """
 
-    def __init__(self, points: FloatArray, *, engine: str = "auto") -> None:
+    def __init__(self, points: FloatArray, *, engine: str = "auto", longest_row: float | None = None) -> None:
         self._points = points
         chosen = choose_engine(*points.shape) if engine == "auto" else validate.one_of("Nearest.engine", engine, SEARCH_ENGINES)
         self._engine = chosen if len(points) > 1 else "exact"
         self._norms = np.sum(points * points, axis=1)
-        self._longest = float(np.sqrt(self._norms.max()))
-        # One more coordinate, 1 for every row, so that the product adds the norms as well.
-        self._double = np.vstack([-2.0 * points.T, self._norms])
-        self._single = self._double.astype(np.float32)
+        longest = LARGEST_COORDINATE * math.sqrt(points.shape[1]) if longest_row is None else longest_row
+        self._keyed = KeyedScores.of(points, self._norms, longest_row=longest)
+        self._single = _SingleScores(points) if self._engine == "product" else None
         self._tree = cKDTree(points) if self._engine == "tree" else None
 
     def __call__(self, rows: FloatArray) -> IntArray:
         """Return the index of the nearest point for each row."""
+        if len(self._points) == 1:
+            return np.zeros(len(rows), dtype=np.int64)
         search = {"exact": self._by_exact, "faiss": self._by_faiss, "product": self._by_product, "tree": self._by_tree}
         return search[self._engine](rows)
 
     def _by_exact(self, rows: FloatArray) -> IntArray:
+        if self._keyed is not None:
+            return self._keyed.nearest(rows)
         found = np.empty(len(rows), dtype=np.int64)
-        double = _with_ones(rows, np.float64)
-        scores = np.empty((_part_size(len(self._points)), len(self._points)))
-        for part in row_blocks(len(rows), len(scores)):
-            best = np.matmul(double[part], self._double, out=scores[: part.stop - part.start])
-            np.argmin(best, axis=1, out=found[part])
+        for part in row_blocks(len(rows), _part_size(len(self._points))):
+            np.argmin(rows[part] @ (-2.0 * self._points.T) + self._norms, axis=1, out=found[part])
         return found
 
     def _by_tree(self, rows: FloatArray) -> IntArray:
@@ -84,20 +92,8 @@ class Nearest:
         return self._decide(rows, indices[:, 0].astype(np.int64), distances[:, 1] <= distances[:, 0])
 
     def _by_product(self, rows: FloatArray) -> IntArray:
-        found = np.empty(len(rows), dtype=np.int64)
-        unsure = np.empty(len(rows), dtype=bool)
-        single = _with_ones(rows, np.float32)
-        margin = self._margin(rows)
-        scores = np.empty((_part_size(len(self._points)), len(self._points)), dtype=np.float32)
-        for part in row_blocks(len(rows), len(scores)):
-            best = scores[: part.stop - part.start]
-            np.matmul(single[part], self._single, out=best)
-            index = np.argmin(best, axis=1)
-            every = np.arange(len(best))
-            lowest = best[every, index]
-            best[every, index] = np.inf
-            found[part], unsure[part] = index, best.min(axis=1) - lowest <= margin[part]
-        return self._decide(rows, found, unsure)
+        assert self._single is not None
+        return self._decide(rows, *self._single.nearest(rows))
 
     def _by_faiss(self, rows: FloatArray) -> IntArray:
         import faiss
@@ -105,20 +101,9 @@ class Nearest:
         index = faiss.IndexFlatL2(self._points.shape[1])
         index.add(np.ascontiguousarray(self._points, dtype=np.float32))
         distances, indices = index.search(np.ascontiguousarray(rows, dtype=np.float32), 2)
-        lengths = np.sqrt(np.sum(rows * rows, axis=1)) + self._longest
+        lengths = np.sqrt(np.sum(rows * rows, axis=1)) + np.sqrt(self._norms.max())
         margin = 4 * SINGLE_ROUNDOFF * (rows.shape[1] + 8) * lengths**2
         return self._decide(rows, indices[:, 0].astype(np.int64), distances[:, 1] - distances[:, 0] <= margin)
-
-    def _margin(self, rows: FloatArray) -> FloatArray:
-        """Bound, per row, on how far rounding can move the difference of two single-precision scores.
-
-        A product of d + 1 terms is off by at most (d + 1) u / (1 - (d + 1) u) times the sum of their sizes, which is at most
-        |row| |2 point| + |point|^2, in any order of summation, with u = 2**-24; rounding the norm adds u of its size. Two
-        scores, so twice that; the factor is rounded up generously.
-        """
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        size = 2 * lengths * self._longest + self._longest**2
-        return np.asarray(3 * SINGLE_ROUNDOFF * (rows.shape[1] + 4) * size)
 
     def _decide(self, rows: FloatArray, found: IntArray, unsure: npt.NDArray[np.bool_]) -> IntArray:
         late = np.flatnonzero(unsure)
@@ -127,11 +112,56 @@ class Nearest:
         return found
 
 
-def _with_ones(rows: FloatArray, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    wide = np.ones((len(rows), rows.shape[1] + 1), dtype=dtype)
-    wide[:, :-1] = rows
-    return wide
+class _SingleScores:
+    """Scores in single precision, with a bound on their rounding.
+
+    Rows and points are seen from the middle of the points: the shorter they are, the smaller is the bound.
+    """
+
+    def __init__(self, points: FloatArray) -> None:
+        n_points, n_dimensions = points.shape
+        self._middle = snap(points.mean(axis=0))  # on the grid: differences are exact
+        offsets = points - self._middle
+        norms = np.sum(offsets * offsets, axis=1)
+        self._longest = float(np.sqrt(norms.max()))
+        # One more coordinate, 1 for every row, so that the product adds the norms as well. Rows of scores that lie a multiple
+        # of a kilobyte apart would compete for the same lines of the cache: some points more, which are never the nearest.
+        width = n_points + (PADDING if n_points % ALIASED == 0 else 0)
+        self._factors = np.zeros((n_dimensions + 1, width), dtype=np.float32)
+        self._factors[:-1, :n_points] = -2.0 * offsets.T
+        self._factors[-1] = NEVER
+        self._factors[-1, :n_points] = norms
+
+    def nearest(self, rows: FloatArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+        """Return the index of the lowest score for each row, and whether rounding may have decided."""
+        found = np.empty(len(rows), dtype=np.int64)
+        unsure = np.empty(len(rows), dtype=bool)
+        size = min(_part_size(self._factors.shape[1]), max(len(rows), 1))
+        single = np.ones((size, len(self._factors)), dtype=np.float32)
+        scores = np.empty((size, self._factors.shape[1]), dtype=np.float32)
+        every = np.arange(size)
+        for part in row_blocks(len(rows), size):
+            n_rows = part.stop - part.start
+            seen, best, each = single[:n_rows], scores[:n_rows], every[:n_rows]
+            np.subtract(rows[part], self._middle, out=seen[:, :-1], casting="same_kind")
+            np.matmul(seen, self._factors, out=best)
+            index = np.argmin(best, axis=1, out=found[part])
+            lowest = best[each, index]
+            best[each, index] = np.inf
+            unsure[part] = best.min(axis=1) - lowest <= self._margin(seen[:, :-1])
+        return found, unsure
+
+    def _margin(self, seen: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Bound, per row, on how far rounding can move the difference of two single-precision scores.
+
+        A product of d + 1 terms is off by at most (d + 1) u / (1 - (d + 1) u) times the sum of their sizes, which is at most
+        |row| |2 point| + |point|^2, in any order of summation, with u = 2**-24; rounding rows, points and norms adds 2 u of it.
+        Two scores, so twice that; the factor is rounded up generously.
+        """
+        lengths = np.sqrt(np.einsum("ij,ij->i", seen, seen))
+        size = 2 * lengths * self._longest + self._longest**2
+        return np.asarray(3 * SINGLE_ROUNDOFF * (seen.shape[1] + 4) * size)
 
 
 def _part_size(n_points: int) -> int:
-    return min(4096, max(16, CACHED_SCORES // n_points))
+    return min(LARGEST_PART, max(16, CACHED_SCORES // n_points))
