@@ -97,6 +97,18 @@ def _shrink_nothing() -> Iterator[None]:
 
 
 @contextmanager
+def _candidates_alike() -> Iterator[None]:
+    with mock.patch("cloister.algorithms._locate.ROUND_PART", 1.0):
+        yield
+
+
+@contextmanager
+def _candidates_by_mass() -> Iterator[None]:
+    with mock.patch("cloister.algorithms._locate._candidate_shares", lambda mass, _: mass):
+        yield
+
+
+@contextmanager
 def _clip_nothing() -> Iterator[None]:
     with mock.patch("cloister.algorithms._refine.choose_radius", lambda lengths, **_: (float(lengths.edges[-1]), 1.0)):
         yield
@@ -106,10 +118,13 @@ VARIANTS: dict[str, Variant] = {
     "no shrinkage": _shrink_nothing,
     "clip nothing": _clip_nothing,
     "no extra starting centres": _recipe(extra_start=1.0),
-    "one round of sums": _recipe(n_rounds=1, n_rounds_low_snr=1, extra_start=1.0),
-    "two rounds of sums": _recipe(n_rounds=2, n_rounds_low_snr=2),
-    "one round of votes": _recipe(n_votes=1, n_votes_flat=1),
+    "one round of sums": _recipe(n_rounds_low=1, n_rounds_high=1, extra_start=1.0),
+    "two rounds of sums": _recipe(n_rounds_high=2),
+    "one round of votes": _recipe(n_votes=1),
     "a quarter of the candidates": _recipe(density=1.0),
+    "no axes": _recipe(axes_edge_most=1e-9),
+    "no stretched candidates": _candidates_alike,
+    "candidates where the rows are": _candidates_by_mass,
     "no projection": _recipe(project_above=EVERYTHING),
     "equal shares": _recipe(growth=1.0),
 }

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first half of KMeans: votes that find where rows are."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from cloister import GDP, PureDP
-from cloister.algorithms import LocateSteps, locate, orthonormal_projection
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums
+from cloister.algorithms import LocateSteps, find_axes, locate, orthonormal_projection
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, SecondMoments
 
 from ..steps import ball, box, step_of
 
@@ -20,11 +18,17 @@ def clip(points):
     return points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
 
 
-def run(vault, generator, cost=CLEAR, *, n_rows, space=None, n_votes=3, n_candidates=400, fineness=3):
+def run(vault, generator, cost=CLEAR, *, n_rows, space=None, n_votes=3, n_candidates=400, fineness=3, axes=True, dimension=99):
     votes = tuple(step_of(f"vote {index + 1}", cost, "counts", n_points=n_candidates) for index in range(n_votes))
-    mean, spread = step_of("mean", cost, "sums"), step_of("spread", cost, "distances")
-    steps = LocateSteps(mean=mean, spread=spread, votes=votes, fineness=fineness, n_points=12)
-    return locate(vault.ask, steps, space or ball(2), n_rows=n_rows, generator=generator)
+    steps = LocateSteps(
+        origin=tuple(step_of(f"mean {index + 1}", cost, "sums", "distances") for index in range(3)),
+        axes=step_of("axes", cost, "moments") if axes else None,
+        votes=votes,
+        fineness=fineness,
+        dimension=dimension,
+        n_points=12,
+    )
+    return locate(vault.ask, steps, (space or ball(2)).frame, n_rows=n_rows, generator=generator)
 
 
 @pytest.fixture
@@ -33,12 +37,17 @@ def blobs(generator):
     return np.repeat(MIDDLES, (700, 150, 100, 50), axis=0) + 0.02 * generator.normal(size=(1000, 2))
 
 
-def test_it_asks_for_the_mean_the_scale_and_the_votes(blobs, generator, vault_of):
+@pytest.mark.parametrize("axes", [True, False])
+def test_it_asks_for_the_mean_the_axes_and_the_votes(axes, blobs, generator, vault_of):
     vault = vault_of(blobs)
-    run(vault, generator, n_rows=1000)
-    assert [type(question) for question, _ in vault.asked] == [NearestSums, DistanceHistogram, *[NearestCounts] * 3]
-    assert [query.step for _, query in vault.asked] == ["mean", "spread", "vote 1", "vote 2", "vote 3"]
-    assert [len(question.points) for question, _ in vault.asked] == [1, 1, 400, 400, 400]
+    located = run(vault, generator, n_rows=1000, axes=axes)
+    moments = [SecondMoments] if axes else []
+    kinds = [NearestSums, DistanceHistogram, *moments, *[NearestCounts] * 3]
+    assert [type(question) for question, _ in vault.asked] == kinds
+    names = ["mean 1", "mean 1", *["axes"][: len(moments)], "vote 1", "vote 2", "vote 3"]
+    assert [query.step for _, query in vault.asked] == names
+    assert [len(question.points) for question, _ in vault.asked if isinstance(question, NearestCounts)] == [400, 400, 400]
+    assert located.origin.n_asked == 1
 
 
 @pytest.mark.parametrize("space", [ball(2), box([0.7, 0.7])], ids=["ball", "box"])
@@ -53,10 +62,11 @@ def test_without_noise_every_cluster_has_a_point(space, fineness, blobs, generat
 
 def test_the_mean_and_the_lengths_are_those_of_the_rows(blobs, generator, vault_of):
     located = run(vault_of(blobs), generator, n_rows=1000)
-    assert np.abs(located.origin - blobs.mean(axis=0)).max() < 1e-3
+    assert np.abs(located.origin.point - blobs.mean(axis=0)).max() < 1e-3
     lengths = np.linalg.norm(blobs - blobs.mean(axis=0), axis=1)
-    counts = np.bincount(np.searchsorted(located.profile.edges, lengths, side="right"), minlength=len(located.profile.counts))
-    assert np.abs(located.profile.counts - counts).max() < 30  # a row near an edge may change sides with the mean
+    profile = located.origin.profile
+    counts = np.bincount(np.searchsorted(profile.edges, lengths, side="right"), minlength=len(profile.counts))
+    assert np.abs(profile.counts - counts).max() < 30  # a row near an edge may change sides with the mean
 
 
 def test_rows_much_closer_together_than_the_domain_is_wide_are_found(generator, vault_of):
@@ -68,16 +78,19 @@ def test_rows_much_closer_together_than_the_domain_is_wide_are_found(generator, 
         assert np.linalg.norm(located.points - middle, axis=1).min() < 0.001
 
 
-def test_in_a_projection_points_lie_where_the_projected_rows_are(generator, vault_of):
+@pytest.mark.parametrize("axes", [True, False])
+def test_in_a_projection_points_lie_where_the_projected_rows_are(axes, generator, vault_of):
     middles = clip(generator.normal(size=(3, 30)))
     rows = clip(np.repeat(middles, 200, axis=0) + 0.005 * generator.normal(size=(600, 30)))
-    projection = orthonormal_projection(generator, 30, 3)
     vault = vault_of(rows)
-    located = run(vault, generator, n_rows=600, space=ball(30, projection))
-    assert located.points.shape[1] == 3
-    assert all(question.projection is not None for question, _ in vault.asked)
+    located = run(vault, generator, n_rows=600, space=ball(30), dimension=3, axes=axes)
+    projection = located.space.projection
+    assert located.points.shape[1] == projection.shape[1] == (2 if axes else 3)  # three points lie in a plane
+    assert all(question.projection is not None for question, _ in vault.asked if isinstance(question, NearestCounts))
     assert np.linalg.norm(located.points[:, None] - middles @ projection, axis=2).min(axis=0).max() < 0.1
-    assert np.abs(located.origin - rows.mean(axis=0) @ projection).max() < 1e-3
+    lifted = located.space.lift(located.points)
+    if axes:
+        assert np.linalg.norm(lifted[:, None] - middles, axis=2).min(axis=0).max() < 0.1, "the mean's part is kept"
 
 
 def test_a_projection_is_orthonormal_and_random(generator):
@@ -93,7 +106,7 @@ def test_whatever_the_noise_points_lie_in_the_domain(cost, n_rows, dimension, ge
     vault = vault_of(clip(generator.normal(size=(n_rows, dimension))))
     located = run(vault, generator, cost, n_rows=max(n_rows, 1), space=ball(dimension), n_candidates=30)
     assert 1 <= len(located.points) <= 12
-    for points in (located.points, located.candidates, located.origin[None]):
+    for points in (located.points, located.candidates, located.origin.point[None]):
         assert np.isfinite(points).all()
         assert np.linalg.norm(points, axis=1).max() <= 1 + 1e-9
 
@@ -101,13 +114,49 @@ def test_whatever_the_noise_points_lie_in_the_domain(cost, n_rows, dimension, ge
 @pytest.mark.parametrize("mu", [1e-3, 1e-2])
 def test_a_mean_that_drowns_in_noise_stays_in_the_middle(mu, generator, vault_of):
     vault = vault_of(np.zeros((50, 4)))
-    origins = [run(vault, generator, GDP(mu), n_rows=50, space=ball(4)).origin for _ in range(20)]
+    origins = [run(vault, generator, GDP(mu), n_rows=50, space=ball(4)).origin.point for _ in range(20)]
     assert np.mean(np.linalg.norm(origins, axis=1)) < 0.25
 
 
 def test_candidates_that_all_fall_together_are_no_trouble(generator, vault_of):
-    nowhere = SimpleNamespace(
-        **dict.fromkeys(("projection", "half_widths")), dimension=2, clip=np.zeros_like, draw=ball(2).draw
-    )
-    located = run(vault_of(np.zeros((100, 2))), generator, n_rows=100, space=nowhere)
-    assert not located.points.any()
+    located = run(vault_of(np.zeros((100, 2))), generator, n_rows=100)
+    assert np.abs(located.points).max() < 0.01
+
+
+def test_bounds_a_thousand_times_too_wide_cost_two_more_steps(generator, vault_of):
+    middle = np.array([0.5, -0.3])
+    rows = middle + 1e-3 * (np.repeat(MIDDLES, 500, axis=0) + 0.05 * generator.normal(size=(2000, 2)))
+    vault = vault_of(rows)
+    located = run(vault, generator, GDP(0.3), n_rows=2000)
+    assert located.origin.n_asked >= 2
+    assert np.linalg.norm(located.origin.point - rows.mean(axis=0)) < 3e-4
+    assert np.linalg.norm(located.points[:, None] - (middle + 1e-3 * MIDDLES), axis=2).min(axis=0).max() < 4e-4
+
+
+def test_candidates_follow_the_axes(generator, vault_of):
+    rows = generator.normal(size=(2000, 3)) @ np.diag([0.3, 0.003, 0.003]) @ np.linalg.qr(generator.normal(size=(3, 3)))[0]
+    located = run(vault_of(clip(rows)), generator, n_rows=2000, n_votes=1, space=ball(3))
+    assert located.space.projection is None
+    long = np.linalg.eigvalsh(np.cov(located.candidates.T))
+    assert long[-1] > 4 * long[-2], "three of four candidates are drawn along the axis"
+
+
+def test_axes_that_noise_hides_are_not_seen(generator, vault_of):
+    rows = clip(0.3 * generator.normal(size=(300, 6)))
+    for mu, seen in ((1e-2, False), (100.0, True)):
+        cost = GDP(mu)
+        axes = find_axes(vault_of(rows).ask, cost, np.zeros(6), radius=1.0, n_rows=300)
+        assert bool(axes.n_seen) == seen
+        assert np.isfinite(axes.spreads).all()
+        assert (axes.spreads > 0).all()
+        assert np.allclose(axes.directions.T @ axes.directions, np.eye(6))
+
+
+def test_axes_and_spreads_are_those_of_the_rows(generator, vault_of):
+    turn, spreads = np.linalg.qr(generator.normal(size=(5, 5)))[0], np.array([0.2, 0.1, 0.05, 0.02, 0.01])
+    rows = generator.normal(size=(20_000, 5)) * spreads @ turn.T
+    axes = find_axes(vault_of(rows).ask, GDP(1.0), np.zeros(5), radius=1.0, n_rows=20_000)
+    assert axes.n_seen >= 4
+    assert np.abs(axes.spreads[:3] / spreads[:3] - 1).max() < 0.1
+    assert np.abs((axes.directions * turn).sum(axis=0)[:3]).min() > 0.95
+    assert [axes.n_leading(part) for part in (0.5, 0.9, 1.0)] == [1, 2, 5]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure functions of noisy answers and public parameters. Imports domain and questions only, so it cannot reach a row."""
 
+from cloister.algorithms._axes import Axes, find_axes
 from cloister.algorithms._cells import RESTARTS, KChoice, cluster_cells, compare_numbers, nearest_cell, squares_to
 from cloister.algorithms._coreset import Coreset, tree_coreset
 from cloister.algorithms._cube_tree import CubeTree, TreeSettings, divide_cubes
@@ -54,6 +55,7 @@ from cloister.algorithms._local_search import Search, local_search, noisy_averag
 from cloister.algorithms._locate import Located, LocateSteps, locate, orthonormal_projection
 from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._merge import join_closest
+from cloister.algorithms._origin import Origin, find_origin
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._ranges import FALLBACK, N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
@@ -84,6 +86,7 @@ __all__ = [
     "N_LOOKS",
     "RESTARTS",
     "Averages",
+    "Axes",
     "CellBounds",
     "Coreset",
     "CoresetCenters",
@@ -106,6 +109,7 @@ __all__ = [
     "MeanSquare",
     "Medoids",
     "Move",
+    "Origin",
     "Plane",
     "RangeSteps",
     "Refined",
@@ -128,6 +132,8 @@ __all__ = [
     "epsilon_range",
     "evolve",
     "fast_lloyd",
+    "find_axes",
+    "find_origin",
     "find_ranges",
     "fold",
     "grid_shape",

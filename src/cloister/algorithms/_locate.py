@@ -2,9 +2,10 @@
 """The first half of :class:`cloister.KMeans`: find where the mass is, by votes.
 
 A vote has sensitivity 1 whatever the size of the domain, so votes are the cheapest way to learn where rows are. In order: the
-mean of the rows; how far they lie from it; then a few rounds in which rows vote for the nearest of many candidates, each round
-with candidates drawn where the round before found votes. What comes out is a small set of weighted points, several per
-cluster. Rows are reached through ``ask`` alone.
+mean of the rows and how far they lie from it; their principal axes; then a few rounds in which rows vote for the nearest of
+many candidates, each round with candidates drawn where the round before found votes. The first candidates have the lengths and
+the axes that the rows have. Of many dimensions, votes are cast in the leading axes. What comes out is a small set of weighted
+points, several per cluster. Rows are reached through ``ask`` alone.
 """
 
 from dataclasses import dataclass
@@ -12,18 +13,22 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from cloister.algorithms._axes import Axes, find_axes
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
-from cloister.algorithms._refine import Lengths, shrinkage
+from cloister.algorithms._origin import Origin, find_origin
+from cloister.algorithms._refine import Lengths, quantile
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray
-from cloister.questions import Answer, Ask, DistanceHistogram, NearestCounts, NearestSums, Spend, Step
+from cloister.domain import FloatArray, Frame
+from cloister.questions import Answer, Ask, NearestCounts, Step
 
 __all__ = ["LocateSteps", "Located", "locate", "orthonormal_projection"]
 
-OCTAVES = 10  # that the first histogram covers, below the domain's radius
+AXES_PART = 0.95  # of the rows lie within the distance at which second moments are clipped
+ENERGY = 0.95  # part of the variance that the axes of the votes hold, if so many are allowed
+ROUND_PART = 0.25  # of the first candidates, drawn alike in all directions: rows far out may lie off the axes
 TREE_DIMENSIONS = 8  # up to here a k-d tree finds nearest neighbours of candidates faster than a matrix product
-SURE_OF_A_BIN = 2.0  # standard deviations of noise that a bin of distances must exceed to get candidates
+SURE_OF_A_BIN = 2.5  # standard deviations of noise that a bin of distances must exceed to get candidates
 RESTARTS = 3
 
 
@@ -31,10 +36,11 @@ RESTARTS = 3
 class LocateSteps:
     """What this half asks, in order, and what public numbers decide about it."""
 
-    mean: Step  # "sums"
-    spread: Step  # "distances"
+    origin: tuple[Step, ...]  # "sums" and "distances"; those after the first only where rows fill little of the domain
+    axes: Step | None  # "moments"; None where noise would hide every axis
     votes: tuple[Step, ...]  # "counts", of as many candidates as the step has points
     fineness: int  # bins an octave of distances has
+    dimension: int  # in which votes are cast, at most
     n_points: int  # to return at most
 
 
@@ -43,27 +49,43 @@ class Located:
     """Where the mass is, in the space of the votes."""
 
     points: FloatArray
-    origin: FloatArray  # the noisy mean, shrunk
-    profile: Lengths  # how far rows lie from it
+    origin: Origin
+    space: Space  # of the votes
     candidates: FloatArray  # of the last vote
     votes: Answer
 
 
-def locate(ask: Ask, steps: LocateSteps, space: Space, *, n_rows: float, generator: np.random.Generator) -> Located:
-    """Return points that lie where the rows are, in the space of the votes."""
-    origin = space.clip(_find_mean(ask, steps.mean["sums"], space, n_rows=n_rows)[None])[0]
-    edges = 2.0 ** (np.arange(-OCTAVES * steps.fineness, 1) / steps.fineness)
-    distances = DistanceHistogram(edges=edges, points=origin[None], projection=space.projection)
-    histogram = ask(distances, steps.spread["distances"])
-    profile = Lengths(edges, histogram.value, histogram.sigma)
+def locate(ask: Ask, steps: LocateSteps, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Located:
+    """Return points that lie where the rows are, in the space of the votes.
+
+    Parameters
+    ----------
+    ask : Ask
+        The way to the rows.
+    steps : LocateSteps
+        What to ask.
+    frame : Frame
+        The public map from the units of the input to the unit ball.
+    n_rows : float
+        Public or noisy number of the rows that are asked.
+    generator : Generator
+        For candidates, which are public.
+    """
+    full = Space(frame)
+    origin = find_origin(ask, steps.origin, full, n_rows=n_rows, fineness=steps.fineness)
+    axes = None
+    if steps.axes is not None:
+        radius = quantile(origin.profile, n_rows=n_rows, part=AXES_PART)
+        axes = find_axes(ask, steps.axes["moments"], origin.point, radius=radius, n_rows=n_rows)
+    space = _voting_space(generator, full, origin, axes, dimension=steps.dimension)
     first, *later = steps.votes
-    candidates = space.clip(origin + _spread(generator, profile, first.n_points, space))
+    candidates = space.clip(_first_candidates(generator, origin, axes, space, size=first.n_points))
     votes = ask(NearestCounts(points=candidates, projection=space.projection), first["counts"])
     for step in later:
         candidates = space.clip(_vary(generator, candidates, project_to_total(votes.value, n_rows), step.n_points))
         votes = ask(NearestCounts(points=candidates, projection=space.projection), step["counts"])
     points = _reduce(generator, candidates, project_to_total(votes.value, n_rows), steps.n_points)
-    return Located(points, origin, profile, candidates, votes)
+    return Located(points, origin, space, candidates, votes)
 
 
 def orthonormal_projection(generator: np.random.Generator, n_features: int, dimension: int) -> FloatArray:
@@ -71,26 +93,50 @@ def orthonormal_projection(generator: np.random.Generator, n_features: int, dime
     return np.asarray(np.linalg.qr(generator.standard_normal((n_features, dimension)))[0])
 
 
-def _find_mean(ask: Ask, query: Spend, space: Space, *, n_rows: float) -> FloatArray:
-    """Return the mean of the rows, shrunk towards the middle of the domain as far as its noise demands."""
-    sums = ask(NearestSums(points=np.zeros((1, space.dimension)), radius=1.0, projection=space.projection), query)
-    total = sums.value if space.projection is None else sums.value @ space.projection
-    mean = total / max(n_rows, 1.0)
-    variance = np.array([(sums.sigma / max(n_rows, 1.0)) ** 2])
-    return np.asarray((shrinkage(mean, variance, longest=1.0)[:, None] * mean)[0])
+def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, axes: Axes | None, *, dimension: int) -> Space:
+    """Return where votes are cast: all dimensions if they are few, else the leading axes, or random ones if none are known."""
+    if dimension >= full.n_features:
+        return full
+    if axes is None:
+        return Space(full.frame, orthonormal_projection(generator, full.n_features, dimension), origin.point)
+    # Axes below the noise's edge are no better than random ones, and no worse.
+    return Space(full.frame, axes.directions[:, : min(dimension, axes.n_leading(ENERGY))], origin.point)
 
 
-def _spread(generator: np.random.Generator, profile: Lengths, size: int, space: Space) -> FloatArray:
-    """Draw offsets from the mean with the lengths that the rows have, in directions that the domain allows."""
+def _first_candidates(
+    generator: np.random.Generator, origin: Origin, axes: Axes | None, space: Space, *, size: int
+) -> FloatArray:
+    """Draw candidates around the mean, with the lengths that the rows have, along the axes that they have."""
+    if axes is None and space.projection is None:
+        offsets = space.draw(generator, size)  # in directions that the domain allows
+    else:
+        offsets = generator.standard_normal((size, space.n_features))
+        if axes is not None:
+            offsets[round(ROUND_PART * size) :] *= axes.spreads / np.sqrt(np.mean(axes.spreads**2))
+            offsets = offsets @ axes.directions.T
+    norms = np.maximum(np.linalg.norm(offsets, axis=1), 1e-300)
+    offsets *= (_draw_lengths(generator, origin.profile, size) / norms)[:, None]
+    return np.asarray(space.project(origin.point + offsets))
+
+
+def _draw_lengths(generator: np.random.Generator, profile: Lengths, size: int) -> FloatArray:
+    """Draw distances from the mean, more of them far out than there are rows."""
     mass = np.where(profile.counts > SURE_OF_A_BIN * profile.sigma, profile.counts, 0.0)
     if not mass.any():
         mass = np.ones(len(mass))
     edges = np.concatenate([[0.0], profile.edges, 2 * profile.edges[-1:]])  # the mean may lie at the edge of the domain
-    bins = generator.choice(len(mass), size=size, p=mass / mass.sum())
-    lengths = edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins])
-    directions = space.draw(generator, size)
-    norms = np.maximum(np.linalg.norm(directions, axis=1), 1e-300)
-    return np.asarray(directions * (lengths / norms)[:, None])
+    shares = _candidate_shares(mass / mass.sum(), (edges[1:] + edges[:-1]) / 2)
+    bins = generator.choice(len(mass), size=size, p=shares / shares.sum())
+    return np.asarray(edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins]))
+
+
+def _candidate_shares(mass: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Return how to divide candidates among shells with so many rows at such distances.
+
+    Divided among n points, the squared error e of a region of p dimensions falls with n^(-2/p), so that of several regions the
+    best share of points is in proportion to e^(p / (p + 2)). Rows far out lie in few directions: p = 2.
+    """
+    return np.asarray(np.sqrt(mass) * lengths)
 
 
 def _vary(generator: np.random.Generator, candidates: FloatArray, mass: FloatArray, size: int) -> FloatArray:

@@ -79,6 +79,10 @@ class Round:
     n_left: int  # centres after the round: extra ones are joined
     projected: bool  # whether rows belong to the nearest centre of the projection, or of the full space
 
+    def rows(self, query: str, n_rows: float) -> float:
+        """Return about how many of `n_rows` rows answer a query: all, or those of a sample."""
+        return self.step[query].row_share * n_rows
+
 
 @dataclass(frozen=True, eq=False)
 class Refined:
@@ -139,11 +143,11 @@ def refine(
     for index, one in enumerate(rounds):
         look = length if index + 1 < len(rounds) else FARTHER * length
         moved = _move(ask, one, centers, n_rows=n_rows, length=look, projection=space.projection)
-        length = quantile(moved.lengths, n_rows=n_rows, part=NEARLY_ALL)
+        length = quantile(moved.lengths, n_rows=one.rows("distances", n_rows), part=NEARLY_ALL)
         n_asked, centers = len(centers), clip(moved.centers)
         last_extra = all(later.n_left == one.n_left for later in rounds[index:])
         if len(centers) > one.n_left:
-            mass = project_to_total(moved.counts, n_rows)
+            mass = project_to_total(moved.counts, one.rows("counts", n_rows))
             centers = clip(_join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_extra else 0))
         moves.append(Move(centers, n_asked, moved.radius, moved.count_sigma))
     return Refined(centers, moved.errors, moved.counts, moved.count_sigma, moved.lengths, moved.gained, tuple(moves))
@@ -168,8 +172,9 @@ def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: f
     edges = min(max(length, SHORTEST), LONGEST) * STEPS
     histogram = ask(DistanceHistogram(edges=edges, points=points, anchors=anchors, projection=view), one.step["distances"])
     lengths = Lengths(edges, histogram.value, histogram.sigma)
-    noise = math.sqrt(n_features) * one.step["sums"].sigma / max(n_rows / len(centers), 1.0)
-    radius, phi = choose_radius(lengths, n_rows=n_rows, noise=noise, n_features=n_features)
+    answering = one.rows("sums", n_rows)
+    noise = math.sqrt(n_features) * one.step["sums"].sigma / max(answering / len(centers), 1.0)
+    radius, phi = choose_radius(lengths, n_rows=one.rows("distances", n_rows), noise=noise, n_features=n_features)
     counts, sums = ask(
         [
             NearestCounts(points=points, projection=view),
@@ -181,7 +186,7 @@ def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: f
     offsets = sums.value / sizes[:, None]
     variances = (sums.sigma / sizes) ** 2
     step, left = _shrink(offsets, variances, projection, longest=radius / phi)
-    mass = project_to_total(counts.value, n_rows)
+    mass = project_to_total(counts.value, answering)
     gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
     return _Moved(centers + step, np.sqrt(left), counts.value, counts.sigma, lengths, gained, radius)
 

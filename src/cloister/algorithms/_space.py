@@ -23,6 +23,8 @@ class Space:
         The public map from the units of the input to the unit ball.
     projection : array of shape (n_features, dimension), optional
         Applied to every row before distances are taken; projected points are kept in the unit ball.
+    origin : array of shape (n_features,), optional
+        A point of the full space: what lies in the projection is lifted to the plane through it. Left out, the middle.
 
     Examples
     --------
@@ -34,6 +36,7 @@ class Space:
 
     frame: Frame
     projection: FloatArray | None = None
+    origin: FloatArray | None = None
 
     @property
     def n_features(self) -> int:
@@ -58,15 +61,22 @@ class Space:
     @property
     def full(self) -> "Space":
         """The space without the projection."""
-        return self if self.projection is None else replace(self, projection=None)
+        return self if self.projection is None else replace(self, projection=None, origin=None)
 
     def clip(self, points: FloatArray) -> FloatArray:
         """Move points into the domain."""
         return self.frame.clip_unit(points) if self.projection is None else clip_to_unit_ball(points)
 
+    def project(self, points: FloatArray) -> FloatArray:
+        """Return points of the full space where distances are taken."""
+        return points if self.projection is None else points @ self.projection
+
     def lift(self, points: FloatArray) -> FloatArray:
-        """Return points in the unit ball's coordinates; of a projection with orthonormal columns, inside its span."""
-        return points if self.projection is None else points @ self.projection.T
+        """Return points in the unit ball's coordinates; of a projection with orthonormal columns, inside its plane."""
+        if self.projection is None:
+            return points
+        inside = points @ self.projection.T
+        return inside if self.origin is None else inside + (self.origin - self.projection @ (self.projection.T @ self.origin))
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw directions in which rows may lie."""

@@ -9,10 +9,8 @@ from cloister import validate
 from cloister.algorithms import (
     Located,
     Refined,
-    Space,
     locate,
     mean_square,
-    orthonormal_projection,
     project_to_total,
     quantile,
     refine,
@@ -69,39 +67,38 @@ class KMeans(PrivateClusterer):
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> KMeansPlan:
         plan = make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
-        if plan.locate_steps.mean["sums"].sigma > MAX_NOISE * grid_step(frame.n_features):
+        if plan.locate_steps.origin[0]["sums"].sigma > MAX_NOISE * grid_step(frame.n_features):
             validate.refuse(self._where("epsilon"), NO_NOISE, str(request.guarantee), remedy="Spend more.")
         self._whole("n_init")
         return plan
 
     def _run(self, ask: Ask, plan: KMeansPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
-        projection = orthonormal_projection(generator, frame.n_features, plan.dimension) if plan.projected else None
-        space = Space(frame, projection)
-        located = locate(ask, plan.locate_steps, space, n_rows=plan.n_rows, generator=generator)
+        steps = plan.locate_steps
+        located = locate(ask, steps, frame, n_rows=plan.n_sampled, generator=generator)
         refined = refine(
             ask,
-            plan.refine_rounds,
-            located.points if projection is None else frame.clip_unit(space.lift(located.points)),
-            space,
+            plan.rounds_without(steps.origin[located.origin.n_asked :]),
+            frame.clip_unit(located.space.lift(located.points)),
+            located.space,
             n_rows=plan.n_rows,
             length=_most_rows(located, plan),
             generator=generator,
             restarts=self.n_init,
         )
-        return _outcome(located, refined, plan, space, unit=frame.distance_unit)
+        return _outcome(located, refined, plan, unit=frame.distance_unit)
 
     def _store(self, fit: PrivateFit) -> None:
         super()._store(fit)
         self.loss_ = float(self.release_.details["loss"])
 
 
-def _outcome(located: Located, refined: Refined, plan: KMeansPlan, space: Space, *, unit: float) -> Outcome:
+def _outcome(located: Located, refined: Refined, plan: KMeansPlan, *, unit: float) -> Outcome:
     """Return k centres: where fewer were found, the heaviest are listed again, with no rows of their own."""
     centers, errors, counts = refined.centers.copy(), refined.errors, refined.counts
     lightest = int(np.argmin(counts))
     if counts[lightest] < SURE_OF_A_CENTRE * refined.count_sigma:
         # Its rows do not stand out from noise. At the mean it does no harm: k centres are never worse than one of them.
-        centers[lightest] = space.lift(located.origin)
+        centers[lightest] = located.origin.point
     missing = plan.n_clusters - len(centers)
     again = np.argsort(-counts, kind="stable")[np.arange(missing) % len(centers)]
     errors = np.minimum(np.concatenate([errors, errors[again]]), 1.0)
@@ -112,14 +109,14 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, space: Space,
         counts=counts,
         count_errors=np.full(len(counts), refined.count_sigma),
         n_rounds=len(plan.rounds),
-        decisions=draw_placing(located, refined, space, n_rows=plan.n_rows, unit=unit),
+        decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=unit),
         details=_losses(refined, plan, longest=_most_rows(located, plan), unit=unit),
     )
 
 
 def _losses(refined: Refined, plan: KMeansPlan, *, longest: float, unit: float) -> dict[str, float]:
     """Return the mean squared distance to the centres, its error, and the same around the mean, by the noisy answers."""
-    found = mean_square(refined.lengths, n_rows=plan.n_rows, longest=longest)
+    found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=longest)
     loss = max(found.value - refined.gained, 0.0)
     parts = project_to_total(refined.counts, plan.n_rows) / plan.n_rows
     between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))
@@ -129,5 +126,4 @@ def _losses(refined: Refined, plan: KMeansPlan, *, longest: float, unit: float) 
 
 def _most_rows(located: Located, plan: KMeansPlan) -> float:
     """Return how far from their mean most rows lie, in the full space."""
-    seen = quantile(located.profile, n_rows=plan.n_rows, part=MOST_ROWS)
-    return float(seen * (plan.n_features / plan.dimension) ** 0.5)
+    return quantile(located.origin.profile, n_rows=plan.n_sampled, part=MOST_ROWS)

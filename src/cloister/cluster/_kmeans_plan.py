@@ -4,92 +4,27 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
 from cloister.algorithms import LocateSteps, Round
+from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, Recipe
 from cloister.cluster._plan import Plan, Planner
 from cloister.domain import Relation
 from cloister.privacy import Cost, Step
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, deviation
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, SecondMoments, deviation, spectral_edge
 
 __all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "make_plan"]
 
 MOST_WORK = 2.0**30  # rows times candidates of a vote; beyond it votes get fewer candidates, though not fewer than the first
 FINE = 40.0  # standard deviations of a count from which the first histogram of distances is fine
+FEWEST_CANDIDATES = 256  # that a plan allows, however few the clusters are
 LARGEST_START = 4096  # centres before extra ones are joined
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """The constants of the plan, all shares being parts of the whole budget."""
-
-    mean: float  # the mean of the rows
-    scale_low: float  # how far rows lie from it: least and most
-    scale_high: float
-    distance_snr: float  # standard deviations that all rows together should stand out by there
-    vote_snr: float  # standard deviations that a cluster of average size should stand out by in a vote
-    vote_low: float  # least and most that a vote may take
-    vote_high: float
-    n_votes: int  # rounds of votes
-    n_votes_flat: int  # the same in few dimensions, where votes place centres well
-    flat: int  # dimensions that are few
-    density: float  # rows per candidate, in standard deviations of a vote's noise
-    max_candidates: int
-    max_first: int  # of the first vote, which need not see details
-    max_candidates_flat: int  # of all votes in few dimensions, where a search among many is quick
-    extra_start: float  # centres at the start, times k
-    n_rounds: int  # rounds of counts and sums; extra centres are joined after all but the last
-    n_rounds_low_snr: int  # the same where clusters hardly stand out
-    low_snr: float  # standard deviations of a count, at the whole budget, from which a cluster of average size stands out
-    growth: float  # of their shares, from round to round
-    projected: int  # rounds in which rows belong to centres of the projection
-    distances: float  # part of a round for the histogram of distances
-    counts: float  # counts get 1 / (1 + counts sqrt(d)) of the rest
-    project_above: int
-    project_to: int
-
-
-GAUSSIAN = Recipe(
-    mean=0.01,
-    scale_low=0.02,
-    scale_high=0.08,
-    distance_snr=8.0,
-    vote_snr=6.0,
-    vote_low=0.04,
-    vote_high=0.15,
-    n_votes=2,
-    n_votes_flat=3,
-    flat=4,
-    density=0.25,
-    max_candidates=2048,
-    max_first=1024,
-    max_candidates_flat=4096,
-    extra_start=3.0,
-    n_rounds=6,
-    n_rounds_low_snr=4,
-    low_snr=20.0,
-    growth=1.3,
-    projected=2,
-    distances=0.06,
-    counts=0.5,
-    project_above=10,
-    project_to=8,
-)
-# Laplace noise adds up faster over rounds (in proportion to their number, not to its root), so there are fewer of them.
-PURE = replace(
-    GAUSSIAN,
-    mean=0.02,
-    scale_high=0.2,
-    vote_low=0.08,
-    vote_high=0.25,
-    n_votes_flat=2,
-    extra_start=2.0,
-    n_rounds=2,
-    n_rounds_low_snr=2,
-    projected=1,
-    distances=0.08,
-)
+N_MEANS = 3  # how often the mean may be asked: each time closer, see algorithms/_origin.py
+MOST_AXES = 512  # columns beyond which a matrix of second moments takes too long
+LARGEST_SAMPLE = 1 / 3  # of the rows: a larger one is not worth drawing
+MOST_SAMPLED = 2.0**26  # numbers in a sample, which is kept in memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +34,14 @@ class KMeansPlan(Plan):
     n_rows: float
     n_features: int
     n_clusters: int
-    dimension: int  # in which votes are cast
+    row_share: float  # part of the rows that all but the last counts and sums are asked of
+    dimension: int  # in which votes are cast, at most
     n_candidates: tuple[int, ...]  # of each vote
     n_start: int  # centres before extra ones are joined
     mean: float
-    scale: float
+    scales: tuple[float, ...]  # each time that the mean is asked
     fineness: int  # bins an octave of distances has in the first histogram
+    axes: float  # 0: not asked
     votes: tuple[float, ...]
     rounds: tuple[float, ...]
     left: tuple[int, ...]  # centres after each round
@@ -115,12 +52,18 @@ class KMeansPlan(Plan):
     def steps(self) -> tuple[Step, ...]:
         """What will be asked, in order."""
         first = self.locate_steps
-        return (first.mean, first.spread, *first.votes, *(one.step for one in self.refine_rounds))
+        axes = () if first.axes is None else (first.axes,)
+        return (*first.origin, *axes, *first.votes, *(one.step for one in self.refine_rounds))
 
     @property
     def projected(self) -> bool:
-        """Whether votes are cast in a random projection."""
+        """Whether votes are cast in fewer dimensions than there are."""
         return self.dimension < self.n_features
+
+    @property
+    def n_sampled(self) -> float:
+        """About how many rows are asked until the last counts and sums."""
+        return self.row_share * self.n_rows
 
     def sum_noise(self, share: float) -> float:
         """Return the standard deviation of a coordinate of a sum that gets `share`, per unit of radius."""
@@ -130,29 +73,54 @@ class KMeansPlan(Plan):
     def locate_steps(self) -> LocateSteps:
         """The first half: where the mass is."""
         counts, sums, distances = _probes(self.n_features)
-        step = self.planner.step
         return LocateSteps(
-            mean=step("mean", "The mean of the rows", n_points=1, sums=(sums, self.mean)),
-            spread=step("spread", "How far rows lie from their mean", n_points=1, distances=(distances, self.scale)),
+            origin=tuple(
+                self._step(
+                    f"mean {index + 1}",
+                    "The mean of the rows, and how far they lie from it",
+                    n_points=1,
+                    sums=(sums, self.mean),
+                    distances=(distances, scale),
+                )
+                for index, scale in enumerate(self.scales)
+            ),
+            axes=self._axes_step,
             votes=tuple(
-                step(f"vote {index}", "Votes for the nearest candidate", n_points=size, counts=(counts, share))
+                self._step(f"vote {index}", "Votes for the nearest candidate", n_points=size, counts=(counts, share))
                 for index, (size, share) in enumerate(zip(self.n_candidates, self.votes, strict=True), start=1)
             ),
             fineness=self.fineness,
+            dimension=self.dimension,
             n_points=self.n_start,
         )
+
+    @property
+    def _axes_step(self) -> Step | None:
+        if not self.axes:
+            return None
+        purpose = "In which directions the rows vary most"
+        return self._step("axes", purpose, n_points=1, moments=(_moments(self.n_features), self.axes))
+
+    def _step(self, name: str, purpose: str, **given: Any) -> Step:
+        return self.planner.step(name, purpose, row_share=self.row_share, **given)
 
     @cached_property
     def refine_rounds(self) -> tuple[Round, ...]:
         """The second half: where the centres are."""
         return tuple(self._round(index) for index in range(len(self.rounds)))
 
+    def rounds_without(self, left_out: tuple[Step, ...]) -> tuple[Round, ...]:
+        """Return the second half with what steps that were not asked have left over."""
+        spare = sum(step.share for step in left_out) / self.planner.part
+        factor = 1 + spare / sum(self.rounds)
+        return tuple(replace(one, step=one.step.times(factor)) for one in self.refine_rounds)
+
     def _round(self, index: int) -> Round:
         counts, sums, distances = _probes(self.n_features)
         whole = self.rounds[index]
         of_distances = self.recipe.distances * whole
         of_counts = (whole - of_distances) / (1 + self.recipe.counts * math.sqrt(self.n_features))
-        step = self.planner.step(
+        step = self._step(
             f"round {index + 1}",
             "How far rows lie from their centre; then counts and sums of offsets, clipped accordingly",
             n_points=(self.n_start, *self.left)[index],
@@ -160,6 +128,8 @@ class KMeansPlan(Plan):
             counts=(counts, of_counts),
             sums=(sums, whole - of_distances - of_counts),
         )
+        if index + 1 == len(self.rounds):
+            step = step.with_all_rows("counts", "sums")
         return Round(step=step, n_left=self.left[index], projected=self.projected and index < self.recipe.projected)
 
 
@@ -179,41 +149,78 @@ def make_plan(n_rows: float, n_features: int, n_clusters: int, *, planner: Plann
     """
     budget, relation = planner.budget, planner.relation
     recipe = recipe or (GAUSSIAN if budget.is_gaussian else PURE)
+    row_share = _row_share(recipe, n_rows, n_features, n_clusters, planner)
+    asked = row_share * n_rows
     dimension = recipe.project_to if n_features > recipe.project_above else n_features
-    flat = dimension <= recipe.flat
-    n_votes = recipe.n_votes_flat if flat else recipe.n_votes
-    scale = _share(recipe.distance_snr, n_rows, planner, low=recipe.scale_low, high=recipe.scale_high)
-    vote = _share(recipe.vote_snr, n_rows / n_clusters, planner, low=recipe.vote_low, high=recipe.vote_high)
+    scale = _share(recipe.distance_snr, asked, planner, low=recipe.scale_low, high=recipe.scale_high)
+    scales = (scale,) + (min(scale, recipe.scale_later),) * (N_MEANS - 1)
+    axes = _axes_share(recipe, asked, n_features, planner)
+    vote = _share(recipe.vote_snr, asked / n_clusters, planner, low=recipe.vote_low, high=recipe.vote_high)
     start = max(n_clusters, min(LARGEST_START, int(recipe.extra_start * n_clusters)))
-    low_snr = n_rows / n_clusters < recipe.low_snr * _count_noise(budget, relation)
-    n_rounds = recipe.n_rounds_low_snr if low_snr else recipe.n_rounds
-    rounds = _refine_shares(1 - recipe.mean - scale - n_votes * vote, n_rounds, growth=recipe.growth)
+    n_rounds = _n_rounds(recipe, asked / n_clusters, planner)
+    rest = 1 - N_MEANS * recipe.mean - sum(scales) - axes - recipe.n_votes * vote
     return KMeansPlan(
         n_rows=n_rows,
         n_features=n_features,
         n_clusters=n_clusters,
+        row_share=row_share,
         dimension=dimension,
-        n_candidates=_candidates(recipe, n_rows, n_clusters, n_votes, _count_noise(budget.share(vote), relation), flat=flat),
+        n_candidates=_candidates(
+            recipe, asked, n_clusters, _count_noise(budget.share(vote), relation), flat=dimension <= recipe.flat
+        ),
         n_start=start,
         mean=recipe.mean,
-        scale=scale,
-        fineness=3 if n_rows > FINE * _count_noise(budget.share(scale), relation) else 1,
-        votes=(vote,) * n_votes,
-        rounds=rounds,
+        scales=scales,
+        fineness=3 if asked > FINE * _count_noise(budget.share(scale), relation) else 1,
+        axes=axes,
+        votes=(vote,) * recipe.n_votes,
+        rounds=_refine_shares(rest, n_rounds, growth=recipe.growth),
         left=tuple(_left(index, start, n_clusters, n_rounds - 1) for index in range(1, n_rounds + 1)),
         recipe=recipe,
         planner=planner,
     )
 
 
-def _candidates(recipe: Recipe, n_rows: float, n_clusters: int, n_votes: int, noise: float, *, flat: bool) -> tuple[int, ...]:
+def _row_share(recipe: Recipe, n_rows: float, n_features: int, n_clusters: int, planner: Planner) -> float:
+    """Return the part of the rows to look for clusters in: 1 unless far fewer than all would tell as much.
+
+    In the sample a cluster of average size has enough rows for its place, and stands out of the noise of the least vote.
+    """
+    noise = _count_noise(planner.budget.share(recipe.vote_low), planner.relation)
+    wanted = max(recipe.sample_least, n_clusters * max(recipe.sample_rows, recipe.sample_snr * noise))
+    if wanted > LARGEST_SAMPLE * n_rows or wanted * n_features > MOST_SAMPLED:
+        return 1.0
+    return wanted / n_rows
+
+
+def _n_rounds(recipe: Recipe, per_cluster: float, planner: Planner) -> int:
+    """Return how many rounds there are: the fewer, the less a cluster of average size stands out of the noise."""
+    snr = per_cluster / _count_noise(planner.budget, planner.relation)
+    return int(min(recipe.n_rounds_high, max(recipe.n_rounds_low, snr / recipe.round_snr)))
+
+
+def _candidates(recipe: Recipe, n_rows: float, n_clusters: int, noise: float, *, flat: bool) -> tuple[int, ...]:
     """Return the candidates of each vote: as many as the noise of a vote allows, within the work that a vote may take."""
     most = recipe.max_candidates_flat if flat else recipe.max_candidates
+    per_cluster = recipe.per_cluster_flat if flat else recipe.per_cluster
+    most = min(most, max(FEWEST_CANDIDATES, per_cluster * n_clusters))
     wanted = max(16, 2 * n_clusters, min(most, int(n_rows / (recipe.density * noise))))
     if flat:
-        return (wanted,) * n_votes
+        return (wanted,) * recipe.n_votes
     first = min(wanted, max(recipe.max_first, 2 * n_clusters))
-    return (first,) + (min(wanted, max(first, int(MOST_WORK / n_rows))),) * (n_votes - 1)
+    return (first,) + (min(wanted, max(first, int(MOST_WORK / n_rows))),) * (recipe.n_votes - 1)
+
+
+def _axes_share(recipe: Recipe, n_rows: float, n_features: int, planner: Planner) -> float:
+    """Return the share at which eigenvalues of the noise are a small part of the squared radius; 0 where none is enough."""
+    if not 1 < n_features <= MOST_AXES:
+        return 0.0
+    noise = deviation(_moments(n_features), planner.budget, planner.relation)
+    edge = spectral_edge(noise, n_features) / max(n_rows, 1.0)
+    if planner.budget.share_for_noise(edge / recipe.axes_edge_most) > recipe.axes_high:
+        return 0.0
+    share = planner.budget.share_for_noise(edge / recipe.axes_edge)
+    return float(min(recipe.axes_high, max(recipe.axes_low, share)))
 
 
 @lru_cache(maxsize=8)
@@ -222,6 +229,12 @@ def _probes(n_features: int) -> tuple[NearestCounts, NearestSums, DistanceHistog
     point = np.zeros((1, n_features))
     edges = np.ones(1)
     return NearestCounts(points=point), NearestSums(points=point, radius=1.0), DistanceHistogram(edges=edges, points=point)
+
+
+@lru_cache(maxsize=8)
+def _moments(n_features: int) -> SecondMoments:
+    """Return the question for the axes, clipped at 1."""
+    return SecondMoments(center=np.zeros(n_features), radius=1.0)
 
 
 def _share(snr: float, n_rows: float, planner: Planner, *, low: float, high: float) -> float:

@@ -38,12 +38,12 @@ def draw_generations(generations: tuple[Generation, ...], space: Space) -> dict[
     return decisions
 
 
-def draw_placing(located: Located, refined: Refined, space: Space, *, n_rows: float, unit: float) -> dict[str, Decision]:
+def draw_placing(located: Located, refined: Refined, *, n_rows: float, unit: float) -> dict[str, Decision]:
     """Return where the last vote found rows, and where the centres were after each round.
 
     What was voted on in a projection is drawn where its span lies in the full space, and says in how many dimensions that was.
     """
-    plane = plane_of(refined.centers)
+    plane, space = plane_of(refined.centers), located.space
 
     def place(points: FloatArray) -> list[list[float]]:
         return plane.place(space.lift(points))

@@ -112,7 +112,7 @@ class Outlook:
     def smallest(self) -> float:
         """Rows of the smallest cluster that is found more often than not."""
         placed = first_success(lambda size: self.error(size) <= 1.0, FEWEST_ROWS, MOST_ROWS) or MOST_ROWS
-        return max(placed, CLEAR * self.plan.locate_steps.votes[-1]["counts"].sigma)
+        return max(placed, CLEAR * self.plan.locate_steps.votes[-1]["counts"].sigma / self.plan.row_share)
 
     def error(self, size: float) -> float:
         """Return the expected error of the centre of a cluster of `size` rows, in units of its radius."""
@@ -145,11 +145,11 @@ class Outlook:
                 centers=one.step.n_points,
                 shared=one.step.n_points / plan.n_clusters,
                 joined=one.step.n_points / one.n_left - 1,
-                noise=math.sqrt(plan.n_features) * one.step["sums"].sigma,
-                count_noise=one.step["counts"].sigma,
+                noise=math.sqrt(plan.n_features) * one.step["sums"].sigma / one.step["sums"].row_share,
+                count_noise=one.step["counts"].sigma / one.step["counts"].row_share,
                 unsure=min(1.0, 2 / (one.step.n_points * plan.n_features)),
             )
-            for one in plan.refine_rounds
+            for one in plan.rounds_without(plan.locate_steps.origin[1:])  # rows are taken to fill a good part of the bounds
         )
 
 

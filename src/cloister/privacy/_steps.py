@@ -35,7 +35,9 @@ class Query:
 
     def times(self, factor: float) -> "Query":
         """Return the query with so many times its share, where another step left something over."""
-        return replace(self, cost=self.cost.share(factor), share=self.share * factor)
+        cost = self.cost.share(factor)
+        quieter = cost.deviation(l1=1.0, l2=1.0) / self.cost.deviation(l1=1.0, l2=1.0)
+        return replace(self, cost=cost, share=self.share * factor, sigma=self.sigma * quieter)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,15 @@ class Step:
     def share(self) -> float:
         """Its part of the budget."""
         return sum(query.share for query in self.queries)
+
+    def times(self, factor: float) -> "Step":
+        """Return the step with so many times its share."""
+        return replace(self, queries=tuple(query.times(factor) for query in self.queries))
+
+    def with_all_rows(self, *names: str) -> "Step":
+        """Return the step with the named queries asked of all rows instead of a sample."""
+        queries = (replace(query, row_share=1.0) if query.name in names else query for query in self.queries)
+        return replace(self, queries=tuple(queries))
 
     def __getitem__(self, name: str) -> Query:
         return next(query for query in self.queries if query.name == name)
