@@ -113,7 +113,7 @@ def course_of(summary: dict[str, Any]) -> Course:
     rounds = [step["figures"] for step in steps if "radius" in step["figures"]]
     joined = any(figures.get("n_kept", math.inf) < figures.get("n_points", 0.0) for figures in rounds)
     words = [line for line, fits in ((VOTES, voted), (ROUNDS, len(rounds) > 1), (JOINED, joined)) if fits]
-    plane = "the plane of the final centres" + (" (votes: in a random projection)" if summary["projected"] else "")
+    plane = "the plane of the final centres" + (" (votes: in a projection)" if summary["projected"] else "")
     legend = f"All at one scale, in {plane}.{LEGEND_OF_VOTES if voted else ''}{LEGEND_OF_ROUNDS if moved else ''}"
     drawn = [
         Picture(_sentence(panel["name"]), svg, panel["caption"])
