@@ -200,6 +200,18 @@ def test_no_row_leaves_the_unit_ball_wherever_the_domain_lies(n_features, middle
     assert max(square_in_steps(row, n_features) for row in clean) <= limit
 
 
+@pytest.mark.parametrize("n_features", DIMENSIONS)
+def test_rows_on_the_surface_of_a_ball_stay_inside(n_features, generator):
+    directions = generator.normal(size=(200, n_features))
+    surface = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    step = grid_step(n_features)
+    depths = 1 - step * generator.choice([0.0, 0.1, 0.5, 1.0, 2.0, 30.0], size=(200, 1))
+    inner = np.zeros((1000, n_features))  # most rows are well inside
+    for frame in (Ball(1.0).spread(n_features).frame(), Ball(3.7, 0.1).spread(n_features).frame()):
+        clean = frame.clean(frame.center + np.vstack([inner, surface * depths]) * frame.scale)
+        assert max(square_in_steps(row, n_features) for row in clean) <= int(1 / step) ** 2
+
+
 @pytest.mark.parametrize("value", HOSTILE)
 @pytest.mark.parametrize("n_features", [1, 3])
 def test_a_hostile_value_raises_nothing_and_stays_in_its_row(value, n_features, generator):
@@ -228,6 +240,20 @@ def test_cleaning_treats_every_row_by_itself(rows, order, cut):
         whole = frame.clean(rows)
         assert np.array_equal(frame.clean(rows[list(order)]), whole[list(order)])
         assert np.array_equal(np.vstack([frame.clean(rows[:cut]), frame.clean(rows[cut:])]), whole)
+
+
+@pytest.mark.parametrize("n_features", [1, 3, 16, 300])
+@pytest.mark.parametrize("part", [0.0, 0.02, 0.9])
+def test_few_or_many_odd_rows_are_cleaned_as_they_are_alone(n_features, part, generator):
+    for frame in frames(n_features):
+        inside = generator.normal(size=(400, n_features)) * 0.2 / n_features**0.5
+        rows = frame.center + inside * frame.scale
+        odd = generator.random(400) < part
+        rows[odd] = rows_about(frame, generator, 400)[: np.count_nonzero(odd)]
+        rows[odd, 0] = generator.choice(HOSTILE, size=np.count_nonzero(odd))
+        alone = np.vstack([frame.clean(row[None]) for row in rows])
+        assert np.array_equal(frame.clean(rows), alone)
+        assert np.array_equal(frame.clean(np.asfortranarray(rows)), alone)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint8, np.int64, np.uint64, np.bool_])

@@ -45,7 +45,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 
 EXACT_BITS = 53  # significant bits of a double
 BLOCK_NUMBERS = 1 << 18  # numbers in work at a time: two megabytes of doubles stay in the processor's cache
-TILE = 512  # numbers that an operation on rows and one vector takes at a time
+TILE = 1 << 13  # numbers that an operation on rows and one vector takes at a time: as many as NumPy buffers, or more
 EXTENTS = (1e-100, 1e100)  # of a domain: their squares neither overflow nor vanish
 RESOLUTION = 1e-10  # a domain narrower than this part of its largest coordinate drowns in the rounding of doubles
 
@@ -232,35 +232,67 @@ class Frame:
         """
         with np.errstate(all="ignore"):  # a warning would reveal that some row is large
             rows = np.asarray(block, dtype=np.float64)
-            if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
-                rows = np.where(np.isfinite(rows), rows, self.center if self.missing is None else self.missing)
-            clean = self._offsets(rows)
-            self._tiled(np.divide, clean, self.scale)
-            return pull_in(snap(clean, out=clean))
+            return self._clean_ball(rows, self.domain) if isinstance(self.domain, Ball) else self._clean_any(rows)
+
+    def _clean_ball(self, rows: FloatArray, ball: Ball) -> FloatArray:
+        """Scale and round all rows. The few that are not finite or not well inside the ball are cleaned once more, with care.
+
+        Rounding to the grid moves a row by at most half of step * sqrt(n_features), so one that is shorter than the radius by
+        twice that is not pulled in afterwards, whatever the rounding of its length. The length of a row with a value that is
+        not finite is not finite.
+        """
+        offsets = self._tiled(np.subtract, rows, self.center) if self.center.any() else rows
+        squares = np.einsum("ij,ij->i", offsets, offsets)
+        inside = ball.radius * max(0.0, 1 - grid_step(self.n_features) * math.sqrt(self.n_features))
+        rest = np.flatnonzero(~(squares <= inside**2))
+        if len(rest) > len(rows) // 4:
+            return self._clean_any(rows)
+        clean = self._round(offsets, out=None if offsets is rows else offsets)
+        if rest.size:
+            clean[rest] = self._clean_any(rows[rest])
+        return clean
+
+    def _clean_any(self, rows: FloatArray) -> FloatArray:
+        if not np.isfinite(np.sum(rows)):  # else no entry is infinite or missing
+            rows = np.where(np.isfinite(rows), rows, self.center if self.missing is None else self.missing)
+        clean = self._offsets(rows)
+        return pull_in(self._round(clean, out=clean))
 
     def _offsets(self, rows: FloatArray) -> FloatArray:
         """Return the rows, moved into the domain, as seen from its centre: an array of its own, rows side by side in memory."""
-        inside = np.array(rows, order="C")
         if isinstance(self.domain, Ball):
-            self._tiled(np.subtract, inside, self.center)
-            self.domain.shorten(inside)
-            return inside
-        self._tiled(np.maximum, inside, self.domain.low)
-        self._tiled(np.minimum, inside, self.domain.high)
-        self._tiled(np.subtract, inside, self.center)
-        return inside
+            offsets = self._tiled(np.subtract, rows, self.center)
+            self.domain.shorten(offsets)
+            return offsets
+        inside = self._tiled(np.maximum, rows, self.domain.low)
+        self._tiled(np.minimum, inside, self.domain.high, out=inside)
+        return self._tiled(np.subtract, inside, self.center, out=inside)
 
-    def _tiled(self, operation: np.ufunc, rows: FloatArray, vector: FloatArray) -> None:
-        """Do ``rows = operation(rows, vector)`` in place, several rows at a time: a loop over a few columns is slow.
+    def _round(self, offsets: FloatArray, *, out: FloatArray | None) -> FloatArray:
+        """Return offsets in the unit ball's coordinates, rounded to the grid.
+
+        The step is a power of two: dividing by scale * step gives, to the last bit, what dividing by the scale and then by the
+        step does. (Where the quotient is too small for that, both are rounded to zero.)
+        """
+        step = grid_step(self.n_features)
+        steps = self._tiled(np.divide, offsets, self.scale * step, out=out)
+        np.rint(steps, out=steps)
+        return np.multiply(steps, step, out=steps)
+
+    def _tiled(self, operation: np.ufunc, rows: FloatArray, vector: FloatArray, *, out: FloatArray | None = None) -> FloatArray:
+        """Return ``operation(rows, vector)``, many rows at a time: a loop over a few columns is slow.
 
         Cleaning is done for every row in every round.
         """
-        n_features = self.n_features
-        height = max(1, TILE // n_features)
-        whole = len(rows) - len(rows) % height
-        tiles = rows[:whole].reshape(-1, height * n_features)  # a view
-        operation(tiles, np.tile(np.broadcast_to(vector, n_features), height), out=tiles)
-        operation(rows[whole:], vector, out=rows[whole:])
+        rows = np.ascontiguousarray(rows)
+        result = np.empty(rows.shape) if out is None else out
+        height = max(1, min(-(-TILE // self.n_features), len(rows)))
+        tile = np.tile(np.broadcast_to(vector, self.n_features), height)
+        flat, into = rows.reshape(-1), result.reshape(-1)  # views
+        whole = flat.size - flat.size % tile.size
+        operation(flat[:whole].reshape(-1, tile.size), tile, out=into[:whole].reshape(-1, tile.size))
+        operation(flat[whole:], tile[: flat.size - whole], out=into[whole:])
+        return result
 
     def to_unit(self, points: npt.ArrayLike) -> FloatArray:
         """Return points given in the units of the input in the unit ball's coordinates."""
