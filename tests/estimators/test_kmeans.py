@@ -2,11 +2,13 @@
 """KMeans: it plans its whole budget, says how good it is, and is as good as k-means where there is no noise."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import make_blobs
 
-from cloister import GDP, Ball, Box, KMeans, PureDP
+from cloister import GDP, Ball, Box, KMeans, PureDP, open_rows
 from cloister.cluster import Planner, make_plan
 from cloister.domain import Relation
 
@@ -85,6 +87,51 @@ def test_bounds_far_wider_than_the_rows_and_off_their_middle(generator):
     rows = np.repeat([[40.0, 3.0], [42.0, 3.0]], 2000, axis=0) + 0.2 * generator.normal(size=(4000, 2))
     model = KMeans(2, epsilon=4.0, bounds=Box([0, 0], [100, 100])).fit(rows)
     np.testing.assert_allclose(np.sort(model.cluster_centers_[:, 0]), [40, 42], atol=0.3)
+
+
+@pytest.mark.parametrize("budget", [GDP(0.05), GDP(3.0), PureDP(0.5)], ids=str)
+@pytest.mark.parametrize(("n_rows", "n_clusters"), [(1, 1), (20_000, 3), (10**6, 8), (10**9, 500), (10**12, 2)])
+def test_a_sample_serves_until_the_last_counts_and_sums(n_rows, n_clusters, budget):
+    plan = make_plan(n_rows, 6, n_clusters, planner=Planner(budget, Relation.ADD_REMOVE))
+    queries = [query for step in plan.steps for query in step.queries]
+    assert {query.row_share for query in queries[:-2]} == {plan.row_share}
+    assert {query.row_share for query in queries[-2:]} == {1.0}
+    if plan.row_share < 1:
+        assert 16_384 <= plan.n_sampled <= n_rows / 3
+        vote = plan.locate_steps.votes[-1]["counts"]
+        assert plan.n_sampled / n_clusters >= max(1000, 39 * vote.sigma), "a cluster of average size stands out"
+    else:
+        assert n_rows < 10**9 or budget.strength < 1
+
+
+def test_a_fit_on_a_sample_is_as_good_and_says_how_sure_it_is(generator):
+    middles = np.array([[-0.6, -0.6], [0.0, 0.7], [0.6, -0.5]])
+    rows = np.repeat(middles, 50_000, axis=0) + 0.1 * generator.normal(size=(150_000, 2))
+    model = KMeans(3, epsilon=1.0, bounds=(-1, 1), n_rows=len(rows)).fit(rows)
+    assert model.plan_.row_share < 0.2
+    clipped = Box([-1, -1], [1, 1]).clip(rows)
+    means = np.array([part.mean(axis=0) for part in np.split(clipped, 3)])
+    order = np.argsort(model.cluster_centers_[:, 0])
+    assert np.abs(model.cluster_centers_[order] - means).max() < 0.01
+    np.testing.assert_allclose(model.cluster_counts_, 50_000, atol=8 * model.release_.count_errors.max() + 50)
+    loss, error = -model.score(rows) / len(rows), model.release_.details["loss_error"]
+    assert abs(model.loss_ - loss) <= 6 * error + 0.1 * loss
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+def test_every_engine_finds_the_same_on_its_sample(generator, tmp_path, spark, dask_client):
+    rows = generator.normal(generator.choice([-3.0, 0.0, 3.0], (120_000, 1)), 0.4, (120_000, 3))
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(pa.table({f"c{index}": rows[:, index] for index in range(3)}), path, row_group_size=30_000)
+    given = {"epsilon": 1.0, "delta": 1e-9, "bounds": (-5, 5), "n_rows": len(rows), "random_state": 5}
+    found = {}
+    for engine in (None, "dask", "spark"):
+        model = KMeans(3, **given).fit(open_rows(path, engine=engine))
+        assert model.plan_.row_share < 0.2
+        found[engine] = model.cluster_centers_
+    assert np.array_equal(found[None], found["dask"])
+    assert np.array_equal(found[None], found["spark"])
 
 
 @pytest.mark.slow

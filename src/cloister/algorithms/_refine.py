@@ -256,17 +256,20 @@ def choose_radius(lengths: Lengths, *, n_rows: float, noise: float, n_features: 
 
 @dataclass(frozen=True)
 class MeanSquare:
-    """A mean squared distance and its standard error."""
+    """A mean squared distance, the standard error that noise gives it, and how much it varies from row to row."""
 
     value: float
     error: float
+    deviation: float
 
 
 def mean_square(lengths: Lengths, *, n_rows: float, longest: float) -> MeanSquare:
     """Return the mean squared distance that a noisy histogram shows; distances beyond `longest` count as that."""
     squares = np.minimum(lengths.middle, longest) ** 2
     error = lengths.sigma * math.sqrt(float(squares @ squares)) / max(n_rows, 1.0)
-    return MeanSquare(float(lengths.parts(n_rows) @ squares), error)
+    parts = lengths.parts(n_rows)
+    value = float(parts @ squares)
+    return MeanSquare(value, error, math.sqrt(max(float(parts @ squares**2) - value**2, 0.0)))
 
 
 def quantile(lengths: Lengths, *, n_rows: float, part: float) -> float:

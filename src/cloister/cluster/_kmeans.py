@@ -56,12 +56,12 @@ class KMeans(PrivateClusterer):
 
     Notes
     -----
-    **Privacy.** Rows are asked for: sums of clipped rows (l2 sensitivity r, 2 r when a row is replaced), histograms of distances
-    and votes (1, sqrt(2)), second moments of clipped offsets (r^2, sqrt(2) r^2), and in each round a count and a sum of offsets
-    clipped at r per centre (1 and r; sqrt(2) and 2 r). Large tables are asked on a sample by secret coins, which changes none
-    of this. The shares are fixed by public numbers before the first question; what a step leaves over goes to the rounds.
-    Gaussian noise composes exactly (GDP), Laplace noise by adding up epsilons. Everything else is arithmetic on noisy answers.
-    The bounds and, if given, n_rows are taken as public. Not covered: labels, and the score of rows you pass.
+    **Privacy.** Rows are asked for: sums of clipped rows (l2 sensitivity r, 2 r when a row is replaced), histograms of
+    distances and votes (1, sqrt(2)), second moments of clipped offsets (r^2, sqrt(2) r^2), and in each round a count and a sum of
+    offsets clipped at r per centre (1 and r; sqrt(2) and 2 r). Large tables are asked on a sample by secret coins, which
+    changes none of this. The shares are fixed by public numbers before the first question; what a step leaves over goes to
+    the rounds. Gaussian noise composes exactly (GDP), Laplace noise by adding up epsilons. Everything else is arithmetic on
+    noisy answers. The bounds and, if given, n_rows are taken as public. Not covered: labels, and the score of rows you pass.
     """
 
     n_init: int = 10
@@ -121,7 +121,9 @@ def _losses(refined: Refined, plan: KMeansPlan, *, longest: float, unit: float) 
     loss = max(found.value - refined.gained, 0.0)
     parts = project_to_total(refined.counts, plan.n_rows) / plan.n_rows
     between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))
-    losses = {"loss": loss, "loss_error": math.hypot(found.error, BIN_ERROR * loss), "loss_of_one_centre": loss + between}
+    sampling = found.deviation * math.sqrt((1 - plan.row_share) / max(plan.n_sampled, 1.0))
+    error = math.hypot(found.error, BIN_ERROR * loss, sampling)
+    losses = {"loss": loss, "loss_error": error, "loss_of_one_centre": loss + between}
     return {name: value * unit**2 for name, value in losses.items()}
 
 
