@@ -25,7 +25,7 @@ from cloister.questions import Answer, Ask, NearestCounts, Step
 __all__ = ["LocateSteps", "Located", "locate", "orthonormal_projection"]
 
 AXES_PART = 0.95  # of the rows lie within the distance at which second moments are clipped
-ENERGY = 0.95  # part of the variance that the axes of the votes hold, if so many are allowed
+ENERGY = 0.95  # part of the variance that axes must hold for votes to be cast in them alone
 ROUND_PART = 0.25  # of the first candidates, drawn alike in all directions: rows far out may lie off the axes
 TREE_DIMENSIONS = 8  # up to here a k-d tree finds nearest neighbours of candidates faster than a matrix product
 SURE_OF_A_BIN = 2.5  # standard deviations of noise that a bin of distances must exceed to get candidates
@@ -94,13 +94,21 @@ def orthonormal_projection(generator: np.random.Generator, n_features: int, dime
 
 
 def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, axes: Axes | None, *, dimension: int) -> Space:
-    """Return where votes are cast: all dimensions if they are few, else the leading axes, or random ones if none are known."""
+    """Return where votes are cast: all dimensions if they are few, else the leading axes if these hold nearly all variance.
+
+    Otherwise half of the dimensions are leading axes and half a random projection of all others: clusters may differ in these
+    alone, and a random projection leaves something of every difference.
+    """
     if dimension >= full.n_features:
         return full
-    if axes is None:
-        return Space(full.frame, orthonormal_projection(generator, full.n_features, dimension), origin.point)
-    # Axes below the noise's edge are no better than random ones, and no worse.
-    return Space(full.frame, axes.directions[:, : min(dimension, axes.n_leading(ENERGY))], origin.point)
+    directions, n_axes = np.eye(full.n_features), 0
+    if axes is not None:
+        n_leading = axes.n_leading(ENERGY)
+        directions, n_axes = axes.directions, n_leading if n_leading <= dimension else dimension // 2
+        dimension = min(dimension, n_leading)
+    others = directions[:, n_axes:]
+    mixed = others @ orthonormal_projection(generator, others.shape[1], dimension - n_axes)
+    return Space(full.frame, np.hstack([directions[:, :n_axes], mixed]), origin.point)
 
 
 def _first_candidates(
