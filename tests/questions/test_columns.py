@@ -45,6 +45,19 @@ def test_states_are_counted_column_by_column():
     assert states.tolist() == [[3, 0, 1], [2, 1, 1], [2, 1, 1]]
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_columns", [1, 3, 1500])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1.5, -1e300, 1.0])
+def test_states_do_not_depend_on_the_other_cells_of_a_block(order, n_columns, value, generator):
+    rows = np.asarray(generator.uniform(0, 1, size=(700, n_columns)), order=order)
+    rows[generator.integers(700, size=3), n_columns // 2] = value
+    question = CellStates(low=np.zeros(n_columns), high=np.ones(n_columns))
+    assert np.array_equal(question.exact(rows), sum(question.exact(row[None]) for row in rows))
+    wide = CellStates(low=np.full(n_columns, -math.inf), high=np.full(n_columns, math.inf))
+    missing = np.count_nonzero(~np.isfinite(rows), axis=0)
+    assert np.array_equal(wide.exact(rows), np.stack([700 - missing, missing, 0 * missing], axis=1))
+
+
 # -- magnitudes ----------------------------------------------------------------------------------------------------------
 
 MAGNITUDES = ColumnMagnitudes(columns=(0,))

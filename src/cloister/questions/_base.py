@@ -20,7 +20,16 @@ from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step, snap
 from cloister.questions._search import Nearest
 
-__all__ = ["PROJECTION_STEP", "Find", "NearestQuestion", "ProjectedQuestion", "Question", "public_points", "refuse_misfit"]
+__all__ = [
+    "PROJECTION_STEP",
+    "Find",
+    "NearestQuestion",
+    "ProjectedQuestion",
+    "Question",
+    "offsets_from",
+    "public_points",
+    "refuse_misfit",
+]
 
 PROJECTION_STEP = 2.0**-20  # entries of a projection are rounded to it, so that projecting a grid point is exact
 PROJECTED_REACH = 2.0  # projected coordinates are cut here; random projections keep norms near 1
@@ -156,6 +165,12 @@ def _same(one: FloatArray | None, two: FloatArray | None) -> bool:
     if one is None or two is None:
         return one is two
     return one is two or np.array_equal(one, two)
+
+
+def offsets_from(anchors: FloatArray, rows: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the offset of each row from the anchor that its label names: an array of its own."""
+    offsets = np.take(anchors, labels, axis=0)
+    return np.subtract(rows, offsets, out=offsets)
 
 
 def refuse_misfit(where: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> None:

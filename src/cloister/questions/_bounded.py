@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain import FloatArray, IntArray, grid_step
+from cloister.questions._base import offsets_from
 from cloister.questions._counts import NearestCounts
 from cloister.questions._sums import NearestSums, whole_radius
 
@@ -40,7 +41,7 @@ class BoundedCounts(NearestCounts):
 
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Count the near rows of one block."""
-        return super().exact_given(rows, labels[_near(self.view(rows) - self.points[labels], self.radius)])
+        return super().exact_given(rows, labels[_near(offsets_from(self.points, self.view(rows), labels), self.radius)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +65,7 @@ class BoundedSums(NearestSums):
 
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Add up the offsets of the near rows of one block, in whole steps of the grid."""
-        near = _near(rows - self._anchors[labels], self.radius)
+        near = _near(offsets_from(self._anchors, rows, labels), self.radius)
         return super().exact_given(rows[near], labels[near])
 
 

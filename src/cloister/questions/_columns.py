@@ -8,9 +8,10 @@ column. So a row adds one to exactly one bin of each column, whatever its cells 
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from cloister import validate
 from cloister.domain import FloatArray, Frame, IntArray, Relation
@@ -20,6 +21,7 @@ from cloister.questions._search import Nearest
 __all__ = ["CellStates", "ColumnHistograms", "ColumnIntervals", "ColumnMagnitudes", "NearestMissing"]
 
 SMALLEST_OCTAVE, LARGEST_OCTAVE = -64, 127  # what is smaller counts as zero, what is larger as the largest
+TILE = 1 << 10  # numbers that are compared with as many others at a time
 LARGEST_HISTOGRAMS = 1 << 24  # numbers, each of which gets its own draw of noise
 
 
@@ -33,20 +35,6 @@ class ColumnHistograms(Question):
         if math.prod(self.shape) > LARGEST_HISTOGRAMS:
             rule = f"at most {LARGEST_HISTOGRAMS:,} bins in all"
             validate.refuse(type(self).__name__, rule, math.prod(self.shape), remedy="Use fewer columns.")
-
-    @abstractmethod
-    def bins(self, rows: FloatArray) -> FloatArray:
-        """Return the bin of each cell, one column of bins for each column that is asked about."""
-
-    def exact(self, rows: FloatArray) -> IntArray:
-        """Count the cells of one block of raw rows."""
-        n_columns, n_bins = self.shape
-        with np.errstate(all="ignore"):  # a warning would reveal that some value is large
-            bins = self.bins(np.asarray(rows, dtype=np.float64))
-            # Whatever a cell holds, it is counted in one bin of its own column and nowhere else.
-            places = np.clip(np.nan_to_num(bins), 0, n_bins - 1).astype(np.int64)
-        places += np.arange(n_columns, dtype=np.int64) * n_bins
-        return np.bincount(places.ravel(), minlength=n_columns * n_bins).reshape(self.shape)
 
     def l1_sensitivity(self, relation: Relation) -> float:
         # A row adds one to one bin of each column. Replacing it takes one from a bin of each and gives one to another.
@@ -78,16 +66,47 @@ class CellStates(ColumnHistograms):
         """Three bins for each column."""
         return (len(self.low), 3)
 
-    def bins(self, rows: FloatArray) -> FloatArray:
-        """Return the state of each cell."""
-        states = np.zeros(rows.shape)
-        states[(rows < self.low) | (rows > self.high)] = self.OUTSIDE
-        states[~np.isfinite(rows)] = self.MISSING
-        return states
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the cells of one block of raw rows. Columns that lie within their bounds as a whole are not looked at twice."""
+        with np.errstate(all="ignore"):  # a warning would reveal that some value is large
+            cells = np.asarray(rows, dtype=np.float64)
+            odd = ~self._all_within(cells)
+            if odd.all():
+                return _count_states(cells, self.low, self.high)
+            counts = np.zeros(self.shape, dtype=np.int64)
+            counts[:, 0] = len(cells)
+            counts[odd] = _count_states(cells[:, odd], self.low[odd], self.high[odd])
+            return counts
+
+    def _all_within(self, cells: FloatArray) -> npt.NDArray[np.bool_]:
+        """Say of each column whether all of its cells are finite and within its bounds; NaN is its own smallest and largest."""
+        if not len(cells):
+            return np.ones(len(self.low), dtype=bool)
+        lowest, highest = _extremes(np.minimum, cells), _extremes(np.maximum, cells)
+        return np.asarray((lowest >= self.low) & (highest <= self.high) & np.isfinite(lowest) & np.isfinite(highest))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ColumnMagnitudes(ColumnHistograms):
+class BinnedColumns(ColumnHistograms):
+    """Histograms of columns by the number of a bin."""
+
+    @abstractmethod
+    def bins(self, rows: FloatArray) -> npt.NDArray[Any]:
+        """Return the bin of each cell, one column of bins for each column that is asked about."""
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the cells of one block of raw rows."""
+        n_columns, n_bins = self.shape
+        with np.errstate(all="ignore"):  # a warning would reveal that some value is large
+            bins = self.bins(np.asarray(rows, dtype=np.float64))
+            # Whatever a cell holds, it is counted in one bin of its own column and nowhere else.
+            places = np.clip(np.nan_to_num(bins), 0, n_bins - 1).astype(np.int64)
+        places += np.arange(n_columns, dtype=np.int64) * n_bins
+        return np.bincount(places.ravel(), minlength=n_columns * n_bins).reshape(self.shape)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ColumnMagnitudes(BinnedColumns):
     """How many cells of some columns have each sign and power of two, from the most negative to the largest.
 
     Zero is in the middle; the last bin is for cells that are missing or not finite.
@@ -131,7 +150,7 @@ class ColumnMagnitudes(ColumnHistograms):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ColumnIntervals(ColumnHistograms):
+class ColumnIntervals(BinnedColumns):
     """How many cells of some columns lie in each of some equal intervals between two ends.
 
     The first bin is for what lies below, the last two for what lies above, and for cells that are missing or not finite.
@@ -213,6 +232,26 @@ class NearestMissing(Question):
         # Adding changes as many counts as there are columns by at most one each. Replacing changes as many again where the
         # nearest point is another one; where it is the same, no count moves by more than one.
         return _root(self.l1_sensitivity(relation))
+
+
+def _count_states(cells: FloatArray, low: FloatArray, high: FloatArray) -> IntArray:
+    """Return how many cells of each column are within bounds, missing and outside; each is one of the three."""
+    finite = np.isfinite(cells)
+    outside = ((cells < low) | (cells > high)) & finite
+    every = np.ones(len(cells))
+    n_finite, n_outside = every @ finite, every @ outside  # whole numbers below 2**53
+    return np.stack([n_finite - n_outside, len(cells) - n_finite, n_outside], axis=1).astype(np.int64)
+
+
+def _extremes(extreme: np.ufunc, cells: FloatArray) -> FloatArray:
+    """Return the smallest or the largest cell of each column; NaN where any is. Several rows at a time: columns are few."""
+    n_columns = cells.shape[1]
+    height = max(1, TILE // n_columns)
+    whole = len(cells) - len(cells) % height if cells.flags.c_contiguous else 0
+    parts = [cells[whole:]]
+    if whole:
+        parts.append(extreme.reduce(cells[:whole].reshape(-1, height * n_columns), axis=0).reshape(height, n_columns))
+    return np.asarray(extreme.reduce(np.concatenate(parts), axis=0))
 
 
 def _root(number: float) -> float:

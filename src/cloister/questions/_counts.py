@@ -2,13 +2,15 @@
 """Questions that count: votes for the nearest point, distances by bin, and the number of rows."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation
-from cloister.questions._base import NearestQuestion, Question, public_points, refuse_misfit
+from cloister.questions._base import NearestQuestion, Question, offsets_from, public_points, refuse_misfit
+from cloister.questions._bins import Bins
 
 __all__ = ["DistanceHistogram", "NearestCounts", "RowCount"]
 
@@ -104,13 +106,15 @@ class DistanceHistogram(NearestQuestion, Counts):
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Count the distances of one block."""
         if self.anchors is not None:
-            offsets = rows - self.anchors[labels]
+            offsets = offsets_from(self.anchors, rows, labels)
         else:
             seen = self.view(rows)
-            offsets = seen if self.points is None else seen - self.points[labels]
-        squares = np.einsum("ij,ij->i", offsets, offsets)  # exact on the grid
-        bins = np.searchsorted(self.edges**2, squares, side="right")
-        return np.bincount(bins, minlength=len(self.edges) + 1)
+            offsets = seen if self.points is None else offsets_from(self.points, seen, labels)
+        return self._bins.count(np.einsum("ij,ij->i", offsets, offsets))  # squares are exact on the grid
+
+    @cached_property
+    def _bins(self) -> Bins:
+        return Bins.between(self.edges**2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
