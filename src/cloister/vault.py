@@ -75,6 +75,7 @@ class Vault:
         self._single_pass = single_pass
         self._cache = self._new_cache()
         self._samples: dict[float, _Sample] = {}  # by the part of the rows that they hold
+        self._whole_cleaned = False  # whether a question about clean rows was asked of all
         self._events: list[Event] = []
 
     def use(self, frame: Frame) -> None:
@@ -133,13 +134,18 @@ class Vault:
 
     def _fold(self, question: Question | Together, share: float) -> IntArray:
         asked = self._whole() if share == 1.0 else self._sample(share)
-        cache = None if question.raw or not question.reads_values else asked.cache  # which holds clean rows
+        cleans = question.reads_values and not question.raw
+        cache = asked.cache if cleans else None  # which holds clean rows
         exact: IntArray = asked.rows.fold(_Kernel(question, self._frame), watch=self._watch, cache=cache)
+        self._whole_cleaned |= cleans and share == 1.0
         return exact
 
     def _whole(self) -> "_Sample":
-        """Return all rows. A cluster need not keep them for the few questions that a fit asks of them beside a sample."""
-        keeps = isinstance(self._rows, LocalRows) or not self._samples
+        """Return all rows. Beside a sample few questions are asked of them, often one.
+
+        So clean ones are kept from the second question on, and on a cluster not at all: keeping takes time as well.
+        """
+        keeps = not self._samples or (self._whole_cleaned and isinstance(self._rows, LocalRows))
         return _Sample(self._rows, self._cache if keeps else None)
 
     def _sample(self, share: float) -> "_Sample":

@@ -262,6 +262,20 @@ def test_a_sample_is_cleaned_once_and_searched_once_for_each_set_of_points(gener
     assert sum(searched) == 2 * total
 
 
+def test_beside_a_sample_all_rows_are_kept_from_the_second_question_on(generator, monkeypatch):
+    cleaned, clean = [], Frame.clean
+    monkeypatch.setattr(Frame, "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
+    vault, _ = open_vault(generator.uniform(-1, 1, (5000, 2)))
+    total = size(vault, 0.2)
+    vault.ask(NearestCounts(points=POINTS), of(0.2))
+    assert sum(cleaned) == total
+    for times in (1, 2, 2, 2):  # keeping does not pay for one question, which is what most fits ask
+        vault.ask(NearestCounts(points=POINTS), of(1.0))
+        assert sum(cleaned) == total + times * 5000
+    vault.ask(NearestCounts(points=POINTS), of(0.2))
+    assert sum(cleaned) == total + 10_000
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_every_thread_has_as_many_blocks_as_the_others(n_jobs, generator):
     rows = open_rows(generator.uniform(size=(200_000, 8)), n_jobs=n_jobs)
