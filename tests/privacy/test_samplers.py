@@ -167,7 +167,7 @@ def test_a_coin_of_the_slope(whole: int, entropy) -> None:
     draws, count = _samplers._Draws(entropy), 100_000
     x = 0.75
     proposed = _samplers._Deviates(np.full(count, whole), np.full(count, int(x * 2**64), dtype=np.uint64))
-    heads = _samplers._slope_coins(draws, proposed, np.arange(count), whole)(np.arange(count))
+    heads = _samplers._slope_coins(draws, proposed, np.arange(count))(np.arange(count))
     assert stats.binomtest(int(heads.sum()), count, x * (2 * whole + x) / (2 * whole + 2)).pvalue > FALSE_ALARM
 
 
@@ -192,6 +192,15 @@ def test_bounded_integers_are_uniform(bound: int, entropy) -> None:
     assert bound == 1 or stats.chisquare(np.bincount(draws.astype(int), minlength=bound)).pvalue > FALSE_ALARM
 
 
+def test_integers_with_bounds_of_their_own_are_uniform(entropy) -> None:
+    bounds = np.repeat(np.array([1, 2, 3, 10, 63], dtype=np.uint64), 20_000)
+    found = _samplers._Draws(entropy).below_each(bounds)
+    assert (found < bounds).all()
+    for bound in (2, 3, 10, 63):
+        counts = np.bincount(found[bounds == bound].astype(int), minlength=bound)
+        assert stats.chisquare(counts).pvalue > FALSE_ALARM
+
+
 def test_a_remainder_is_redrawn_and_not_folded() -> None:
     class Late:
         """Gives the largest word first: above the last multiple of 3."""
@@ -204,6 +213,22 @@ def test_a_remainder_is_redrawn_and_not_folded() -> None:
             return np.full(count, 2**64 - 1 if self.words_given == count else 7, dtype=np.uint64)
 
     assert _samplers._Draws(Late()).below(3, 4).tolist() == [1, 1, 1, 1]
+    bounds = np.array([3, 8, 7, 1], dtype=np.uint64)  # 2**64 is 1 more than a multiple of 3 and 2 more than one of 7
+    assert _samplers._Draws(Late()).below_each(bounds).tolist() == [7 % 3, (2**64 - 1) % 8, 7 % 7, 0]
+
+
+def test_the_last_word_that_is_kept_is_the_largest_before_the_remainder() -> None:
+    class Given:
+        def __init__(self, words: list[list[int]]) -> None:
+            self.given = iter(words)
+
+        def words(self, count: int) -> np.ndarray:
+            return np.array(next(self.given), dtype=np.uint64)
+
+    for bound in (3, 5, 6, 7, 10, 12, 2**33 + 1):
+        last = 2**64 - 2**64 % bound - 1
+        kept = _samplers._Draws(Given([[last, last + 1], [4]])).below_each(np.full(2, bound, dtype=np.uint64))
+        assert kept.tolist() == [bound - 1, 4 % bound]
 
 
 # -- scales --

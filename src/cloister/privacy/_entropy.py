@@ -17,7 +17,7 @@ from cloister import validate
 __all__ = ["Entropy", "KeyedWords"]
 
 WORD_BYTES = 8
-CHUNK_WORDS = 1 << 16
+CHUNK_WORDS = 1 << 12
 
 
 class Entropy:

@@ -21,7 +21,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Context, Decimal, localcontext
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -34,6 +33,7 @@ from cloister.privacy._entropy import Entropy
 __all__ = ["Scale", "discrete_laplace", "rounded_gaussian"]
 
 WORD_BITS = 64
+ONE, LARGEST_WORD = np.uint64(1), np.uint64((1 << 64) - 1)
 DIGIT_BITS = 30  # digits of x that enter the first product
 FACTOR_BITS = 28  # significant bits of a scale
 LARGEST_WHOLE = 31  # beyond it (probability below 1e-13) a deviate is scaled with Python integers
@@ -59,7 +59,7 @@ class Scale:
             "noise.scale", value, low=0.0, high=LARGEST_SCALE, open_low=True, remedy="Spend more on this question."
         )
         exponent = max(math.frexp(checked)[1] - FACTOR_BITS, SMALLEST_EXPONENT)
-        factor = math.ceil(Fraction(checked) / Fraction(2) ** exponent)
+        factor = math.ceil(math.ldexp(checked, -exponent))  # a double times a power of two is exact here
         if factor == 1 << FACTOR_BITS:
             factor, exponent = factor >> 1, exponent + 1
         return cls(factor, exponent)
@@ -97,7 +97,8 @@ class _Draws:
     bits: int = WORD_BITS
 
     def words(self, count: int) -> Words:
-        return self.entropy.words(count) >> np.uint64(WORD_BITS - self.bits)
+        words = self.entropy.words(count)
+        return words if self.bits == WORD_BITS else words >> np.uint64(WORD_BITS - self.bits)
 
     def word(self) -> int:
         return int(self.words(1)[0])
@@ -119,6 +120,18 @@ class _Draws:
                 words[late] = self.entropy.words(late.size)
                 late = late[words[late] >= np.uint64(top)]
         return words % np.uint64(bound)
+
+    def below_each(self, bounds: Words) -> Words:
+        """Draw a uniform integer in [0, bound) for each of some bounds."""
+        words = self.entropy.words(len(bounds))
+        # The last word that does not favour small remainders, 2**64 - 1 less the remainder of 2**64.
+        last = LARGEST_WORD - (LARGEST_WORD % bounds + ONE) % bounds
+        late = np.flatnonzero(words > last)
+        while late.size:
+            words = words.copy()
+            words[late] = self.entropy.words(late.size)
+            late = late[words[late] > last[late]]
+        return words % bounds
 
 
 @dataclass
@@ -145,8 +158,8 @@ class _Deviates:
     def coin_of_fraction(self, draws: _Draws, index: IntArray) -> Bools:
         """Toss, for each index, a coin whose probability is that deviate's fraction."""
         words, digits = draws.words(len(index)), self.fraction[index]
-        heads = words < digits
-        for tie in np.flatnonzero(words == digits):
+        heads, ties = words < digits, words == digits
+        for tie in np.flatnonzero(ties) if ties.any() else ():
             place, left, right = 0, 0, 0
             while left == right:
                 place += 1
@@ -167,14 +180,14 @@ def _concatenate(parts: list[_Deviates]) -> _Deviates:
 def _exp_coins(draws: _Draws, count: int, toss: Callable[[IntArray], Bools]) -> Bools:
     """Toss `count` coins of probability exp(-q), where ``toss(index)`` gives coins of probability q."""
     heads = np.zeros(count, dtype=bool)
-    active = np.arange(count)
-    turn = 1
+    active, turn = np.arange(count), 1
     while active.size:
-        goes_on = draws.below(turn, active.size) == 0
-        passed = np.flatnonzero(goes_on)
-        goes_on[passed] = toss(active[passed])
-        heads[active[~goes_on]] = turn % 2 == 1
-        active = active[goes_on]
+        passed = active if turn == 1 else active[draws.below(turn, active.size) == 0]
+        going_on = passed[toss(passed)]
+        if turn % 2 == 1:  # what ends at an odd toss is heads
+            heads[active] = True
+            heads[going_on] = False
+        active = going_on
         turn += 1
     return heads
 
@@ -242,27 +255,26 @@ def _accept_exponential(draws: _Draws, proposed: _Deviates) -> IntArray:
 
 
 def _accept_normal(draws: _Draws, proposed: _Deviates) -> IntArray:
-    """Keep x with probability exp(-x (2k + x) / 2), as k + 1 coins of probability exp(-x (2k + x) / (2k + 2))."""
+    """Keep x with probability exp(-x (2k + x) / 2), as k + 1 coins of probability exp(-x (2k + x) / (2k + 2)), all at once."""
+    owners = np.repeat(np.arange(len(proposed.whole)), proposed.whole + 1)
+    heads = _exp_coins(draws, len(owners), _slope_coins(draws, proposed, owners))
     alive = np.ones(len(proposed.whole), dtype=bool)
-    for whole in range(int(proposed.whole.max(initial=0)) + 1):
-        index = np.flatnonzero(proposed.whole == whole)
-        for _ in range(whole + 1):
-            index = index[_exp_coins(draws, len(index), _slope_coins(draws, proposed, index, whole))]
-        alive[proposed.whole == whole] = False
-        alive[index] = True
+    alive[owners[~heads]] = False
     return np.flatnonzero(alive)
 
 
-def _slope_coins(draws: _Draws, proposed: _Deviates, index: IntArray, whole: int) -> Callable[[IntArray], Bools]:
+def _slope_coins(draws: _Draws, proposed: _Deviates, owners: IntArray) -> Callable[[IntArray], Bools]:
     """Coins of probability x (2k + x) / (2k + 2): one coin x, and a choice among 2k + 2 of which 2k win and one is a coin x."""
 
     def toss(inner: IntArray) -> Bools:
-        heads = proposed.coin_of_fraction(draws, index[inner])
+        index = owners[inner]
+        heads = proposed.coin_of_fraction(draws, index)
         up = np.flatnonzero(heads)
-        choice = draws.below(2 * whole + 2, up.size)
-        heads[up] = choice < np.uint64(2 * whole)
-        open_choice = up[choice == np.uint64(2 * whole)]
-        heads[open_choice] = proposed.coin_of_fraction(draws, index[inner[open_choice]])
+        wins = 2 * proposed.whole[index[up]].astype(np.uint64)
+        choice = draws.below_each(wins + np.uint64(2))
+        heads[up] = choice < wins
+        open_choice = up[choice == wins]
+        heads[open_choice] = proposed.coin_of_fraction(draws, index[open_choice])
         return heads
 
     return toss
