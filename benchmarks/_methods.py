@@ -21,7 +21,9 @@ from ._foreign import ForeignKMeans
 __all__ = ["LIMIT", "LIMITS", "METHODS", "ONE_START", "Method", "Setting", "find_method", "usable"]
 
 MANY = 1 << 30  # columns
-PROJECTED_ABOVE = 32  # columns; PEMeans then projects, and answers to the column of the high-dimensional variant
+PROJECTED_ABOVE = 32  # columns; PEMeans may then project, and answers to the column of the high-dimensional variant
+PROJECTED_TO = 16  # dimensions, where PEMeans projects
+HIGH_DIMENSIONAL = ("PEMeans", "PEMeans-projected")
 LIMIT, ONE_START = "not private", "not private, one start"
 
 
@@ -56,7 +58,7 @@ class Method:
 
     def column_for(self, n_features: int) -> str | None:
         """Return the column of Table I that this method answers to."""
-        return "hdpe_means_auc" if self.name == "PEMeans" and n_features > PROJECTED_ABOVE else self.column
+        return "hdpe_means_auc" if self.name in HIGH_DIMENSIONAL and n_features > PROJECTED_ABOVE else self.column
 
     def accepts(self, n_features: int) -> bool:
         """Return whether the method is defined for so many columns."""
@@ -109,7 +111,10 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "KMeans": ("best", "Compared with the best private column of the row."),
     "PEMeans": (
         "pe_means_auc",
-        "Above 32 columns the paper's column is HDPE-means, whose noise is one draw for all coordinates: another guarantee.",
+        (
+            "Above 32 columns the paper's column is HDPE-means, whose noise is one draw for all coordinates: another guarantee."
+            " PEMeans projects there only where the lift adds little noise; PEMeans-projected always does, PEMeans-plain never."
+        ),
     ),
     "CoresetKMeans": ("google_auc", "The code behind the column may return fewer than k centres on small or wide data."),
     "FastLloyd": (
@@ -150,6 +155,14 @@ _OTHERS = (
         {"projection": None},
         about="PEMeans, never projected",
         n_features=(PROJECTED_ABOVE + 1, MANY),
+    ),
+    _variant(
+        "PEMeans",
+        "PEMeans-projected",
+        {"projection": PROJECTED_TO},
+        about="PEMeans, always projected",
+        n_features=(PROJECTED_ABOVE + 1, MANY),
+        caveat="The paper's column is HDPE-means, whose noise is one draw for all coordinates: another guarantee.",
     ),
     _variant(
         "LloydKMeans",

@@ -27,8 +27,9 @@ COLOURS = (
     "#cc79a7",
     "#1b1b1b",
     "#8c564b",
+    "#6b8e23",
 )
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 LINES = (
     "-",
     "--",
@@ -41,6 +42,7 @@ LINES = (
     (0, (3, 2)),
     (0, (1, 3)),
     (0, (9, 1, 1, 1)),
+    (0, (5, 1, 1, 1, 1, 1)),
 )
 RC = {"font.size": 9, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "cloister"}
 PANELS_A_ROW = 4

@@ -145,7 +145,7 @@ def _note(row: Row, method: str, printed: float) -> str:
     words = [sources()[row.name].note] if sources()[row.name].note else []
     if high / low > 1.04:
         words.append(f"few digits: printed for {low:.5f} to {high:.5f}")
-    if method == "PEMeans" and METHODS[method].column_for(row.n_features) == "hdpe_means_auc":
+    if METHODS[method].column_for(row.n_features) == "hdpe_means_auc":
         words.append("column HDPE-means")
     return "; ".join(words)
 

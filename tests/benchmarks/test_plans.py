@@ -12,10 +12,11 @@ from benchmarks.suites import SUITES
 from benchmarks.suites._table1 import QUICK_ROWS
 
 import cloister
+from cloister.cluster import plan_fit
 from cloister.methods import comparable
 
 QUICK = Choice()
-VARIANTS = ["KMeans-pure", "PEMeans-plain", "LloydKMeans-pure"]
+VARIANTS = ["KMeans-pure", "PEMeans-plain", "PEMeans-projected", "LloydKMeans-pure"]
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +104,21 @@ def is_pure(name, setting):
 def test_methods_answer_to_their_columns():
     assert METHODS["PEMeans"].column_for(16) == "pe_means_auc"
     assert METHODS["PEMeans"].column_for(64) == "hdpe_means_auc"
+    assert METHODS["PEMeans-projected"].column_for(64) == "hdpe_means_auc"
+    assert METHODS["PEMeans-plain"].column_for(64) == "pe_means_auc"
     assert METHODS["TreeKMeans"].column_for(64) == "icml17_auc"
+
+
+@pytest.mark.parametrize("n_rows", [100, 1_000_000])
+def test_variants_of_pe_means_are_both_sides_of_its_rule(n_rows):
+    setting = Setting(n_clusters=3, epsilon=1.0, delta=1e-9, n_rows=n_rows, n_features=40, reach=1.0, seed=4)
+    auto, plain, projected = (
+        plan_fit(METHODS[name].make(setting), 40) for name in ("PEMeans", "PEMeans-plain", "PEMeans-projected")
+    )
+    assert plain.dimension == 40
+    assert projected.dimension < 40
+    assert auto == (plain if n_rows == 100 else projected)
+    assert not any(METHODS[name].accepts(32) for name in ("PEMeans-plain", "PEMeans-projected"))
 
 
 def test_a_method_of_ones_own(rivals):

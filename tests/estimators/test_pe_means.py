@@ -12,7 +12,8 @@ import pyarrow.parquet
 import pytest
 from joblib import Parallel, delayed
 
-from cloister import Ledger, open_rows
+from cloister import Ledger, PEMeans, open_rows, plan
+from cloister.cluster import plan_fit
 from cloister.exceptions import DataError, LedgerError
 
 # -- its own laws --------------------------------------------------------------------------------------------------------
@@ -26,8 +27,58 @@ def test_many_dimensions_with_and_without_projection(projection, options, make, 
     assert model.cluster_centers_.shape == (3, 40)
     assert np.abs(model.cluster_centers_).max() <= 1 + 1e-12
     names = [event.question_name for event in model.privacy_receipt_.events]
-    projected = projection in ("auto", 1, 5)
+    projected = projection in (1, 5)  # with 100 rows the lift would be nothing but noise, so "auto" does not
     assert names == ["row_count", *["nearest_counts"] * 3, *(["nearest_counts", "nearest_sums"] if projected else [])]
+
+
+@pytest.mark.parametrize(
+    ("changed", "n_projected"),
+    [
+        ({}, 16),
+        ({"n_rows": 1_000}, None),
+        ({"n_features": 3_000}, None),
+        ({"n_features": 33}, 16),
+        ({"n_features": 32}, None),
+        ({"n_clusters": 32}, None),
+        ({"epsilon": 0.1}, None),
+        ({"epsilon": 0.45}, 16),
+        ({"epsilon": 0.45, "neighbours": "replace"}, None),
+        ({"delta": 0.0}, None),
+        ({"delta": 0.0, "n_rows": 1_000_000}, 16),
+    ],
+    ids=str,
+)
+def test_wide_tables_are_projected_where_the_lift_adds_little_noise(changed, n_projected):
+    given = {"n_rows": 10_000, "n_features": 64, "n_clusters": 4, "epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove"}
+    assert plan(**(given | changed), method="PEMeans").n_projected == n_projected
+
+
+@pytest.mark.parametrize("options", [{}, {"delta": 0}, {"neighbours": "replace"}, {"n_rounds": 3}], ids=str)
+@pytest.mark.parametrize("n_features", [33, 128])
+def test_the_projection_is_decided_by_the_noise_that_the_lift_would_have(options, n_features):
+    sizes = np.geomspace(100, 1e7, 40).astype(int).tolist()
+    decided = []
+    for n_rows in sizes:
+        given = {"epsilon": 1.0, "delta": 1e-9, "bounds": (-1, 1), "n_rows": n_rows, **options}
+        lift = plan_fit(PEMeans(5, projection=16, **given), n_features).average
+        error = n_features**0.5 * lift.sigma("sums") / (n_rows / 5)
+        projected = plan_fit(PEMeans(5, **given), n_features).average is not None
+        assert projected == (error <= 0.18)  # as documented
+        decided.append(projected)
+    assert decided == sorted(decided)
+    assert set(decided) == {False, True}
+
+
+@pytest.mark.parametrize(("n_rows", "projection"), [(60, None), (30_000, 16)])
+@pytest.mark.parametrize("public", [True, False])
+def test_a_wide_fit_is_that_of_the_variant_that_is_chosen(n_rows, projection, public, make, generator, seed):
+    # Where the number of rows is not public, the noisy one decides: before it is known the plan is the plain one.
+    rows = generator.normal(size=(n_rows, 40)) / 20
+    given = {"n_rounds": 2, "n_variations": 4, "random_state": seed, "n_rows": n_rows if public else None}
+    chosen, explicit = (make(3, projection=one, **given).fit(rows) for one in ("auto", projection))
+    assert (plan_fit(chosen, 40).average is not None) == (public and projection is not None)
+    assert chosen.plan_ == explicit.plan_
+    assert np.array_equal(chosen.cluster_centers_, explicit.cluster_centers_)
 
 
 def test_noise_vanishes_as_epsilon_grows(make, rows):

@@ -23,13 +23,15 @@ from cloister.cluster._pictures import draw_generations
 from cloister.cluster._plan import Outcome, Plan, Planner, Request
 from cloister.domain import FloatArray, Frame
 from cloister.privacy import Step
-from cloister.questions import Ask, NearestCounts, NearestSums
+from cloister.questions import Ask, NearestCounts, NearestSums, deviation
 
 __all__ = ["PEMeans", "PEPlan"]
 
 PROJECT_ABOVE = 32  # dimensions; the published high-dimensional runs project only beyond it
 PROJECT_TO = 16
 PROJECTED_ROUNDS = 14
+LIFT_QUERIES = 2  # counts and sums, each with the share of a vote
+MAX_LIFT_ERROR = 0.18  # of a centre, in units of the domain's radius; above it plain PE-means is better, see docs/pe-means.md
 LARGEST_EPSILON_FACTOR = 4.0  # rounds grow with epsilon up to the largest epsilon that was studied
 ROWS_PER_CANDIDATE = 5
 FEWEST_SETTLED_ROUNDS = 3  # to tell from the rounds how far centres move
@@ -63,7 +65,8 @@ class PEMeans(PrivateClusterer):
     max_candidates : int, default=8192
         Cap on the candidates of a round, so that the cost grows linearly with the rows.
     projection : int, None or "auto", default="auto"
-        Dimensions to project to at random before voting; None never projects. ``"auto"`` takes 16 above 32 columns.
+        Dimensions to project to at random before voting; None never projects. ``"auto"`` takes 16 above 32 columns where the
+        noise of the way back, ``sqrt(d) sigma n_clusters / n_rows``, is at most 0.18 of the domain's radius (see Notes).
     selection : {"kmeans", "top-k"}, default="kmeans"
         Choose centres by weighted k-means of the candidates, or take those with the most votes (the older rule).
     adaptive : bool, default=True
@@ -86,7 +89,13 @@ class PEMeans(PrivateClusterer):
     a row, sqrt(2) for replacing one. All rounds get an equal share; Gaussian noise composes exactly (GDP). The projected
     variant spends two more shares on a count and a sum per cluster, the sum of sensitivity R (2 R for replacing), with an
     independent draw for every number. The bounds and, if given, n_rows are taken as public. Not covered: labels, and the
-    score of rows you pass.
+    score of rows you pass. Whether to project is decided by public numbers: columns, n_clusters, the budget, the relation,
+    and n_rows or, where it is not public, its noisy answer.
+
+    **Projection.** Votes in few dimensions need fewer rounds, but the sums that take the centres back to all d columns have
+    noise of standard deviation sigma (in units of the domain's radius) in each coordinate. That moves the centre of an average
+    cluster by about ``sqrt(d) sigma n_clusters / n_rows``. Measured above 32 columns, the projected variant is better where
+    this is small, and the plain one where it is not.
 
     The method is that of Humphries, Lin and Yekhanin, *PE-means*. It differs where their text and their published figures
     disagree (see the documentation), and in the cap on candidates.
@@ -104,10 +113,10 @@ class PEMeans(PrivateClusterer):
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> PEPlan:
         n_features, settings = frame.n_features, self._settings(request.n_clusters, n_rows)
-        dimension = self._dimension(n_features)
+        dimension = self._dimension(request, n_features, n_rows=n_rows, planner=planner)
         projected = dimension < n_features
         n_rounds = self._rounds(request.epsilon, dimension, projected=projected)
-        share = 1 / (n_rounds + 2 * projected)
+        share = 1 / (n_rounds + LIFT_QUERIES * projected)
         point = np.zeros((1, n_features))
         counts, sums = (NearestCounts(points=point), share), (NearestSums(points=point, radius=1.0), share)
         n_candidates = (settings.n_variations + 1) * request.n_clusters
@@ -137,13 +146,26 @@ class PEMeans(PrivateClusterer):
             n_init=self._whole("n_init"),
         )
 
-    def _dimension(self, n_features: int) -> int:
+    def _dimension(self, request: Request, n_features: int, *, n_rows: float, planner: Planner) -> int:
         if self.projection is None:
             return n_features
         if validate.is_word(self.projection, "auto"):
-            return PROJECT_TO if n_features > PROJECT_ABOVE else n_features
+            if n_features <= PROJECT_ABOVE:
+                return n_features
+            error = self._lift_error(request, n_features, n_rows=n_rows, planner=planner)
+            return PROJECT_TO if error <= MAX_LIFT_ERROR else n_features
         remedy = 'Pass "auto", None, or the number of dimensions to project to.'
         return min(n_features, validate.integer(self._where("projection"), self.projection, low=1, remedy=remedy))
+
+    def _lift_error(self, request: Request, n_features: int, *, n_rows: float, planner: Planner) -> float:
+        """Return how far noise moves the centre of an average cluster on the way back from a projection, if there were one.
+
+        In units of the domain's radius, and from public numbers alone.
+        """
+        share = 1 / (self._rounds(request.epsilon, PROJECT_TO, projected=True) + LIFT_QUERIES)
+        sums = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
+        sigma = deviation(sums, planner.budget.share(share), planner.relation)
+        return float(sigma * n_features**0.5 * request.n_clusters / n_rows)
 
     def _rounds(self, epsilon: float, dimension: int, *, projected: bool) -> int:
         given = self._whole_or_auto("n_rounds")
