@@ -144,7 +144,7 @@ def profiled() -> Iterator[Profile]:
         patches = (
             (vault.Vault, "ask", profile.wrap_ask(vault.Vault.ask)),
             (vault.Vault, "close", profile.wrap_step(vault.Vault.close, LAST, PUBLIC)),
-            (_clusterer, "_concatenate", profile.wrap_step(_clusterer._concatenate, LABELS, READ)),
+            (_clusterer, "_find_labels", profile.wrap_step(_clusterer._find_labels, LABELS, READ)),
         )
         for owner, name, changed in patches:
             stack.enter_context(mock.patch.object(owner, name, changed))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the estimators that find centres share: fitting, storing the release, and prediction, which needs no budget."""
 
-from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -64,7 +63,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         self._store(self._fit_privately(X, rows))
         type(self).labels_.forget(self)  # of an earlier fit
         if isinstance(rows, LocalRows) and not _is_file(X):
-            self.labels_ = _concatenate(self._label_blocks(rows))
+            self.labels_ = _find_labels(rows, self._frame, self.cluster_centers_)
         return self
 
     def _store(self, fit: PrivateFit) -> None:
@@ -105,7 +104,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         -----
         **Privacy.** Labels describe the rows of `X` one by one and are not covered by the guarantee.
         """
-        return _concatenate(self._label_blocks(self._open_new(X)))
+        return _find_labels(self._open_new(X), self._frame, self.cluster_centers_)
 
     def fit_predict(self, X: object, y: object = None) -> IntArray:
         """Fit, then return the label of each row. The labels are not covered by the guarantee."""
@@ -155,11 +154,6 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             )
         return rows
 
-    def _label_blocks(self, rows: LocalRows) -> Iterator[IntArray]:
-        nearest = Nearest(snap(self._frame.to_unit(self.cluster_centers_)), longest_row=1.0)
-        for block in rows.blocks():
-            yield nearest(self._frame.clean(block))
-
     def __dir__(self) -> list[str]:
         return without_row_level(type(self), super().__dir__())
 
@@ -168,8 +162,10 @@ def _is_file(X: object) -> bool:
     return isinstance(X, str) or hasattr(X, "__fspath__") or is_open(X)
 
 
-def _concatenate(parts: Iterator[IntArray]) -> IntArray:
-    return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+def _find_labels(rows: LocalRows, frame: Frame, centers: FloatArray) -> IntArray:
+    """Return the index of the nearest centre for each row."""
+    nearest = Nearest(snap(frame.to_unit(centers)), longest_row=1.0)
+    return rows.label(lambda block: nearest(frame.clean(block)))
 
 
 def _distances(frame: Frame, centers: FloatArray, block: npt.NDArray[Any]) -> FloatArray:
