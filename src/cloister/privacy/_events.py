@@ -6,7 +6,7 @@ precision), its sensitivity is stated in the same integer steps, and its cost is
 """
 
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -89,7 +89,7 @@ class Event:
 
     def to_line(self) -> dict[str, Any]:
         """Return the event as plain data."""
-        return {"v": LINE_VERSION, **{LINE_NAMES.get(name, name): value for name, value in asdict(self).items()}}
+        return {"v": LINE_VERSION, **{LINE_NAMES.get(name, name): value for name, value in vars(self).items()}}
 
 
 def price(cost: Cost, *, l1: float, l2: float, **about: Any) -> Event:
