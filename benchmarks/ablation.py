@@ -104,7 +104,7 @@ def _candidates_alike() -> Iterator[None]:
 
 @contextmanager
 def _candidates_by_mass() -> Iterator[None]:
-    with mock.patch("cloister.algorithms._locate._candidate_shares", lambda mass, _: mass):
+    with mock.patch("cloister.algorithms._locate._far_out", lambda counts, _: counts):
         yield
 
 

@@ -28,7 +28,8 @@ AXES_PART = 0.95  # of the rows lie within the distance at which second moments 
 ENERGY = 0.95  # part of the variance that axes must hold for votes to be cast in them alone
 ROUND_PART = 0.25  # of the first candidates, drawn alike in all directions: rows far out may lie off the axes
 TREE_DIMENSIONS = 8  # up to here a k-d tree finds nearest neighbours of candidates faster than a matrix product
-SURE_OF_A_BIN = 2.5  # standard deviations of noise that a bin of distances must exceed to get candidates
+SEEN = 2.5  # standard deviations of noise that a bin of distances must exceed to get candidates
+SURE = 4.0  # to get more of them than it has rows: of some fifty bins, noise alone lifts one in 600 fits
 RESTARTS = 3
 
 
@@ -128,23 +129,24 @@ def _first_candidates(
 
 
 def _draw_lengths(generator: np.random.Generator, profile: Lengths, size: int) -> FloatArray:
-    """Draw distances from the mean, more of them far out than there are rows."""
-    mass = np.where(profile.counts > SURE_OF_A_BIN * profile.sigma, profile.counts, 0.0)
-    if not mass.any():
-        mass = np.ones(len(mass))
+    """Draw distances from the mean: half of them as the rows have them, half of them more often far out."""
     edges = np.concatenate([[0.0], profile.edges, 2 * profile.edges[-1:]])  # the mean may lie at the edge of the domain
-    shares = _candidate_shares(mass / mass.sum(), (edges[1:] + edges[:-1]) / 2)
-    bins = generator.choice(len(mass), size=size, p=shares / shares.sum())
+    seen, sure = (np.where(profile.counts > least * profile.sigma, profile.counts, 0.0) for least in (SEEN, SURE))
+    shares = seen if seen.any() else np.ones(len(seen))  # most octaves are close to the mean, which is safer than far out
+    if sure.any():
+        far_out = _far_out(sure, (edges[1:] + edges[:-1]) / 2)
+        shares = shares / shares.sum() + far_out / far_out.sum()
+    bins = generator.choice(len(shares), size=size, p=shares / shares.sum())
     return np.asarray(edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins]))
 
 
-def _candidate_shares(mass: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return how to divide candidates among shells with so many rows at such distances.
+def _far_out(counts: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Return how to divide candidates among shells with so many rows at such distances, for the least loss.
 
     Divided among n points, the squared error e of a region of p dimensions falls with n^(-2/p), so that of several regions the
     best share of points is in proportion to e^(p / (p + 2)). Rows far out lie in few directions: p = 2.
     """
-    return np.asarray(np.sqrt(mass) * lengths)
+    return np.asarray(np.sqrt(counts) * lengths)
 
 
 def _vary(generator: np.random.Generator, candidates: FloatArray, mass: FloatArray, size: int) -> FloatArray:

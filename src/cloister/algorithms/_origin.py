@@ -23,6 +23,7 @@ OCTAVES = 18  # that a fine histogram covers, below the domain's radius: as far 
 OCTAVES_COARSE = 12  # that a coarse one covers: few rows, so that every further bin adds noise
 NEARLY_ALL = 0.9  # of the rows lie within the distance at which the next mean is clipped
 ROOM = 2.0  # times that distance
+USUAL = 0.5  # of a radius: a mean is rarely farther from where it is looked for, so noise is not taken for more than that
 NARROW = 0.25  # of the last radius: below, the next step is worth its price
 
 
@@ -58,5 +59,5 @@ def _move_to_mean(ask: Ask, step: Step, point: FloatArray, radius: float, space:
     sums = ask(NearestSums(points=point[None], radius=radius), step["sums"])
     offset = sums.value / max(n_rows, 1.0)
     variance = np.array([(sums.sigma / max(n_rows, 1.0)) ** 2])
-    moved = point + (shrinkage(offset, variance, longest=radius)[:, None] * offset)[0]
+    moved = point + (shrinkage(offset, variance, longest=USUAL * radius)[:, None] * offset)[0]
     return np.asarray(space.clip(moved[None])[0])
