@@ -13,7 +13,8 @@ GIVEN = {"epsilon": 4.0, "bounds": (-1, 1), "n_rows": 1200, "n_init": 1, "random
 
 @pytest.fixture
 def rows(generator):
-    return np.repeat(generator.uniform(-0.8, 0.8, size=(4, 12)), 300, axis=0) + 0.05 * generator.normal(size=(1200, 12))
+    middles = generator.uniform(-0.8, 0.8, size=(4, 12)) * np.array([[0.1], [0.3], [0.6], [1.0]])  # near and far from the mean
+    return np.repeat(middles, 300, axis=0) + 0.05 * generator.normal(size=(1200, 12))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
