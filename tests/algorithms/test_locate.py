@@ -141,15 +141,20 @@ def test_candidates_follow_the_axes(generator, vault_of):
     assert long[-1] > 4 * long[-2], "three of four candidates are drawn along the axis"
 
 
-def test_axes_that_noise_hides_are_not_seen(generator, vault_of):
-    rows = clip(0.3 * generator.normal(size=(300, 6)))
-    for mu, seen in ((1e-2, False), (100.0, True)):
-        cost = GDP(mu)
-        axes = find_axes(vault_of(rows).ask, cost, np.zeros(6), radius=1.0, n_rows=300)
-        assert bool(axes.n_seen) == seen
+@pytest.mark.parametrize(("mu", "most"), [(1e-2, 8), (100.0, 0)])
+def test_axes_that_noise_hides_are_rarely_seen(mu, most, generator, vault_of):
+    """In six dimensions the edge of the noise is not sharp: it lifts an eigenvalue beyond it in one of 20 draws or fewer.
+
+    Nine of 30 draws would then be an event of probability 2e-5.
+    """
+    vault, wrong = vault_of(clip(0.3 * generator.normal(size=(300, 6)))), 0
+    for _ in range(30):
+        axes = find_axes(vault.ask, GDP(mu), np.zeros(6), radius=1.0, n_rows=300)
+        wrong += bool(axes.n_seen) == (mu < 1)
         assert np.isfinite(axes.spreads).all()
         assert (axes.spreads > 0).all()
         assert np.allclose(axes.directions.T @ axes.directions, np.eye(6))
+    assert wrong <= most
 
 
 def test_axes_and_spreads_are_those_of_the_rows(generator, vault_of):

@@ -109,7 +109,7 @@ def test_small_and_large_budgets_are_spent_as_they_are(epsilon: float, delta: fl
 
 @pytest.mark.parametrize("n_features", [1, 20, 784])
 def test_the_automatic_plan_spends_its_budget(n_features: int) -> None:
-    model = check(ApproxDP(1.0, 1e-6), n_features)
+    model = check(ApproxDP(1.0, 1e-6), n_features, projection=8 if n_features > 32 else "auto")
     names = [one.question_name for one in model.privacy_receipt_.events]
     assert names.count("row_count") == 1
     assert names.count("nearest_sums") == (1 if n_features > 32 else 0)
@@ -118,7 +118,7 @@ def test_the_automatic_plan_spends_its_budget(n_features: int) -> None:
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_sums_and_counts_have_a_draw_for_every_number(neighbours: str) -> None:
     # Faults 4 and 5: one draw shared by all coordinates, and cells left out because they were empty.
-    model = check(ApproxDP(1.0, 1e-6), 50, n_clusters=4, neighbours=neighbours, n_rounds=2)
+    model = check(ApproxDP(1.0, 1e-6), 50, n_clusters=4, neighbours=neighbours, n_rounds=2, projection=8)
     *_, counts, sums = model.privacy_receipt_.events
     assert (counts.question_name, counts.size) == ("nearest_counts", 4)
     assert (sums.question_name, sums.size) == ("nearest_sums", 4 * 50)
@@ -127,7 +127,7 @@ def test_sums_and_counts_have_a_draw_for_every_number(neighbours: str) -> None:
 def test_replacing_needs_more_noise_than_adding() -> None:
     # Fault 6: sensitivity 1 and r where a neighbour replaces a row.
     adding, replacing = (
-        check(GDP(0.5), 40, n_rounds=2, n_rows=30, neighbours=neighbours).privacy_receipt_.events
+        check(GDP(0.5), 40, n_rounds=2, n_rows=30, neighbours=neighbours, projection=8).privacy_receipt_.events
         for neighbours in ("add-remove", "replace")
     )
     ratios = [after.scale / before.scale for before, after in zip(adding, replacing, strict=True)]
