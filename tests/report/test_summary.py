@@ -20,7 +20,7 @@ def release_of(rows: np.ndarray, **parameters: object) -> Release:
 
 @pytest.fixture
 def rows(generator: np.random.Generator) -> np.ndarray:
-    return generator.uniform(-1, 1, (400, 3))
+    return generator.uniform(-1, 1, (600, 3))
 
 
 def test_it_is_json(rows: np.ndarray) -> None:
@@ -43,7 +43,7 @@ def test_events_are_grouped_and_their_shares_add_up(rows: np.ndarray) -> None:
     ("parameters", "highest"),
     [
         ({"epsilon": 1.0, "delta": 1e-6}, math.e / (1 + math.e)),
-        ({"epsilon": 1.0, "delta": 0.0, "n_rows": 400}, math.e / (1 + math.e)),
+        ({"epsilon": 1.0, "delta": 0.0, "n_rows": 600}, math.e / (1 + math.e)),
         ({"guarantee": GDP(1.0)}, 0.691463),
         ({"guarantee": ZCDP(0.5)}, 0.691463),
     ],
