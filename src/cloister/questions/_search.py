@@ -34,7 +34,7 @@ NEVER = 1e30  # a score that is never the lowest
 CACHED_SCORES = 1 << 20  # scores in work at a time: four megabytes; smaller parts cost more calls than the cache saves
 LARGEST_PART = 4096  # rows at a time
 ALIASED, PADDING = 256, 16  # numbers in single precision: a kilobyte, and a line of the cache
-FEW_POINTS = 192
+FEW_POINTS = 256
 TREE_POINTS = 128  # times two to the power of the dimension: from here on the tree wins, up to TREE_DIMENSIONS
 TREE_DIMENSIONS = 6
 
