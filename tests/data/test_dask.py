@@ -337,7 +337,7 @@ def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_cli
 def test_a_partition_that_cannot_be_sampled_is_reported_without_a_value(broken, rows, dask_client):
     def spoiled(block):
         if broken and len(block) and block[0, 0] == rows[0, 0]:
-            raise RuntimeError("row 77.123456789")
+            raise RuntimeError("row 88.987654321")
         return block
 
     with dask_client.as_current():
@@ -347,7 +347,7 @@ def test_a_partition_that_cannot_be_sampled_is_reported_without_a_value(broken, 
             return
         with pytest.raises(DataError, match=r"Dask cannot compute a partition \(RuntimeError\)") as caught:
             table.sample(Coins.draw(Entropy(1), 0.4))
-    assert "77.123456789" not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
+    assert "88.987654321" not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
 
 
 @pytest.mark.slow
