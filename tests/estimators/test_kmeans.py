@@ -8,9 +8,10 @@ import pytest
 from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import make_blobs
 
-from cloister import GDP, Ball, Box, KMeans, PureDP, open_rows
+from cloister import GDP, Ball, Box, KMeans, Ledger, PureDP, open_rows
 from cloister.cluster import Planner, make_plan
 from cloister.domain import Relation
+from cloister.exceptions import DataError
 
 
 @pytest.fixture
@@ -102,6 +103,24 @@ def test_a_sample_serves_until_the_last_counts_and_sums(n_rows, n_clusters, budg
         assert plan.n_sampled / n_clusters >= max(1000, 39 * vote.sigma), "a cluster of average size stands out"
     else:
         assert n_rows < 10**9 or budget.strength < 1
+
+
+def test_the_largest_table_that_may_be_stated_has_a_sample():
+    model = KMeans(2, epsilon=1.0, delta=1e-16, bounds=(-1, 1), n_rows=10**15).fit(np.zeros((50, 2)))
+    assert 0 < model.plan_.row_share < 1e-8
+
+
+def test_rows_that_cannot_be_sampled_are_refused_before_anything_is_spent():
+    class Rows:
+        n_features, feature_names = 2, None
+
+        def fold(self, kernel, **_):
+            return kernel(np.zeros((9, 2)))
+
+    ledger = Ledger(epsilon=1.0)
+    with pytest.raises(DataError, match=r"KMeans: expected rows with a method sample, got a Rows\. Add the method, or pass"):
+        KMeans(2, bounds=(-1, 1), ledger=ledger).fit(Rows())
+    assert not ledger.events
 
 
 def test_a_fit_on_a_sample_is_as_good_and_says_how_sure_it_is(generator):

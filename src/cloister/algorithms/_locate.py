@@ -4,8 +4,8 @@
 A vote has sensitivity 1 whatever the size of the domain, so votes are the cheapest way to learn where rows are. In order: the
 mean of the rows and how far they lie from it; their principal axes; then a few rounds in which rows vote for the nearest of
 many candidates, each round with candidates drawn where the round before found votes. The first candidates have the lengths and
-the axes that the rows have. Of many dimensions, votes are cast in the leading axes. What comes out is a small set of weighted
-points, several per cluster. Rows are reached through ``ask`` alone.
+the axes that the rows have. Of many dimensions, votes are cast in a few, leading axes first. What comes out is a small set of
+weighted points, several per cluster. Rows are reached through ``ask`` alone.
 """
 
 from dataclasses import dataclass

@@ -2,6 +2,7 @@
 """KMeans: the default estimator. Votes find the clusters, sums of clipped offsets place their centres."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,9 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
+from cloister.data import Rows
 from cloister.domain import Frame, grid_step
+from cloister.exceptions import DataError
 from cloister.questions import Ask
 
 __all__ = ["KMeans"]
@@ -65,6 +68,12 @@ class KMeans(PrivateClusterer):
     """
 
     n_init: int = 10
+
+    def _setting(self, rows: Rows) -> Any:
+        if not hasattr(rows, "sample"):  # of another library: the vault would refuse it when something is spent already
+            kind = type(rows).__name__
+            raise DataError(f"KMeans: expected rows with a method sample, got a {kind}. Add the method, or pass an array.")
+        return super()._setting(rows)
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> KMeansPlan:
         plan = make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)

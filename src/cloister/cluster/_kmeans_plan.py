@@ -12,7 +12,7 @@ from cloister.algorithms import LocateSteps, Round
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, Recipe
 from cloister.cluster._plan import Plan, Planner
 from cloister.domain import Relation
-from cloister.privacy import Cost, Step
+from cloister.privacy import SMALLEST_SHARE, Cost, Step
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, SecondMoments, deviation, spectral_edge
 
 __all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "make_plan"]
@@ -190,7 +190,7 @@ def _row_share(recipe: Recipe, n_rows: float, n_features: int, n_clusters: int, 
     wanted = max(recipe.sample_least, n_clusters * max(recipe.sample_rows, recipe.sample_snr * noise))
     if wanted > LARGEST_SAMPLE * n_rows or wanted * n_features > MOST_SAMPLED:
         return 1.0
-    return wanted / n_rows
+    return max(wanted / n_rows, SMALLEST_SHARE)
 
 
 def _n_rounds(recipe: Recipe, per_cluster: float, planner: Planner) -> int:

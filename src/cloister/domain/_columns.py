@@ -142,7 +142,7 @@ class Number(Declaration):
 class Category(Declaration):
     """A column that holds one of several levels.
 
-    Two different levels lie as far apart as the two ends of a number. A cluster's centre is told as the share of each level.
+    Two different levels lie as far apart as the two ends of a number. Centres are published as the share of each level.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class Category(Declaration):
 
 @dataclass(frozen=True, repr=False)
 class Flag(Declaration):
-    """A column that holds yes or no. A cluster's centre is told as the share of yes.
+    """A column that holds yes or no. A cluster's centre is published as the share of yes.
 
     Parameters
     ----------

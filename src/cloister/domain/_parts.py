@@ -17,7 +17,7 @@ from cloister.domain._base import FloatArray
 
 __all__ = ["Interval", "OpenInterval", "Part", "Simplex", "project_to_simplex"]
 
-NEARLY_ALL_MISSING = 0.999  # beyond this share the mean of what is not missing is not told: the middle stands for it
+NEARLY_ALL_MISSING = 0.999  # beyond this share the mean of what is not missing is not published: the middle stands for it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,7 +3,7 @@
 
 from cloister.privacy._account import Account
 from cloister.privacy._accounting import Composition, Tally, left_of
-from cloister.privacy._coins import Coins, CoinStream, check_share
+from cloister.privacy._coins import SMALLEST_SHARE, Coins, CoinStream, check_share
 from cloister.privacy._convert import (
     as_guarantee,
     convert,
@@ -28,6 +28,7 @@ __all__ = [
     "GDP",
     "KINDS",
     "MECHANISMS",
+    "SMALLEST_SHARE",
     "ZCDP",
     "Account",
     "ApproxDP",

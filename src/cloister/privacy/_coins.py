@@ -28,11 +28,11 @@ from cloister import validate
 from cloister.domain import FloatArray, IntArray
 from cloister.privacy._entropy import Entropy, KeyedWords
 
-__all__ = ["CoinStream", "Coins", "check_share"]
+__all__ = ["SMALLEST_SHARE", "CoinStream", "Coins", "check_share"]
 
 KEY_WORDS = 4  # 256 bits
 WORD_BITS = 64
-SMALLEST_SHARE = 2.0**-30
+SMALLEST_SHARE = 2.0**-30  # of the rows that a sample may hold
 FIRST_CHUNK, LARGEST_CHUNK = 1 << 6, 1 << 15  # heads found at a time: what a chunk holds depends on its number alone
 SMALLEST_WORD = 1 << 46  # below it, the digits that a word leaves open matter too much for double precision
 UNSURE = 2.0**-44  # bound on the error of a logarithm in double precision, twice over
