@@ -147,6 +147,9 @@ class Untouchable:
     def fold(self, kernel, **_):
         raise AssertionError("a row was read")
 
+    def sample(self, coins):
+        raise AssertionError("a row was drawn")
+
 
 def refused(case, message, rows=None, *, error=ParameterError, **parameters):
     """Fit with a fresh ledger, which must be refused before anything is read or spent."""
