@@ -120,6 +120,7 @@ VARIANTS: dict[str, Variant] = {
     "no extra starting centres": _recipe(extra_start=1.0),
     "one round of sums": _recipe(n_rounds_low=1, n_rounds_high=1, extra_start=1.0),
     "two rounds of sums": _recipe(n_rounds_high=2),
+    "no settling": _recipe(n_settling=0),
     "one round of votes": _recipe(n_votes=1),
     "a quarter of the candidates": _recipe(density=1.0),
     "no axes": _recipe(axes_edge_most=1e-9),

@@ -216,3 +216,47 @@ def test_in_a_projection_rows_belong_where_votes_were_cast_and_centres_move_in_f
     views = [question.projection is not None for question, _ in vault.asked]
     assert views == [True] * 3 + [False] * 3
     assert np.abs(refined.centers - rows.reshape(3, 300, 20).mean(axis=1)).max() < 0.005
+
+
+# -- settling ------------------------------------------------------------------------------------------------------------
+
+
+def settling_rounds(mu, n_settling, n_left):
+    first, last = rounds_of(mu, [n_left, n_left])
+    steps = [step_of(f"settling {index + 1}", GDP(mu), "counts", "sums", sigma=1 / mu) for index in range(n_settling)]
+    return [first, *(Round(step=step, n_left=n_left, projected=False, settling=True) for step in steps), last]
+
+
+def asked_by_step(vault):
+    names = {}
+    for question, query in vault.asked:
+        names.setdefault(query.step, []).append(type(question))
+    return names
+
+
+def test_centres_of_rows_without_clusters_settle(generator, vault_of):
+    rows = np.column_stack([np.linspace(-0.8, 0.8, 2001), np.zeros(2001)])
+    start = np.column_stack([np.linspace(-0.8, -0.4, 6), np.zeros(6)])
+    best = 1.6**2 / 12 / 6**2  # of six pieces of a line
+
+    def loss(n_settling):
+        vault = vault_of(rows)
+        refined = run(vault, settling_rounds(1e5, n_settling, 6), start, generator, n_rows=2001)
+        between = list(asked_by_step(vault).values())[1:-1]
+        assert between == [[NearestCounts, NearestSums]] * len(between)
+        assert min(n_settling, 8) <= len(between) <= n_settling
+        assert [move.step for move in refined.moves] == list(asked_by_step(vault))
+        return np.min((rows[:, None] - refined.centers) ** 2 @ np.ones(2), axis=1).mean() / best
+
+    assert loss(0) > 2.0
+    assert loss(12) < 0.5 * loss(0)
+    assert loss(40) < 1.2
+
+
+def test_settled_centres_leave_their_budget_to_the_last_round(blobs, generator, vault_of):
+    vault, rounds = vault_of(blobs), settling_rounds(1e3, 9, 3)
+    refined = run(vault, rounds, blobs.reshape(3, 400, 2).mean(axis=1), generator, n_rows=1200)
+    assert [move.step for move in refined.moves] == ["round 1", "settling 1", "round 2"]
+    spent = sum(query.share for _, query in vault.asked)
+    assert spent == pytest.approx(sum(one.step.share for one in rounds))
+    assert vault.asked[-1][1].share == pytest.approx(0.1 * (1 + 8 * 2 / 3))

@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 
 from cloister import GDP, Ball, Box, KMeans, Ledger, PureDP, open_rows
 from cloister.cluster import Planner, make_plan
+from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE
 from cloister.domain import Relation
 from cloister.exceptions import DataError
 
@@ -34,6 +35,25 @@ def test_the_plan_divides_the_whole_budget(n_rows, n_features, n_clusters, budge
     assert [step.share for step in plan.steps] == pytest.approx(shares)
     assert min(plan.n_candidates) >= min(plan.n_start, 2 * n_clusters)
     assert len(plan.n_candidates) == len(plan.votes)
+
+
+def test_centres_settle_where_noise_is_small_and_rows_fit_into_memory():
+    def n_settling(n_rows, n_features, n_clusters, budget):
+        plan = make_plan(n_rows, n_features, n_clusters, planner=Planner(budget, Relation.ADD_REMOVE))
+        names = [step.name for step in plan.steps]
+        assert [name for name in names if name.startswith("settling")] == [f"settling {1 + i}" for i in range(plan.n_settling)]
+        assert names[-1] == f"round {len(plan.rounds) - plan.n_settling}"
+        assert all(
+            query.name != "distances" for step in plan.steps if step.name.startswith("settling") for query in step.queries
+        )
+        return plan.n_settling
+
+    assert n_settling(10_000, 4, 10, GDP(1.0)) == GAUSSIAN.n_settling
+    assert n_settling(10_000, 4, 10, GDP(0.01)) == 0
+    assert n_settling(10_000, 4, 1, GDP(1.0)) == 0
+    assert n_settling(10_000, 4, 10, PureDP(20.0)) == PURE.n_settling
+    assert n_settling(10**9, 4, 10, GDP(1.0)) == GAUSSIAN.n_settling  # on a sample
+    assert n_settling(10**6, 500, 200, GDP(1.0)) == 0  # a sample would take more memory than is given to one
 
 
 @pytest.mark.parametrize("relation", Relation)

@@ -4,7 +4,8 @@
 One round asks how far rows lie from their centre, chooses a radius, asks for the number of rows and the sum of the clipped
 offsets at each centre, and moves every centre by the noisy mean offset, shrunk as its noise demands. The radius shrinks
 with the error, and the noise with the radius, so a few small rounds place centres better than a single large one. Between
-rounds the extra starting centres are joined until k are left. Rows are reached through ``ask`` alone.
+rounds the extra starting centres are joined until k are left. Then, where noise allows it, these settle: without sharp clusters
+they go on moving for many rounds, each in the direction of the last. Rows are reached through ``ask`` alone.
 
 **How far to move.** The noise of a mean offset has a known variance e per coordinate. If true offsets vary by V per coordinate,
 the best estimate of one is V / (V + e) times what was seen. V is read off all centres together: the observed squares less those
@@ -18,7 +19,7 @@ plus the square of a part of the mean length cut off, which stands for what clip
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +48,10 @@ LOPSIDED = 0.6  # part of the mean length cut off that counts as bias
 FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is taken as that
 SMALLEST_PHI = 1e-3
 NEARLY_ALL = 0.9  # of the rows lie within the length around which the next histogram looks
+OVERSTEP = (
+    1.5  # times the step, while centres settle: as they move, so do their rows, and the mean goes on in the same direction
+)
+SETTLED = 5e-4  # part of the loss: centres whose last step gained less have settled
 FARTHER = 2.0  # the last histogram also tells the loss, so it looks farther out, where the tails are
 SHORTEST, LONGEST = 2.0**-16, 1.0  # expected lengths, in units of the domain's radius
 
@@ -78,6 +83,7 @@ class Round:
     step: Step  # "distances", "counts" and "sums"
     n_left: int  # centres after the round: extra ones are joined
     projected: bool  # whether rows belong to the nearest centre of the projection, or of the full space
+    settling: bool = False  # no centre is joined any more and none is final: asks no distances, and moves centres farther
 
     def rows(self, query: str, n_rows: float) -> float:
         """Return about how many of `n_rows` rows answer a query: all, or those of a sample."""
@@ -101,6 +107,7 @@ class Refined:
 class Move:
     """What a round decided, and where it left the centres."""
 
+    step: str
     centers: FloatArray
     n_asked: int  # centres that it asked about
     radius: float  # at which offsets were clipped
@@ -125,7 +132,7 @@ def refine(
     ask : Ask
         The way to the rows.
     rounds : sequence of Round
-        At least one.
+        At least one; the first does not settle.
     centers : array of shape (n_points, n_features)
         Where to start: as many as there are, or more than are wanted.
     space : Space
@@ -139,46 +146,80 @@ def refine(
     restarts : int
         Of weighted k-means, when the last extra centres go.
     """
-    moves, clip = [], space.full.clip
-    for index, one in enumerate(rounds):
-        look = length if index + 1 < len(rounds) else FARTHER * length
-        moved = _move(ask, one, centers, n_rows=n_rows, length=look, projection=space.projection)
-        length = quantile(moved.lengths, n_rows=one.rows("distances", n_rows), part=NEARLY_ALL)
-        n_asked, centers = len(centers), clip(moved.centers)
-        last_extra = all(later.n_left == one.n_left for later in rounds[index:])
+    moves, clip, projection = [], space.full.clip, space.projection
+    pending = list(rounds)
+    while pending:
+        one = pending.pop(0)
+        cells = _Cells.of(centers, projection if one.projected else None)
+        if not one.settling:
+            lengths = _ask_lengths(ask, one, cells, length=length if pending else FARTHER * length)
+            asked = one.rows("distances", n_rows)
+            length = quantile(lengths, n_rows=asked, part=NEARLY_ALL)
+            loss = mean_square(lengths, n_rows=asked, longest=length).value
+        per_centre = max(one.rows("sums", n_rows) / len(centers), 1.0)
+        noise = math.sqrt(centers.shape[1]) * one.step["sums"].sigma / per_centre
+        radius, phi = choose_radius(lengths, n_rows=asked, noise=noise, n_features=centers.shape[1])
+        moved = _move(ask, one, cells, radius, phi, n_rows=n_rows, projection=projection)
+        n_asked, centers = len(centers), clip(centers + (OVERSTEP if one.settling else 1.0) * moved.step)
         if len(centers) > one.n_left:
+            last_extra = all(later.n_left == one.n_left for later in pending)
             mass = project_to_total(moved.counts, one.rows("counts", n_rows))
             centers = clip(_join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_extra else 0))
-        moves.append(Move(centers, n_asked, moved.radius, moved.count_sigma))
-    return Refined(centers, moved.errors, moved.counts, moved.count_sigma, moved.lengths, moved.gained, tuple(moves))
+        moves.append(Move(one.step.name, centers, n_asked, moved.radius, moved.count_sigma))
+        loss -= moved.gained
+        if one.settling and moved.gained < SETTLED * loss:
+            pending = _without_settling(pending)
+    return Refined(centers, moved.errors, moved.counts, moved.count_sigma, lengths, moved.gained, tuple(moves))
+
+
+def _without_settling(rounds: Sequence[Round]) -> list[Round]:
+    """Return the rounds that are left when centres have settled, with the budget of those that are not needed."""
+    later = [one for one in rounds if not one.settling]
+    factor = sum(one.step.share for one in rounds) / sum(one.step.share for one in later)
+    return [replace(one, step=one.step.times(factor)) for one in later]
 
 
 @dataclass(frozen=True, eq=False)
 class _Moved:
-    centers: FloatArray
+    step: FloatArray
     errors: FloatArray
     counts: FloatArray
     count_sigma: float
-    lengths: Lengths
     gained: float
     radius: float
 
 
-def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: float, projection: FloatArray | None) -> _Moved:
-    n_features = centers.shape[1]
-    view = projection if one.projected else None
-    points = centers if view is None else np.clip(centers @ view, -2.0, 2.0)
-    anchors = None if view is None else centers
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Which rows belong to which centre: to the nearest in the full space, or in the projection."""
+
+    points: FloatArray
+    anchors: FloatArray | None
+    projection: FloatArray | None
+
+    @classmethod
+    def of(cls, centers: FloatArray, projection: FloatArray | None) -> "_Cells":
+        if projection is None:
+            return cls(centers, None, None)
+        return cls(np.clip(centers @ projection, -2.0, 2.0), centers, projection)
+
+
+def _ask_lengths(ask: Ask, one: Round, cells: _Cells, *, length: float) -> Lengths:
+    """Ask how far rows lie from their centre, looking around `length`."""
     edges = min(max(length, SHORTEST), LONGEST) * STEPS
-    histogram = ask(DistanceHistogram(edges=edges, points=points, anchors=anchors, projection=view), one.step["distances"])
-    lengths = Lengths(edges, histogram.value, histogram.sigma)
-    answering = one.rows("sums", n_rows)
-    noise = math.sqrt(n_features) * one.step["sums"].sigma / max(answering / len(centers), 1.0)
-    radius, phi = choose_radius(lengths, n_rows=one.rows("distances", n_rows), noise=noise, n_features=n_features)
+    question = DistanceHistogram(edges=edges, points=cells.points, anchors=cells.anchors, projection=cells.projection)
+    answer = ask(question, one.step["distances"])
+    return Lengths(edges, answer.value, answer.sigma)
+
+
+def _move(
+    ask: Ask, one: Round, cells: _Cells, radius: float, phi: float, *, n_rows: float, projection: FloatArray | None
+) -> _Moved:
+    """Ask for counts and sums of offsets clipped at `radius`, and return how far to move each centre."""
     counts, sums = ask(
         [
-            NearestCounts(points=points, projection=view),
-            NearestSums(points=points, radius=radius, anchors=anchors, projection=view),
+            NearestCounts(points=cells.points, projection=cells.projection),
+            NearestSums(points=cells.points, radius=radius, anchors=cells.anchors, projection=cells.projection),
         ],
         [one.step["counts"], one.step["sums"]],
     )
@@ -186,9 +227,9 @@ def _move(ask: Ask, one: Round, centers: FloatArray, *, n_rows: float, length: f
     offsets = sums.value / sizes[:, None]
     variances = (sums.sigma / sizes) ** 2
     step, left = _shrink(offsets, variances, projection, longest=radius / phi)
-    mass = project_to_total(counts.value, answering)
+    mass = project_to_total(counts.value, one.rows("sums", n_rows))
     gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
-    return _Moved(centers + step, np.sqrt(left), counts.value, counts.sigma, lengths, gained, radius)
+    return _Moved(step, np.sqrt(left), counts.value, counts.sigma, gained, radius)
 
 
 def shrinkage(offsets: FloatArray, variances: FloatArray, *, longest: float = math.inf) -> FloatArray:

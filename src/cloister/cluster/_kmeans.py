@@ -118,7 +118,7 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, *, unit: floa
         center_errors=np.repeat(errors[:, None], centers.shape[1], axis=1),
         counts=counts,
         count_errors=np.full(len(counts), refined.count_sigma),
-        n_rounds=len(plan.rounds),
+        n_rounds=len(refined.moves),
         decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=unit),
         details=_losses(refined, plan, longest=_most_rows(located, plan), unit=unit),
     )

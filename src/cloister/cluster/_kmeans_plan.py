@@ -25,6 +25,9 @@ N_MEANS = 3  # how often the mean may be asked: each time closer, see algorithms
 MOST_AXES = 512  # columns beyond which a matrix of second moments takes too long
 LARGEST_SAMPLE = 1 / 3  # of the rows: a larger one is not worth drawing
 MOST_SAMPLED = 2.0**26  # numbers in a sample, which is kept in memory
+SMALLEST_SETTLING = 0.005  # share of a round in which centres settle
+JOINING = "How far rows lie from their centre; then counts and sums of offsets, clipped accordingly"
+SETTLING = "Counts and sums of offsets, clipped by the distances of the round before: k centres settle"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +48,7 @@ class KMeansPlan(Plan):
     votes: tuple[float, ...]
     rounds: tuple[float, ...]
     left: tuple[int, ...]  # centres after each round
+    n_settling: int  # rounds before the last in which k centres settle
     recipe: Recipe
     planner: Planner
 
@@ -117,20 +121,29 @@ class KMeansPlan(Plan):
 
     def _round(self, index: int) -> Round:
         counts, sums, distances = _probes(self.n_features)
-        whole = self.rounds[index]
-        of_distances = self.recipe.distances * whole
-        of_counts = (whole - of_distances) / (1 + self.recipe.counts * math.sqrt(self.n_features))
+        last = len(self.rounds) - 1
+        joining = last - self.n_settling
+        settling = joining <= index < last
+        of_distances = 0.0 if settling else self.recipe.distances * self.rounds[index]
+        rest = self.rounds[index] - of_distances
+        of_counts = rest / (1 + self.recipe.counts * math.sqrt(self.n_features))
+        first = {} if settling else {"distances": (distances, of_distances)}
         step = self._step(
-            f"round {index + 1}",
-            "How far rows lie from their centre; then counts and sums of offsets, clipped accordingly",
+            f"settling {index - joining + 1}" if settling else f"round {min(index, joining) + 1}",
+            SETTLING if settling else JOINING,
             n_points=(self.n_start, *self.left)[index],
-            distances=(distances, of_distances),
+            **first,
             counts=(counts, of_counts),
-            sums=(sums, whole - of_distances - of_counts),
+            sums=(sums, rest - of_counts),
         )
-        if index + 1 == len(self.rounds):
+        if index == last:
             step = step.with_all_rows("counts", "sums")
-        return Round(step=step, n_left=self.left[index], projected=self.projected and index < self.recipe.projected)
+        return Round(
+            step=step,
+            n_left=self.left[index],
+            projected=self.projected and index < self.recipe.projected,
+            settling=settling,
+        )
 
 
 def make_plan(n_rows: float, n_features: int, n_clusters: int, *, planner: Planner, recipe: Recipe | None = None) -> KMeansPlan:
@@ -159,6 +172,8 @@ def make_plan(n_rows: float, n_features: int, n_clusters: int, *, planner: Plann
     start = max(n_clusters, min(LARGEST_START, int(recipe.extra_start * n_clusters)))
     n_rounds = _n_rounds(recipe, asked / n_clusters, planner)
     rest = 1 - N_MEANS * recipe.mean - sum(scales) - axes - recipe.n_votes * vote
+    settling = _settling_shares(recipe, rest, asked, n_features, n_clusters, planner)
+    joining = _refine_shares(rest - sum(settling), n_rounds, growth=recipe.growth)
     return KMeansPlan(
         n_rows=n_rows,
         n_features=n_features,
@@ -174,8 +189,12 @@ def make_plan(n_rows: float, n_features: int, n_clusters: int, *, planner: Plann
         fineness=3 if asked > FINE * _count_noise(budget.share(scale), relation) else 1,
         axes=axes,
         votes=(vote,) * recipe.n_votes,
-        rounds=_refine_shares(rest, n_rounds, growth=recipe.growth),
-        left=tuple(_left(index, start, n_clusters, n_rounds - 1) for index in range(1, n_rounds + 1)),
+        rounds=(*joining[:-1], *settling, joining[-1]),
+        left=(
+            *(_left(index, start, n_clusters, n_rounds - 1) for index in range(1, n_rounds)),
+            *(n_clusters,) * (len(settling) + 1),
+        ),
+        n_settling=len(settling),
         recipe=recipe,
         planner=planner,
     )
@@ -197,6 +216,21 @@ def _n_rounds(recipe: Recipe, per_cluster: float, planner: Planner) -> int:
     """Return how many rounds there are: the fewer, the less a cluster of average size stands out of the noise."""
     snr = per_cluster / _count_noise(planner.budget, planner.relation)
     return int(min(recipe.n_rounds_high, max(recipe.n_rounds_low, snr / recipe.round_snr)))
+
+
+def _settling_shares(
+    recipe: Recipe, rest: float, n_rows: float, n_features: int, n_clusters: int, planner: Planner
+) -> tuple[float, ...]:
+    """Return the shares of the rounds in which k centres settle.
+
+    Centres of rows without sharp clusters go on moving for many rounds. Each of these rounds gets what keeps its noise small,
+    as long as the others are left enough. There are none where rows do not fit into memory: each would read them all again.
+    """
+    if n_clusters == 1 or n_rows * n_features > MOST_SAMPLED:
+        return ()
+    noise = deviation(_probes(n_features)[1], planner.budget, planner.relation) * n_clusters / max(n_rows, 1.0)
+    share = max(SMALLEST_SETTLING, planner.budget.share_for_noise(noise / recipe.settling_noise))
+    return (share,) * min(recipe.n_settling, int(recipe.settling_part * rest / share))
 
 
 def _candidates(recipe: Recipe, n_rows: float, n_clusters: int, noise: float, *, flat: bool) -> tuple[int, ...]:

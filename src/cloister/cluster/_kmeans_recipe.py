@@ -31,8 +31,11 @@ class Recipe:
     max_first: int  # of the first vote, which need not see details
     max_candidates_flat: int  # of all votes in few dimensions
     extra_start: float  # centres at the start, times k
-    n_rounds_low: int  # least and most rounds of counts and sums; extra centres are joined after all but the last
+    n_rounds_low: int  # least and most rounds of counts and sums that join extra centres, and a last one
     n_rounds_high: int
+    n_settling: int  # most rounds before the last in which k centres settle
+    settling_noise: float  # of a coordinate of a mean offset in them, as a part of the radius
+    settling_part: float  # of what all rounds get that they may take
     round_snr: float  # standard deviations that a cluster of average size stands out by, at the whole budget, for each round
     growth: float  # of their shares, from round to round
     projected: int  # rounds in which rows belong to centres of the projection
@@ -69,6 +72,9 @@ GAUSSIAN = Recipe(
     extra_start=3.0,
     n_rounds_low=2,
     n_rounds_high=6,
+    n_settling=12,
+    settling_noise=0.03,
+    settling_part=0.4,
     round_snr=5.0,
     growth=1.3,
     projected=2,
@@ -93,6 +99,7 @@ PURE = replace(
     extra_start=2.0,
     n_rounds_low=2,
     n_rounds_high=2,
+    settling_noise=0.015,
     projected=1,
     distances=0.08,
 )

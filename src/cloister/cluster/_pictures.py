@@ -58,8 +58,8 @@ def draw_placing(located: Located, refined: Refined, *, n_rows: float, unit: flo
         "count_error": located.votes.sigma,
     }
     decisions = {located.votes.event.step: Decision(figures=figures, picture=picture)}
-    for index, move in enumerate(refined.moves, start=1):
-        decisions[f"round {index}"] = Decision(
+    for move in refined.moves:
+        decisions[move.step] = Decision(
             figures={
                 "n_points": float(move.n_asked),
                 "n_kept": float(len(move.centers)),
