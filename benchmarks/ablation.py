@@ -104,7 +104,7 @@ def _candidates_alike() -> Iterator[None]:
 
 @contextmanager
 def _candidates_by_mass() -> Iterator[None]:
-    with mock.patch("cloister.algorithms._locate._far_out", lambda counts, _: counts):
+    with mock.patch("cloister.algorithms._locate._for_least_loss", lambda counts, _: counts):
         yield
 
 
@@ -118,8 +118,8 @@ VARIANTS: dict[str, Variant] = {
     "no shrinkage": _shrink_nothing,
     "clip nothing": _clip_nothing,
     "no extra starting centres": _recipe(extra_start=1.0),
-    "one round of sums": _recipe(n_rounds_low=1, n_rounds_high=1, extra_start=1.0),
-    "two rounds of sums": _recipe(n_rounds_high=2),
+    "one round of sums": _recipe(n_rounds_low=1, n_rounds_high=1, n_settling=0, extra_start=1.0),
+    "two rounds of sums": _recipe(n_rounds_high=2, n_settling=0),
     "no settling": _recipe(n_settling=0),
     "one round of votes": _recipe(n_votes=1),
     "a quarter of the candidates": _recipe(density=1.0),

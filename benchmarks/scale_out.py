@@ -2,8 +2,8 @@
 """From one array to a cluster, side by side: ``python -m benchmarks.scale_out engines``, ``... files`` and ``... model``.
 
 ``engines`` fits the same Parquet files, and the same rows in memory, with NumPy on two threads, a Dask cluster of two worker
-processes and Spark on two cores; centres must be equal to the last bit. ``files`` fits growing folders of Parquet files with
-the rows read in batches, and measures seconds and resident memory. Every measurement is a process of its own; what is timed
+processes and Spark on two cores; centres from files must be equal to the last bit. ``files`` fits growing folders of Parquet
+files with the rows read in batches, and measures seconds and resident memory. Every measurement is a process of its own; what is timed
 is ``fit``, once everything has been started and has answered a small question. ``model`` times single questions about rows that
 workers hold, for several numbers of rows and partitions, fits what a question, a partition and a row cost, and forecasts.
 """
@@ -34,7 +34,7 @@ PART_ROWS = 1_000_000  # of a file, at most
 FEWEST_PARTS = 8
 GROUP_ROWS = 1 << 18  # of a row group
 ASKED = 5  # times, of which the fastest counts
-BARS = {"dask": 1.3, "spark": 2.5}
+BARS = {"dask": 1.5, "spark": 1.5}
 RESIDENT_BAR = 2e9
 EXPONENT_BAR = 1.1
 WORKERS = 2
@@ -98,9 +98,10 @@ def _engines(options: argparse.Namespace) -> int:
             busy = min(one["processor_seconds"] for one in found[held, engine])
             what = f"{engine:<6} rows in {held:<6} {seconds:8.2f} s, {busy:8.2f} s of processors"
             missed += _tell(what, seconds / base, BARS.get(engine), "times NumPy")
-    digests = {one["digest"] for runs in found.values() for one in runs}
-    print(f"   centres are {'equal' if len(digests) == 1 else 'NOT EQUAL'}")
-    return int(bool(missed) or len(digests) != 1)
+    # A sample's coins belong to partitions: files are cut alike for all engines, tables in memory are not.
+    digests = {one["digest"] for (held, _), runs in found.items() if held == "files" for one in runs}
+    print(f"   centres from files are {'equal' if len(digests) <= 1 else 'NOT EQUAL'}")
+    return int(bool(missed) or len(digests) > 1)
 
 
 def _files(options: argparse.Namespace) -> int:

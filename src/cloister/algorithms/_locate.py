@@ -27,6 +27,8 @@ __all__ = ["LocateSteps", "Located", "locate", "orthonormal_projection"]
 AXES_PART = 0.95  # of the rows lie within the distance at which second moments are clipped
 ENERGY = 0.95  # part of the variance that axes must hold for votes to be cast in them alone
 ROUND_PART = 0.25  # of the first candidates, drawn alike in all directions: rows far out may lie off the axes
+APART_PART = 0.5  # of later candidates at votes that stand out, drawn more where these lie far apart: rows far out weigh more
+STANDING_OUT = 2.0  # standard deviations of noise that such votes exceed
 TREE_DIMENSIONS = 8  # up to here a k-d tree finds nearest neighbours of candidates faster than a matrix product
 SEEN = 2.5  # standard deviations of noise that a bin of distances must exceed to get candidates
 SURE = 4.0  # to get more of them than it has rows: of some fifty bins, noise alone lifts one in 600 fits
@@ -83,7 +85,8 @@ def locate(ask: Ask, steps: LocateSteps, frame: Frame, *, n_rows: float, generat
     candidates = space.clip(_first_candidates(generator, origin, axes, space, size=first.n_points))
     votes = ask(NearestCounts(points=candidates, projection=space.projection), first["counts"])
     for step in later:
-        candidates = space.clip(_vary(generator, candidates, project_to_total(votes.value, n_rows), step.n_points))
+        mass = project_to_total(votes.value, n_rows)
+        candidates = space.clip(_vary(generator, candidates, mass, votes.sigma, step.n_points))
         votes = ask(NearestCounts(points=candidates, projection=space.projection), step["counts"])
     points = _reduce(generator, candidates, project_to_total(votes.value, n_rows), steps.n_points)
     return Located(points, origin, space, candidates, votes)
@@ -134,14 +137,14 @@ def _draw_lengths(generator: np.random.Generator, profile: Lengths, size: int) -
     seen, sure = (np.where(profile.counts > least * profile.sigma, profile.counts, 0.0) for least in (SEEN, SURE))
     shares = seen if seen.any() else np.ones(len(seen))  # most octaves are close to the mean, which is safer than far out
     if sure.any():
-        far_out = _far_out(sure, (edges[1:] + edges[:-1]) / 2)
+        far_out = _for_least_loss(sure, (edges[1:] + edges[:-1]) / 2)
         shares = shares / shares.sum() + far_out / far_out.sum()
     bins = generator.choice(len(shares), size=size, p=shares / shares.sum())
     return np.asarray(edges[bins] + generator.random(size) * (edges[bins + 1] - edges[bins]))
 
 
-def _far_out(counts: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return how to divide candidates among shells with so many rows at such distances, for the least loss.
+def _for_least_loss(counts: FloatArray, lengths: FloatArray) -> FloatArray:
+    """Return how to divide candidates among regions with so many rows and of such sizes, for the least loss.
 
     Divided among n points, the squared error e of a region of p dimensions falls with n^(-2/p), so that of several regions the
     best share of points is in proportion to e^(p / (p + 2)). Rows far out lie in few directions: p = 2.
@@ -149,15 +152,22 @@ def _far_out(counts: FloatArray, lengths: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(counts) * lengths)
 
 
-def _vary(generator: np.random.Generator, candidates: FloatArray, mass: FloatArray, size: int) -> FloatArray:
-    """Draw candidates in proportion to their votes, each moved by up to the distance to its nearest neighbour."""
-    dimension = candidates.shape[1]
-    total = mass.sum()
-    chances = mass / total if total > 0 else np.full(len(mass), 1 / len(mass))
-    drawn = generator.choice(len(candidates), size=size, p=chances)
+def _vary(generator: np.random.Generator, candidates: FloatArray, mass: FloatArray, sigma: float, size: int) -> FloatArray:
+    """Draw candidates where votes fell, each moved by up to the distance to its nearest neighbour.
+
+    They are drawn in proportion to votes, but where votes stand out of the noise a part is drawn for the least loss: more where
+    candidates lie far apart.
+    """
+    dimension, spacing = candidates.shape[1], _nearest_distances(candidates)
+    chances = mass if mass.any() else np.ones(len(mass))
+    apart = _for_least_loss(np.maximum(mass - STANDING_OUT * sigma, 0.0), spacing)
+    if apart.any():
+        part = np.where(apart > 0, APART_PART * chances, 0.0)
+        chances = chances - part + part.sum() * apart / apart.sum()
+    drawn = generator.choice(len(candidates), size=size, p=chances / chances.sum())
     steps = generator.standard_normal((size, dimension))
     steps /= np.maximum(np.linalg.norm(steps, axis=1, keepdims=True), 1e-300)
-    lengths = generator.random(size) ** (1 / dimension) * _nearest_distances(candidates)[drawn]
+    lengths = generator.random(size) ** (1 / dimension) * spacing[drawn]
     return np.asarray(candidates[drawn] + steps * lengths[:, None])
 
 
