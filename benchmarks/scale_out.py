@@ -3,9 +3,10 @@
 
 ``engines`` fits the same Parquet files, and the same rows in memory, with NumPy on two threads, a Dask cluster of two worker
 processes and Spark on two cores; centres from files must be equal to the last bit. ``files`` fits growing folders of Parquet
-files with the rows read in batches, and measures seconds and resident memory. Every measurement is a process of its own; what is timed
-is ``fit``, once everything has been started and has answered a small question. ``model`` times single questions about rows that
-workers hold, for several numbers of rows and partitions, fits what a question, a partition and a row cost, and forecasts.
+files with the rows read in batches, and measures seconds and resident memory. Every measurement is a process of its own; what
+is timed is ``fit``, once everything has been started and has answered a small question. ``model`` times single questions about
+rows that workers hold, for several numbers of rows and partitions, fits what a question, a partition and a row cost, and
+forecasts.
 """
 
 import argparse
