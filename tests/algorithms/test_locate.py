@@ -6,6 +6,7 @@ import pytest
 
 from cloister import GDP, PureDP
 from cloister.algorithms import LocateSteps, find_axes, locate, orthonormal_projection
+from cloister.algorithms._locate import _vary
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, SecondMoments
 
 from ..steps import ball, box, step_of
@@ -165,3 +166,12 @@ def test_axes_and_spreads_are_those_of_the_rows(generator, vault_of):
     assert np.abs(axes.spreads[:3] / spreads[:3] - 1).max() < 0.1
     assert np.abs((axes.directions * turn).sum(axis=0)[:3]).min() > 0.95
     assert [axes.n_leading(part) for part in (0.5, 0.9, 1.0)] == [1, 2, 5]
+
+
+@pytest.mark.parametrize(("sigma", "part"), [(1.0, 0.53), (60.0, 0.1)], ids=["votes stand out", "votes may be noise"])
+def test_a_candidate_apart_from_the_others_gets_more_of_the_next_ones(sigma, part, generator):
+    crowd = np.column_stack([np.linspace(0.0, 0.1, 90), np.zeros(90)])
+    candidates = np.vstack([crowd, [[0.9, 0.0]]])
+    mass = np.concatenate([np.full(90, 10.0), [100.0]])
+    drawn = _vary(generator, candidates, mass, sigma, 4000)
+    assert np.mean(np.linalg.norm(drawn - [0.05, 0.0], axis=1) > 0.06) == pytest.approx(part, abs=0.03)
