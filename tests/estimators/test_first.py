@@ -126,11 +126,11 @@ def test_types_without_missing_values_need_no_mean(generator):
     assert [event.step for event in model.privacy_receipt_.events].count("cells") == 1
 
 
-def present(ready, counts):
+def present(ready, counts, *, sigma=1e-6):
     """Return what `correct_for_missing` makes of two centres, where so many cells were missing."""
     cost = Query("cells", "clusters", GDP(1.0), 0.01, 1.0)
     first = FirstSteps(cells=Step(name="cells", purpose="", n_points=1, queries=(cost,)))
-    event = SimpleNamespace(standard_deviation=1e-6)
+    event = SimpleNamespace(standard_deviation=sigma)
     outcome = Outcome(
         centers=ready.frame.to_unit([[3.0, 5.0], [9.0, 5.0]]),
         center_errors=np.full((2, 2), 1e-3),
@@ -163,6 +163,15 @@ def test_centres_are_those_of_what_is_there():
     assert told.center_errors[:, 1] == pytest.approx(1e-3)
     assert len(asked) == 1
     assert asked[0][0].columns == (0,)
+
+
+def test_centres_are_left_alone_where_the_clusters_do_not_confirm_that_values_are_missing():
+    """Noise can make a full column look as if values were missing, and in a domain much too wide their place is far away."""
+    ready = ready_for(filled=(0,))
+    for counts, moves in (([[20.0], [-5.0]], False), ([[-30.0], [10.0]], False), ([[40.0], [35.0]], True)):
+        told, _, frame = present(ready, counts, sigma=20.0)
+        assert np.allclose(frame.from_unit(told.centers), [[3.0, 5.0], [9.0, 5.0]], atol=1e-9) != moves
+        assert np.allclose(told.center_errors, 1e-3) != moves
 
 
 def test_centres_stay_in_the_domain_whatever_is_answered():

@@ -41,6 +41,7 @@ CELL_ERROR = 0.005  # part of the rows that the noise of such a count should not
 BLIND = 0.2  # part of the rows: where the noise exceeds it even at the most, nothing is asked
 FEWEST_PRESENT = 0.02  # part of a cluster's cells: of fewer, nothing is said
 SURE_OF_MISSING = 3.0  # standard deviations from which on a column is taken to have missing values
+CONFIRMED = 2.0  # the same for all clusters together, below which their centres are not corrected
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,8 +260,10 @@ def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outc
     centers, errors = outcome.centers.copy(), outcome.center_errors.copy()
     ends = np.cumsum((0, *frame.widths))
     for position, column in enumerate(ready.filled):
-        cut = slice(ends[column], ends[column + 1])
-        overall = float(answer.value[:, position].sum()) / ready.n_rows
+        total = float(answer.value[:, position].sum())
+        if total < CONFIRMED * answer.sigma * math.sqrt(len(answer.value)):
+            continue  # nothing may be missing, and in a domain much too wide the place is far from all rows
+        cut, overall = slice(ends[column], ends[column + 1]), total / ready.n_rows
         part, part_error = _parts(answer.value[:, position], answer.sigma, outcome.counts, overall)
         there = 1 - part[:, None]
         centers[:, cut] = (centers[:, cut] - part[:, None] * places[cut]) / there
