@@ -23,6 +23,7 @@ from cloister.cluster import _kmeans_plan as recipes
 from ._data import EPSILONS, DataSet, area, load
 from ._generate import clusters
 from ._harness import Report
+from .families import make
 
 TUNED = ("iris", "birch2", "letter", "sklearn_64_4", "sklearn_16_16", "sklearn_64_16", "sklearn_64_64", "sklearn_16_64")
 TUNED += ("scale_16_4", "scale_64_4", "scale_64_16", "scale_16_64")
@@ -30,6 +31,7 @@ HELD_OUT = ("adult", "gas", "g2_4", "g2_16", "g2_64", "g2_128", "sklearn_4_4", "
 HELD_OUT += ("sklearn_4_128", "sklearn_16_128", "sklearn_64_128", "scale_4_4", "scale_4_16", "scale_16_16", "scale_4_64")
 HELD_OUT += ("scale_4_128", "scale_16_128", "mnist")
 GENERATED = ("blobs-10-8", "blobs-30-12", "blobs-50-32", "separated-8-3", "separated-20-6", "separated-12-24")
+FAMILY_SEED = 101  # of the tables of benchmarks.families
 EVERYTHING = 10**9
 
 Variant = Callable[[], Any]
@@ -37,14 +39,14 @@ Variant = Callable[[], Any]
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=["iris", "sklearn_64_16", *GENERATED])
+    parser.add_argument("names", nargs="*", default=["iris", "sklearn_64_16", *GENERATED], help="also such as powers-5:10")
     parser.add_argument("--data")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(arguments)
     report = Report("ablation", repeats=options.repeats)
     ratios: dict[str, list[float]] = {name: [] for name in VARIANTS}
     for name in options.names:
-        data = generated(name) if name in GENERATED else load(name, options.data)
+        data = make(name, FAMILY_SEED) if ":" in name else generated(name) if name in GENERATED else load(name, options.data)
         whole = _area(data, options.repeats)
         for variant, switch in VARIANTS.items():
             with switch():
