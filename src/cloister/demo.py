@@ -136,7 +136,7 @@ def main(arguments: list[str] | None = None) -> None:
     _be_refused(console, folder, ledger)
     _say_where(console, folder)
     ledger.close()
-    console.print(f"\nAll of this took {time.monotonic() - started:.0f} seconds.")
+    console.print(f"\nAll of this took {time.monotonic() - started:.1f} seconds.")
 
 
 def _write_table(console: "Console", folder: Path) -> None:

@@ -8,9 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from cloister import GDP, ZCDP, Ball, PEMeans, Release
+from cloister import GDP, ZCDP, Ball, KMeans, PEMeans, Release
 from cloister.methods import METHODS, comparable
 from cloister.report import rank_columns, report_html, summary, with_error
+from cloister.report._steps import course_of
 
 
 def release_of(rows: np.ndarray, **parameters: object) -> Release:
@@ -106,6 +107,18 @@ def test_many_steps_of_one_kind_share_a_line(rows: np.ndarray) -> None:
     assert "<td>Vote 1 to 40</td>" in html
     assert "<td>Vote 2</td>" not in html
     assert "<td>Vote 12</td>" in report_html(release_of(rows, n_rounds=12))
+
+
+def test_rounds_are_charted_together_though_centres_settled_between_them(generator: np.random.Generator) -> None:
+    release = KMeans(4, epsilon=4.0, bounds=(-1, 1), n_rows=4000).fit(generator.uniform(-1, 1, (4000, 2))).release_
+    names = [step.name for step in release.steps]
+    assert "settling 1" in names
+    assert names[-1] == "round 6"
+    course = course_of(summary(release))
+    assert any(words.startswith("Before the last round the centres settled") for words in course.words)
+    charts = [chart for chart in course.charts if chart.title == "Points in each round"]
+    assert len(charts) == 1
+    assert ">6</text>" in charts[0].svg
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ ROUNDS = (
     "radius listed below, and centres moved by what the noisy answers say."
 )
 JOINED = "The rounds began with more centres than wanted; the extra ones were joined on the way."
+SETTLING = "Before the last round the centres settled, in small rounds that end when a step gains next to nothing."
 LEGEND_OF_VOTES = (
     " Votes: discs by noisy votes, grey points without votes above the noise (at most 150 candidates are drawn), crosses for "
     "the centres chosen from them."
@@ -112,7 +113,9 @@ def course_of(summary: dict[str, Any]) -> Course:
     voted, moved = any(panel["voted"] for panel in panels), any(not panel["voted"] for panel in panels)
     rounds = [step["figures"] for step in steps if "radius" in step["figures"]]
     joined = any(figures.get("n_kept", math.inf) < figures.get("n_points", 0.0) for figures in rounds)
-    words = [line for line, fits in ((VOTES, voted), (ROUNDS, len(rounds) > 1), (JOINED, joined)) if fits]
+    settled = any(_kind_of(step) == "settling" for step in steps)
+    lines = ((VOTES, voted), (ROUNDS, len(rounds) > 1), (JOINED, joined), (SETTLING, settled))
+    words = [line for line, fits in lines if fits]
     plane = "the plane of the final centres" + (" (votes: in a projection)" if summary["projected"] else "")
     legend = f"All at one scale, in {plane}.{LEGEND_OF_VOTES if voted else ''}{LEGEND_OF_ROUNDS if moved else ''}"
     drawn = [
@@ -171,8 +174,8 @@ def _span(values: Sequence[float]) -> str:
 def _charts(steps: Sequence[dict[str, Any]]) -> list[Picture]:
     """Draw the figures that change from step to step of one kind: points and how many were kept, radii, errors."""
     charts = []
-    for kind, many in groupby(steps, key=_kind_of):
-        run = [step["figures"] for step in many]
+    for kind in dict.fromkeys(map(_kind_of, steps)):
+        run = [step["figures"] for step in steps if _kind_of(step) == kind]
         each = f"in each {kind}"
         if len(run) > 1 and any(_changes(run, name) for name in BARS):
             points, kept = ([max(figures.get(name, figures.get("n_points", 0.0)), 0.0) for figures in run] for name in BARS)
