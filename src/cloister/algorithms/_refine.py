@@ -48,9 +48,7 @@ LOPSIDED = 0.6  # part of the mean length cut off that counts as bias
 FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is taken as that
 SMALLEST_PHI = 1e-3
 NEARLY_ALL = 0.9  # of the rows lie within the length around which the next histogram looks
-OVERSTEP = (
-    1.5  # times the step, while centres settle: as they move, so do their rows, and the mean goes on in the same direction
-)
+OVERSTEP = 1.5  # times the step, while centres settle: rows change hands as centres move, so the next step points the same way
 SETTLED = 5e-4  # part of the loss: centres whose last step gained less have settled
 FARTHER = 2.0  # the last histogram also tells the loss, so it looks farther out, where the tails are
 SHORTEST, LONGEST = 2.0**-16, 1.0  # expected lengths, in units of the domain's radius

@@ -224,7 +224,7 @@ def _settling_shares(
     """Return the shares of the rounds in which k centres settle.
 
     Centres of rows without sharp clusters go on moving for many rounds. Each of these rounds gets what keeps its noise small,
-    as long as the others are left enough. There are none where rows do not fit into memory: each would read them all again.
+    as long as the others are left enough. There are none for a table larger than a sample may be: each would read it again.
     """
     if n_clusters == 1 or n_rows * n_features > MOST_SAMPLED:
         return ()
