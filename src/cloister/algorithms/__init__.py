@@ -40,7 +40,7 @@ from cloister.algorithms._hash_tree import (
     grow_tree,
     random_hyperplanes,
 )
-from cloister.algorithms._kmeans import plusplus, weighted_kmeans
+from cloister.algorithms._kmeans import plusplus, settle, weighted_kmeans
 from cloister.algorithms._lloyd import (
     LloydRound,
     LloydSplit,
@@ -58,6 +58,7 @@ from cloister.algorithms._merge import join_closest
 from cloister.algorithms._origin import Origin, find_origin
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._plane import Plane, plane_of
+from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
 from cloister.algorithms._ranges import FALLBACK, N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
 from cloister.algorithms._refine import (
     Lengths,
@@ -71,6 +72,7 @@ from cloister.algorithms._refine import (
     refine,
     shrinkage,
 )
+from cloister.algorithms._resample import Beyond, LastStep, judge_solution, match_centers
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
 from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages
 from cloister.algorithms._space import Space
@@ -87,6 +89,7 @@ __all__ = [
     "RESTARTS",
     "Averages",
     "Axes",
+    "Beyond",
     "CellBounds",
     "Coreset",
     "CoresetCenters",
@@ -101,6 +104,7 @@ __all__ = [
     "HashTree",
     "Hyperplanes",
     "KChoice",
+    "LastStep",
     "Lengths",
     "LloydRound",
     "LloydSplit",
@@ -109,6 +113,7 @@ __all__ = [
     "MeanSquare",
     "Medoids",
     "Move",
+    "NoisyPoints",
     "Origin",
     "Plane",
     "RangeSteps",
@@ -139,15 +144,18 @@ __all__ = [
     "grid_shape",
     "grow_tree",
     "join_closest",
+    "judge_solution",
     "keep_votes",
     "levy_flight",
     "lift",
     "lloyd",
     "local_search",
     "locate",
+    "match_centers",
     "mean_square",
     "nearest_averages",
     "nearest_cell",
+    "nearest_of",
     "neighbour_averages",
     "noisy_averages",
     "orthonormal_projection",
@@ -163,8 +171,10 @@ __all__ = [
     "rounds_within",
     "select_kmeans",
     "select_top",
+    "settle",
     "shrinkage",
     "split_round",
+    "squares_between",
     "squares_to",
     "tree_coreset",
     "uniform_ball",

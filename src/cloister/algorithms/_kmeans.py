@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cloister.domain import FloatArray, IntArray
 
-__all__ = ["plusplus", "weighted_kmeans"]
+__all__ = ["plusplus", "settle", "weighted_kmeans"]
 
 CACHED_DISTANCES = 1 << 16  # distances in work at a time
 LARGE_PROBLEM = 1 << 19  # points times clusters from which compiled code wins
@@ -50,6 +50,13 @@ def weighted_kmeans(
         if losses[winner] < lowest:
             best, lowest = centers[winner], float(losses[winner])
     return np.asarray(best)
+
+
+def settle(points: FloatArray, weights: FloatArray, starts: FloatArray) -> FloatArray:
+    """Return the centres at which weighted k-means ends from each of several starts of shape (n_starts, n_clusters, d)."""
+    at_once = max(1, CACHED_DISTANCES // (len(points) * starts.shape[1]))
+    parts = [_lloyd(points, weights, starts[first : first + at_once])[0] for first in range(0, len(starts), at_once)]
+    return np.concatenate(parts)
 
 
 def plusplus(

@@ -98,6 +98,8 @@ class Refined:
     count_sigma: float
     lengths: Lengths  # how far rows lay from their centre before the last step
     gained: float  # by the last step, in mean squared distance
+    last_offsets: FloatArray  # the last step of each centre
+    errors_before: FloatArray  # standard error of a coordinate before it, per centre
     moves: tuple["Move", ...]  # one for each round
 
 
@@ -107,9 +109,16 @@ class Move:
 
     step: str
     centers: FloatArray
-    n_asked: int  # centres that it asked about
+    points: FloatArray  # centres that it asked about, after their step and before any were joined
+    counts: FloatArray  # noisy numbers of their rows
+    errors: FloatArray  # standard error of a coordinate, per point
     radius: float  # at which offsets were clipped
     count_sigma: float
+
+    @property
+    def n_asked(self) -> int:
+        """Centres that it asked about."""
+        return len(self.points)
 
 
 def refine(
@@ -158,16 +167,32 @@ def refine(
         noise = math.sqrt(centers.shape[1]) * one.step["sums"].sigma / per_centre
         radius, phi = choose_radius(lengths, n_rows=asked, noise=noise, n_features=centers.shape[1])
         moved = _move(ask, one, cells, radius, phi, n_rows=n_rows, projection=projection)
-        n_asked, centers = len(centers), clip(centers + (OVERSTEP if one.settling else 1.0) * moved.step)
+        centers = points = clip(centers + (OVERSTEP if one.settling else 1.0) * moved.step)
         if len(centers) > one.n_left:
             last_extra = all(later.n_left == one.n_left for later in pending)
             mass = project_to_total(moved.counts, one.rows("counts", n_rows))
             centers = clip(_join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_extra else 0))
-        moves.append(Move(one.step.name, centers, n_asked, moved.radius, moved.count_sigma))
+        moves.append(Move(one.step.name, centers, points, moved.counts, moved.errors, moved.radius, moved.count_sigma))
         loss -= moved.gained
         if one.settling and moved.gained < SETTLED * loss:
             pending = _without_settling(pending)
-    return Refined(centers, moved.errors, moved.counts, moved.count_sigma, lengths, moved.gained, tuple(moves))
+    return Refined(
+        centers,
+        moved.errors,
+        moved.counts,
+        moved.count_sigma,
+        lengths,
+        moved.gained,
+        moved.step,
+        _errors_before(moves, len(centers)),
+        tuple(moves),
+    )
+
+
+def _errors_before(moves: Sequence[Move], n_centers: int) -> FloatArray:
+    """Return how well centres were known before the last step: joined ones about as well as those that they were joined of."""
+    before = moves[-2].errors if len(moves) > 1 else moves[-1].errors
+    return before if len(before) == n_centers else np.full(n_centers, float(np.median(before)))
 
 
 def _without_settling(rounds: Sequence[Round]) -> list[Round]:
@@ -266,9 +291,10 @@ def _shrink(
 def _risk(part: FloatArray, numbers: int) -> FloatArray:
     """Return what is left of the noise's variance after shrinking by `part`, a factor that was itself read off so many numbers.
 
-    The second term is what James and Stein's estimate pays for that: a centre that did not move is not known exactly.
+    The variance of true offsets is known up to ``sqrt(2 / numbers)`` of the noise's. So much of it may be there unseen, and
+    shrinking leaves its part: a centre that did not move is not known exactly.
     """
-    return part + min(1.0, 2 / numbers) * (1 - part)
+    return part + (1 - part) ** 2 * math.sqrt(min(1.0, 2 / numbers))
 
 
 def choose_radius(lengths: Lengths, *, n_rows: float, noise: float, n_features: int) -> tuple[float, float]:

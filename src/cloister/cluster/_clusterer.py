@@ -67,14 +67,18 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         return self
 
     def _store(self, fit: PrivateFit) -> None:
-        outcome, frame = fit.outcome, fit.frame
+        outcome, frame, total = fit.outcome, fit.frame, fit.outcome.total
+        noise = frame.errors_from_unit(outcome.center_errors, outcome.centers)
         release = Release(
             method=type(self).__name__,
             parameters=self._public_parameters(),
             cluster_centers=frame.from_unit(outcome.centers),
-            center_errors=frame.errors_from_unit(outcome.center_errors, outcome.centers),
+            center_errors=noise if total is None else frame.errors_from_unit(total.centers, outcome.centers),
             cluster_counts=outcome.counts,
-            count_errors=outcome.count_errors,
+            count_errors=outcome.count_errors if total is None else total.counts,
+            center_noise=None if total is None else noise,
+            count_noise=None if total is None else outcome.count_errors,
+            stability=None if total is None else total.stability,
             domain=frame.domain,
             scaling=fit.scaling,
             receipt=fit.receipt,
@@ -103,6 +107,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         Notes
         -----
         **Privacy.** Labels describe the rows of `X` one by one and are not covered by the guarantee.
+
+        A label of a cluster that does not stand out of the noise (``release_.stands_out``) says nothing about its row.
         """
         return _find_labels(self._open_new(X), self._frame, self.cluster_centers_)
 

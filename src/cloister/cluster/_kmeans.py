@@ -2,6 +2,7 @@
 """KMeans: the default estimator. Votes find the clusters, sums of clipped offsets place their centres."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
+from cloister.cluster._total_errors import add_beyond, first_points, judge_refined, unknown_errors
 from cloister.data import Rows
-from cloister.domain import Frame, grid_step
+from cloister.domain import FloatArray, Frame, grid_step
 from cloister.exceptions import DataError
 from cloister.questions import Ask
 
@@ -32,6 +34,7 @@ __all__ = ["KMeans"]
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
 MAX_NOISE = 2.0**46  # grid steps: a later sum is at most four times as noisy as the mean, and 2**48 can be drawn
 BIN_ERROR = 0.02  # part of the loss that the width of the bins leaves open
+SEEN_BY_DISTANCE = 8.0  # standard deviations of a histogram of distances: from so many rows on it tells how far they lie
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
 
 
@@ -95,14 +98,14 @@ class KMeans(PrivateClusterer):
             generator=generator,
             restarts=self.n_init,
         )
-        return _outcome(located, refined, plan, unit=frame.distance_unit)
+        return _outcome(located, refined, plan, frame, generator)
 
     def _store(self, fit: PrivateFit) -> None:
         super()._store(fit)
         self.loss_ = float(self.release_.details["loss"])
 
 
-def _outcome(located: Located, refined: Refined, plan: KMeansPlan, *, unit: float) -> Outcome:
+def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame, generator: np.random.Generator) -> Outcome:
     """Return k centres: where fewer were found, the heaviest are listed again, with no rows of their own."""
     centers, errors, counts = refined.centers.copy(), refined.errors, refined.counts
     lightest = int(np.argmin(counts))
@@ -113,18 +116,39 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, *, unit: floa
     again = np.argsort(-counts, kind="stable")[np.arange(missing) % len(centers)]
     errors = np.minimum(np.concatenate([errors, errors[again]]), 1.0)
     counts = np.concatenate([counts, np.zeros(missing)])
+    noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.count_sigma)
+    losses = _losses(refined, plan, longest=_most_rows(located, plan))
+    points = first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"])
+    beyond = judge_refined(refined, points, generator=generator)
+    beyond = replace(beyond, count_errors=beyond.count_errors / plan.row_share)  # points were counted in the sample
+    hidden = _hidden(located, plan, frame)
+    total = add_beyond(noise, counts, count_noise, beyond, n_rows=plan.n_rows, hidden=hidden, frame=frame)
+    losses["loss_error"] = math.hypot(losses["loss_error"], total.loss)
     return Outcome(
         centers=np.vstack([centers, centers[again]]),
-        center_errors=np.repeat(errors[:, None], centers.shape[1], axis=1),
+        center_errors=noise,
         counts=counts,
-        count_errors=np.full(len(counts), refined.count_sigma),
+        count_errors=count_noise,
         n_rounds=len(refined.moves),
-        decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=unit),
-        details=_losses(refined, plan, longest=_most_rows(located, plan), unit=unit),
+        total=total,
+        decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=frame.distance_unit),
+        details={name: value * frame.distance_unit**2 for name, value in losses.items()},
     )
 
 
-def _losses(refined: Refined, plan: KMeansPlan, *, longest: float, unit: float) -> dict[str, float]:
+def _hidden(located: Located, plan: KMeansPlan, frame: Frame) -> FloatArray:
+    """Return the standard error of a coordinate of a cluster that was not seen: how far rows lie from their mean.
+
+    Where too few rows are there to tell, it may be anywhere in the domain.
+    """
+    profile = located.origin.profile
+    if plan.n_sampled < SEEN_BY_DISTANCE * profile.sigma:
+        return unknown_errors(frame)
+    square = mean_square(profile, n_rows=plan.n_sampled, longest=_most_rows(located, plan)).value
+    return np.full(frame.n_features, math.sqrt(square / frame.n_features))
+
+
+def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, float]:
     """Return the mean squared distance to the centres, its error, and the same around the mean, by the noisy answers."""
     found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=longest)
     loss = max(found.value - refined.gained, 0.0)
@@ -132,8 +156,7 @@ def _losses(refined: Refined, plan: KMeansPlan, *, longest: float, unit: float) 
     between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))
     sampling = found.deviation * math.sqrt((1 - plan.row_share) / max(plan.n_sampled, 1.0))
     error = math.hypot(found.error, BIN_ERROR * loss, sampling)
-    losses = {"loss": loss, "loss_error": error, "loss_of_one_centre": loss + between}
-    return {name: value * unit**2 for name, value in losses.items()}
+    return {"loss": loss, "loss_error": error, "loss_of_one_centre": loss + between}
 
 
 def _most_rows(located: Located, plan: KMeansPlan) -> float:

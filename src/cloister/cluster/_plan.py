@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
+from cloister.cluster._total_errors import TotalErrors
 from cloister.domain import FloatArray, Relation
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
@@ -93,9 +94,10 @@ class Outcome:
     """What an algorithm returns to its estimator, in the coordinates of the unit ball; all of it public."""
 
     centers: FloatArray
-    center_errors: FloatArray
+    center_errors: FloatArray  # of the noise alone
     counts: FloatArray
-    count_errors: FloatArray
+    count_errors: FloatArray  # of the noise alone
     n_rounds: int
+    total: TotalErrors | None = None  # None: nothing is known beyond the noise
     decisions: dict[str, Decision] = field(default_factory=dict)  # by step
     details: dict[str, Any] = field(default_factory=dict)

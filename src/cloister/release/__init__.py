@@ -6,8 +6,10 @@ from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import open_for
 from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
+from cloister.release._standing import NONE_ABOVE_NOISE, stands_out
 
 __all__ = [
+    "NONE_ABOVE_NOISE",
     "CellSummary",
     "Release",
     "columns_of",
@@ -19,4 +21,5 @@ __all__ = [
     "open_for",
     "read_steps",
     "refuse_odd_values",
+    "stands_out",
 ]

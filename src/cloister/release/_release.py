@@ -24,6 +24,7 @@ from cloister.release._cells import CellSummary
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import open_for
 from cloister.release._profile import profile_of, to_frame
+from cloister.release._standing import BoolArray, stands_out
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
@@ -34,6 +35,7 @@ LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
 DEEPEST = 50  # lists within lists of a file
+OPTIONAL_ERRORS = ("center_noise", "count_noise", "stability")  # fields that older files do not have
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,11 +52,16 @@ class Release:
         In the units of the input, inside the domain. Of declared columns: numbers in their own units, dates in days since
         1970-01-01, the share of yes of a flag, and one share for each level of a category.
     center_errors : array of shape (n_clusters, n_features)
-        Standard error of each coordinate that comes from the noise, in the units of the input.
+        Standard error of each coordinate against k-means without noise on the same rows, in the units of the input: the noise,
+        the secret sample of large tables and the choice among solutions. Where `center_noise` is None: of the noise alone.
     cluster_counts : array of shape (n_clusters,)
         Noisy numbers of rows; they can be negative.
     count_errors : array of shape (n_clusters,)
-        Standard deviation of their noise.
+        Their standard error; what it covers is the same.
+    center_noise, count_noise : array, optional
+        Standard error that the noise alone makes, where the errors above tell more.
+    stability : array of shape (n_clusters,), optional
+        How often each cluster comes back when what was released is drawn again, from 0 to 1; 0 of one that does not stand out.
     domain : Ball, Box or ColumnDomain
         Public.
     scaling : str
@@ -100,6 +107,9 @@ class Release:
     receipt: Receipt
     feature_names: tuple[str, ...] | None = None
     cells: CellSummary | None = None
+    center_noise: FloatArray | None = None
+    count_noise: FloatArray | None = None
+    stability: FloatArray | None = None
     steps: tuple[StepRecord, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -130,6 +140,20 @@ class Release:
         if isinstance(self.domain, ColumnDomain):
             return self.domain.published_names(self.feature_names)
         return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
+
+    @property
+    def errors_are_total(self) -> bool:
+        """Whether the errors tell more than the noise: also the choice among solutions. See docs/errors.md."""
+        return self.center_noise is not None
+
+    @property
+    def stands_out(self) -> BoolArray:
+        """Which clusters have more rows than noise alone would show; with clusters of noise only, all are False in 97.5 %.
+
+        A row that `predict` assigns to one of the others has a label without a meaning.
+        """
+        noise = self.count_errors if self.count_noise is None else self.count_noise
+        return stands_out(self.cluster_counts, noise)
 
     @property
     def frame(self) -> Frame:
@@ -237,6 +261,8 @@ class Release:
         Notes
         -----
         **Privacy.** Labels describe the rows of `table` one by one and are not covered by the guarantee.
+
+        A label of a cluster that does not stand out of the noise (`stands_out`) says nothing about its row.
         """
         return np.concatenate([np.empty(0, dtype=np.int64), *map(self._label, open_for(self, table).blocks())])
 
@@ -267,6 +293,7 @@ class Release:
             "center_errors": self.center_errors.tolist(),
             "cluster_counts": self.cluster_counts.tolist(),
             "count_errors": self.count_errors.tolist(),
+            **{name: _plain_array(getattr(self, name)) for name in OPTIONAL_ERRORS},
             "cells": None if self.cells is None else self.cells.to_dict(),
             "receipt": self.receipt.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
@@ -307,6 +334,7 @@ class Release:
                 receipt=Receipt.from_dict(data["receipt"]),
                 feature_names=None if names is None else tuple(map(str, names)),
                 cells=_read_cells(data.get("cells"), domain, centers),
+                **{name: _read_array(data.get(name)) for name in OPTIONAL_ERRORS},
                 steps=read_steps(data.get("steps", [])),
                 details=dict(data.get("details", {})),
                 versions=dict(data.get("versions", {})),
@@ -337,6 +365,14 @@ def _read_step(data: Any) -> StepRecord:
         raise TypeError("figures")
     numbers = {name: float(value) for name, value in figures.items()}
     return StepRecord(name=str(data["name"]), purpose=str(data["purpose"]), figures=numbers, picture=picture)
+
+
+def _plain_array(values: FloatArray | None) -> Any:
+    return None if values is None else values.tolist()
+
+
+def _read_array(values: Any) -> FloatArray | None:
+    return None if values is None else np.array(values, dtype=np.float64)
 
 
 def _read_cells(data: Any, domain: Domain, centers: FloatArray) -> CellSummary | None:
@@ -377,8 +413,11 @@ def _refuse_misfit(release: Release) -> None:
     if release.feature_names is not None and len(release.feature_names) != release.n_columns:
         raise ValueError("columns")
     wanted = {"center_errors": shape, "cluster_counts": shape[:1], "count_errors": shape[:1], "cluster_centers": shape}
+    wanted |= {"center_noise": shape, "count_noise": shape[:1], "stability": shape[:1]}
     for name, expected in wanted.items():
         array = getattr(release, name)
+        if array is None and name in OPTIONAL_ERRORS:
+            continue
         if array.shape != expected or not (np.abs(array) <= LARGEST_NUMBER).all():
             raise ValueError(name)
     if release.free_centers is None:

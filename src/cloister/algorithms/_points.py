@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weighted points that stand for a table: noisy counts at places that are known up to noise. Arithmetic on public numbers."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cloister.algorithms._grid import project_to_total
+from cloister.algorithms._kmeans import weighted_kmeans
+from cloister.domain import FloatArray, IntArray
+
+__all__ = ["NoisyPoints", "nearest_of", "squares_between"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyPoints:
+    """Points with noisy numbers of rows, and what the noise may have done to both; in the coordinates of the unit ball.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_features)
+        Where the rows of each point lie on average.
+    errors : array of shape (n_points,)
+        Standard error of each coordinate of a point.
+    counts, count_errors : array of shape (n_points,)
+        Noisy numbers of rows, and the standard deviation of their noise.
+    variances : array of shape (n_points, n_features)
+        How far the rows of a point scatter around it, by coordinate.
+    n_rows : float
+        Public or noisy number of rows.
+    """
+
+    points: FloatArray
+    errors: FloatArray
+    counts: FloatArray
+    count_errors: FloatArray
+    variances: FloatArray
+    n_rows: float
+
+    @property
+    def weights(self) -> FloatArray:
+        """The counts, moved to the nearest ones that are not negative and add up to the number of rows."""
+        return project_to_total(self.counts, max(self.n_rows, 1.0))
+
+    @property
+    def filled(self) -> "NoisyPoints":
+        """The points whose weight is above zero: those that the noise does not explain away."""
+        return self.select(np.flatnonzero(self.weights > 0))
+
+    @property
+    def scatter(self) -> float:
+        """Mean squared distance of the rows from their point."""
+        return float(np.average(self.variances.sum(axis=1), weights=np.maximum(self.weights, 1e-300)))
+
+    def select(self, chosen: IntArray) -> "NoisyPoints":
+        """Return some of the points; their weights keep their sum."""
+        parts = {name: getattr(self, name)[chosen] for name in ("points", "errors", "counts", "count_errors", "variances")}
+        return replace(self, **parts)
+
+    def resample(self, generator: np.random.Generator) -> "NoisyPoints":
+        """Return what might have been released as well: other noise, and counts of another sample of as many rows."""
+        noise = np.hypot(self.count_errors, np.sqrt(self.weights))
+        return replace(
+            self,
+            points=self.points + self.errors[:, None] * generator.standard_normal(self.points.shape),
+            counts=self.counts + noise * generator.standard_normal(len(self.counts)),
+        )
+
+    def scattered(self, generator: np.random.Generator, size: int) -> FloatArray:
+        """Return `size` places for each point, in opposite pairs around it, with the scatter of its rows."""
+        n_points, n_features = self.points.shape
+        offsets = generator.standard_normal((n_points, size // 2, n_features)) * np.sqrt(self.variances)[:, None]
+        return np.asarray((self.points[:, None] + np.concatenate([offsets, -offsets], axis=1)).reshape(-1, n_features))
+
+    def cut(self, n_clusters: int, *, generator: np.random.Generator, restarts: int) -> FloatArray:
+        """Return centres by weighted k-means; where there are not more points than clusters, the points, heaviest first."""
+        weights = self.weights
+        if np.count_nonzero(weights) > n_clusters:
+            kept = weights > 0
+            return weighted_kmeans(self.points[kept], weights[kept], n_clusters, generator=generator, restarts=restarts)
+        heaviest = np.argsort(-weights, kind="stable")[: max(1, np.count_nonzero(weights))]
+        return np.asarray(self.points[heaviest[np.arange(n_clusters) % len(heaviest)]])
+
+
+def squares_between(points: FloatArray, centers: FloatArray) -> FloatArray:
+    """Return the squared distance of each point to each centre."""
+    squares = np.sum(points**2, axis=1)[:, None] - 2 * points @ centers.T + np.sum(centers**2, axis=1)
+    return np.asarray(np.maximum(squares, 0.0))
+
+
+def nearest_of(points: FloatArray, centers: FloatArray) -> IntArray:
+    """Return the nearest centre of each point."""
+    return np.asarray(np.argmin(squares_between(points, centers), axis=1))

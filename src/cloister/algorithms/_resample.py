@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far released centres may lie from those that k-means on the rows would give, beyond the noise of the last step.
+
+Three things add to that noise, and weighted points that stand for the rows show all of them. **The choice among solutions**:
+the points are drawn again with other noise and another sample of rows, each draw is cut anew with restarts, and the centres of
+each cut settle on the points as they were released. Where there is one good solution all end at the same place; else they end
+wherever k-means might have ended. **What the step before left**: centres were not known exactly when the last sums were asked,
+and rows at the borders between clusters carry a part of that error on. **What clipping and too few steps left**: a last step
+that is longer than its noise shows that centres were still moving, by a part of the way that the same borders tell.
+
+The same draws tell how often a cluster comes back. Arithmetic on public numbers: it costs no budget.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from cloister.algorithms._kmeans import settle
+from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
+from cloister.domain import FloatArray, IntArray
+
+__all__ = ["Beyond", "LastStep", "judge_solution", "match_centers"]
+
+DRAWS = 40
+RESTARTS = 4
+MOST_WORK = 2.0**28  # distances to compute: beyond it there are fewer draws, or none
+ITERATIONS = 10  # that a cut takes, roughly
+FEWEST_DRAWS = 8  # that say something
+COMES_BACK = 0.75  # part of the rows of two clusters, taken together, that they must share to be the same one
+NUDGES = 20  # of the centres
+PLACES = 32  # that stand for the rows of a point
+MOST_PLACES = 2.0**20  # numbers
+LARGE_NUDGE = 0.3  # of the scatter of a coordinate: about as far as borders are smooth
+MOST_CARRIED = 0.9  # of an error by one step
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LastStep:
+    """The last step that centres took: how far, and how well it and the place before are known."""
+
+    offsets: FloatArray  # of shape (n_clusters, n_features)
+    errors: FloatArray  # standard error of a coordinate of each centre after it
+    errors_before: FloatArray  # the same before it
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Beyond:
+    """Standard errors beyond the noise of the last step, and how stable clusters are."""
+
+    center_errors: FloatArray  # of shape (n_clusters, n_features)
+    count_errors: FloatArray
+    loss_error: float
+    stability: FloatArray | None  # part of the draws in which a cluster came back; None where there were none
+
+
+def judge_solution(
+    points: NoisyPoints, centers: FloatArray, *, last: LastStep | None, generator: np.random.Generator
+) -> Beyond:
+    """Return the errors that centres have beyond the noise of the last step.
+
+    Parameters
+    ----------
+    points : NoisyPoints
+        Stand for the rows: finer than the centres.
+    centers : array of shape (n_clusters, n_features)
+        As released.
+    last : LastStep, optional
+        Of centres that were placed by sums; centres that are a cut of the points have none.
+    generator : Generator
+        For the draws, on public numbers.
+    """
+    filled = points.filled
+    settled = _draw_solutions(points, filled, centers, generator)
+    chosen = _compare(filled, settled)
+    if last is None:
+        return chosen
+    carried, counts = _carry(filled, centers, last, generator)
+    return Beyond(
+        center_errors=np.hypot(chosen.center_errors, carried),
+        count_errors=np.hypot(chosen.count_errors, counts),
+        loss_error=chosen.loss_error,
+        stability=chosen.stability,
+    )
+
+
+def match_centers(centers: FloatArray, others: FloatArray) -> IntArray:
+    """Return, for each centre, the one of as many others that belongs to it, so that squared distances are least in all."""
+    return np.asarray(linear_sum_assignment(squares_between(centers, others))[1])
+
+
+def _draw_solutions(
+    points: NoisyPoints, filled: NoisyPoints, centers: FloatArray, generator: np.random.Generator
+) -> FloatArray:
+    """Return the released centres and those of each draw, all settled on the points as they were released."""
+    n_clusters = len(centers)
+    work = len(points.points) * n_clusters * RESTARTS * ITERATIONS
+    draws = int(min(DRAWS, MOST_WORK / work))
+    cuts = [centers]
+    if draws >= FEWEST_DRAWS and len(points.points) > n_clusters > 1:
+        cuts += [points.resample(generator).cut(n_clusters, generator=generator, restarts=RESTARTS) for _ in range(draws)]
+    return settle(filled.points, filled.weights, np.stack(cuts))
+
+
+def _compare(filled: NoisyPoints, solutions: FloatArray) -> Beyond:
+    """Return how far solutions lie from the first one, and how often its clusters come back in the others."""
+    first, others = solutions[0], solutions[1:]
+    weights, labels = filled.weights, nearest_of(filled.points, first)
+    sizes = _sizes(labels, weights, len(first))
+    loss = _loss(filled, first)
+    moved, changed, losses, back = [np.zeros_like(first)], [np.zeros(len(first))], [0.0], []
+    for other in others:
+        matched = other[match_centers(first, other)]
+        owners = nearest_of(filled.points, matched)
+        moved.append((matched - first) ** 2)
+        changed.append((_sizes(owners, weights, len(first)) - sizes) ** 2)
+        losses.append((_loss(filled, matched) - loss) ** 2)
+        back.append(_overlap(labels, owners, weights, len(first)) >= COMES_BACK)
+    n_draws = max(len(others), 1)
+    return Beyond(
+        center_errors=np.sqrt(np.sum(moved, axis=0) / n_draws),
+        count_errors=np.sqrt(np.sum(changed, axis=0) / n_draws),
+        loss_error=math.sqrt(sum(losses) / n_draws),
+        stability=np.mean(back, axis=0) if len(others) else None,
+    )
+
+
+def _overlap(labels: IntArray, owners: IntArray, weights: FloatArray, n_clusters: int) -> FloatArray:
+    """Return, for each cluster, what part of the rows it shares with that of the other solution which it shares most with."""
+    shared = np.bincount(labels * n_clusters + owners, weights=weights, minlength=n_clusters**2).reshape(n_clusters, -1)
+    either = shared.sum(axis=1)[:, None] + shared.sum(axis=0) - shared
+    return np.asarray(np.max(shared / np.maximum(either, 1e-300), axis=1))
+
+
+def _sizes(labels: IntArray, weights: FloatArray, n_clusters: int) -> FloatArray:
+    return np.bincount(labels, weights=weights, minlength=n_clusters).astype(np.float64)
+
+
+def _loss(filled: NoisyPoints, centers: FloatArray) -> float:
+    return float(np.average(np.min(squares_between(filled.points, centers), axis=1), weights=filled.weights))
+
+
+def _carry(
+    filled: NoisyPoints, centers: FloatArray, last: LastStep, generator: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return what errors before the last step, and a step longer than its noise, leave: in centres and in counts."""
+    n_clusters, n_features = centers.shape
+    size = int(min(PLACES, max(2.0, MOST_PLACES / filled.points.size)))
+    places = filled.scattered(generator, size)
+    weights = np.repeat(filled.weights / (size // 2 * 2), size // 2 * 2)
+
+    def step(at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        labels = nearest_of(places, at)
+        sizes = _sizes(labels, weights, n_clusters)
+        sums = [_sizes(labels, weights * column, n_clusters) for column in places.T]
+        means = np.stack(sums, axis=1) / np.maximum(sizes, 1e-300)[:, None]
+        return np.where(sizes[:, None] > 0, means, at), sizes
+
+    means, sizes = step(centers)
+    large = LARGE_NUDGE * math.sqrt(max(filled.scatter, 1e-300) / n_features)
+    left, changed, passed = np.zeros_like(centers), np.zeros(n_clusters), []
+    for _ in range(NUDGES):
+        nudge = generator.standard_normal(centers.shape)
+        found, counts = step(centers + last.errors_before[:, None] * nudge)
+        left += (found - means) ** 2 / NUDGES
+        changed += (counts - sizes) ** 2 / NUDGES
+        found, _ = step(centers + large * nudge)
+        passed.append(np.sum((found - means) ** 2) / np.sum((large * nudge) ** 2))
+    part = min(math.sqrt(float(np.mean(passed))), MOST_CARRIED)
+    left += _still_moving(last)[:, None] * (last.offsets * part / (1 - part)) ** 2
+    return np.sqrt(left), np.sqrt(changed)
+
+
+def _still_moving(last: LastStep) -> np.ndarray:
+    """Return which centres took a step that is longer than noise makes it: by two standard deviations of its square."""
+    n_features = last.offsets.shape[1]
+    noise = last.errors**2 + last.errors_before**2
+    return np.asarray(np.sum(last.offsets**2, axis=1) > n_features * noise * (1 + 2 * math.sqrt(2 / n_features)))
