@@ -26,6 +26,7 @@ FAST = [
     "unclipped-projected",
     "wrong-relation",
     "half-sensitivity",
+    "half-squares",
     "rows-twice",
     "missing-dropped",
     "scaled-by-rows",

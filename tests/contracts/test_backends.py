@@ -19,7 +19,15 @@ from cloister.data import BlockCache, LocalRows, open_rows
 from cloister.domain import Box, Category, Date, Flag, Number, Relation, as_domain
 from cloister.engines import ENGINES
 from cloister.privacy import Entropy
-from cloister.questions import DistanceHistogram, GridCounts, NearestCounts, NearestSums, NeighbourMeans, RowCount
+from cloister.questions import (
+    DistanceHistogram,
+    GridCounts,
+    NearestCounts,
+    NearestSquares,
+    NearestSums,
+    NeighbourMeans,
+    RowCount,
+)
 from cloister.vault import Vault
 
 NAMES = ("age", "body mass", "glucose")
@@ -30,6 +38,7 @@ QUESTIONS = (
     NearestCounts(points=POINTS),
     NearestSums(points=POINTS[:9], radius=0.2),
     NearestSums(points=POINTS[:9, :2], radius=1.0, projection=POINTS[:3, :2]),
+    NearestSquares(points=POINTS[:9], radius=0.2),
     DistanceHistogram(edges=[0.1, 0.2, 0.4], points=POINTS[:5]),
     GridCounts(half_widths=FRAME.half_widths, cells=(22, 5, 4)),
 )

@@ -69,6 +69,7 @@ def make_questions(seed):
     made["grid_counts"] = questions.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
     made["neighbour_means"] = questions.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
     made.update(moment_questions(seed))
+    made.update(squares_questions(seed, flat))
     made.update(hash_questions(seed))
     made.update(tree_questions(seed, flat))
     made.update(bounded_questions(seed, flat))
@@ -83,6 +84,24 @@ def moment_questions(seed):
         "second_moments_wide": questions.SecondMoments(center=center, radius=4.0),
         "second_moments_clipped": questions.SecondMoments(center=center, radius=0.2),
         "second_moments_narrow": questions.SecondMoments(center=center, radius=1e-9),
+    }
+
+
+def squares_questions(seed, flat):
+    """Return radii on which lattice rows lie, wide and narrow ones; offsets from other points, and under a projection."""
+    some, ties = random_points(seed, 5, FEATURES), lattice_points(PROJECTED)
+    return {
+        "nearest_squares_one": questions.NearestSquares(points=np.zeros((1, FEATURES)), radius=FRAME.scale[0] * 0.25),
+        "nearest_squares_lattice": questions.NearestSquares(points=lattice_points(FEATURES), radius=0.3),
+        "nearest_squares_wide": questions.NearestSquares(points=some, radius=4.0),
+        "nearest_squares_narrow": questions.NearestSquares(points=some, radius=1e-9),
+        "nearest_squares_anchored": questions.NearestSquares(
+            points=some, radius=0.1, anchors=random_points(seed + 1, 5, FEATURES)
+        ),
+        "nearest_squares_projected": questions.NearestSquares(points=ties, radius=0.3, projection=flat),
+        "nearest_squares_projected_anchored": questions.NearestSquares(
+            points=ties, radius=0.2, anchors=random_points(seed, 9, FEATURES), projection=flat
+        ),
     }
 
 

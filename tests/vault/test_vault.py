@@ -14,7 +14,15 @@ from cloister.data import open_rows
 from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
 from cloister.privacy import Entropy, Receipt
-from cloister.questions import CellStates, DistanceHistogram, NearestCounts, NearestSums, NeighbourMeans, RowCount
+from cloister.questions import (
+    CellStates,
+    DistanceHistogram,
+    NearestCounts,
+    NearestSquares,
+    NearestSums,
+    NeighbourMeans,
+    RowCount,
+)
 from cloister.vault import Vault
 
 FRAME = Ball(1.0).spread(2).frame()
@@ -24,6 +32,7 @@ QUESTIONS = [
     NearestCounts(points=POINTS),
     NearestSums(points=POINTS, radius=0.5),
     NearestSums(points=POINTS[:, :1], radius=1.0, projection=[[1.0], [0.0]]),
+    NearestSquares(points=POINTS, radius=0.5),
     DistanceHistogram(edges=[0.5]),
 ]
 

@@ -17,7 +17,7 @@ from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._vault import open_vault
 from cloister.domain import FloatArray, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
-from cloister.questions import NearestCounts, NearestSums, Question, SetCosts
+from cloister.questions import NearestCounts, NearestSquares, NearestSums, Question, SetCosts
 
 __all__ = ["ATTACKS", "CHOICES", "Attack", "check_attacks"]
 
@@ -27,6 +27,8 @@ CELLS = 1_000
 POINTS = np.linspace(-0.9, 0.9, CELLS)[:, None]
 STEP = 2.0**-12  # far less than half the distance of two points
 COUNTS, SUMS = NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=STEP)
+SQUARES = NearestSquares(points=POINTS, radius=STEP)
+UNITS = {SUMS.name: STEP, SQUARES.name: STEP**2}  # what one row at the radius adds; one, to a count or a choice
 NO_ROWS = np.empty((0, 1))
 THRESHOLDS = np.arange(-6, 6.25, 0.25)
 SIDES = 4  # either table first, either side of a threshold
@@ -64,7 +66,7 @@ class Attack:
         seen = []
         for _ in range(asks):
             answers = vault.ask(self.questions, [self.cost] * len(self.questions))
-            units = [STEP if isinstance(one, NearestSums) else 1.0 for one in self.questions]
+            units = [UNITS.get(one.name, 1.0) for one in self.questions]
             seen.append(self.look([one.value.ravel() / unit for one, unit in zip(answers, units, strict=True)]))
         return np.concatenate(seen)
 
@@ -100,10 +102,22 @@ ATTACKS = (
     Attack("a row in a sum", (SUMS,), ONE, ADD, POINTS + STEP, NO_ROWS, _one),
     Attack("a row that changes sides", (SUMS,), ONE, REPLACE, POINTS + STEP, POINTS - STEP, _one),
     Attack("a row in a count and a sum", (COUNTS, SUMS), ONE, ADD, POINTS - STEP, NO_ROWS, _of_both),
+    Attack("a row in a sum of squares", (SQUARES,), ONE, ADD, POINTS - STEP, NO_ROWS, _one),
+    Attack("a row that takes its square along", (SQUARES,), ONE, REPLACE, POINTS[::2] + STEP, POINTS[1::2] + STEP, _difference),
     Attack("a row in a count, pure", (COUNTS,), PURE, ADD, POINTS, NO_ROWS, _one),
     Attack("a row that changes cells, pure", (COUNTS,), PURE, REPLACE, POINTS[::2], POINTS[1::2], _likely_difference),
     Attack("a row in a sum, pure", (SUMS,), PURE, ADD, POINTS + STEP, NO_ROWS, _one),
     Attack("a row that changes sides, pure", (SUMS,), PURE, REPLACE, POINTS + STEP, POINTS - STEP, _one),
+    Attack("a row in a sum of squares, pure", (SQUARES,), PURE, ADD, POINTS - STEP, NO_ROWS, _one),
+    Attack(
+        "a row that takes its square along, pure",
+        (SQUARES,),
+        PURE,
+        REPLACE,
+        POINTS[::2] + STEP,
+        POINTS[1::2] + STEP,
+        _likely_difference,
+    ),
     Attack("a row in a count and a sum, pure", (COUNTS, SUMS), PURE, ADD, POINTS - STEP, NO_ROWS, _likely_of_both),
 )
 CHOICES = (
@@ -121,7 +135,7 @@ CHOICES = (
 
 
 def check_attacks(settings: Settings, step: Step) -> CheckResult:
-    """Attack counts, sums, pairs of answers and choices under both relations."""
+    """Attack counts, sums, sums of squares, pairs of answers and choices under both relations."""
     found = Findings("attacks", TITLE, step, settings.first)
     level = FALSE_ALARM * SHARE / (len(ATTACKS) + len(CHOICES)) / (2 * SIDES * len(THRESHOLDS))
     best = 0.0

@@ -28,6 +28,7 @@ CLEAN_DECLARED = "cloister.domain:ColumnFrame.clean"
 COLUMNS, MISSING = "cloister.questions._columns:ColumnHistograms", "cloister.questions._columns:NearestMissing"
 COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:ClippedSums"
 NEAREST = "cloister.questions._sums:NearestSums.exact_given"
+SQUARES = "cloister.questions._squares:NearestSquares"
 PRICE, DEBIT = "cloister.questions._price:price", "cloister.privacy._account:Account.debit"
 FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
 ADD = Relation.ADD_REMOVE
@@ -300,6 +301,9 @@ PLANTS: dict[str, Plant] = dict(
         _plant("unclipped-projected", "offsets are not clipped under a projection", "replay", (NEAREST, _unclipped_projected)),
         _plant("wrong-relation", "replacing a row is taken for adding one", "replay", *_WRONG_RELATION),
         _plant("half-sensitivity", "sums state half their sensitivity", "replay", (f"{SUMS}.l2_sensitivity", _halve)),
+        _plant(
+            "half-squares", "sums of squares state half their sensitivity", "attacks", (f"{SQUARES}.l2_sensitivity", _halve)
+        ),
         _plant("rows-twice", "every row is counted twice", "replay", (READ, _twice)),
         _plant("missing-dropped", "rows with missing values are dropped instead of placed", "replay", (CLEAN, _dropped)),
         _plant("scaled-by-rows", "rows are scaled by the largest row", "replay", (CLEAN, _scaled_by_the_table)),

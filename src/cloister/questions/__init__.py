@@ -14,6 +14,7 @@ from cloister.questions._moments import SecondMoments, spectral_edge, symmetric
 from cloister.questions._neighbours import NeighbourMeans
 from cloister.questions._price import deviation, plan_query, price_question
 from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
+from cloister.questions._squares import NearestSquares
 from cloister.questions._sums import NearestSums
 from cloister.questions._swaps import LARGEST_CHOICE, SetCosts, SwapCosts
 from cloister.questions._together import Together
@@ -42,6 +43,7 @@ __all__ = [
     "NearestCounts",
     "NearestMissing",
     "NearestQuestion",
+    "NearestSquares",
     "NearestSums",
     "NeighbourMeans",
     "ProjectedQuestion",

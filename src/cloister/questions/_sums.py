@@ -12,7 +12,7 @@ from cloister import validate
 from cloister.domain import FloatArray, IntArray, Relation, grid_step
 from cloister.questions._base import NearestQuestion, Question, offsets_from, public_points, refuse_misfit
 
-__all__ = ["ClippedSums", "NearestSums", "clip_steps", "sum_by_label", "whole_radius"]
+__all__ = ["ClippedSums", "NearestOffsets", "NearestSums", "clip_steps", "sum_by_label", "whole_radius"]
 
 SHRINK = 1 - 2.0**-40  # a clipped offset ends inside the radius in spite of rounding; costs nothing measurable
 MANY = 4  # one in so many rows
@@ -53,7 +53,48 @@ class ClippedSums(Question):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NearestSums(NearestQuestion, ClippedSums):
+class NearestOffsets(NearestQuestion):
+    """A question about the offsets of rows from their nearest public point, shortened to a radius.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_dimensions)
+        Public; they decide which row belongs where (after the projection, if there is one).
+    radius : float
+        Longer offsets are shortened to it; rounded down to whole steps of the grid.
+    anchors : array of shape (n_points, n_features), optional
+        Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
+    """
+
+    radius: float
+    anchors: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        owner = type(self).__name__
+        object.__setattr__(self, "points", self.place(f"{owner}.points", self.points))
+        full = self.points.shape if self.projection is None else (len(self.points), self.projection.shape[0])
+        anchors = self.anchors
+        if anchors is None:
+            anchors = self.points if self.projection is None else np.zeros(full)
+        object.__setattr__(self, "anchors", public_points(f"{owner}.anchors", anchors))
+        refuse_misfit(f"{owner}.anchors", self._anchors.shape, full)
+        radius = whole_radius(f"{owner}.radius", self.radius, step=grid_step(self.shape[1]))
+        object.__setattr__(self, "radius", radius)
+
+    @property
+    def _anchors(self) -> FloatArray:
+        assert self.anchors is not None
+        return self.anchors
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One sum per point, in the full space."""
+        return self._anchors.shape
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearestSums(NearestOffsets, ClippedSums):
     """For each public point, the sum of the offsets of the rows that have it as their nearest.
 
     Parameters
@@ -66,30 +107,7 @@ class NearestSums(NearestQuestion, ClippedSums):
         Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
     """
 
-    anchors: FloatArray | None = None
     name: ClassVar[str] = "nearest_sums"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        owner = type(self).__name__
-        object.__setattr__(self, "points", self.place(f"{owner}.points", self.points))
-        full = self.points.shape if self.projection is None else (len(self.points), self.projection.shape[0])
-        anchors = self.anchors
-        if anchors is None:
-            anchors = self.points if self.projection is None else np.zeros(full)
-        object.__setattr__(self, "anchors", public_points(f"{owner}.anchors", anchors))
-        refuse_misfit(f"{owner}.anchors", self._anchors.shape, full)
-        object.__setattr__(self, "radius", whole_radius(f"{owner}.radius", self.radius, step=self.unit))
-
-    @property
-    def _anchors(self) -> FloatArray:
-        assert self.anchors is not None
-        return self.anchors
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """One sum per point, in the full space."""
-        return self._anchors.shape
 
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Add up the clipped offsets of one block, in whole steps of the grid."""

@@ -19,6 +19,7 @@ QUESTIONS = {
     "cube_counts": "How many rows lie in each cube",
     "swap_costs": "Which swap of a centre for a candidate costs the rows least",
     "set_costs": "Which set of centres costs the rows least",
+    "nearest_squares": "How far the rows nearest to each candidate spread, by column (sums of squared offsets)",
     "second_moments": "How the offsets of the rows from a centre vary together (second moments)",
     "neighbour_means": "Mean of the rows nearest to each public point",
     "cell_states": "How many values of each column are missing, or outside its bounds",

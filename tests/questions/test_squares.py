@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of squared offsets: what they mean, that no row adds more than the squared radius, and that the bounds are reached."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cloister.domain import BLOCK_NUMBERS, Relation, grid_step, snap
+from cloister.exceptions import ParameterError
+from cloister.questions import NearestCounts, NearestSquares, NearestSums, Together
+from cloister.questions._squares import STEPS
+
+RADII = (1e-9, 2.0**-20, 0.1, 0.3, 0.7071067811865476, 1.0, 3.99)
+
+
+def clean_rows(generator, count, n_features):
+    """Return rows in the unit ball, some of them on its surface."""
+    rows = generator.normal(size=(count, n_features)) / n_features**0.5
+    return np.trunc(rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True)) * 2**20) / 2**20
+
+
+def points_of(generator, count, n_features):
+    return snap(generator.uniform(-0.3, 0.3, size=(count, n_features)) / n_features**0.5)
+
+
+def plain_reading(rows, labels, anchors, radius):
+    """Return, for each anchor and column, the sum of squares of clipped offsets, row by row."""
+    expected = np.zeros(anchors.shape)
+    for row, label in zip(rows, labels, strict=True):
+        offset = row - anchors[label]
+        expected[label] += (offset * min(1.0, radius / max(float(np.linalg.norm(offset)), 1e-300))) ** 2
+    return expected
+
+
+def steps_lost(question, rows):
+    """Return how far rounding may take a sum: a step for each row, and what a step of the grid is worth in a clipped offset."""
+    return len(rows) * (question.unit + 3 * question.radius * grid_step(rows.shape[1]))
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 7, 40])
+@pytest.mark.parametrize("radius", [0.2, 4.0])
+def test_squares_are_those_of_clipped_offsets(n_features, radius, generator):
+    rows, points = clean_rows(generator, 200, n_features), points_of(generator, 6, n_features)
+    question = NearestSquares(points=points, radius=radius)
+    expected = plain_reading(rows, question.labels(rows), points, question.radius)
+    assert np.abs(question.exact(rows) * question.unit - expected).max() <= steps_lost(question, rows)
+
+
+@pytest.mark.parametrize("anchored", [False, True])
+def test_under_a_projection_offsets_are_those_in_the_full_space(anchored, generator):
+    rows, points = clean_rows(generator, 200, 4), points_of(generator, 5, 2)
+    anchors = points_of(generator, 5, 4) if anchored else np.zeros((5, 4))
+    given_anchors = {"anchors": anchors} if anchored else {}
+    question = NearestSquares(points=points, radius=0.4, projection=generator.normal(size=(4, 2)) / 2, **given_anchors)
+    expected = plain_reading(rows, question.labels(rows), anchors, question.radius)
+    assert question.shape == (5, 4)
+    assert np.count_nonzero(expected.any(axis=1)) > 1
+    assert np.abs(question.exact(rows) * question.unit - expected).max() <= steps_lost(question, rows)
+
+
+def test_a_square_is_rounded_down_and_by_less_than_a_step(generator):
+    rows, points = clean_rows(generator, 300, 3), points_of(generator, 4, 3)
+    question = NearestSquares(points=points, radius=4.0)
+    whole = int(question.radius / grid_step(3)) ** 2
+    slack = Fraction(1, 2**52)
+    for row in rows:
+        label = int(question.labels(row[None])[0])
+        found = question.exact(row[None])[label].tolist()
+        for number, offset in zip(found, row - points[label], strict=True):
+            exact = Fraction(int(offset / grid_step(3)) ** 2 * STEPS, whole)
+            assert exact * (1 - slack) - 1 < number <= exact * (1 + slack)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "count", "n_points"), [(1, BLOCK_NUMBERS + 3, 3), (2, 200, 7), (512, 1100, 4), (300, 1100, 950)]
+)
+def test_sums_are_exact_in_blocks_of_any_size(n_features, count, n_points, generator):
+    rows = clean_rows(generator, count, n_features)
+    question = NearestSquares(points=points_of(generator, n_points, n_features), radius=0.9)
+    whole = question.exact(rows)
+    for pieces in (2, 5):
+        assert np.array_equal(sum(question.exact(part) for part in np.array_split(rows, pieces)), whole)
+    labels = question.labels(rows)
+    added = np.zeros(question.shape, dtype=np.int64)
+    np.add.at(added, labels, question._squares(rows, labels).astype(np.int64))  # integers, one row at a time
+    assert np.array_equal(whole, added)
+    assert not question.exact(rows[:0]).any()
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 8, 33, 128, 512])
+def test_no_row_adds_more_than_the_squared_radius(n_features, generator):
+    rows, points = clean_rows(generator, 300, n_features), points_of(generator, 1, n_features)
+    for radius in RADII:
+        question = NearestSquares(points=points, radius=radius)
+        directions = generator.normal(size=(300, n_features))
+        near = points + radius * directions / np.linalg.norm(directions, axis=1, keepdims=True)  # at the radius, or a step off
+        axes = points + question.radius * np.eye(n_features)
+        tables = [rows, snap(near), snap(points + 0.999 * (near - points)), axes]
+        placed = np.vstack([table[(np.abs(table) <= 2).all(axis=1)] for table in tables])
+        squares = question._squares(placed, np.zeros(len(placed), dtype=np.int64))
+        assert (squares >= 0).all()
+        for row in squares:
+            assert sum(int(square) for square in row) <= STEPS
+        assert np.array_equal(question.exact(points), np.zeros((1, n_features)))
+
+
+@pytest.mark.parametrize("radius", RADII[:-1])
+def test_a_row_at_the_radius_adds_all_of_it(radius):
+    question = NearestSquares(points=[[0.0, 0.0]], radius=radius)
+    assert question.exact(np.array([[0.0, -question.radius]])).tolist() == [[0, STEPS]]
+    assert STEPS * question.unit == question.radius**2
+
+
+def test_a_trillion_rows_fit_into_64_bits():
+    question = NearestSquares(points=[[0.0]], radius=0.5)
+    rows = np.full((1000, 1), 0.5)
+    once = question.exact(rows)
+    assert once.tolist() == [[1000 * STEPS]]
+    assert (once * np.int64(10**9)).tolist() == [[10**12 * STEPS]]
+
+
+# -- sensitivity ---------------------------------------------------------------------------------------------------------
+
+
+def parts_of_the_bounds(question, left, right, relation):
+    """Check that two answers lie within both bounds, in whole numbers, and return which part of them they reach."""
+    moved = [int(step) for step in (question.exact(left) - question.exact(right)).ravel()]
+    l1, squares = sum(map(abs, moved)), sum(step * step for step in moved)
+    assert l1 <= question.l1_sensitivity(relation)
+    assert squares <= Fraction(question.l2_sensitivity(relation)) ** 2
+    return l1 / question.l1_sensitivity(relation), math.sqrt(squares) / question.l2_sensitivity(relation)
+
+
+@st.composite
+def pairs(draw):
+    """Two rows in few or many columns: along axes, along diagonals, opposite, at right angles, or anyhow."""
+    n_features = draw(st.sampled_from([1, 2, 3, 4, 16, 33]))
+    entries = st.sampled_from([-1.0, 0.0, 1.0]) | st.floats(-1, 1)
+    row = st.lists(entries, min_size=n_features, max_size=n_features)
+    rows = [np.array(draw(row)) for _ in range(2)]
+    return snap(
+        np.stack([one * draw(st.sampled_from([1e-3, 0.29, 0.5, 1.0])) / max(np.linalg.norm(one), 1e-300) for one in rows])
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    pair=pairs(),
+    radius=st.sampled_from(RADII),
+    n_points=st.sampled_from([1, 2, 5]),
+    projected=st.booleans(),
+    seed=st.integers(0, 3),
+)
+def test_neighbours_stay_within_both_bounds(pair, radius, n_points, projected, seed):
+    generator, n_features = np.random.default_rng(seed), pair.shape[1]
+    flat = {"projection": generator.normal(size=(n_features, 2)) / 2} if projected else {}
+    points = points_of(generator, n_points, 2 if projected else n_features)
+    anchors = points_of(generator, n_points, n_features)
+    question = NearestSquares(points=points, radius=radius, anchors=anchors, **flat)
+    parts_of_the_bounds(question, pair[:1], pair[:0], Relation.ADD_REMOVE)
+    parts_of_the_bounds(question, pair[:1], pair[1:], Relation.REPLACE)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 16, 512])
+def test_the_bounds_of_one_row_more_are_reached(n_features):
+    question = NearestSquares(points=np.zeros((1, n_features)), radius=0.5)
+    axis = 0.5 * np.eye(n_features)[:1]
+    assert parts_of_the_bounds(question, axis, axis[:0], Relation.ADD_REMOVE) == (1, 1)
+    diagonal = snap(np.full((1, n_features), 0.5 / n_features**0.5))
+    assert parts_of_the_bounds(question, diagonal, axis[:0], Relation.ADD_REMOVE)[0] > 0.999
+
+
+@pytest.mark.parametrize("n_features", [2, 3, 16, 512])
+def test_the_bounds_of_a_replaced_row_are_reached_at_one_point(n_features):
+    question = NearestSquares(points=np.zeros((1, n_features)), radius=0.5)
+    axes = 0.5 * np.eye(n_features)
+    l1, l2 = parts_of_the_bounds(question, axes[:1], axes[1:2], Relation.REPLACE)
+    assert l1 == 1
+    assert l2 == pytest.approx(1, rel=1e-12)
+    assert parts_of_the_bounds(question, axes[:1], -axes[:1], Relation.REPLACE) == (0, 0)  # opposite rows have equal squares
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 16])
+def test_the_bounds_of_a_replaced_row_are_reached_at_two_points(n_features):
+    ends = 0.5 * np.eye(n_features)[:1]
+    question = NearestSquares(points=np.vstack([ends, -ends]), radius=0.25)
+    l1, l2 = parts_of_the_bounds(question, 1.5 * ends, -1.5 * ends, Relation.REPLACE)
+    assert l1 == 1
+    assert l2 == pytest.approx(1, rel=1e-12)
+
+
+# -- beside the question -------------------------------------------------------------------------------------------------
+
+
+def test_with_counts_and_sums_it_tells_the_spread_of_each_column(generator, monkeypatch):
+    deviations = np.array([[0.05, 0.01, 0.002], [0.003, 0.03, 0.01]])
+    points = np.array([[-0.4, 0.0, 0.0], [0.4, 0.1, 0.0]])
+    members = [
+        snap(point + 0.01 + generator.normal(size=(4000, 3)) * one) for point, one in zip(points, deviations, strict=True)
+    ]
+    given_points = {"points": points, "radius": 0.5}
+    ones = (NearestCounts(points=points), NearestSums(**given_points), NearestSquares(**given_points))
+    searched, labels = [], NearestCounts.labels
+    for kind in (NearestCounts, NearestSums, NearestSquares):
+        monkeypatch.setattr(kind, "labels", lambda question, rows: searched.append(question) or labels(question, rows))
+    together, rows = Together(ones), np.vstack(members)
+    parts = together.split(together.exact(rows))
+    assert searched == [ones[0]]  # one search serves all three
+    counts, sums, squares = (part * one.unit for part, one in zip(parts, ones, strict=True))
+    for part, one in zip(parts, ones, strict=True):
+        assert np.array_equal(part, one.exact(rows))
+    found = squares / counts[:, None] - (sums / counts[:, None]) ** 2
+    assert counts.tolist() == [4000, 4000]
+    assert np.sqrt(found) == pytest.approx(np.array([member.std(axis=0) for member in members]), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"points": [0.0]}, r"NearestSquares\.points: expected a finite array of shape"),
+        ({"points": [[3.0]]}, r"NearestSquares\.points: expected coordinates within \[-2, 2\]"),
+        ({"radius": 0.0}, r"NearestSquares\.radius: expected a finite number above 0"),
+        ({"radius": 5.0}, r"NearestSquares\.radius: expected .* at most 4"),
+        ({"anchors": [[0.0], [0.1]]}, r"NearestSquares\.anchors: expected an array of shape \(1, 1\), got \(2, 1\)"),
+        (
+            {"anchors": [[0.0]], "projection": np.ones((3, 1))},
+            r"NearestSquares\.anchors: expected an array of shape \(1, 3\), got \(1, 1\)",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options, message):
+    with pytest.raises(ParameterError, match=message):
+        NearestSquares(**{"points": [[0.0]], "radius": 1.0, **options})
