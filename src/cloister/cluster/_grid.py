@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import os
 
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
 __all__ = ["GridKMeans", "GridPlan", "GridSynopsis"]
 
@@ -199,6 +200,10 @@ class GridSynopsis(_GridEstimator):
     def marginal(self, columns: Sequence[int | str]) -> Synopsis:
         """Return the synopsis of some columns; see :meth:`Synopsis.marginal`."""
         return self._fitted().marginal(columns)
+
+    def plot(self, kind: str = "curve", ax: Any = None, **options: Any) -> "Axes":
+        """Draw the synopsis; see :meth:`Synopsis.plot`."""
+        return self._fitted().plot(kind, ax, **options)
 
     def to_arrow(self) -> "pa.Table":
         """Return one row per cell; see :meth:`Synopsis.to_arrow`."""

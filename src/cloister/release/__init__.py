@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fit may publish, as one file that predicts again. Imports domain, privacy, data, files and nearest."""
+"""What a fit may publish, as one file that predicts again.
+
+Imports domain, privacy, data and nearest, and algorithms and plotting where centres are drawn.
+"""
 
 from cloister.release._cells import CellSummary
+from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import open_for
 from cloister.release._profile import columns_of, date_of
@@ -9,6 +13,7 @@ from cloister.release._release import Release, library_versions, load_release, r
 
 __all__ = [
     "CellSummary",
+    "CenterPlane",
     "Release",
     "columns_of",
     "date_of",
@@ -17,6 +22,9 @@ __all__ = [
     "migrate_receipt",
     "migrate_steps",
     "open_for",
+    "plane_of_centers",
+    "rank_columns",
+    "rank_table",
     "read_steps",
     "refuse_odd_values",
 ]

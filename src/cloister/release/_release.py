@@ -24,6 +24,7 @@ from cloister.release._cells import CellSummary
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import open_for
 from cloister.release._profile import profile_of, to_frame
+from cloister.release._views import ReleaseViews
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
@@ -37,7 +38,7 @@ DEEPEST = 50  # lists within lists of a file
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Release:
+class Release(ReleaseViews):
     """Everything a private fit may publish.
 
     Parameters

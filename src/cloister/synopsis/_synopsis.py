@@ -18,9 +18,10 @@ from cloister.files import read_whole, write_whole
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
 from cloister.release import CellSummary, Release, library_versions
-from cloister.synopsis._cells import RangeCount, as_axes, as_query, cell_points, count_box, judge_clusters
+from cloister.synopsis._cells import RangeCount, as_query, cell_points, count_box, judge_clusters
 from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, read_fields, refuse_misfit
 from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid
+from cloister.synopsis._views import SynopsisViews
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +32,7 @@ LARGEST_N_CLUSTERS = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Synopsis:
+class Synopsis(SynopsisViews):
     """Noisy counts of a uniform grid over a box, and what can be read off them.
 
     Parameters
@@ -239,7 +240,7 @@ class Synopsis:
 
     def marginal(self, columns: Sequence[int | str]) -> "Synopsis":
         """Return the synopsis of some of the columns, all others added up. Its noise is larger: that of all cells it adds."""
-        axes = as_axes("Synopsis.marginal.columns", columns, self.columns)
+        axes = validate.columns("Synopsis.marginal.columns", columns, self.columns)
         others = tuple(axis for axis in range(self.n_features) if axis not in axes)
         kept = sorted(axes)
         added = self.noisy_counts.sum(axis=others) if others else self.noisy_counts
