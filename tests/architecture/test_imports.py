@@ -22,7 +22,16 @@ LAYERS = {
     "audit": 7,
     "cli": 8,
 }
-ANYONE = {"engines", "exceptions", "files", "methods", "text", "validate", "_version"}  # may be imported from everywhere
+ANYONE = {
+    "card",
+    "engines",
+    "exceptions",
+    "files",
+    "methods",
+    "text",
+    "validate",
+    "_version",
+}  # may be imported from everywhere
 # Files beside the layers: the layers they may import.
 BESIDE = {
     "nearest": {"domain", "questions"},

@@ -4,7 +4,7 @@
 Arithmetic on published numbers. pandas and polars are optional and imported where they are used.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -35,12 +35,18 @@ def profile_of(release: "Release") -> list[dict[str, Any]]:
     ]
 
 
-def columns_of(release: "Release") -> list[list[dict[str, Any]]]:
-    """Return, for each cluster, what each column is there, in order and with its name: those of an edited file may be equal."""
+def columns_of(
+    release: "Release", *, labels: Iterable[int] | None = None, picked: Iterable[int] | None = None
+) -> list[list[dict[str, Any]]]:
+    """Return, for each cluster, what each column is there, in order and with its name: those of an edited file may be equal.
+
+    All clusters and columns by default, else those with these positions.
+    """
     described = described_columns(release)
+    columns = described if picked is None else [described[index] for index in picked]
     return [
-        [{"name": name, **_words(declared, *_numbers(release, label, cut))} for name, declared, cut in described]
-        for label in range(release.n_clusters)
+        [{"name": name, **_words(declared, *_numbers(release, label, cut))} for name, declared, cut in columns]
+        for label in (range(release.n_clusters) if labels is None else labels)
     ]
 
 

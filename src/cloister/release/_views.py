@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a release shows itself: pictures with matplotlib."""
+"""How a release shows itself: on a terminal, in a notebook, and as pictures with matplotlib."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from cloister.release._card import TEXT_COLUMNS, release_card
 from cloister.release._plot import plot_release
 
 if TYPE_CHECKING:
@@ -15,7 +16,13 @@ __all__ = ["ReleaseViews"]
 
 
 class ReleaseViews:
-    """The part of a release that draws it."""
+    """The part of a release that shows it."""
+
+    def __repr__(self) -> str:
+        return release_card(cast("Release", self), TEXT_COLUMNS).text()
+
+    def _repr_html_(self) -> str:
+        return release_card(cast("Release", self)).html()
 
     def plot(self, kind: str = "map", ax: Any = None, *, columns: Sequence[int | str] | None = None) -> "Axes":
         """Draw the clusters with matplotlib, which ``pip install 'cloister[plot]'`` installs.

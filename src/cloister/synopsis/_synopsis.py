@@ -18,6 +18,7 @@ from cloister.files import read_whole, write_whole
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
 from cloister.release import CellSummary, Release, library_versions
+from cloister.synopsis._card import synopsis_card
 from cloister.synopsis._cells import RangeCount, as_query, cell_points, count_box, judge_clusters
 from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, read_fields, refuse_misfit
 from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid
@@ -31,7 +32,7 @@ __all__ = ["Synopsis", "load_synopsis"]
 LARGEST_N_CLUSTERS = 1 << 20
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Synopsis(SynopsisViews):
     """Noisy counts of a uniform grid over a box, and what can be read off them.
 
@@ -88,6 +89,12 @@ class Synopsis(SynopsisViews):
     versions: dict[str, str] = field(default_factory=dict)
     column_cells: CellSummary | None = None
     declared: ColumnDomain | None = None
+
+    def __repr__(self) -> str:
+        return synopsis_card(self).text()
+
+    def _repr_html_(self) -> str:
+        return synopsis_card(self).html()
 
     @property
     def cells(self) -> tuple[int, ...]:
