@@ -8,7 +8,7 @@ from cloister.release._card import guarantee_words
 from cloister.release._cells import CellSummary
 from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
 from cloister.release._migrate import migrate_receipt, migrate_steps
-from cloister.release._open import open_for
+from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
 from cloister.release._words import column_words, days_words, largest_levels, percent, rows_words
@@ -17,6 +17,7 @@ __all__ = [
     "CellSummary",
     "CenterPlane",
     "Release",
+    "TableColumns",
     "column_words",
     "columns_of",
     "date_of",

@@ -6,20 +6,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister.card import Card
-from cloister.release import guarantee_words
+from cloister.domain import Date
+from cloister.release import date_of, guarantee_words
 from cloister.text import count_of, number, with_error
 
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["synopsis_card"]
+__all__ = ["place_words", "synopsis_card"]
+
+
+def place_words(synopsis: "Synopsis", axis: int, value: float) -> str:
+    """Return a value of a column as people write it: a number to four digits, or a date."""
+    declared = None if synopsis.declared is None else synopsis.declared.columns[axis]
+    return date_of(declared, value) if isinstance(declared, Date) else number(float(f"{value:.4g}"))
 
 
 def synopsis_card(synopsis: "Synopsis") -> Card:
     """Return the columns with the cells that cut them."""
     low, high = np.atleast_1d(synopsis.domain.low), np.atleast_1d(synopsis.domain.high)
     ends = zip(synopsis.columns, low.tolist(), high.tolist(), synopsis.cells, strict=True)
-    rows = [(name, number(first), number(last), str(count)) for name, first, last, count in ends]
+    rows = [
+        (name, place_words(synopsis, axis, first), place_words(synopsis, axis, last), str(count))
+        for axis, (name, first, last, count) in enumerate(ends)
+    ]
     value, error = with_error(synopsis.n_rows, synopsis.n_rows_error)
     rows_words = f"{value} (public)" if synopsis.n_rows_error == 0 else f"{value} ± {error}"
     cells = count_of(int(synopsis.noisy_counts.size), "cell")
