@@ -279,4 +279,4 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
             random_state=fit.outcome.restart_seed,
         )
         self._publish(release, n_rounds=1)
-        warn_of_few_cells("GridKMeans", self.synopsis_, self.n_clusters)  # what was paid for is stored
+        warn_of_few_cells("GridKMeans", self.synopsis_, self.n_clusters, stacklevel=4)  # what was paid for is stored

@@ -57,7 +57,7 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
     )
 
 
-def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int) -> None:
+def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int, *, stacklevel: int = 3) -> None:
     """Warn, from public numbers alone, where a grid cannot tell so many clusters apart."""
     n_cells = synopsis.noisy_counts.size
     if n_cells < n_clusters:
@@ -67,5 +67,5 @@ def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int) -> None
             f"{where}.n_clusters: {n_clusters:,} clusters of {cells}: the centres beyond one per cell lie at random places. "
             f"Ask for at most {n_cells:,}, or fit a finer grid, such as rule={finer}.",
             AccuracyWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
