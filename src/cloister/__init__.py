@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from cloister.data import open_rows
     from cloister.domain import Ball, Box, Category, Date, Flag, Number
-    from cloister.exceptions import PrivacyWarning
+    from cloister.exceptions import AccuracyWarning, PrivacyWarning
     from cloister.forecast import compare, plan
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
     from cloister.release import Release, load_release
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GDP",
     "ZCDP",
+    "AccuracyWarning",
     "ApproxDP",
     "Ball",
     "Box",
@@ -75,7 +76,7 @@ _HOMES = {
     "cloister.cluster": (*METHODS, "PrivateScaler"),
     "cloister.data": ("open_rows",),
     "cloister.domain": ("Ball", "Box", "Category", "Date", "Flag", "Number"),
-    "cloister.exceptions": ("PrivacyWarning",),
+    "cloister.exceptions": ("AccuracyWarning", "PrivacyWarning"),
     "cloister.forecast": ("compare", "plan"),
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),
     "cloister.release": ("Release", "load_release"),

@@ -11,6 +11,7 @@
     └── LedgerError      (RuntimeError)  a ledger cannot be used this way
         └── BudgetExceeded               the ledger is in order, but the budget is gone
 
+    AccuracyWarning      (UserWarning)   a result that cannot be good: said from public numbers alone
     PrivacyWarning       (UserWarning)   a guarantee that promises little: said from public numbers alone
 
 Messages read ``Owner.name: expected <rule>, got <value>. <What to do>.`` They never quote a row or an exact count.
@@ -18,6 +19,7 @@ Anyone may import this module.
 """
 
 __all__ = [
+    "AccuracyWarning",
     "BudgetExceeded",
     "CloisterError",
     "ConversionError",
@@ -55,6 +57,10 @@ class LedgerError(CloisterError, RuntimeError):
 
 class BudgetExceeded(LedgerError):  # noqa: N818 - the name in the documentation
     """A debit does not fit into what is left of the budget; nothing was debited."""
+
+
+class AccuracyWarning(UserWarning):
+    """A result cannot be as good as was asked for; said from public numbers alone."""
 
 
 class PrivacyWarning(UserWarning):

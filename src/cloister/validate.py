@@ -7,12 +7,14 @@ its canonical type, and raises :class:`~cloister.exceptions.ParameterError` othe
 
 import math
 import numbers
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn
 
 from cloister.exceptions import ParameterError
 
-__all__ = ["boolean", "integer", "is_word", "items", "number", "one_of", "refuse"]
+__all__ = ["boolean", "columns", "integer", "is_word", "items", "number", "one_of", "refuse"]
+
+MOST_LISTED = 50  # columns in an error
 
 
 def refuse(where: str, rule: str, value: object, *, remedy: str) -> NoReturn:
@@ -70,6 +72,21 @@ def items(where: str, value: object, *, rule: str, remedy: str) -> list[Any]:
     if found is None:
         refuse(where, rule, value, remedy=remedy)
     return found
+
+
+def columns(where: str, value: object, names: Sequence[str]) -> list[int]:
+    """Return names or positions of columns as positions, each once."""
+    listed = ", ".join(names[:MOST_LISTED]) + (f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else "")
+    remedy = f"The columns are: {listed}."
+    places = []
+    for column in items(where, value, rule="a list of columns", remedy=remedy):
+        if isinstance(column, str) and column not in names:
+            refuse(where, "names of columns", column, remedy=remedy)
+        position = names.index(column) if isinstance(column, str) else column
+        places.append(integer(where, position, low=0, high=len(names) - 1, remedy=remedy))
+    if not places or len(set(places)) != len(places):
+        refuse(where, "one or more columns, each once", value, remedy="Name them once.")
+    return places
 
 
 def is_word(value: object, word: str) -> bool:

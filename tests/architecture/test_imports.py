@@ -22,18 +22,28 @@ LAYERS = {
     "audit": 7,
     "cli": 8,
 }
-ANYONE = {"engines", "exceptions", "files", "methods", "validate", "_version"}  # may be imported from everywhere
+ANYONE = {
+    "card",
+    "engines",
+    "exceptions",
+    "files",
+    "methods",
+    "text",
+    "validate",
+    "_version",
+}  # may be imported from everywhere
 # Files beside the layers: the layers they may import.
 BESIDE = {
     "nearest": {"domain", "questions"},
-    "release": {"domain", "privacy", "data", "nearest"},
-    "synopsis": {"domain", "privacy", "questions", "algorithms", "release"},
+    "plotting": {"domain"},
+    "release": {"domain", "privacy", "data", "nearest", "algorithms", "plotting"},
+    "synopsis": {"domain", "privacy", "questions", "algorithms", "plotting", "release"},
     "experimental": set(LAYERS) - {"audit"} | {"algorithms", "release"},
     "demo": set(LAYERS) - {"audit"} | {"algorithms", "release", "cluster", "cli"},
     "__main__": {"cli"},
     "__init__": set(LAYERS) - {"audit"} | {"algorithms", "release", "synopsis"},
 }
-PUBLIC = {"algorithms", "nearest", "release", "synopsis"}  # arithmetic on public numbers, for `cluster` and above
+PUBLIC = {"algorithms", "nearest", "plotting", "release", "synopsis"}  # arithmetic on public numbers, for `cluster` and above
 OPTIONAL = {"pandas", "polars", "dask", "pyspark", "faiss", "opendp", "matplotlib"}
 MAKES_RANDOMNESS = {
     "default_rng",

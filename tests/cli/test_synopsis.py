@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister synopsis``: one command that spends, five that do not, and every refusal before any budget is spent."""
+"""``cloister synopsis``: one command that spends, six that do not, and every refusal before any budget is spent."""
 
 import json
 from pathlib import Path
@@ -59,6 +59,7 @@ def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, t
     for command in (
         ("kmeans", path, "-k", 3),
         ("choose-k", path, "--range", "1:3"),
+        ("density", path),
         ("query", path, "age=20:40"),
         ("sample", path, "-n", 5),
         ("show", path),
@@ -134,6 +135,26 @@ def test_choose_k_compares(run: Run, synopsis: Path, tmp_path: Path) -> None:
     summary = json.loads(run("synopsis", "choose-k", synopsis, "--range", "2:4", "--json").stdout)
     assert summary["n_clusters"] == [2, 3, 4]
     assert summary["best"] == 2
+
+
+def test_dense_cells_are_listed(run: Run, synopsis: Path) -> None:
+    result = run("synopsis", "density", synopsis)
+    for words in ("2 clusters of dense cells in a grid of 432 cells", "age", "weight", " to ", "In no cluster:", "Guarantee:"):
+        assert words in result.stdout
+    summary = json.loads(run("synopsis", "density", synopsis, "--json").stdout)
+    assert summary == load_synopsis(synopsis).density_clusters().to_dict()
+    assert [abs(one["rows"] - 300) < 60 for one in summary["clusters"]] == [True, True]
+    none = run("synopsis", "density", synopsis, "--min-density", 1000).stdout
+    assert "No cluster of dense cells" in none
+    assert "Nothing stands out of the noise" in none
+
+
+def test_too_few_cells_are_one_line_of_warning(run: Run, synopsis: Path) -> None:
+    result = run("synopsis", "kmeans", synopsis, "-k", 500, "--json")
+    assert result.exit_code == 0
+    assert len(json.loads(result.stdout)["clusters"]) == 500
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("Warning: Synopsis.kmeans.n_clusters: 500 clusters of 432 cells")
 
 
 def test_queries_print_value_and_error(run: Run, synopsis: Path) -> None:
@@ -218,6 +239,8 @@ def test_bad_input_is_one_line_and_free(
         (("choose-k", "--range", "0:4"), "--range: expected FIRST:LAST"),
         (("choose-k", "--range", "4:1"), "--range: expected FIRST:LAST"),
         (("choose-k", "--range", "a:b"), "--range: expected FIRST:LAST"),
+        (("density", "--min-density", -1), "min_density: expected a finite number of at least 0"),
+        (("density", "--false-alarm", 0), "false_alarm: expected a finite number above 0"),
         (("query",), "Missing argument 'QUERY...'"),
         (("query", ""), "QUERY: expected column=low:high, got ''"),
         (("query", "age"), "QUERY: expected column=low:high, got 'age'"),
@@ -236,7 +259,9 @@ def test_bad_questions_are_one_line(refused: Run, synopsis: Path, command: tuple
     refused("synopsis", command[0], synopsis, *command[1:], match=match)
 
 
-@pytest.mark.parametrize("command", [("kmeans", "-k", 2), ("choose-k",), ("query", "a=0:1"), ("sample", "-n", 1), ("show",)])
+@pytest.mark.parametrize(
+    "command", [("kmeans", "-k", 2), ("choose-k",), ("density",), ("query", "a=0:1"), ("sample", "-n", 1), ("show",)]
+)
 def test_files_that_are_no_synopsis(
     refused: Run, release: Path, table: Path, tmp_path: Path, command: tuple[object, ...]
 ) -> None:

@@ -7,6 +7,7 @@ the exact number of rows by chance; a leak is found again when the fit is repeat
 """
 
 import copy
+import dataclasses
 import fractions
 import inspect
 import io
@@ -71,6 +72,7 @@ def of_a_model(model):
             yield f"repr of {name}", repr(value)
     yield "page", estimator_html_repr(model)
     yield "notebook", model._repr_mimebundle_()
+    yield "page with what is published", model._repr_html_()
     yield "page of a pipeline", estimator_html_repr(make_pipeline(FunctionTransformer(), model))
     if hasattr(model, "set_output"):
         yield "page with an output container", estimator_html_repr(copy.deepcopy(model).set_output(transform="pandas"))
@@ -96,12 +98,17 @@ def of_what_is_published(model):
     if hasattr(model, "release_"):
         yield "release", model.release_.to_json()
         yield "release, printed", repr(model.release_)
+        yield "release in a notebook", model.release_._repr_html_()
         yield "report", report_html(model.release_)
         yield "summary", str(summary(model.release_))
     if hasattr(model, "synopsis_"):
         yield "synopsis", model.synopsis_.to_bytes("json")
         yield "synopsis in Parquet", model.synopsis_.to_bytes("parquet")
         yield "synopsis, printed", repr(model.synopsis_)
+        yield "synopsis in a notebook", model.synopsis_._repr_html_()
+        dense = model.synopsis_.density_clusters()
+        yield from {"dense cells": dense.to_dict(), "dense cells, printed": repr(dense)}.items()
+        yield "dense cells in a notebook", dense._repr_html_()
         yield "summary of the synopsis", str(synopsis_summary(model.synopsis_))
         yield "report of the synopsis", synopsis_html(model.synopsis_, release=model.synopsis_.kmeans(2))
 
@@ -189,7 +196,7 @@ def test_labels_exist_for_this_process_alone(generator, case):
 def test_no_time_of_day_is_published(generator, case):
     # Between two noisy answers lies the time it took to read the rows, and that depends on them.
     for name, content in of_what_is_published(fit(case, plant(generator), generator)):
-        raw = content.encode() if isinstance(content, str) else content
+        raw = content if isinstance(content, bytes) else str(content).encode()
         assert not CLOCK.findall(raw), name
 
 
@@ -357,7 +364,17 @@ def test_the_search_finds_what_a_model_keeps(generator):
 
 def test_the_search_finds_what_a_notebook_shows(generator):
     leaking = places(model_with(generator, counted_=np.zeros(COUNT, dtype=int), seen_=str(VALUE)[:7] + " is seen"))
-    assert {"page", "notebook", "page of a pipeline", "page with an output container"} <= leaking
+    shown = {"page", "notebook", "page with what is published", "page of a pipeline", "page with an output container"}
+    assert shown <= leaking
+
+
+def test_the_search_finds_what_a_card_shows(generator):
+    model = fit(LLOYD, plant(generator)[:50], generator)
+    counts = np.full(model.release_.n_clusters, float(COUNT))
+    model.release_ = dataclasses.replace(model.release_, cluster_counts=counts, count_errors=np.zeros_like(counts))
+    assert {"notebook", "page with what is published"} <= places(model)
+    published = {name for name, thing in of_what_is_published(model) if Search()([(name, thing)])}
+    assert {"release, printed", "release in a notebook"} <= published
 
 
 def test_the_clock_is_found():

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.exceptions import CloisterError, PrivacyWarning
+from cloister.exceptions import AccuracyWarning, CloisterError, PrivacyWarning
 
 NUMBER_CANARY = 77.123456789
 TEXT_CANARY = "Zanthoxylum"
@@ -57,7 +57,8 @@ def no_warnings() -> Iterator[None]:
     with warnings.catch_warnings(), np.errstate(over="warn", invalid="warn", divide="warn", under="ignore"):
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", category=ResourceWarning)
-        warnings.filterwarnings("ignore", category=PrivacyWarning)  # of public numbers alone
+        for ours in (AccuracyWarning, PrivacyWarning):  # of public numbers alone
+            warnings.filterwarnings("ignore", category=ours)
         yield
 
 

@@ -210,6 +210,11 @@ def _synopsis_methods() -> dict[str, Owner]:
             {"n_clusters": [1, 2], "random_state": 0},
             lambda found: found.best >= 1,
         ),
+        "density_clusters": Owner(
+            lambda **given: _synopsis().density_clusters(**given),
+            _defaults(Synopsis.density_clusters),
+            lambda found: found.cell_labels.shape == (3, 3) and len(found.count_errors) == found.n_clusters,
+        ),
         "count": Owner(
             lambda **given: _synopsis().count(**given), {"box": (0.0, 1.0)}, lambda count: math.isfinite(count.value), ("Box",)
         ),

@@ -5,6 +5,7 @@ from cloister.algorithms._axes import Axes, find_axes
 from cloister.algorithms._cells import RESTARTS, KChoice, cluster_cells, compare_numbers, nearest_cell, squares_to
 from cloister.algorithms._coreset import Coreset, tree_coreset
 from cloister.algorithms._cube_tree import CubeTree, TreeSettings, divide_cubes
+from cloister.algorithms._density import DenseCells, chance_bound, find_dense_cells
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
     Averages,
@@ -94,6 +95,7 @@ __all__ = [
     "Coreset",
     "CoresetCenters",
     "CubeTree",
+    "DenseCells",
     "EpsilonRange",
     "Evolution",
     "EvolutionSettings",
@@ -127,6 +129,7 @@ __all__ = [
     "bounded_radius",
     "cell_bounds",
     "cells_per_axis",
+    "chance_bound",
     "choose_medoids",
     "choose_radius",
     "cluster_cells",
@@ -138,6 +141,7 @@ __all__ = [
     "evolve",
     "fast_lloyd",
     "find_axes",
+    "find_dense_cells",
     "find_origin",
     "find_ranges",
     "fold",

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 
     from cloister.privacy import Ledger
     from cloister.release import Release
-    from cloister.synopsis import KChoice, Synopsis
+    from cloister.synopsis import DensityClusters, KChoice, Synopsis
 
 __all__ = [
     "currency_of",
     "describe_remaining",
     "open_console",
     "print_choice",
+    "print_density",
     "print_events",
     "print_json",
     "print_ledger",
@@ -148,6 +149,20 @@ def print_choice(console: "Console", choice: "KChoice") -> None:
         table.add_row(str(count), loss, f"{value} ± {error}", even, words)
     console.print(table)
     console.print(f"Best: {choice.best} of {choice.n_clusters[0]} to {choice.n_clusters[-1]} clusters.")
+
+
+def print_density(found: "DensityClusters") -> None:
+    """Print clusters of cells: noisy numbers of rows, how many cells, and from where to where they reach."""
+    from cloister.report import plain_text
+
+    console, card = open_console(), found.card()
+    console.print(card.title, style="bold")
+    fitting = max(2, (console.width - 30) // CELL_WIDTH)
+    shown = card.n_fixed + (found.synopsis.n_features if found.synopsis.n_features <= FEW_COLUMNS else fitting)
+    if card.rows:
+        print_table(console, [(plain_text(name), True) for name in card.heads[:shown]], [row[:shown] for row in card.rows])
+    for line in card.sentences:
+        console.print(line)
 
 
 def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> None:

@@ -12,7 +12,7 @@ import click
 
 from cloister.cli._bounds import Bounds, read_bounds
 from cloister.cli._product import OutputOptions, Product, open_outputs, publish
-from cloister.exceptions import LedgerError, ParameterError, PrivacyWarning
+from cloister.exceptions import AccuracyWarning, LedgerError, ParameterError, PrivacyWarning
 
 if TYPE_CHECKING:
     from cloister.data import Rows
@@ -23,6 +23,7 @@ __all__ = [
     "file_settings",
     "fit_privately",
     "open_table",
+    "plain_warnings",
     "shared_parameters",
     "source_options",
     "spend",
@@ -60,7 +61,7 @@ def fit_privately(
 def spend(product: Product, output: OutputOptions, options: dict[str, Any], run: Callable[["Ledger | None"], Any]) -> None:
     """Try the outputs, open the ledger, run what spends from it, write and print."""
     with ExitStack() as stack:
-        stack.enter_context(_plain_warnings())
+        stack.enter_context(plain_warnings())
         outputs = stack.enter_context(open_outputs(output))
         ledger = None if options["ledger"] is None else stack.enter_context(_open_ledger(options["ledger"]))
         value = run(ledger)
@@ -72,14 +73,16 @@ def spend(product: Product, output: OutputOptions, options: dict[str, Any], run:
 
 
 @contextmanager
-def _plain_warnings() -> Iterator[None]:
-    """Print what a fit warns of, from public numbers alone, as one line."""
+def plain_warnings() -> Iterator[None]:
+    """Print what is warned of, from public numbers alone, as one line."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", PrivacyWarning)
+        for ours in (AccuracyWarning, PrivacyWarning):
+            warnings.simplefilter("always", ours)
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
-            _say_warning(str(message)) if issubclass(category, PrivacyWarning) else usual(message, category, *place)
+            ours = issubclass(category, AccuracyWarning | PrivacyWarning)
+            _say_warning(str(message)) if ours else usual(message, category, *place)
 
         warnings.showwarning = show  # type: ignore[assignment]
         yield

@@ -21,7 +21,7 @@ from cloister.cli._options import (
     guarantee_options,
     output_options,
 )
-from cloister.cli._private import fit_privately
+from cloister.cli._private import fit_privately, plain_warnings
 from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, OutputOptions, Product, publish_found
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
@@ -48,6 +48,7 @@ def synopsis() -> None:
       cloister synopsis fit patients.parquet --epsilon 0.5 --bounds age=0:120,bmi=10:60 --output synopsis.json
       cloister synopsis choose-k synopsis.json
       cloister synopsis kmeans synopsis.json -k 5 --output release.json --report report.html
+      cloister synopsis density synopsis.json
       cloister synopsis query synopsis.json "age=18:65,bmi=25:30"
       cloister synopsis sample synopsis.json -n 1000 --output rows.csv
     """  # noqa: D301
@@ -114,7 +115,9 @@ def kmeans(source: str, clusters: int, seed: int | None, **options: Any) -> None
     """  # noqa: D301
     output = _check_output(source, options)
     found = _read(source)
-    publish_found(_reported(RELEASE, found, "release", seed), found.kmeans(clusters, random_state=seed), output)
+    with plain_warnings():
+        release = found.kmeans(clusters, random_state=seed)
+    publish_found(_reported(RELEASE, found, "release", seed), release, output)
 
 
 @synopsis.command("choose-k", short_help="Compare numbers of clusters.")
@@ -135,6 +138,37 @@ def choose_k(source: str, numbers: str, seed: int | None, **options: Any) -> Non
     output, span = _check_output(source, options), _read_range(numbers)
     found = _read(source)
     publish_found(_reported(CHOICE, found, "choice", seed), found.choose_k(span, random_state=seed), output)
+
+
+@synopsis.command(short_help="Find clusters of any shape.")
+@SOURCE
+@click.option(
+    "--min-density",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="How many times as dense as evenly spread rows a cluster must be; 0: whatever stands out of the noise.",
+)
+@click.option(
+    "--false-alarm",
+    type=float,
+    default=0.01,
+    show_default=True,
+    help="Chance of any cluster where no place is denser than that.",
+)
+@JSON
+def density(source: str, min_density: float, false_alarm: float, *, as_json: bool) -> None:
+    """Find connected regions of dense cells, and print their noisy numbers of rows and where they lie.
+
+    \b
+    Examples:
+      cloister synopsis density synopsis.json
+      cloister synopsis density synopsis.json --min-density 2 --json | jq .clusters
+    """  # noqa: D301
+    from cloister.cli._print import print_density, print_json
+
+    found = _read(source).density_clusters(min_density=min_density, false_alarm=false_alarm)
+    print_json(found.to_dict()) if as_json else print_density(found)
 
 
 @synopsis.command(short_help="Count rows in ranges.")

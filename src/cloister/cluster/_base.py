@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
+from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.cluster._tables import ScaledRows, is_in_memory, is_open, reads_alike, shape_of
@@ -62,7 +63,7 @@ class PrivateFit:
 
 
 @estimator
-class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     """Base of everything that is fitted to private rows. Subclasses declare parameters and implement `_plan` and `_run`."""
 
     n_clusters: int = field(default=8, kw_only=False)

@@ -21,12 +21,13 @@ from cloister.exceptions import ParameterError
 from cloister.privacy import Step
 from cloister.questions import Ask, GridCounts, check_grid, price_question
 from cloister.release import Release, library_versions
-from cloister.synopsis import REPRESENTATIVES, KChoice, RangeCount, Synopsis
+from cloister.synopsis import REPRESENTATIVES, DensityClusters, KChoice, RangeCount, Synopsis, cut_cells, warn_of_few_cells
 
 if TYPE_CHECKING:
     import os
 
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
 __all__ = ["GridKMeans", "GridPlan", "GridSynopsis"]
 
@@ -188,6 +189,10 @@ class GridSynopsis(_GridEstimator):
         """Compare numbers of clusters; see :meth:`Synopsis.choose_k`."""
         return self._fitted().choose_k(n_clusters, **options)
 
+    def density_clusters(self, **options: Any) -> DensityClusters:
+        """Find clusters of any shape; see :meth:`Synopsis.density_clusters`."""
+        return self._fitted().density_clusters(**options)
+
     def count(self, box: Any) -> RangeCount:
         """Count rows in a box; see :meth:`Synopsis.count`."""
         return self._fitted().count(box)
@@ -199,6 +204,10 @@ class GridSynopsis(_GridEstimator):
     def marginal(self, columns: Sequence[int | str]) -> Synopsis:
         """Return the synopsis of some columns; see :meth:`Synopsis.marginal`."""
         return self._fitted().marginal(columns)
+
+    def plot(self, kind: str = "curve", ax: Any = None, **options: Any) -> "Axes":
+        """Draw the synopsis; see :meth:`Synopsis.plot`."""
+        return self._fitted().plot(kind, ax, **options)
 
     def to_arrow(self) -> "pa.Table":
         """Return one row per cell; see :meth:`Synopsis.to_arrow`."""
@@ -262,10 +271,12 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
 
     def _store(self, fit: PrivateFit) -> None:
         self.synopsis_ = self._synopsis(fit)
-        release = self.synopsis_.kmeans(
+        release = cut_cells(
+            self.synopsis_,
             self.n_clusters,
             n_init=self.n_init,
             representatives=self.representatives,
             random_state=fit.outcome.restart_seed,
         )
         self._publish(release, n_rounds=1)
+        warn_of_few_cells("GridKMeans", self.synopsis_, self.n_clusters, stacklevel=4)  # what was paid for is stored

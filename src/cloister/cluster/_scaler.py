@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
 from cloister.cluster._declare import estimator
+from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import ScaledRows
@@ -52,7 +53,7 @@ class _Ranges(ScaledEstimator):
 
 
 @estimator
-class PrivateScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Centre columns and divide them by their spread, found with noise and paid for.
 
     A scaler in front of a private fit reads the rows: an ordinary one does so without paying, and the guarantee of the fit

@@ -48,6 +48,10 @@ class GridCounts(Counts):
 
     def exact(self, rows: FloatArray) -> IntArray:
         """Count the rows of one block."""
+        return np.bincount(self.cell_of(rows), minlength=int(np.prod(self.cells))).reshape(self.cells)
+
+    def cell_of(self, rows: FloatArray) -> IntArray:
+        """Return the cell of each row, counted along the last axis first."""
         # A value on the border of two cells belongs to the upper one. Rows are rounded to the grid of the unit ball, so
         # whatever lies within a step below a border counts as on it; the upper face belongs to the last cell.
         step = grid_step(rows.shape[1])
@@ -57,7 +61,7 @@ class GridCounts(Counts):
             flat *= count
             # Cut first: in an axis much narrower than a step the place exceeds 64 bits, and a warning would tell of a row.
             flat += np.minimum(np.maximum(place, 0), count - 1).astype(np.int64)
-        return np.bincount(flat, minlength=int(np.prod(self.cells))).reshape(self.cells)
+        return flat
 
 
 def check_grid(where: str, cells: tuple[int, ...], n_features: int) -> None:

@@ -1,25 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fit may publish, as one file that predicts again. Imports domain, privacy, data, files and nearest."""
+"""What a fit may publish, as one file that predicts again.
 
+Imports domain, privacy, data and nearest, and algorithms and plotting where centres are drawn.
+"""
+
+from cloister.release._card import guarantee_words
 from cloister.release._cells import CellSummary
+from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
 from cloister.release._migrate import migrate_receipt, migrate_steps
-from cloister.release._open import open_for
+from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
 from cloister.release._standing import NONE_ABOVE_NOISE, stands_out
+from cloister.release._words import column_words, days_words, largest_levels, percent, rows_words
 
 __all__ = [
     "NONE_ABOVE_NOISE",
     "CellSummary",
+    "CenterPlane",
     "Release",
+    "TableColumns",
+    "column_words",
     "columns_of",
     "date_of",
+    "days_words",
+    "guarantee_words",
+    "largest_levels",
     "library_versions",
     "load_release",
     "migrate_receipt",
     "migrate_steps",
     "open_for",
+    "percent",
+    "plane_of_centers",
+    "rank_columns",
+    "rank_table",
     "read_steps",
     "refuse_odd_values",
+    "rows_words",
     "stands_out",
 ]

@@ -2,22 +2,55 @@
 """Opening the table whose rows a release is to label, with the columns of the release, read as they were declared."""
 
 import os
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from cloister.data import ArrayRows, LocalRows, open_rows
+from cloister.domain import AnyDeclaration, ColumnDomain, Domain, Number
 from cloister.exceptions import DataError
 
-if TYPE_CHECKING:
-    from cloister.release._release import Release
-
-__all__ = ["open_for"]
+__all__ = ["TableColumns", "open_for"]
 
 WHERE = "Release.predict"
 
 
-def open_for(release: "Release", table: object, *, where: str = WHERE, **source: object) -> LocalRows:
+class _Described(Protocol):
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def table_columns(self) -> dict[str, AnyDeclaration] | list[str] | None: ...
+
+    @property
+    def has_words(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns to open a table with, of a result with this domain and these names."""
+
+    domain: Domain
+    feature_names: tuple[str, ...] | None
+    n_columns: int
+
+    @property
+    def table_columns(self) -> dict[str, AnyDeclaration] | list[str] | None:
+        """What each of them is, or their names alone; None where they have no names."""
+        if self.feature_names is None:
+            return None
+        if isinstance(self.domain, ColumnDomain):
+            return dict(zip(self.feature_names, self.domain.columns, strict=True))
+        return list(self.feature_names)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether some column holds levels, flags or dates, which only a table with names can be read for."""
+        return isinstance(self.domain, ColumnDomain) and not all(isinstance(one, Number) for one in self.domain.columns)
+
+
+def open_for(release: _Described, table: object, *, where: str = WHERE, **source: object) -> LocalRows:
     """Open a table with the columns of a release; `source` says how, as for ``open_rows``.
 
     An array of numbers is taken as it is.

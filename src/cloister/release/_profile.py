@@ -4,7 +4,7 @@
 Arithmetic on published numbers. pandas and polars are optional and imported where they are used.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from cloister.exceptions import ParameterError
 if TYPE_CHECKING:
     from cloister.release._release import Release
 
-__all__ = ["columns_of", "date_of", "profile_of", "to_frame"]
+__all__ = ["columns_of", "date_of", "described_columns", "profile_of", "to_frame"]
 
 LIBRARIES = ("pandas", "polars")
 
@@ -35,12 +35,18 @@ def profile_of(release: "Release") -> list[dict[str, Any]]:
     ]
 
 
-def columns_of(release: "Release") -> list[list[dict[str, Any]]]:
-    """Return, for each cluster, what each column is there, in order and with its name: those of an edited file may be equal."""
-    described = _described_columns(release)
+def columns_of(
+    release: "Release", *, labels: Iterable[int] | None = None, picked: Iterable[int] | None = None
+) -> list[list[dict[str, Any]]]:
+    """Return, for each cluster, what each column is there, in order and with its name: those of an edited file may be equal.
+
+    All clusters and columns by default, else those with these positions.
+    """
+    described = described_columns(release)
+    columns = described if picked is None else [described[index] for index in picked]
     return [
-        [{"name": name, **_words(declared, *_numbers(release, label, cut))} for name, declared, cut in described]
-        for label in range(release.n_clusters)
+        [{"name": name, **_words(declared, *_numbers(release, label, cut))} for name, declared, cut in columns]
+        for label in (range(release.n_clusters) if labels is None else labels)
     ]
 
 
@@ -63,7 +69,7 @@ def to_frame(release: "Release", library: str) -> Any:
     )
 
 
-def _described_columns(release: "Release") -> list[tuple[str, AnyDeclaration | None, slice]]:
+def described_columns(release: "Release") -> list[tuple[str, AnyDeclaration | None, slice]]:
     """Return name, declaration and published coordinates of every column; a box and a ball hold numbers."""
     domain = release.domain
     names = release.feature_names or tuple(f"x{index}" for index in range(release.n_columns))
@@ -102,7 +108,7 @@ def _frame_columns(release: "Release") -> dict[str, list[Any]]:
         "rows": release.cluster_counts.tolist(),
         "rows_error": release.count_errors.tolist(),
     }
-    for name, declared, cut in _described_columns(release):
+    for name, declared, cut in described_columns(release):
         dated = cut.start if isinstance(declared, Date) else None
         for index, heading in zip(range(cut.start, cut.stop), _names_of(release, name, cut), strict=True):
             values = release.cluster_centers[:, index].tolist()

@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, Number, domain_from_dict
+from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, day_of
 from cloister.release._cells import CellSummary
 from cloister.release._migrate import migrate_receipt, migrate_steps
-from cloister.release._open import open_for
+from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import profile_of, to_frame
 from cloister.release._standing import BoolArray, stands_out
+from cloister.release._views import ReleaseViews
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
@@ -38,8 +39,8 @@ DEEPEST = 50  # lists within lists of a file
 OPTIONAL_ERRORS = ("center_noise", "count_noise", "stability")  # fields that older files do not have
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Release:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Release(ReleaseViews):
     """Everything a private fit may publish.
 
     Parameters
@@ -174,16 +175,16 @@ class Release:
     @property
     def table_columns(self) -> "dict[str, AnyDeclaration] | list[str] | None":
         """The columns to open a table with: what each of them is, or their names alone; None where they have no names."""
-        if self.feature_names is None:
-            return None
-        if isinstance(self.domain, ColumnDomain):
-            return dict(zip(self.feature_names, self.domain.columns, strict=True))
-        return list(self.feature_names)
+        return self._opened_columns.table_columns
 
     @property
     def has_words(self) -> bool:
         """Whether some column holds levels, flags or dates, which only a table with names can be read for."""
-        return isinstance(self.domain, ColumnDomain) and not all(isinstance(one, Number) for one in self.domain.columns)
+        return self._opened_columns.has_words
+
+    @property
+    def _opened_columns(self) -> TableColumns:
+        return TableColumns(self.domain, self.feature_names, self.n_columns)
 
     def profile(self) -> list[dict[str, Any]]:
         """Return one entry per cluster, in the columns' own words and as plain data.

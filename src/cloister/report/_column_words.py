@@ -4,15 +4,14 @@
 The command line and the page write the same words, made from what :func:`summary` returned.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cloister.domain import Ball, Category, ColumnDomain, Date, Domain, Flag, Number
-from cloister.release import Release, date_of
-from cloister.report._format import number, plain_text, with_error
+from cloister.release import Release, column_words, date_of, days_words, largest_levels, percent
+from cloister.report._format import number, plain_text
 from cloister.synopsis import Synopsis
 
 __all__ = [
@@ -99,66 +98,6 @@ def _rounded(value: float) -> str:
 
 
 # -- words -----------------------------------------------------------------------------------------------------------------
-
-
-def percent(share: float, error: float) -> tuple[str, str]:
-    """Return a share and its standard error in per cent, both cut to the first digit of the error.
-
-    Examples
-    --------
-    >>> percent(0.3412, 0.0108), percent(0.62, 0.0004)
-    (('34', '1'), ('62.00', '0.04'))
-    """
-    value, spread = 100 * share, 100 * error
-    decimals = 0 if not (spread > 0 and math.isfinite(spread)) else min(max(0, -math.floor(math.log10(spread))), 6)
-    text = f"{value:.{decimals}f}"
-    return (text.lstrip("-") if not text.strip("-0.") else text), f"{spread:.{decimals}f}"
-
-
-def column_words(column: Mapping[str, Any], most_levels: int = 3, *, between: str = ", ") -> str:
-    """Return what a column is in one cluster, as ``Release.profile`` tells it; levels may stand on lines of their own.
-
-    Examples
-    --------
-    >>> column_words({"type": "flag", "share": 0.34, "error": 0.011})
-    '34 % ± 1 %'
-    >>> column_words({"type": "category", "shares": {"f": [0.38, 0.011], "m": [0.62, 0.011]}})
-    'f 38 %, m 62 % (± 1 %)'
-    """
-    missing = ""
-    if "missing" in column:
-        share, error = percent(*column["missing"])
-        missing = f", missing {share} % ± {error} %"
-    if column["type"] == "category":
-        return _level_words(column["shares"], most_levels, between) + missing
-    if column["type"] == "flag":
-        share, error = percent(column["share"], column["error"])
-        return f"{share} % ± {error} %{missing}"
-    if column["type"] == "date":
-        return f"{column['value']} ± {days_words(column['error_days'])}{missing}"
-    value, error = with_error(column["value"], column["error"])
-    return f"{value} ± {error}{missing}"
-
-
-def days_words(days: float) -> str:
-    """Return an error of a date."""
-    decimals = min(max(1, -math.floor(math.log10(days))), 6) if 0 < days < 10 else 0
-    text = f"{days:,.{decimals}f}"
-    return f"{text} day{'' if text == '1' else 's'}"
-
-
-def _level_words(shares: Mapping[str, Sequence[float]], most: int, between: str) -> str:
-    levels = [(plain_text(name), share, error) for name, (share, error) in shares.items()]
-    error = max(error for _, _, error in levels)
-    parts = [f"{name} {percent(share, error)[0]} %" for name, share, _ in largest_levels(levels, most)]
-    parts += [MORE] if len(levels) > most else []
-    spread = f"± {percent(0.0, error)[1]} %"
-    return between.join([*parts, spread]) if len(parts) > 2 and "\n" in between else f"{', '.join(parts)} ({spread})"
-
-
-def largest_levels(levels: Sequence[tuple[str, float, float]], most: int) -> list[tuple[str, float, float]]:
-    """Return all of a few levels, in their own order; of more, those with the largest shares, the largest first."""
-    return list(levels) if len(levels) <= most else sorted(levels, key=lambda level: -level[1])[:most]
 
 
 def is_noticed(part: float, error: float) -> bool:

@@ -1,62 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and names as people read them: as many digits as the error leaves meaning to. Used by the report and the tables."""
+"""Numbers and names as people read them, for the files of the report."""
 
-import math
+from cloister.text import count_of, number, plain_text, span_of, with_error
 
 __all__ = ["count_of", "number", "plain_text", "span_of", "with_error"]
-
-LARGEST_PLAIN = 1e9
-SMALLEST_PLAIN = 1e-6
-
-
-def with_error(value: float, error: float) -> tuple[str, str]:
-    """Return a value and its standard error, both cut to two significant digits of the error.
-
-    Examples
-    --------
-    >>> with_error(54.2178, 0.8341)
-    ('54.22', '0.83')
-    >>> with_error(12345.6, 122.7)
-    ('12,346', '123')
-    """
-    if not (error > 0 and math.isfinite(error)):
-        return number(value), number(error)
-    if max(abs(value), error) >= LARGEST_PLAIN or error < SMALLEST_PLAIN:
-        digits = max(2, math.floor(math.log10(max(abs(value), error))) - math.floor(math.log10(error)) + 2)
-        return f"{value:.{min(digits, 15)}g}", f"{error:.2g}"
-    decimals = max(0, 1 - math.floor(math.log10(error)))
-    return _signed(f"{value:,.{decimals}f}"), f"{error:,.{decimals}f}"
-
-
-def number(value: float) -> str:
-    """Return a number that has no error, with up to five significant digits.
-
-    Examples
-    --------
-    >>> number(120.0), number(0.1 + 0.2), number(1234567.0)
-    ('120', '0.3', '1,234,567')
-    """
-    if not math.isfinite(value):
-        return str(value)
-    if value == round(value) and abs(value) < LARGEST_PLAIN:
-        return f"{int(value):,}"
-    return f"{value:.5g}"
-
-
-def plain_text(text: object) -> str:
-    """Return text without line breaks and control characters: a column may be called anything."""
-    return "".join(letter if letter.isprintable() else " " for letter in str(text)).strip() or "(no name)"
-
-
-def count_of(amount: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{amount:,} {noun}{'' if amount == 1 else 's'}"
-
-
-def span_of(low: str, high: str) -> str:
-    """Return two numbers as a range, or as one where they read the same."""
-    return low if low == high else f"{low} to {high}"
-
-
-def _signed(text: str) -> str:
-    return text[1:] if text.startswith("-") and not text.strip("-0.,") else text

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from cloister.algorithms import plane_of
-from cloister.domain import Box, Category, ColumnDomain, FloatArray
+from cloister.domain import Box, Category, ColumnDomain
 from cloister.privacy import Receipt, to_dict
-from cloister.release import Release, columns_of
+from cloister.release import Release, columns_of, plane_of_centers, rank_columns, rank_table
 from cloister.report._column_words import cells_of, table_of
 from cloister.report._loss import loss_summary
 from cloister.report._shares import group_events
@@ -21,8 +20,6 @@ from cloister.report._steps import panels_of, steps_of
 from cloister.synopsis import Synopsis
 
 __all__ = ["rank_columns", "rank_table", "summary", "synopsis_summary"]
-
-SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
 
 
 def summary(release: Release) -> dict[str, Any]:
@@ -68,7 +65,7 @@ def summary(release: Release) -> dict[str, Any]:
         "clusters": _clusters(release),
         "total_count": float(release.cluster_counts.sum()),
         "receipt": _receipt(release.receipt),
-        "plane": _plane(release),
+        "plane": plane_of_centers(release).to_dict(),
         "projected": any("dimension" in step.picture for step in release.steps),
         "steps": steps_of(release),
         "panels": panels_of(release),
@@ -110,25 +107,6 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
         "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
         "versions": synopsis.versions,
     }
-
-
-def rank_columns(release: Release) -> list[int]:
-    """Return the columns by how well they tell the centres apart, best first; noisy differences count less."""
-    scale = release.frame.scale
-    points = release.cluster_centers / scale
-    weights = 1 / np.maximum(release.center_errors / scale, SMALLEST_ERROR) ** 2
-    middle = (weights * points).sum(axis=0) / weights.sum(axis=0)
-    spread = (weights * (points - middle) ** 2).sum(axis=0)
-    return [int(index) for index in np.argsort(-spread, kind="stable")]
-
-
-def rank_table(release: Release) -> list[int]:
-    """Return the columns of the table by how well they tell the centres apart, each by the best of its coordinates."""
-    ranking = rank_columns(release)
-    if not isinstance(release.domain, ColumnDomain):
-        return ranking
-    owner = {place: index for index, cut in enumerate(release.domain.slices()) for place in range(cut.start, cut.stop)}
-    return list(dict.fromkeys(owner[place] for place in ranking))
 
 
 def _bounds(release: Release | Synopsis) -> list[list[float]]:
@@ -184,47 +162,7 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
     }
 
 
-def _plane(release: Release) -> dict[str, Any]:
-    """Project the centres, as distances see them, on their first two principal axes."""
-    frame = release.frame
-    points = frame.to_unit(release.cluster_centers)
-    plane = plane_of(points)
-    errors = np.sqrt((_unit_errors(release) ** 2) @ plane.axes**2)
-    return {
-        "positions": plane.project(points).tolist(),
-        "errors": errors.tolist(),
-        "shares": list(plane.shares),
-        "loadings": [_loadings(release.columns, axis) for axis in _published_axes(release, plane.axes)],
-    }
-
-
-def _unit_errors(release: Release) -> FloatArray:
-    """Return the errors of the centres in the unit ball's coordinates; of a category, a common one for all of them."""
-    relative = release.center_errors / release.frame.scale
-    if not isinstance(release.domain, ColumnDomain):
-        return np.asarray(relative)
-    parts = zip(release.domain.slices(), release.domain.parts(release.scaling), strict=True)
-    means = [(relative[:, cut].mean(axis=1, keepdims=True), part.dimension) for cut, part in parts]
-    return np.concatenate([np.repeat(mean, dimension, axis=1) for mean, dimension in means], axis=1)
-
-
-def _published_axes(release: Release, axes: FloatArray) -> list[FloatArray]:
-    """Return how much each published number grows along an axis."""
-    if not isinstance(release.domain, ColumnDomain):
-        return list(axes.T)
-    frame, small = release.frame, 1e-6
-    middle = frame.to_unit(frame.center[None])
-    moved = (frame.from_unit(middle + small * axes.T) - frame.center) / frame.scale / small
-    return list(moved)
-
-
 def _source_target(release: Release) -> dict[str, Any]:
     if release.free_centers is None:
         return {}
     return {"source_target": source_target_summary(release), "map": source_target_map(release)}
-
-
-def _loadings(columns: tuple[str, ...], axis: FloatArray) -> list[list[Any]]:
-    """Name the columns an axis consists of, the most important first: at most three."""
-    order = np.argsort(-np.abs(axis), kind="stable")[:3]
-    return [[columns[index], float(axis[index])] for index in order if abs(axis[index]) > 0.2 * np.abs(axis).max(initial=0.0)]

@@ -7,7 +7,19 @@ imported by the estimators, the report and the command line.
 
 from cloister.algorithms import KChoice
 from cloister.synopsis._cells import REPRESENTATIVES, RangeCount
+from cloister.synopsis._cut import cut_cells, warn_of_few_cells
+from cloister.synopsis._density import DensityClusters
 from cloister.synopsis._files import file_kind
 from cloister.synopsis._synopsis import Synopsis, load_synopsis
 
-__all__ = ["REPRESENTATIVES", "KChoice", "RangeCount", "Synopsis", "file_kind", "load_synopsis"]
+__all__ = [
+    "REPRESENTATIVES",
+    "DensityClusters",
+    "KChoice",
+    "RangeCount",
+    "Synopsis",
+    "cut_cells",
+    "file_kind",
+    "load_synopsis",
+    "warn_of_few_cells",
+]

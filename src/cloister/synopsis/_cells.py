@@ -12,7 +12,7 @@ from cloister import validate
 from cloister.algorithms import nearest_cell
 from cloister.domain import Box, FloatArray
 
-__all__ = ["REPRESENTATIVES", "CellClusters", "RangeCount", "as_axes", "as_query", "cell_points", "count_box", "judge_clusters"]
+__all__ = ["REPRESENTATIVES", "CellClusters", "RangeCount", "as_query", "cell_points", "count_box", "judge_clusters"]
 
 REPRESENTATIVES = ("center", "slope")
 
@@ -32,20 +32,6 @@ class RangeCount:
 
     def __str__(self) -> str:
         return f"{self.value:,.0f} ± {self.standard_error:,.0f}"
-
-
-def as_axes(where: str, given: Any, names: Sequence[str]) -> list[int]:
-    """Return names or positions of columns as positions, each once."""
-    remedy = f"The columns are: {', '.join(names)}."
-    axes = []
-    for column in validate.items(where, given, rule="a list of columns", remedy=remedy):
-        if isinstance(column, str) and column not in names:
-            validate.refuse(where, "names of columns", column, remedy=remedy)
-        position = names.index(column) if isinstance(column, str) else column
-        axes.append(validate.integer(where, position, low=0, high=len(names) - 1, remedy=remedy))
-    if not axes or len(set(axes)) != len(axes):
-        validate.refuse(where, "one or more columns, each once", given, remedy="Name them once.")
-    return axes
 
 
 def as_query(box: Any, n_features: int) -> Box:

@@ -11,27 +11,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import RESTARTS, KChoice, cluster_cells, compare_numbers, denoise_counts
+from cloister.algorithms import RESTARTS, KChoice, compare_numbers, denoise_counts
 from cloister.domain import Box, ColumnDomain, FloatArray, Frame
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
-from cloister.release import CellSummary, Release, library_versions
-from cloister.synopsis._cells import RangeCount, as_axes, as_query, cell_points, count_box, judge_clusters
+from cloister.release import CellSummary, Release
+from cloister.synopsis._card import synopsis_card
+from cloister.synopsis._cells import RangeCount, as_query, cell_points, count_box
+from cloister.synopsis._cut import LARGEST_N_CLUSTERS, cut_cells, warn_of_few_cells
+from cloister.synopsis._density import DensityClusters, cluster_by_density
 from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, read_fields, refuse_misfit
 from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid
+from cloister.synopsis._views import SynopsisViews
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["Synopsis", "load_synopsis"]
 
-LARGEST_N_CLUSTERS = 1 << 20
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Synopsis:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Synopsis(SynopsisViews):
     """Noisy counts of a uniform grid over a box, and what can be read off them.
 
     Parameters
@@ -87,6 +89,12 @@ class Synopsis:
     versions: dict[str, str] = field(default_factory=dict)
     column_cells: CellSummary | None = None
     declared: ColumnDomain | None = None
+
+    def __repr__(self) -> str:
+        return synopsis_card(self).text()
+
+    def _repr_html_(self) -> str:
+        return synopsis_card(self).html()
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -157,33 +165,15 @@ class Synopsis:
         -------
         Release
             Centres with their errors; predicts, saves, and can be reported.
+
+        Warns
+        -----
+        AccuracyWarning
+            If there are fewer cells than clusters: the centres beyond one per cell lie at random places.
         """
-        count = validate.integer("Synopsis.kmeans.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
-        restarts = validate.integer("Synopsis.kmeans.n_init", n_init, low=1)
-        generator = Entropy(random_state, where="Synopsis.kmeans.random_state").public_generator()
-        points, weights = self._points(representatives), np.maximum(self.weights.ravel(), 0.0)
-        centers = cluster_cells(points, weights, count, generator, restarts=restarts, half_widths=self._half_widths)
-        found, frame = judge_clusters(points, weights, centers, sigma=self.sigma), self.frame
-        return Release(
-            method="GridKMeans",
-            parameters={
-                "n_clusters": count,
-                "cells": list(self.cells),
-                "counts": self.counts,
-                "representatives": representatives,
-            },
-            cluster_centers=frame.from_unit(centers),
-            center_errors=found.center_errors * frame.scale,
-            cluster_counts=found.counts,
-            count_errors=found.count_errors,
-            domain=self.declared or self.domain,
-            scaling=self.scaling,
-            receipt=self.receipt,
-            feature_names=self.feature_names,
-            cells=self.column_cells,
-            steps=self.steps,
-            versions=self.versions or library_versions(),
-        )
+        release = cut_cells(self, n_clusters, n_init=n_init, representatives=representatives, random_state=random_state)
+        warn_of_few_cells("Synopsis.kmeans", self, release.n_clusters)
+        return release
 
     def choose_k(self, n_clusters: Iterable[int] = range(1, 13), *, random_state: int | None = None) -> KChoice:
         """Compare numbers of clusters, by an elbow and by a criterion that knows the noise.
@@ -211,12 +201,49 @@ class Synopsis:
             self.noisy_counts,
             sigma=self.sigma,
             n_rows=max(self.n_rows, 1.0),
-            points=self._points("center"),
+            points=cell_points(self._half_widths, self.weights, sigma=self.sigma, representatives="center"),
             half_widths=self._half_widths,
             counts=self._weighting,
             generator=generator,
         )
         return choice.scaled(self.frame.distance_unit**2)
+
+    def density_clusters(
+        self, *, min_density: float = 1.0, false_alarm: float = 0.01, radius: int | str = "auto"
+    ) -> DensityClusters:
+        """Find clusters of any shape: connected regions of dense cells, as DBSCAN finds them among rows.
+
+        Parameters
+        ----------
+        min_density : float, default=1.0
+            How many times as dense as evenly spread rows a cluster must be. 0: whatever stands out of the noise.
+        false_alarm : float, default=0.01
+            Chance that anything at all is called a cluster where no place is denser than `min_density` allows: in a table
+            without rows or, by default, of evenly spread ones.
+        radius : int or "auto", default="auto"
+            How many cells on either side a cell is judged together with. By default none, or up to two where the noise of
+            single cells would hide clusters.
+
+        Returns
+        -------
+        DensityClusters
+            Labels of the cells, noisy counts, and ``predict``; no cluster at all where nothing stands out.
+
+        Notes
+        -----
+        **Privacy.** Post-processing; costs nothing. The thresholds follow from the noise, the number of cells and the noisy
+        number of rows.
+
+        Examples
+        --------
+        >>> from cloister import GridSynopsis
+        >>> rows = [[0.2, 0.2]] * 300 + [[0.8, 0.7]] * 200
+        >>> synopsis = GridSynopsis(epsilon=2.0, bounds=(0, 1), rule=12, random_state=0).fit(rows).synopsis_
+        >>> found = synopsis.density_clusters()
+        >>> found.n_clusters, found.cluster_counts.round(-1)
+        (2, array([300., 200.]))
+        """
+        return cluster_by_density(self, min_density=min_density, false_alarm=false_alarm, radius=radius)
 
     def count(self, box: Any) -> RangeCount:
         """Return the noisy number of rows in a box given as (low, high) or Box, in the units of the input.
@@ -239,7 +266,7 @@ class Synopsis:
 
     def marginal(self, columns: Sequence[int | str]) -> "Synopsis":
         """Return the synopsis of some of the columns, all others added up. Its noise is larger: that of all cells it adds."""
-        axes = as_axes("Synopsis.marginal.columns", columns, self.columns)
+        axes = validate.columns("Synopsis.marginal.columns", columns, self.columns)
         others = tuple(axis for axis in range(self.n_features) if axis not in axes)
         kept = sorted(axes)
         added = self.noisy_counts.sum(axis=others) if others else self.noisy_counts
@@ -365,9 +392,6 @@ class Synopsis:
     @property
     def _weighting(self) -> str:
         return "nonnegative-total" if self.counts == "none" else self.counts
-
-    def _points(self, representatives: str) -> FloatArray:
-        return cell_points(self._half_widths, self.weights, sigma=self.sigma, representatives=representatives)
 
 
 def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:

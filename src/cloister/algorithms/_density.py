@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters of any shape among noisy cells: DBSCAN on a grid, with thresholds that know the noise.
+
+A cell is judged by the counts in a window around it. Windows that a table without clusters would produce with a chance of at
+most `false_alarm`, anywhere on the grid, start a cluster; it grows through neighbours above a lower level, which chance alone
+reaches too rarely to spread. Arithmetic on public numbers.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize_scalar
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from cloister.domain import FloatArray, IntArray
+
+__all__ = ["DenseCells", "chance_bound", "find_dense_cells"]
+
+LARGEST_RADIUS = 2  # that is tried, in cells
+CELLS_PER_WINDOW = 4  # an axis has at least so many times the cells of a window
+CONTRAST = 2.0  # density, over even density, that the lower level should not exceed
+LEAST_NEIGHBOURS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class DenseCells:
+    """Which cells belong together, and what they had to hold."""
+
+    labels: IntArray  # of the cells; -1 for none
+    n_clusters: int
+    radius: tuple[int, ...]  # of the window along each axis, in cells
+    level: float  # rows in a cell, on average over a window, that cells of a cluster exceed
+    threshold: float  # rows in a cell that some cell of each cluster exceeds
+
+
+def find_dense_cells(
+    noisy_counts: FloatArray,
+    *,
+    sigma: float,
+    n_rows: float,
+    min_density: float,
+    false_alarm: float,
+    radius: int | None,
+) -> DenseCells:
+    """Return connected regions of cells that are denser than chance explains.
+
+    Parameters
+    ----------
+    noisy_counts : array with one axis per column
+        Of the cells, with independent noise of standard deviation `sigma`.
+    sigma, n_rows : float
+        Noise of a count, and the number of rows.
+    min_density : float
+        Density that clusters must exceed, over that of evenly spread rows.
+    false_alarm : float
+        Chance of a cluster where the density is nowhere above `min_density`.
+    radius : int, optional
+        Of the window, in cells; by default as small as the noise allows.
+    """
+    density, size = min_density * n_rows / noisy_counts.size, noisy_counts.size
+    neighbours = math.log(max(2 * noisy_counts.ndim**2, LEAST_NEIGHBOURS))
+    tried = LARGEST_RADIUS + 1 if radius is None else 1
+    alarm = math.log(tried * size / false_alarm)
+    even = max(n_rows, 0.0) / size
+    reach = _choose_reach(
+        noisy_counts.shape, radius, density=density, sigma=sigma, log_chance=neighbours, enough=CONTRAST * even
+    )
+    sums, cells = noisy_counts, np.ones(noisy_counts.shape)
+    for axis, one in enumerate(reach):
+        sums, cells = _window_sums(sums, axis, one), _window_sums(cells, axis, one)
+    levels, thresholds = (_per_window(cells, density=density, sigma=sigma, log_chance=one) for one in (neighbours, alarm))
+    labels, n_clusters = _join(sums > levels, sums > thresholds)
+    inner = float(cells.max())
+    level, threshold = (chance_bound(inner, density=density, sigma=sigma, log_chance=one) for one in (neighbours, alarm))
+    return DenseCells(labels, n_clusters, reach, level / inner, threshold / inner)
+
+
+def chance_bound(n_cells: float, *, density: float, sigma: float, log_chance: float) -> float:
+    """Return what the noisy counts of some cells exceed with a chance of at most ``exp(-log_chance)``.
+
+    Each cell holds a Poisson number of rows with mean `density` and noise of standard deviation `sigma`. This is Chernoff's
+    bound for discrete Laplace noise: ``E[exp(s X)] = 1 / (1 - sigma^2 (cosh s - 1))``. Gaussian noise, sums and averages of
+    several answers with this standard deviation in all have smaller moments, so that it holds for them too.
+
+    Examples
+    --------
+    >>> round(chance_bound(1, density=0.0, sigma=2**0.5, log_chance=math.log(1000)), 1)
+    9.8
+    """
+    largest = 2 * math.asinh(math.sqrt(0.5) / sigma)  # up to here the moments exist
+
+    def bound(part: float) -> float:
+        step = part * largest
+        noise = -math.log1p(-2 * (sigma * math.sinh(step / 2)) ** 2)
+        return (n_cells * (density * math.expm1(step) + noise) + log_chance) / step
+
+    found = minimize_scalar(bound, bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-9})
+    return float(found.fun)
+
+
+def _choose_reach(
+    shape: Sequence[int], radius: int | None, *, density: float, sigma: float, log_chance: float, enough: float
+) -> tuple[int, ...]:
+    """Return the radius of the window along each axis: the smallest whose lower level is low enough to be of use."""
+    if radius is not None:
+        return tuple(min(radius, count - 1) for count in shape)
+    for candidate in range(LARGEST_RADIUS + 1):
+        reach = tuple(min(candidate, max(count // CELLS_PER_WINDOW - 1, 0) // 2) for count in shape)
+        n_cells = math.prod(2 * one + 1 for one in reach)
+        if chance_bound(n_cells, density=density, sigma=sigma, log_chance=log_chance) <= n_cells * enough:
+            break
+    return reach
+
+
+def _window_sums(values: FloatArray, axis: int, reach: int) -> FloatArray:
+    """Add up along an axis what lies within `reach` cells; beyond the border there is nothing."""
+    count = values.shape[axis]
+    sums = np.concatenate([np.zeros_like(values.take([0], axis)), np.cumsum(values, axis=axis)], axis=axis)
+    place = np.arange(count)
+    after, before = sums.take(np.minimum(place + reach + 1, count), axis), sums.take(np.maximum(place - reach, 0), axis)
+    return np.asarray(after - before)
+
+
+def _per_window(cells: FloatArray, *, density: float, sigma: float, log_chance: float) -> FloatArray:
+    """Return the bound for each window, of which those at the border have fewer cells."""
+    sizes, place = np.unique(cells, return_inverse=True)
+    bounds = np.array([chance_bound(float(n), density=density, sigma=sigma, log_chance=log_chance) for n in sizes])
+    return np.asarray(bounds[place].reshape(cells.shape))
+
+
+def _join(members: npt.NDArray[np.bool_], starts: npt.NDArray[np.bool_]) -> tuple[IntArray, int]:
+    """Label connected members; of these regions, those with a start are clusters."""
+    labels = np.full(members.shape, -1, dtype=np.int64)
+    n_members = int(np.count_nonzero(members))
+    if not (members & starts).any():
+        return labels, 0
+    index = np.full(members.shape, -1, dtype=np.int64)
+    index[members] = np.arange(n_members)
+    pairs = [np.empty((2, 0), dtype=np.int64)]
+    for here, there in _neighbour_views(members.ndim):
+        both = members[here] & members[there]
+        pairs.append(np.stack([index[here][both], index[there][both]]))
+    first, second = np.concatenate(pairs, axis=1)
+    graph = coo_array((np.ones(len(first), dtype=bool), (first, second)), shape=(n_members, n_members))
+    _, regions = connected_components(graph, directed=False)
+    kept, renamed = np.unique(regions[index[members & starts]]), np.full(int(regions.max()) + 1, -1)
+    renamed[kept] = np.arange(len(kept))
+    labels[members] = renamed[regions]
+    return labels, len(kept)
+
+
+def _neighbour_views(n_axes: int) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+    """Yield pairs of views in which neighbours stand at the same place: cells one step apart along one axis or two."""
+    ahead, behind, whole = slice(1, None), slice(None, -1), slice(None)
+    straight = [(axis, axis, True) for axis in range(n_axes)]
+    slanted = [(*axes, up) for axes, up in product(combinations(range(n_axes), 2), (True, False))]
+    for first, second, up in [*straight, *slanted]:
+        here, there = [whole] * n_axes, [whole] * n_axes
+        here[second], there[second] = (behind, ahead) if up else (ahead, behind)
+        here[first], there[first] = behind, ahead
+        yield tuple(here), tuple(there)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A card: what ``repr`` and a notebook show of a result. A few sentences and a small table, on one screen and escaped.
+
+Whoever makes a card passes public words only. Anyone may import this module.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cloister.text import plain_text
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["HTML_COLUMNS", "HTML_ROWS", "Card"]
+
+WIDTH = 100  # characters of a line
+LONGEST_NAME, LONGEST_CELL = 20, 32  # characters of a head and of a cell
+LONGEST_SENTENCE = 3 * WIDTH
+TEXT_ROWS = 8
+HTML_ROWS, HTML_COLUMNS = 20, 12  # that a notebook shows
+LONGEST_HTML = 80  # characters of a head or a cell
+GAP = "  "
+TEMPLATE = """<div class="cloister">
+<p><strong>{{ title }}</strong></p>
+{%- if rows %}
+<table>
+<thead><tr>{% for head in heads %}<th>{{ head }}</th>{% endfor %}</tr></thead>
+<tbody>
+{%- for row in rows %}
+<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>
+{%- endfor %}
+</tbody>
+</table>
+{%- endif %}
+{%- for sentence in sentences %}
+<p>{{ sentence }}</p>
+{%- endfor %}
+</div>"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A title, a table and sentences; of a large table what fits is shown, and what is left out is counted.
+
+    Parameters
+    ----------
+    title : str
+        In one line.
+    heads, rows : sequences of str
+        The table; columns further to the right are left out first.
+    n_rows, n_columns : int
+        How many rows and columns there are in all, where the table holds the first of them only; the leading `n_fixed`
+        columns, such as labels, are no part of `n_columns`.
+    sentences : sequence of str
+        Below the table.
+    nouns : pair of str
+        What a row and a column are.
+
+    Examples
+    --------
+    >>> print(Card("Two of them", ("name", "value"), (("a", "1"), ("b", "22")), sentences=("All is well.",)).text())
+    Two of them
+    name  value
+       a      1
+       b     22
+    All is well.
+    """
+
+    title: str
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    n_rows: int | None = None
+    n_columns: int | None = None
+    n_fixed: int = 0
+    sentences: Sequence[str] = ()
+    nouns: tuple[str, str] = ("row", "column")
+
+    def text(self) -> str:
+        """Return at most about 20 lines of 100 characters."""
+        heads = [_cut(head, LONGEST_NAME) for head in self.heads]
+        rows = [[_cut(cell, LONGEST_CELL) for cell in row] for row in self.rows[:TEXT_ROWS]]
+        widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)] if rows else []
+        shown = _fitting(widths)
+        lines = [textwrap.shorten(plain_text(self.title), WIDTH, placeholder=" ...")]
+        for row in [heads, *rows] if rows else []:
+            lines.append(GAP.join(cell.rjust(width) for cell, width in zip(row[:shown], widths, strict=False)).rstrip())
+        for sentence in (self._left_out(len(rows), shown), *self.sentences):
+            lines += textwrap.wrap(textwrap.shorten(plain_text(sentence), LONGEST_SENTENCE), WIDTH) if sentence else []
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """Return a fragment of HTML in which every word is escaped."""
+        shown = min(len(self.heads), self.n_fixed + HTML_COLUMNS)
+        heads = [_cut(head, LONGEST_HTML) for head in self.heads[:shown]]
+        rows = [[_cut(cell, LONGEST_HTML) for cell in row[:shown]] for row in self.rows[:HTML_ROWS]]
+        sentences = [plain_text(one) for one in (self._left_out(len(rows), shown), *self.sentences) if one]
+        return _template().render(title=_cut(self.title, WIDTH), heads=heads, rows=rows, sentences=sentences)
+
+    def _left_out(self, rows: int, columns: int) -> str:
+        """Say how many rows and columns are not shown."""
+        if not rows:
+            return ""
+        n_rows = len(self.rows) if self.n_rows is None else self.n_rows
+        n_columns = len(self.heads) - self.n_fixed if self.n_columns is None else self.n_columns
+        more = zip((n_rows - rows, n_columns - (columns - self.n_fixed)), self.nouns, strict=True)
+        words = [f"{count:,} more {noun}{'' if count == 1 else 's'}" for count, noun in more if count > 0]
+        return f"... and {' and '.join(words)}." if words else ""
+
+
+def _cut(text: str, longest: int) -> str:
+    plain = plain_text(text)
+    return plain if len(plain) <= longest else f"{plain[: longest - 3]}..."
+
+
+def _fitting(widths: Sequence[int]) -> int:
+    """Return how many columns fit on a line."""
+    used = 0
+    for count, width in enumerate(widths):
+        used += width + (len(GAP) if count else 0)
+        if used > WIDTH:
+            return count
+    return len(widths)
+
+
+@cache
+def _template() -> "Template":
+    from jinja2 import Environment, StrictUndefined
+
+    return Environment(autoescape=True, undefined=StrictUndefined).from_string(TEMPLATE)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a notebook shows of an estimator: scikit-learn's page of its parameters and, once it is fitted, what it may publish.
+
+Values about single rows are kept where neither page meets them: see ``_row_level``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from cloister.card import Card
+from cloister.release import guarantee_words
+
+__all__ = ["NotebookPage"]
+
+
+class NotebookPage:
+    """The part of an estimator that notebooks show, to be listed before scikit-learn's base class."""
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        parameters: Callable[[], str] = super()._repr_html_  # type: ignore[misc]  # refuses where text is preferred
+        return lambda: parameters() + self._published_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._published_html()
+        return bundle
+
+    def _published_html(self) -> str:
+        """Return the card of the release or the synopsis; of what has neither, the guarantee; nothing before the fit."""
+        for name in ("release_", "synopsis_"):
+            if name in vars(self):
+                return str(vars(self)[name]._repr_html_())
+        receipt = vars(self).get("privacy_receipt_")
+        return "" if receipt is None else Card(type(self).__name__, sentences=guarantee_words(receipt)).html()

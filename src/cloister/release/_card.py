@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a terminal and a notebook show of a release: clusters with noisy counts and centres, and the guarantee in words."""
+
+from typing import TYPE_CHECKING
+
+from cloister.card import HTML_COLUMNS, HTML_ROWS, Card
+from cloister.privacy import Receipt
+from cloister.release._geometry import rank_table
+from cloister.release._profile import columns_of, described_columns
+from cloister.release._words import column_words, rows_words
+from cloister.text import count_of, number
+
+if TYPE_CHECKING:
+    from cloister.release._release import Release
+
+__all__ = ["TEXT_COLUMNS", "guarantee_words", "release_card"]
+
+TEXT_COLUMNS = 5  # on a line of a terminal; of more, those that tell the clusters apart best
+SEEDED = "SEEDED: the noise can be drawn again from the seed. Not for publication."
+
+
+def guarantee_words(receipt: Receipt) -> list[str]:
+    """Return the guarantee in a sentence, and a warning where the noise was drawn from a seed."""
+    return [receipt.explain()[0], *([SEEDED] if receipt.seeded else [])]
+
+
+def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
+    """Return the first clusters of a release in the columns that tell clusters apart best, in their own order."""
+    picked = sorted(rank_table(release)[:most_columns])
+    described = described_columns(release)
+    labels = range(min(release.n_clusters, HTML_ROWS))
+    chosen = release.free_centers is not None  # points of a public target, which have no error
+    heads = ("cluster", "points served" if chosen else "rows", *(described[index][0] for index in picked))
+    rows = []
+    for label, columns in zip(labels, columns_of(release, labels=labels, picked=picked), strict=True):
+        count, error = float(release.cluster_counts[label]), float(release.count_errors[label])
+        words = [number(one["value"]) if chosen else column_words(one, most_levels=2) for one in columns]
+        rows.append([str(label), number(count) if chosen else rows_words(count, error), *words])
+    size = f"{count_of(release.n_clusters, 'cluster')} in {count_of(release.n_columns, 'column')}"
+    sentences = [] if chosen else ["Each number ± its standard error."]
+    return Card(
+        title=f"Release of {release.method}: {size}",
+        heads=heads,
+        rows=rows,
+        n_rows=release.n_clusters,
+        n_columns=release.n_columns,
+        n_fixed=2,
+        sentences=[*sentences, *guarantee_words(release.receipt)],
+        nouns=("cluster", "column"),
+    )

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How released centres lie to each other: which columns tell them apart, and the plane in which they are drawn.
+
+Arithmetic on published numbers, for the report, the plots and the tables.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cloister.domain import ColumnDomain, FloatArray
+
+if TYPE_CHECKING:
+    from cloister.release._release import Release
+
+__all__ = ["CenterPlane", "plane_of_centers", "rank_columns", "rank_table"]
+
+SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
+NAMED_COLUMNS = 3  # of an axis, with at least this part of the largest weight:
+LEAST_LOADING = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class CenterPlane:
+    """The first two principal axes of the centres, as distances see them."""
+
+    positions: FloatArray  # (n_clusters, 2), in units of the unit ball
+    errors: FloatArray  # (n_clusters, 2), standard errors along the axes
+    shares: tuple[float, float]  # of the spread between centres, along each axis
+    loadings: tuple[list[list[Any]], list[list[Any]]]  # columns of each axis with their weights, the largest first
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plane as plain data."""
+        return {
+            "positions": self.positions.tolist(),
+            "errors": self.errors.tolist(),
+            "shares": list(self.shares),
+            "loadings": list(self.loadings),
+        }
+
+
+def plane_of_centers(release: "Release") -> CenterPlane:
+    """Project the centres, as distances see them, on their first two principal axes."""
+    from cloister.algorithms import plane_of
+
+    points = release.frame.to_unit(release.cluster_centers)
+    plane = plane_of(points)
+    errors = np.sqrt((_unit_errors(release) ** 2) @ plane.axes**2)
+    first, second = (_loadings(release.columns, axis) for axis in _published_axes(release, plane.axes))
+    return CenterPlane(plane.project(points), errors, plane.shares, (first, second))
+
+
+def rank_columns(release: "Release") -> list[int]:
+    """Return the columns by how well they tell the centres apart, best first; noisy differences count less."""
+    scale = release.frame.scale
+    points = release.cluster_centers / scale
+    weights = 1 / np.maximum(release.center_errors / scale, SMALLEST_ERROR) ** 2
+    middle = (weights * points).sum(axis=0) / weights.sum(axis=0)
+    spread = (weights * (points - middle) ** 2).sum(axis=0)
+    return [int(index) for index in np.argsort(-spread, kind="stable")]
+
+
+def rank_table(release: "Release") -> list[int]:
+    """Return the columns of the table by how well they tell the centres apart, each by the best of its coordinates."""
+    ranking = rank_columns(release)
+    if not isinstance(release.domain, ColumnDomain):
+        return ranking
+    owner = {place: index for index, cut in enumerate(release.domain.slices()) for place in range(cut.start, cut.stop)}
+    return list(dict.fromkeys(owner[place] for place in ranking))
+
+
+def _unit_errors(release: "Release") -> FloatArray:
+    """Return the errors of the centres in the unit ball's coordinates; of a category, a common one for all of them."""
+    relative = release.center_errors / release.frame.scale
+    if not isinstance(release.domain, ColumnDomain):
+        return np.asarray(relative)
+    parts = zip(release.domain.slices(), release.domain.parts(release.scaling), strict=True)
+    means = [(relative[:, cut].mean(axis=1, keepdims=True), part.dimension) for cut, part in parts]
+    return np.concatenate([np.repeat(mean, dimension, axis=1) for mean, dimension in means], axis=1)
+
+
+def _published_axes(release: "Release", axes: FloatArray) -> list[FloatArray]:
+    """Return how much each published number grows along an axis."""
+    if not isinstance(release.domain, ColumnDomain):
+        return list(axes.T)
+    frame, small = release.frame, 1e-6
+    middle = frame.to_unit(frame.center[None])
+    moved = (frame.from_unit(middle + small * axes.T) - frame.center) / frame.scale / small
+    return list(moved)
+
+
+def _loadings(columns: tuple[str, ...], axis: FloatArray) -> list[list[Any]]:
+    """Name the columns an axis consists of, the most important first."""
+    order = np.argsort(-np.abs(axis), kind="stable")[:NAMED_COLUMNS]
+    least = LEAST_LOADING * np.abs(axis).max(initial=0.0)
+    return [[columns[index], float(axis[index])] for index in order if abs(axis[index]) > least]

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a terminal and a notebook show of a synopsis: its grid, its noise, and the guarantee in words."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cloister.card import Card
+from cloister.domain import Date
+from cloister.release import date_of, guarantee_words
+from cloister.text import count_of, number, with_error
+
+if TYPE_CHECKING:
+    from cloister.synopsis._synopsis import Synopsis
+
+__all__ = ["place_words", "synopsis_card"]
+
+
+def place_words(synopsis: "Synopsis", axis: int, value: float) -> str:
+    """Return a value of a column as people write it: a number to four digits, or a date."""
+    declared = None if synopsis.declared is None else synopsis.declared.columns[axis]
+    return date_of(declared, value) if isinstance(declared, Date) else number(float(f"{value:.4g}"))
+
+
+def synopsis_card(synopsis: "Synopsis") -> Card:
+    """Return the columns with the cells that cut them."""
+    low, high = np.atleast_1d(synopsis.domain.low), np.atleast_1d(synopsis.domain.high)
+    ends = zip(synopsis.columns, low.tolist(), high.tolist(), synopsis.cells, strict=True)
+    rows = [
+        (name, place_words(synopsis, axis, first), place_words(synopsis, axis, last), str(count))
+        for axis, (name, first, last, count) in enumerate(ends)
+    ]
+    value, error = with_error(synopsis.n_rows, synopsis.n_rows_error)
+    rows_words = f"{value} (public)" if synopsis.n_rows_error == 0 else f"{value} ± {error}"
+    cells = count_of(int(synopsis.noisy_counts.size), "cell")
+    return Card(
+        title=f"Synopsis: a grid of {cells} in {count_of(synopsis.n_features, 'column')}",
+        heads=("column", "from", "to", "cells"),
+        rows=rows,
+        sentences=[
+            f"Rows: {rows_words}. Noise of standard deviation {synopsis.sigma:.3g} in each cell.",
+            *guarantee_words(synopsis.receipt),
+        ],
+        nouns=("column", "property"),
+    )

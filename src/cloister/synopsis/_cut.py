@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weighted k-means of the cells of a synopsis as a release, and a warning where there are fewer cells than clusters."""
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cloister import validate
+from cloister.algorithms import cluster_cells
+from cloister.exceptions import AccuracyWarning
+from cloister.privacy import Entropy
+from cloister.release import Release, library_versions
+from cloister.synopsis._cells import cell_points, judge_clusters
+
+if TYPE_CHECKING:
+    from cloister.synopsis._synopsis import Synopsis
+
+__all__ = ["LARGEST_N_CLUSTERS", "cut_cells", "warn_of_few_cells"]
+
+LARGEST_N_CLUSTERS = 1 << 20
+WHERE = "Synopsis.kmeans"
+CELLS_PER_CLUSTER = 4  # of the grid that a warning recommends
+
+
+def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representatives: str, random_state: int | None) -> Release:
+    """Cluster the cells of a synopsis, weighted by their counts."""
+    count = validate.integer(f"{WHERE}.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
+    restarts = validate.integer(f"{WHERE}.n_init", n_init, low=1)
+    generator = Entropy(random_state, where=f"{WHERE}.random_state").public_generator()
+    weights, frame = synopsis.weights, synopsis.frame
+    half_widths, mass = frame.half_widths, np.maximum(weights.ravel(), 0.0)
+    assert half_widths is not None
+    points = cell_points(half_widths, weights, sigma=synopsis.sigma, representatives=representatives)
+    centers = cluster_cells(points, mass, count, generator, restarts=restarts, half_widths=half_widths)
+    found = judge_clusters(points, mass, centers, sigma=synopsis.sigma)
+    return Release(
+        method="GridKMeans",
+        parameters={
+            "n_clusters": count,
+            "cells": list(synopsis.cells),
+            "counts": synopsis.counts,
+            "representatives": representatives,
+        },
+        cluster_centers=frame.from_unit(centers),
+        center_errors=found.center_errors * frame.scale,
+        cluster_counts=found.counts,
+        count_errors=found.count_errors,
+        domain=synopsis.declared or synopsis.domain,
+        scaling=synopsis.scaling,
+        receipt=synopsis.receipt,
+        feature_names=synopsis.feature_names,
+        cells=synopsis.column_cells,
+        steps=synopsis.steps,
+        versions=synopsis.versions or library_versions(),
+    )
+
+
+def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int, *, stacklevel: int = 3) -> None:
+    """Warn, from public numbers alone, where a grid cannot tell so many clusters apart."""
+    n_cells = synopsis.noisy_counts.size
+    if n_cells < n_clusters:
+        finer = math.ceil((CELLS_PER_CLUSTER * n_clusters) ** (1 / synopsis.n_features))
+        cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
+        warnings.warn(
+            f"{where}.n_clusters: {n_clusters:,} clusters of {cells}: the centres beyond one per cell lie at random places. "
+            f"Ask for at most {n_cells:,}, or fit a finer grid, such as rule={finer}.",
+            AccuracyWarning,
+            stacklevel=stacklevel,
+        )

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A warning where there are fewer cells than clusters: of public numbers alone, and after what was paid for is stored."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from cloister import AccuracyWarning, GridKMeans, GridSynopsis
+
+
+def test_more_clusters_than_cells_are_warned_of(by_hand):
+    synopsis = by_hand(np.ones((8, 8)))
+    words = (
+        r"Synopsis\.kmeans\.n_clusters: 65 clusters of 64 cells: .* Ask for at most 64, or fit a finer grid, such as rule=17\."
+    )
+    with pytest.warns(AccuracyWarning, match=words):
+        assert synopsis.kmeans(65, n_init=1).n_clusters == 65
+    with pytest.warns(AccuracyWarning, match=r"2 clusters of 1 cell: "):
+        by_hand(np.ones((1, 1))).kmeans(2)
+
+
+def test_as_many_cells_are_enough(by_hand):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AccuracyWarning)
+        assert by_hand(np.ones((8, 8))).kmeans(64, n_init=1).n_clusters == 64
+        GridKMeans(4, bounds=(0, 1), rule=2).fit(np.zeros((10, 2)))
+
+
+def test_the_recommended_grid_is_fine_enough(by_hand):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AccuracyWarning)
+        assert by_hand(np.ones((17, 17))).kmeans(65, n_init=1).n_clusters == 65
+
+
+def test_an_estimator_keeps_what_it_paid_for(generator):
+    rows = generator.random((50, 2))
+    model = GridKMeans(10, bounds=(0, 1), rule=3)
+    with pytest.warns(AccuracyWarning, match=r"GridKMeans\.n_clusters: 10 clusters of 9 cells"):
+        model.fit(rows)
+    strict = GridKMeans(10, bounds=(0, 1), rule=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AccuracyWarning)
+        with pytest.raises(AccuracyWarning):
+            strict.fit(rows)
+    assert strict.release_.n_clusters == strict.synopsis_.noisy_counts.size + 1
+
+
+def test_rows_do_not_change_the_warning(generator):
+    said = set()
+    for rows in (np.empty((0, 2)), generator.random((1, 2)), generator.random((500, 2))):
+        with pytest.warns(AccuracyWarning) as caught:
+            GridSynopsis(20, bounds=(0, 1), rule=4).fit(rows).kmeans()
+        said |= {str(one.message) for one in caught}
+    assert len(said) == 1
