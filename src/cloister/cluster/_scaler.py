@@ -108,6 +108,8 @@ class PrivateScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     scaling: str = "spread"
     neighbours: str = "add-remove"
     n_rows: int | None = None
+    dataset: str = ""
+    purpose: str = ""
     ledger: Ledger | None = None
     random_state: Any = None
     n_jobs: int | None = None
