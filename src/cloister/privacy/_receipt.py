@@ -149,23 +149,26 @@ class Receipt:
         return any(event.seeded for event in self.events)
 
     def explain(self) -> list[str]:
-        """Return sentences that say what was promised and which questions were answered."""
+        """Return sentences that say on what and what for, what was promised, which questions were answered, and who paid."""
+        lines = [*self._stated(), *self.promise()]
+        if self.ledger is not None:
+            lines.append(self.ledger.words())
+        if self.seeded:
+            lines.append("SEEDED: the noise can be drawn again from the seed. For tests and benchmarks, not for publication.")
+        return lines
+
+    def promise(self) -> list[str]:
+        """Return two sentences: what was promised, and which questions were answered at what cost."""
         who = {
             "add-remove": "adding or removing any one row",
             "replace": "replacing any one row by another",
         }[self.neighbours]
         names = Counter(event.question_name for event in self.events)
         questions = ", ".join(f"{times} x {name}" for name, times in names.items())
-        lines = [
-            *self._stated(),
+        return [
             f"Guarantee: {self.guarantee}. {who.capitalize()} changes the chance of any published result by no more than this.",
             f"Spent: {self.spent.describe(self.guarantee)}, in {len(self.events)} noisy answers ({questions}).",
         ]
-        if self.ledger is not None:
-            lines.append(self.ledger.words())
-        if self.seeded:
-            lines.append("SEEDED: the noise can be drawn again from the seed. For tests and benchmarks, not for publication.")
-        return lines
 
     def _stated(self) -> list[str]:
         """Return what whoever fitted said of the data set and the purpose."""

@@ -7,15 +7,17 @@ from typing import Any
 from cloister import validate
 from cloister.files import write_whole
 from cloister.release import Release
-from cloister.report._column_words import cell_words
-from cloister.report._figures import cluster_map
+from cloister.report._column_words import cell_words, missing_fact
 from cloister.report._format import count_of, with_error
+from cloister.report._heat import heat_of
+from cloister.report._maps import cluster_map
 from cloister.report._pages import Picture, render_page
 from cloister.report._source_target import source_target_html
 from cloister.report._steps import course_of
+from cloister.report._strips import strip_tables
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
-from cloister.report._tables import cell_table, number_table, shared_parts, strip_table
+from cloister.report._tables import cell_tables, number_tables, shared_parts
 from cloister.report._words import axis_words
 from cloister.synopsis import Synopsis
 
@@ -93,16 +95,20 @@ def render(summary: dict[str, Any]) -> str:
     if "source_target" in summary:
         return source_target_html(summary)
     picked = sorted(summary["table_ranking"][:DRAWN_COLUMNS])  # in their own order
+    drawn = cluster_map(summary)
     return render_page(
         "release.html",
         title=f"{count_of(summary['n_clusters'], 'cluster')} in {count_of(summary['n_columns'], 'column')}",
         summary=summary,
         facts=_facts(summary),
-        map=Picture("", cluster_map(summary["plane"], summary["clusters"])),
+        map=drawn,
+        map_picture=Picture("", drawn.svg),
+        heat=heat_of(summary),
         axes=[axis_words(*pair) for pair in zip(summary["plane"]["shares"], summary["plane"]["loadings"], strict=True)],
-        strips=strip_table(summary, picked),
-        numbers=number_table(summary) if len(picked) < summary["n_columns"] else None,
-        cells=cell_table(summary),
+        strips=strip_tables(summary, picked),
+        n_drawn=len(picked),
+        numbers=number_tables(summary) if len(picked) < summary["n_columns"] else None,
+        cells=cell_tables(summary["cells"]),
         cell_words=cell_words(summary["cells"]),
         shared=shared_parts(summary),
         course=course_of(summary),
@@ -120,4 +126,4 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     if "loss" in summary:
         value, spread = with_error(summary["loss"]["value"], summary["loss"]["error"])
         facts.insert(1, ("Mean squared distance", value, f"± {spread}"))
-    return facts
+    return [*facts, *missing_fact(summary["cells"])]
