@@ -7,15 +7,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from cloister.files import write_whole
-from cloister.report import render_page
+from cloister.report import Picture, render_page
 
+from ._ranking import Ranking, ranking_svg
 from ._stats import Estimate
 
-__all__ = ["Block", "Check", "Figure", "Section", "Table", "say", "say_ratio", "table_markdown", "write_page"]
+__all__ = ["Block", "Check", "Figure", "Head", "Section", "Table", "say", "say_ratio", "table_markdown", "write_page"]
 
-FIGURES, TABLES = "figures", "tables"
+FIGURES, TABLES, PAGE = "figures", "tables", Path("page.html")
+CHECKS = "Checks"
 TEMPLATES = Path(__file__).parent / "templates"
 WIDEST_WORD = 60  # letters, from which on a cell may break into lines
 
@@ -60,6 +63,7 @@ class Section:
     title: str
     blocks: Sequence[Block]
     checks: Sequence[Check] = field(default_factory=tuple)
+    ranking: Ranking | None = None
 
 
 def say(figure: Estimate | None, digits: int = 4) -> str:
@@ -79,35 +83,54 @@ def say_ratio(ratio: Estimate | None) -> str:
     return f"{ratio.value:.3f} ({max(ratio.low, 0.0):.3f} to {ratio.high:.3f})"
 
 
-def write_page(folder: Path, title: str, lead: Sequence[str], sections: Sequence[Section]) -> tuple[Path, Path]:
+@dataclass(frozen=True)
+class Head:
+    """What stands above a page: its title, a line over it, a few figures, and how it was run."""
+
+    title: str
+    over: str
+    facts: Sequence[tuple[str, str, str]]
+    lead: Sequence[str]
+
+
+def write_page(folder: Path, head: Head, sections: Sequence[Section]) -> tuple[Path, Path]:
     """Write page.md, page.html and each table as CSV; the figures must be there already."""
-    markdown, html = folder / "page.md", folder / "page.html"
+    markdown, html = folder / PAGE.with_suffix(".md"), folder / PAGE
     _write_tables(folder / TABLES, sections)
-    write_whole("bench", markdown, _markdown(title, lead, sections), overwrite=True)
-    write_whole("bench", html, _html(folder, title, lead, sections), overwrite=True)
+    write_whole("bench", markdown, _markdown(head, sections), overwrite=True)
+    write_whole("bench", html, _html(folder, head, sections), overwrite=True)
     return markdown, html
 
 
 def _write_tables(folder: Path, sections: Sequence[Section]) -> None:
     folder.mkdir(exist_ok=True)
     for section in sections:
-        for table in (block for block in section.blocks if isinstance(block, Table)):
+        for table in (block for block in _all_blocks(section) if isinstance(block, Table) and block.title != CHECKS):
             name = re.sub(r"[^a-z0-9]+", "-", f"{section.title.split(':')[0]} {table.title}".lower()).strip("-")
             with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
                 csv.writer(file).writerows([table.columns, *table.rows])
 
 
 def _all_blocks(section: Section) -> list[Block]:
-    return [*([_check_table(section.checks)] if section.checks else []), *section.blocks]
+    first = [] if section.ranking is None else [_ranking_table(section.ranking)]
+    return [*first, *([_check_table(section.checks)] if section.checks else []), *section.blocks]
+
+
+def _ranking_table(ranking: Ranking) -> Table:
+    rows = [
+        [str(place), rank.method, f"{rank.words}{ranking.unit}", f"{rank.wins} of {ranking.n_cases}"]
+        for place, rank in enumerate(ranking.ranks, start=1)
+    ]
+    return Table("Ranking", ["", "method", "mean", "lowest on"], rows, words=(1,), note=ranking.words, best=frozenset({(0, 1)}))
 
 
 def _check_table(checks: Sequence[Check]) -> Table:
     rows = [[check.what, check.value, check.bar, "ok" if check.ok else "MISSED"] for check in checks]
-    return Table("Checks", ["what", "found", "bar", ""], rows, words=(0, 3))
+    return Table(CHECKS, ["what", "found", "bar", ""], rows, words=(0, 3))
 
 
-def _markdown(title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
-    parts = [f"# {title}", *lead]
+def _markdown(head: Head, sections: Sequence[Section]) -> str:
+    parts = [f"# {head.title}", *head.lead]
     for section in sections:
         parts += [f"## {section.title}", *(_block_markdown(block) for block in _all_blocks(section))]
     return "\n\n".join(parts) + "\n"
@@ -134,16 +157,38 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _html(folder: Path, title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
+def _html(folder: Path, head: Head, sections: Sequence[Section]) -> str:
+    shown = [
+        {"title": section.title, "id": f"part-{place}", "blocks": _all_blocks(section)}
+        for place, section in enumerate(sections, start=1)
+    ]
+    rankings = [
+        (section.ranking, Picture("", ranking_svg(section.ranking)), one["id"])
+        for section, one in zip(sections, shown, strict=True)
+        if section.ranking is not None
+    ]
+    figures = [block for section in sections for block in section.blocks if isinstance(block, Figure)]
     return render_page(
         "page.html",
         folder=TEMPLATES,
-        title=title,
-        lead=lead,
-        sections=[{"title": section.title, "blocks": _all_blocks(section)} for section in sections],
+        title=head.title,
+        over=head.over,
+        facts=head.facts,
+        lead=head.lead,
+        sections=shown,
+        rankings=rankings,
+        head=None if rankings or not figures else figures[0],
+        others=_other_pages(folder),
         picture=lambda name: base64.b64encode((folder / FIGURES / f"{name}.svg").read_bytes()).decode(),
         classes=_classes,
     )
+
+
+def _other_pages(folder: Path) -> list[tuple[str, str]]:
+    """Return names and addresses of the pages that lie beside this one, as a run of several suites leaves them."""
+    here = folder.resolve()
+    found = sorted(path.parent.name for path in here.parent.glob(f"*/{PAGE}") if path.parent.name != here.name)
+    return [(name, f"../{quote(name)}/{PAGE}") for name in found]
 
 
 def _classes(text: str, index: int, table: Table) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ._errors import BenchError
-from ._page import Check, Section, write_page
+from ._methods import LIMITS
+from ._page import Check, Head, Section, write_page
 from ._results import Results, open_results
 from .suites import SUITES
 
@@ -39,8 +40,25 @@ def make_page(folder: Path) -> Page:
                 sections.append(suite.section(mine, folder))
     if not sections:
         raise BenchError(f"{str(folder)!r} holds failures only: {results.records[0].get('reason')}. Look there first.")
-    markdown, html = write_page(folder, "Cloister: benchmark", _lead(results), sections)
+    markdown, html = write_page(folder, _head(results, sections), sections)
     return Page(markdown, html, tuple(sections))
+
+
+def _head(results: Results, sections: list[Section]) -> Head:
+    last: dict[str, Any] = results.records[-1]
+    checks = [check for section in sections for check in section.checks]
+    missed = sum(not check.ok for check in checks)
+    methods = [name for name in results.names("method") if name not in LIMITS]
+    facts = [
+        ("Fits", f"{len(results.good):,}", f"{len(results.failed):,} failed"),
+        ("Private methods", f"{len(methods):,}", ""),
+        ("Data sets", f"{len(results.names('data')):,}", ""),
+    ]
+    if checks:
+        facts.append(("Checks", f"{missed:,} missed" if missed else "all met", f"of {len(checks):,}"))
+    over = f"Cloister {last.get('versions', {}).get('cloister', '')} · {str(last.get('when', ''))[:10]}"
+    title = f"Benchmark: {sections[0].title}" if len(sections) == 1 else "Cloister: benchmark"
+    return Head(title, over, facts, _lead(results))
 
 
 def _suites_of(results: Results) -> set[str]:

@@ -19,10 +19,11 @@ from .._data import DataSet
 from .._errors import BenchError
 from .._generate import clusters
 from .._jobs import Choice, Context, Job, Plan
-from .._methods import LIMIT, METHODS, find_method
+from .._methods import LIMIT, LIMITS, METHODS, find_method
 from .._page import Block, Check, Figure, Section, Table, say, say_ratio
 from .._papers import cells_printed, wcss_printed
 from .._plots import Panel, draw_panels
+from .._ranking import TIMES, Ranking, rank_methods
 from .._results import Cell, Results
 from .._stats import Estimate, ratio_of
 from ._base import Suite, chosen_names, failures, turn_by_turn
@@ -101,7 +102,7 @@ class Grids(Suite):
             _eugkm_wins(ratios),
             *failures(results),
         ]
-        return Section(self.title, blocks, [_cells_check(), *_loss_checks(ratios)])
+        return Section(self.title, blocks, [_cells_check(), *_loss_checks(ratios)], _ranking(cells))
 
 
 def measure_grid(job: Job, context: Context) -> dict[str, Any]:
@@ -151,6 +152,17 @@ def _ratios(cells: dict[tuple[str, str], Cell]) -> dict[tuple[Shape, float], Est
                 if epsilon in rival.losses:
                     found[_shape(name), epsilon] = ratio_of(cell.at(epsilon), rival.at(epsilon))
     return found
+
+
+def _ranking(cells: dict[tuple[str, str], Cell]) -> Ranking | None:
+    figures = {
+        ((name, epsilon), method): cell.at(epsilon).value / cells[name, LIMIT].at(None).value
+        for (name, method), cell in cells.items()
+        if method not in LIMITS and (name, LIMIT) in cells
+        for epsilon in cell.epsilons
+    }
+    what = "Loss over that of k-means without privacy"
+    return rank_methods(figures, what=what, cases="configurations and epsilons", unit=TIMES, base=1.0)
 
 
 def _means(ratios: dict[tuple[Shape, float], Estimate]) -> Table:

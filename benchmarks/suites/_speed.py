@@ -10,6 +10,7 @@ from .._jobs import Choice, Context, Job, Plan
 from .._methods import LIMITS, ONE_START
 from .._page import Block, Check, Figure, Section, Table, say, say_ratio
 from .._plots import draw_marks
+from .._ranking import rank_methods
 from .._results import Results
 from .._stats import mean_of, ratio_of
 from .._transcription import pe_means
@@ -77,7 +78,9 @@ class Speed(Suite):
             Table(f"Loss of these fits, epsilon {EPSILON:g}", ["data", *methods], worth),
             *failures(results),
         ]
-        return Section(self.title, blocks, _checks(results, seconds))
+        private = {key: min(spent) for key, spent in seconds.items() if key[1] not in LIMITS}
+        ranking = rank_methods(private, what="Processor seconds of a fit", unit=" s")
+        return Section(self.title, blocks, _checks(results, seconds), ranking)
 
 
 def measure_speed(job: Job, context: Context) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from .._methods import METHODS
 from .._page import Block, Check, Figure, Section, Table, say, say_ratio
 from .._papers import Row, table1
 from .._plots import Panel, draw_marks, draw_panels
+from .._ranking import TIMES, Ranking, rank_methods
 from .._results import Results
 from .._sources import ORIGINS, sources
 from .._stats import differs, mean_of
@@ -72,7 +73,13 @@ class Table1(Suite):
             *([_times(board, results)] if board.methods else []),
             *failures(results),
         ]
-        return Section(self.title, blocks, _checks(board))
+        return Section(self.title, blocks, _checks(board), _ranking(board))
+
+
+def _ranking(board: Board) -> Ranking | None:
+    ratios = {key: figure.value / board.limits[key[0]] for key, figure in board.figures.items() if board.limits.get(key[0])}
+    ours = {key: ratio for key, ratio in ratios.items() if key[1] in board.methods}
+    return rank_methods(ours, what="Loss over that of k-means without privacy", unit=TIMES, base=1.0)
 
 
 def _overview(board: Board) -> Table:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cloister.forecast import compare, plan
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
     from cloister.release import Release, load_release
+    from cloister.report import write_report
     from cloister.synopsis import Synopsis, load_synopsis
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "load_synopsis",
     "open_rows",
     "plan",
+    "write_report",
 ]
 
 _HOMES = {
@@ -80,6 +82,7 @@ _HOMES = {
     "cloister.forecast": ("compare", "plan"),
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),
     "cloister.release": ("Release", "load_release"),
+    "cloister.report": ("write_report",),
     "cloister.synopsis": ("Synopsis", "load_synopsis"),
 }
 

@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 
 from cloister.exceptions import ParameterError
 
-__all__ = ["boolean", "columns", "integer", "is_word", "items", "number", "one_of", "refuse"]
+__all__ = ["boolean", "columns", "integer", "is_word", "items", "number", "one_of", "refuse", "text"]
 
 MOST_LISTED = 50  # columns in an error
+LONGEST_TEXT = 200  # characters of a name or a purpose
 
 
 def refuse(where: str, rule: str, value: object, *, remedy: str) -> NoReturn:
@@ -99,6 +100,14 @@ def boolean(where: str, value: object) -> bool:
     if not isinstance(value, bool):
         refuse(where, "True or False", value, remedy="Pass True or False.")
     return value
+
+
+def text(where: str, value: object, *, longest: int = LONGEST_TEXT) -> str:
+    """Return `value` if it is text of one line that can be printed; it may be empty."""
+    if not isinstance(value, str) or len(value) > longest or not value.isprintable():
+        rule = f"text of at most {longest} characters, in one line and without control characters"
+        refuse(where, rule, value, remedy="Pass a short text, or leave it out.")
+    return str(value)
 
 
 def _as_int(value: object) -> int | None:

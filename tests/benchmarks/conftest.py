@@ -59,7 +59,7 @@ def made_up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     generator = np.random.default_rng(int(request.config.getoption("--seed")))
 
     def write(*, factor: float = 1.0, n_repeats: int = 4) -> Path:
-        folder = tmp_path_factory.mktemp("made-up")
+        folder = tmp_path_factory.mktemp("made-up") / "table1-quick"
         with Store(folder) as store:
             store.note_run({"suite": "table1", "left_out": ["adult: adult.npz is missing."]})
             for data, limit in LIMITS.items():

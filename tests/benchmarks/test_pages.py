@@ -82,7 +82,8 @@ def test_a_page_is_made_even_if_every_private_method_failed(made_up):
 def test_the_html_page_needs_nothing_else(page):
     text = (page / "page.html").read_text()
     assert "<script" not in text
-    assert not re.findall(r"(?:src|href)=\"(?!data:)", text)
+    assert not re.findall(r"src=\"(?!data:)|href=\"(?!data:|#)", text)
+    assert all(f'id="{place}"' in text for place in re.findall(r"href=\"#([^\"]+)", text))
     assert text.count("data:image/svg+xml;base64,") == len(list((page / "figures").glob("*.svg"))) > 0
 
 

@@ -112,3 +112,28 @@ def test_a_part_may_be_set_aside_for_pure_fits(run: Run, tmp_path: Path) -> None
 def test_a_missing_ledger_is_refused(refused: Run, tmp_path: Path, command: str) -> None:
     refused("ledger", command, tmp_path / "none", match="there is no file")
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("command", [("fit",), ("synopsis", "fit")], ids=" ".join)
+def test_data_set_and_purpose_are_shown(run: Run, table: Path, ledger: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    stated, output = ("--name", "Ward [red]3", "--purpose", "planning <b>"), tmp_path / "published.json"
+    paid = ("--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger, "--seed", 1)
+    run(*command, table, "-k", 1, *paid)
+    printed = run(*command, table, "-k", 1, *paid, *stated, "-o", output).stdout
+    shown = run(*command[:-1], "show", output).stdout
+    listed = run("ledger", "show", ledger).stdout
+    for words in (printed, shown):
+        assert "Data set: Ward [red]3" in words
+        assert "Purpose: planning <b>" in words
+        assert "Spent before: epsilon " in words
+    assert "Ward [red]3" in listed
+    assert "planning <b>" in listed
+    accounts = json.loads(run("ledger", "show", ledger, "--json").stdout)["accounts"]
+    assert [account.get("dataset") for account in accounts] == [None, "Ward [red]3"]
+
+
+def test_a_name_of_two_lines_is_refused_before_anything_is_spent(refused: Run, table: Path, ledger: Path) -> None:
+    options = ("-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger, "--name", "two\nlines")
+    before = ledger.read_bytes()
+    refused("fit", table, *options, match="dataset: expected text of at most 200 characters, in one line")
+    assert ledger.read_bytes() == before

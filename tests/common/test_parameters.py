@@ -68,6 +68,11 @@ WRONG = {
         (-1, r"expected an integer from 0 to \d+, got -1\. Pass the number of rows if it is public"),
         *((value, INTEGER) for value in (1.5, "many")),
     ],
+    "dataset": [
+        ("two\nlines", r"expected text of at most 200 characters, in one line .*, got 'two\\nlines'\. Pass a short text"),
+        *((value, r"expected text of at most 200 characters") for value in ("x" * 201, "\x1b[31m", None, 3, b"patients")),
+    ],
+    "purpose": [(value, r"expected text of at most 200 characters") for value in ("x" * 201, "a\x00b", None, ["research"])],
     "ledger": [
         ("budget.sqlite", r"expected a Ledger or None, got 'budget\.sqlite'\. Use Ledger\.open"),
         (1.0, r"expected a Ledger or None"),

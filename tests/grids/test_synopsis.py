@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from cloister import GDP, ZCDP, ApproxDP, Box, GridSynopsis, PureDP
+from cloister import GDP, ZCDP, ApproxDP, Box, GridSynopsis, Ledger, PureDP
 from cloister.exceptions import ParameterError, ReleaseError
 
 # -- range counts --------------------------------------------------------------------------------------------------------
@@ -154,6 +154,19 @@ def test_disjoint_tables_are_added(fit, rows):
     assert both.receipt.guarantee == PureDP(2.0)  # the weaker one holds for everybody
     assert right.merge(left).receipt.guarantee == PureDP(2.0)
     assert both.receipt.seeded
+
+
+@pytest.mark.parametrize("rows", ["disjoint", "same"])
+def test_a_merged_receipt_names_both_data_sets(rows):
+    def fit(**stated):
+        options = {"epsilon": 1.0, "bounds": (0, 1), "rule": 2, "n_rows": 10, "ledger": Ledger(epsilon=2.0, delta=0.0)}
+        return GridSynopsis(2, **options, **stated).fit(np.full((10, 2), 0.5)).synopsis_
+
+    one, other = fit(dataset="north", purpose="planning"), fit(dataset="south", purpose="planning")
+    receipt = one.merge(other, rows=rows).receipt
+    assert (receipt.dataset, receipt.purpose, receipt.ledger) == ("north; south", "planning", None)
+    long = fit(dataset="n" * 200).merge(fit(dataset="s"), rows=rows).receipt.dataset
+    assert long == "n" * 197 + "..."
 
 
 def test_one_table_asked_twice_is_averaged_and_adds_up(fit, rows):

@@ -124,6 +124,8 @@ def private_options(command: Any) -> Any:
         ),
         COLUMNS,
         file_options,
+        click.option("--name", default="", help="What the data set is called. Public: kept in ledger, release and report."),
+        click.option("--purpose", default="", help="What the fit is for. Public: kept in ledger, release and report."),
         click.option("--ledger", metavar="PATH", help="Take the budget from this ledger ('cloister ledger create')."),
         neighbours_option(f"{NEIGHBOURS_HELP} Default: as in the ledger, else add-remove.", default=None),
         click.option(

@@ -32,6 +32,7 @@ __all__ = [
 
 FEW_COLUMNS = 8  # up to so many are all printed, on two lines if need be; of more, as many as fit
 CELL_WIDTH = 17
+STATED = {"dataset": "data set", "stated_purpose": "purpose"}  # what a user said of a fit
 UNWRAPPED_WIDTH = 160  # where output is no terminal
 
 
@@ -179,14 +180,15 @@ def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> No
     if not summary["accounts"]:
         console.print("No fit has used it yet.")
         return
-    table = _table(
-        [("account", False), ("purpose", False), ("day", False), ("answers", True), ("counts as", False), ("", False)]
-    )
+    stated = [name for name in STATED if any(name in account for account in summary["accounts"])]
+    heads = ["account", "method", *(STATED[name] for name in stated), "day", "answers", "counts as", ""]
+    table = _table([(head, head == "answers") for head in heads])
     for account in summary["accounts"]:
         state = "open: counts with all it reserved" if account["open"] else "closed"
         table.add_row(
             account["account"],
             plain_text(account["purpose"]),
+            *(plain_text(account.get(name, "-")) for name in stated),
             account["when"],
             str(account["events"]),
             account["cost"],

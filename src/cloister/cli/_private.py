@@ -109,6 +109,8 @@ def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[
         "n_clusters": options["clusters"],
         "neighbours": options["neighbours"] or (ledger.neighbours if ledger is not None else "add-remove"),
         "n_rows": options["n_rows"],
+        "dataset": options["name"],
+        "purpose": options["purpose"],
         "ledger": ledger,
         "random_state": options["seed"],
         "n_jobs": options["jobs"],

@@ -73,6 +73,8 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     bounds: Any = None
     neighbours: str = "add-remove"
     n_rows: int | None = None
+    dataset: str = ""
+    purpose: str = ""
     ledger: Ledger | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -121,7 +123,8 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         self._refuse_noise_that_cannot_be_drawn(request, first, setting)
         self._warn_of_empty_promises(request)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
-        account = ledger.reserve(request.cost, purpose=self._owner, relation=request.relation)
+        stated = {"dataset": self.dataset, "stated_purpose": self.purpose}
+        account = ledger.reserve(request.cost, purpose=self._owner, relation=request.relation, **stated)
         bar = progress or self._new_progress()
         vault = Vault(
             rows,
@@ -138,6 +141,8 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
                 done = self._ask_all(_Followed(vault.ask, bar), vault.use, request, first, setting, bar)
         finally:
             receipt = vault.close(request.guarantee)
+        balance = None if self.ledger is None else ledger.balance(account.identity)
+        receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
         steps = _records(done.plan, self._decisions(done.outcome), receipt)
         ready = done.ready
@@ -271,6 +276,8 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         if self.ledger is not None and not isinstance(self.ledger, Ledger):
             validate.refuse(self._where("ledger"), "a Ledger or None", self.ledger, remedy="Use Ledger.open(path).")
         validate.boolean(self._where("progress"), self.progress)
+        for name in ("dataset", "purpose"):
+            validate.text(self._where(name), getattr(self, name))
         return Request(
             n_clusters=n_clusters,
             guarantee=guarantee,
@@ -359,7 +366,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
 
     def _public_parameters(self) -> dict[str, Any]:
-        hidden = {"bounds", "guarantee", "ledger", "n_jobs", "progress", "random_state"}
+        hidden = {"bounds", "dataset", "guarantee", "ledger", "n_jobs", "progress", "purpose", "random_state"}
         if self.guarantee is not None:
             hidden |= {"epsilon", "delta"}  # replaced by the guarantee, which the receipt holds
         return {name: _plain(value) for name, value in self.get_params(deep=False).items() if name not in hidden}

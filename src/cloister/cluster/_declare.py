@@ -76,6 +76,13 @@ _PARAMETERS = (
         first=False,
     ),
     _Part(
+        ("dataset", "purpose"),
+        "dataset, purpose : str, default={dataset} and {purpose}\n"
+        "    What the data set is called and what the fit is for: public words that ledger, release and report keep. They\n"
+        "    change no result.",
+        first=False,
+    ),
+    _Part(
         ("ledger",),
         "ledger : Ledger, optional\n    A budget shared with other fits; the fit is refused where it does not fit.",
         first=False,

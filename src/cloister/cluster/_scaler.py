@@ -109,6 +109,8 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
     scaling: str = "spread"
     neighbours: str = "add-remove"
     n_rows: int | None = None
+    dataset: str = ""
+    purpose: str = ""
     ledger: Ledger | None = None
     random_state: Any = None
     n_jobs: int | None = None

@@ -74,7 +74,8 @@ def add_beyond(
     missing = len(counts) - len(beyond.count_errors)
     centers = np.hypot(noise, np.concatenate([beyond.center_errors, np.zeros((missing, noise.shape[1]))]))
     unseen = ~stands_out(np.minimum(counts, n_rows), count_noise)
-    part = np.where(unseen, 1.0, min(1.0, np.count_nonzero(unseen) / max(np.count_nonzero(~unseen), 1)))
+    n_unseen = int(np.count_nonzero(unseen))
+    part = np.where(unseen, 1.0, min(1.0, n_unseen / max(len(unseen) - n_unseen, 1)))
     centers = np.hypot(centers, np.sqrt(part)[:, None] * hidden)
     stability = None
     if beyond.stability is not None:

@@ -27,9 +27,10 @@ from cloister.privacy._accounting import Tally, left_of
 from cloister.privacy._events import Event, event_from_line, today
 from cloister.privacy._guarantees import Cost, Guarantee
 from cloister.privacy._ledger_file import as_ledger_errors, file_exists, ledger_path, publish_file, refuse_missing
-from cloister.privacy._ledger_state import LedgerState, refuse_unless_it_fits
+from cloister.privacy._ledger_state import LedgerState, balance_of, refuse_unless_it_fits
 from cloister.privacy._ledger_store import LedgerStore
 from cloister.privacy._ledger_terms import Terms, first_line, given_terms
+from cloister.privacy._receipt import LedgerBalance
 
 __all__ = ["Ledger"]
 
@@ -278,8 +279,12 @@ class Ledger:
 
     # -- what a ledger does ---------------------------------------------------------------------------------------------
 
-    def reserve(self, cost: Cost, *, purpose: str, relation: Relation) -> "Account":
+    def reserve(
+        self, cost: Cost, *, purpose: str, relation: Relation, dataset: str = "", stated_purpose: str = ""
+    ) -> "Account":
         """Set aside `cost` for one fit and return the account it debits.
+
+        `purpose` is the name of the method; `dataset` and `stated_purpose` are what the user says of data and purpose.
 
         Raises
         ------
@@ -299,10 +304,22 @@ class Ledger:
                     f"{relation.value!r}. Pass neighbours={state.relation.value!r} or another ledger."
                 )
             refuse_unless_it_fits(state, cost)
-            return {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": cost.to_dict()}
+            given = {"dataset": dataset, "stated_purpose": stated_purpose}
+            stated = {name: words for name, words in given.items() if words}
+            own = {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": cost.to_dict()}
+            return {**own, **stated}
 
         self._store.append(line)
         return Account(self._store, identity)
+
+    def balance(self, account: str) -> LedgerBalance:
+        """Return where an account, given by its name, stands: what was spent before it, its own part, and what is left."""
+        state = self._store.refresh()
+        if account not in state.accounts:
+            raise LedgerError(
+                f"Ledger.balance: expected an account of this ledger, got {account!r}. Pass the account of a receipt."
+            )
+        return balance_of(state, account)
 
     def close(self) -> None:
         """Close the file; what was debited stays debited."""

@@ -4,14 +4,16 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from cloister import validate
 from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Composition, Tally, left_of
 from cloister.privacy._convert import guarantee_from_dict
 from cloister.privacy._events import LINE_VERSION, day_of, event_from_line
 from cloister.privacy._guarantees import Cost, Guarantee
+from cloister.privacy._receipt import LedgerBalance
 
-__all__ = ["AccountState", "LedgerState", "refuse_unless_it_fits"]
+__all__ = ["AccountState", "LedgerState", "balance_of", "refuse_unless_it_fits"]
 
 
 @dataclass
@@ -25,6 +27,8 @@ class AccountState:
     debits: Tally = field(default_factory=Tally)
     events: int = 0
     closed: bool = False
+    dataset: str = ""
+    stated_purpose: str = ""
 
     def covers(self, cost: Cost) -> bool:
         """Whether a further debit fits into the reservation."""
@@ -43,6 +47,7 @@ class AccountState:
     def to_dict(self, budget: Guarantee, composition: Composition) -> dict[str, Any]:
         """Return the account as plain data, in the terms of the budget."""
         tally = self.counts_as(composition)
+        given = {"dataset": self.dataset, "stated_purpose": self.stated_purpose}
         return {
             "account": self.identity,
             "purpose": self.purpose,
@@ -50,6 +55,7 @@ class AccountState:
             "events": self.events,
             "cost": "nothing" if tally.empty else tally.describe(budget),
             "open": not self.closed,
+            **{name: words for name, words in given.items() if words},
         }
 
 
@@ -85,7 +91,14 @@ class LedgerState:
                 raise TypeError("a reservation is GDP or PureDP")
             if identity in self.accounts:
                 raise ValueError("an account opened again would forget its debits")
-            self.accounts[identity] = AccountState(identity, line["purpose"], cost, day_of(line["when"]))
+            self.accounts[identity] = AccountState(
+                identity,
+                line["purpose"],
+                cost,
+                day_of(line["when"]),
+                dataset=str(line.get("dataset", "")),
+                stated_purpose=str(line.get("stated_purpose", "")),
+            )
         elif kind == "debit":
             account = self.accounts[identity]
             if account.closed:
@@ -106,6 +119,24 @@ class LedgerState:
         for account in self.accounts.values():
             total = total + account.counts_as(self.composition)
         return total
+
+
+def balance_of(state: LedgerState, identity: str) -> LedgerBalance:
+    """Return where an account stands in its ledger: what was spent before it was opened, its own part, and what is left."""
+    before, budget, composition = Tally(), state.budget, state.composition
+    for account in state.accounts.values():
+        if account.identity == identity:
+            break
+        before = before + account.counts_as(composition)
+    own, spent = state.accounts[identity].counts_as(composition), state.spent()
+    slow = composition.planned and bool(spent.pure)  # each look would compose distributions
+
+    def words(tally: Tally) -> str:
+        return "nothing" if tally.empty else tally.describe(budget, composition=composition)
+
+    left = None if slow else left_of(budget, spent, composition=composition)
+    name = "".join(letter for letter in state.name if letter.isprintable())[: validate.LONGEST_TEXT]
+    return LedgerBalance(name=name, budget=budget, before=words(before), fit=words(own), left=left)
 
 
 def refuse_unless_it_fits(state: LedgerState, cost: Cost) -> None:

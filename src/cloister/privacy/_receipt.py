@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user keeps of a fit: the guarantee it promised, every event, and what they add up to."""
+"""What the user keeps of a fit: the guarantee it promised, every event, and what they add up to; on what, and what for."""
 
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from cloister import validate
 from cloister.domain import Relation
 from cloister.exceptions import LedgerError
 from cloister.privacy._accounting import Tally
@@ -12,7 +13,79 @@ from cloister.privacy._convert import guarantee_from_dict
 from cloister.privacy._events import Event, event_from_line
 from cloister.privacy._guarantees import Guarantee
 
-__all__ = ["Receipt"]
+__all__ = ["LedgerBalance", "Receipt"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerBalance:
+    """Where a fit left the ledger that paid for it, in the terms of the ledger's budget. Holds no path.
+
+    Parameters
+    ----------
+    name : str
+        What the ledger is called.
+    budget : PureDP, ApproxDP, ZCDP or GDP
+        Its total.
+    before : str
+        What the fits before this one count as.
+    fit : str
+        What this fit counts as.
+    left : float, optional
+        The largest further fit that would not have been refused when this one ended; None where nobody computed it.
+
+    Notes
+    -----
+    **Privacy.** Public numbers: what was spent, never an answer.
+
+    Examples
+    --------
+    >>> from cloister.privacy import PureDP
+    >>> print(LedgerBalance(name="2026", budget=PureDP(2.0), before="epsilon 0.5", fit="epsilon 1", left=0.5).words())
+    Ledger 2026: epsilon = 2 (pure) in all. Spent before: epsilon 0.5. This fit: epsilon 1. Left then: epsilon 0.5.
+    """
+
+    name: str
+    budget: Guarantee
+    before: str
+    fit: str
+    left: float | None = None
+
+    @property
+    def left_words(self) -> str:
+        """What was left, in the terms of the budget."""
+        if self.left is None:
+            return "see the ledger"
+        at = f" at delta {self.budget.stated_delta:.3g}" if self.budget.stated_delta else ""
+        return f"{self.budget.parameter} {self.left:.4g}{at}"
+
+    def words(self) -> str:
+        """Say all of it in one line."""
+        title = f"Ledger {self.name}" if self.name else "Ledger"
+        parts = [f"{self.budget} in all", f"Spent before: {self.before}", f"This fit: {self.fit}"]
+        return f"{title}: {'. '.join(parts)}. Left then: {self.left_words}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the balance as plain data."""
+        return {
+            "name": self.name,
+            "budget": self.budget.to_dict(),
+            "before": self.before,
+            "fit": self.fit,
+            "left": self.left,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "LedgerBalance":
+        """Read what ``to_dict`` wrote."""
+        before, fit = (validate.text(f"Receipt.ledger.{name}", data[name]) for name in ("before", "fit"))
+        left = data["left"]
+        return cls(
+            name=validate.text("Receipt.ledger.name", data["name"]),
+            budget=guarantee_from_dict(data["budget"]),
+            before=before,
+            fit=fit,
+            left=None if left is None else validate.number("Receipt.ledger.left", left, low=0.0),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +102,10 @@ class Receipt:
         Every noisy answer.
     account : str
         The fit's name in its ledger.
+    dataset, purpose : str
+        What the data set is called and what the fit is for, in the words of whoever fitted; empty where nobody said.
+    ledger : LedgerBalance, optional
+        Where the fit left the ledger that paid for it, if it was a shared one.
 
     Notes
     -----
@@ -46,6 +123,9 @@ class Receipt:
     neighbours: str
     events: tuple[Event, ...]
     account: str = ""
+    dataset: str = ""
+    purpose: str = ""
+    ledger: LedgerBalance | None = None
 
     def __post_init__(self) -> None:
         if not self.spent.fits(self.guarantee):
@@ -69,24 +149,38 @@ class Receipt:
         return any(event.seeded for event in self.events)
 
     def explain(self) -> list[str]:
-        """Return sentences that say what was promised and which questions were answered."""
+        """Return sentences that say on what and what for, what was promised, which questions were answered, and who paid."""
+        lines = [*self._stated(), *self.promise()]
+        if self.ledger is not None:
+            lines.append(self.ledger.words())
+        if self.seeded:
+            lines.append("SEEDED: the noise can be drawn again from the seed. For tests and benchmarks, not for publication.")
+        return lines
+
+    def promise(self) -> list[str]:
+        """Return two sentences: what was promised, and which questions were answered at what cost."""
         who = {
             "add-remove": "adding or removing any one row",
             "replace": "replacing any one row by another",
         }[self.neighbours]
         names = Counter(event.question_name for event in self.events)
         questions = ", ".join(f"{times} x {name}" for name, times in names.items())
-        lines = [
+        return [
             f"Guarantee: {self.guarantee}. {who.capitalize()} changes the chance of any published result by no more than this.",
             f"Spent: {self.spent.describe(self.guarantee)}, in {len(self.events)} noisy answers ({questions}).",
         ]
-        if self.seeded:
-            lines.append("SEEDED: the noise can be drawn again from the seed. For tests and benchmarks, not for publication.")
-        return lines
+
+    def _stated(self) -> list[str]:
+        """Return what whoever fitted said of the data set and the purpose."""
+        pairs = (("Data set", self.dataset), ("Purpose", self.purpose))
+        return [f"{title}: {words}" for title, words in pairs if words]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the receipt as plain data."""
+        stated = {name: words for name, words in (("dataset", self.dataset), ("purpose", self.purpose)) if words}
         return {
+            **stated,
+            **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
             "guarantee": self.guarantee.to_dict(),
             "neighbours": self.neighbours,
             "account": self.account,
@@ -105,5 +199,8 @@ class Receipt:
             guarantee=guarantee_from_dict(data["guarantee"]),
             neighbours=neighbours,
             account=str(data.get("account", "")),
+            dataset=validate.text("Receipt.dataset", data.get("dataset", "")),
+            purpose=validate.text("Receipt.purpose", data.get("purpose", "")),
+            ledger=None if data.get("ledger") is None else LedgerBalance.from_dict(data["ledger"]),
             events=events,
         )

@@ -5,6 +5,7 @@ The command line and the page write the same words, made from what :func:`summar
 """
 
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,15 @@ __all__ = [
     "found_words",
     "is_noticed",
     "largest_levels",
+    "missing_fact",
     "percent",
     "table_of",
 ]
 
 GUESS = "guess"  # bounds that were taken because nothing stood out of the noise
 FOUND_WORDS = {"noise": "bounds found with noise", GUESS: "bounds taken, as nothing stood out of the noise"}
-NOTICED = 2.0  # standard errors above which a part is mentioned
+NOTICED = 2.0  # standard errors above which a part is mentioned, at least
+FALSE_ALARMS = 0.05  # chance that, by noise alone, any part of any column is mentioned
 MORE = "..."
 PLACES = {"middle": "the middle", "own": "a place of their own"}
 
@@ -100,9 +103,10 @@ def _rounded(value: float) -> str:
 # -- words -----------------------------------------------------------------------------------------------------------------
 
 
-def is_noticed(part: float, error: float) -> bool:
-    """Whether a noisy part stands out from the noise."""
-    return part > NOTICED * error
+def is_noticed(part: float, cells: Mapping[str, Any]) -> bool:
+    """Whether a noisy part stands out from the noise, among all parts of all columns."""
+    largest = NormalDist().inv_cdf(1 - FALSE_ALARMS / (2 * len(cells["columns"])))
+    return part > max(NOTICED, largest) * float(cells["error"])
 
 
 def cell_words(cells: Mapping[str, Any] | None) -> str:
@@ -111,7 +115,7 @@ def cell_words(cells: Mapping[str, Any] | None) -> str:
         return ""
     error, noticed = cells["error"], []
     for one in cells["columns"]:
-        parts = [(kind, one[kind]) for kind in ("missing", "outside") if is_noticed(one[kind], error)]
+        parts = [(kind, one[kind]) for kind in ("missing", "outside") if is_noticed(one[kind], cells)]
         words = " and ".join(f"{percent(part, error)[0]} % {kind}" for kind, part in parts)
         placed = f" (put at {one['placed']})" if parts and parts[0][0] == "missing" else ""
         if parts:
@@ -120,6 +124,21 @@ def cell_words(cells: Mapping[str, Any] | None) -> str:
     if not noticed:
         return f"Missing or outside the bounds: in no column a part that stands out from the noise (± {spread} %)."
     return f"Missing or outside the bounds, ± {spread} %: {'; '.join(noticed)}."
+
+
+def missing_fact(cells: Mapping[str, Any] | None) -> list[tuple[str, str, str]]:
+    """Return the largest part that was missing, and the largest that was outside, as one entry of the page's head."""
+    if cells is None or not cells["columns"]:
+        return []
+    found = []
+    for kind in ("missing", "outside"):
+        most = max(cells["columns"], key=lambda one: one[kind])
+        noticed = is_noticed(most[kind], cells)
+        share = f"{percent(most[kind], cells['error'])[0]} %" if noticed else "none noticed"
+        found.append((share, plain_text(most["name"]) if noticed else ""))
+    (missing, where), (outside, edge) = found
+    words = f"of {where}; " if where else ""
+    return [("Missing", missing, f"{words}outside bounds: {outside}{f' of {edge}' if edge else ''}")]
 
 
 def found_words(table: Sequence[Mapping[str, Any]]) -> str:

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from cloister.report._format import number, plain_text, with_error
+from cloister.report._format import number, plain_text
 
 __all__ = [
     "MAP_WIDTH",
     "WHISKER",
     "Chart",
     "Point",
-    "cluster_map",
     "count_bar",
     "count_chart",
     "fit_map",
@@ -30,10 +29,8 @@ __all__ = [
 Point = tuple[float, float]
 
 WHISKER = 1.96  # standard errors: about 95 %
-MAP_WIDTH, MAP_MARGIN = 520.0, 34.0
+MAP_WIDTH = 520.0
 MAP_TALLEST = 0.8  # height over width
-LARGEST_BUBBLE = 30.0
-LABELLED_BUBBLES = 40
 PANEL = 200.0
 CHART_WIDTH, CHART_HEIGHT = 460.0, 150.0
 
@@ -58,29 +55,6 @@ def count_bar(value: float, error: float, *, low: float, high: float) -> str:
         '<svg class="strip" viewBox="0 0 120 16" preserveAspectRatio="none" aria-hidden="true">'
         f'<path class="bar" d="M{zero} 8H{end}"/><path class="whisker" d="M{left} 8H{right}"/>'
         f'<path class="rule" d="M{zero} 2v12"/></svg>'
-    )
-
-
-def cluster_map(plane: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> str:
-    """Draw the centres on their first two principal axes; the area of a bubble is its noisy count."""
-    positions = [(float(x), float(y)) for x, y in plane["positions"]]
-    largest = max(max(cluster["count"] for cluster in clusters), 1.0)
-    crowd = LARGEST_BUBBLE * min(1.0, math.sqrt(12 / len(clusters)))
-    radii = [crowd * math.sqrt(max(cluster["count"], 0.0) / largest) for cluster in clusters]
-    place, height = fit_map(positions, crowd + MAP_MARGIN)
-    named = set(sorted(range(len(clusters)), key=lambda index: -radii[index])[:LABELLED_BUBBLES])
-    marks = []
-    for index in sorted(range(len(clusters)), key=lambda index: -radii[index]):
-        spread = [WHISKER * place.scale * float(one) for one in plane["errors"][index]]
-        marks.append(_bubble(clusters[index], place(positions[index]), radii[index], spread, named=index in named))
-    x, y = place((0.0, 0.0))
-    return (
-        f'<svg class="map" viewBox="0 0 {MAP_WIDTH:g} {height:.0f}" role="img" aria-label="Cluster centres on their first two '
-        'principal axes">'
-        f'<path class="rule" d="M8 {y:.1f}H{MAP_WIDTH - 8:g}M{x:.1f} 8V{height - 8:.1f}"/>'
-        f'<text class="axis" x="{MAP_WIDTH - 8:g}" y="{y - 5:.1f}" text-anchor="end">axis 1</text>'
-        f'<text class="axis" x="{x + 5:.1f}" y="18">axis 2</text>'
-        f"{''.join(marks)}</svg>"
     )
 
 
@@ -239,26 +213,6 @@ def _nice(value: float) -> float:
 
 
 # -- marks --------------------------------------------------------------------------------------------------------------
-
-
-def _bubble(cluster: dict[str, Any], at: Point, radius: float, spread: Sequence[float], *, named: bool) -> str:
-    x, y = at
-    label = str(cluster["label"])
-    count, error = with_error(cluster["count"], cluster["count_error"])
-    if radius > 0:
-        body = f'<circle class="bubble" cx="{x:.1f}" cy="{y:.1f}" r="{max(radius, 2.5):.1f}"/>'
-    else:
-        body = f'<path class="hollow" d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5 -5z"/>'
-    wide, tall = spread
-    lines = f"M{x - wide:.1f} {y:.1f}h{2 * wide:.1f}M{x:.1f} {y - tall:.1f}v{2 * tall:.1f}"
-    cross = f'<path class="whisker" d="{lines}"/>'
-    if not named:
-        text = ""
-    elif radius >= 20:
-        text = f'<text class="name" x="{x:.1f}" y="{y - 5:.1f}" text-anchor="middle">{label}</text>'
-    else:
-        text = f'<text class="name" x="{x + max(0.75 * radius, 4) + 3:.1f}" y="{y - max(0.75 * radius, 4):.1f}">{label}</text>'
-    return f"<g><title>Cluster {label}: about {count} ± {error} rows</title>{body}{cross}{text}</g>"
 
 
 def _panel(panel: dict[str, Any], place: _Place) -> str:

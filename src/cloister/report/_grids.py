@@ -96,7 +96,7 @@ def elbow(choice: dict[str, Any]) -> str:
     at, height = chart.x(numbers.index(best)), chart.y(choice["held_out"][numbers.index(best)])
     mark = (
         f'<circle class="ring" cx="{at:.1f}" cy="{height:.1f}" r="8"/>'
-        f'<text class="name" x="{at + 11:.1f}" y="{height - 9:.1f}">best: {best}</text>'
+        f'<text class="name" x="{at + 4:.1f}" y="{chart.y(choice["loss"][numbers.index(best)]) - 13:.1f}">best: {best}</text>'
     )
     return chart.svg(
         f'<path class="even" d="{line(choice["even"])}"/><path class="line" d="{line(choice["loss"])}"/>{"".join(rings)}'

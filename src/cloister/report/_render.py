@@ -4,17 +4,20 @@
 import os
 from typing import Any
 
+from cloister import validate
 from cloister.files import write_whole
 from cloister.release import Release
-from cloister.report._column_words import cell_words
-from cloister.report._figures import cluster_map
+from cloister.report._column_words import cell_words, missing_fact
 from cloister.report._format import count_of, with_error
+from cloister.report._heat import heat_of
+from cloister.report._maps import cluster_map
 from cloister.report._pages import Picture, render_page
 from cloister.report._source_target import source_target_html
 from cloister.report._steps import course_of
+from cloister.report._strips import strip_tables
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
-from cloister.report._tables import cell_table, number_table, shared_parts, strip_table
+from cloister.report._tables import cell_tables, number_tables, shared_parts
 from cloister.report._words import axis_words
 from cloister.synopsis import Synopsis
 
@@ -23,22 +26,29 @@ __all__ = ["render", "report_html", "write_report"]
 DRAWN_COLUMNS = 16  # columns with strips; of more, those that tell clusters apart best
 
 
-def write_report(published: Release | Synopsis, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write the report of a release or a synopsis to one HTML file.
+def write_report(published: object, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write the report of a release, a synopsis or a fitted model to one HTML file, which opens offline.
 
     Parameters
     ----------
-    published : Release or Synopsis
-        What a fit published.
+    published : Release, Synopsis or fitted estimator
+        What a fit published; of an estimator its `release_`, or its `synopsis_` where it has no centres.
     path : str or path
         Where to write.
     overwrite : bool, default=False
         Whether a file that exists is replaced, once the new one is complete.
 
+    Returns
+    -------
+    None
+        The file is written whole or not at all.
+
     Raises
     ------
     ReleaseError
         If the file exists and may not be overwritten, or cannot be written.
+    ParameterError
+        If `published` is none of these, or an estimator that was not fitted.
 
     Notes
     -----
@@ -47,13 +57,24 @@ def write_report(published: Release | Synopsis, path: str | os.PathLike[str], *,
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from cloister import PEMeans
+    >>> from cloister import PEMeans, write_report
     >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(model.release_, pathlib.Path(folder) / "report.html")
+    ...     write_report(model, pathlib.Path(folder) / "report.html")
     """
-    html = synopsis_html(published) if isinstance(published, Synopsis) else report_html(published)
+    found = _published(published)
+    html = synopsis_html(found) if isinstance(found, Synopsis) else report_html(found)
     write_whole("write_report", path, html, overwrite=overwrite)
+
+
+def _published(value: object) -> Release | Synopsis:
+    """Return a release or a synopsis, also of a model that holds one."""
+    held = (value, getattr(value, "release_", None), getattr(value, "synopsis_", None))
+    found = next((one for one in held if isinstance(one, Release | Synopsis)), None)
+    if found is None:
+        rule, remedy = "a release, a synopsis or a fitted model", "Pass model.fit(rows), or its release_."
+        validate.refuse("write_report.published", rule, type(value).__name__, remedy=remedy)
+    return found
 
 
 def report_html(release: Release) -> str:
@@ -74,16 +95,20 @@ def render(summary: dict[str, Any]) -> str:
     if "source_target" in summary:
         return source_target_html(summary)
     picked = sorted(summary["table_ranking"][:DRAWN_COLUMNS])  # in their own order
+    drawn = cluster_map(summary)
     return render_page(
         "release.html",
         title=f"{count_of(summary['n_clusters'], 'cluster')} in {count_of(summary['n_columns'], 'column')}",
         summary=summary,
         facts=_facts(summary),
-        map=Picture("", cluster_map(summary["plane"], summary["clusters"])),
+        map=drawn,
+        map_picture=Picture("", drawn.svg),
+        heat=heat_of(summary),
         axes=[axis_words(*pair) for pair in zip(summary["plane"]["shares"], summary["plane"]["loadings"], strict=True)],
-        strips=strip_table(summary, picked),
-        numbers=number_table(summary) if len(picked) < summary["n_columns"] else None,
-        cells=cell_table(summary),
+        strips=strip_tables(summary, picked),
+        n_drawn=len(picked),
+        numbers=number_tables(summary) if len(picked) < summary["n_columns"] else None,
+        cells=cell_tables(summary["cells"]),
         cell_words=cell_words(summary["cells"]),
         shared=shared_parts(summary),
         course=course_of(summary),
@@ -101,4 +126,4 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     if "loss" in summary:
         value, spread = with_error(summary["loss"]["value"], summary["loss"]["error"])
         facts.insert(1, ("Mean squared distance", value, f"± {spread}"))
-    return facts
+    return [*facts, *missing_fact(summary["cells"])]

@@ -2,7 +2,7 @@
 """The page of source-target clustering: a map of the public target, the chosen points and the sanitised source."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import escape
 from typing import Any
@@ -13,9 +13,12 @@ from cloister.algorithms import Plane, plane_of
 from cloister.domain import FloatArray
 from cloister.exceptions import ReleaseError
 from cloister.release import Release
+from cloister.report._axes import Axis
+from cloister.report._badges import Frame, badge_marks, place_badges
 from cloister.report._figures import MAP_WIDTH, Point, fit_map
 from cloister.report._format import count_of, number, plain_text
 from cloister.report._pages import Picture, Table, render_page
+from cloister.report._plot import Plot
 from cloister.report._steps import course_of
 from cloister.report._tables import shared_parts
 
@@ -26,6 +29,8 @@ LABELLED_POINTS = 40
 LISTED_COLUMNS = 16
 LARGEST_DIAMOND = 13.0  # half its width
 MARGIN = 30.0
+MAP_HEIGHT = 420.0
+BADGE = 12.0  # radius of a chosen point: two digits fit
 
 
 def source_target_summary(release: Release) -> dict[str, Any]:
@@ -83,6 +88,7 @@ def source_target_map(release: Release) -> dict[str, Any]:
         "counts": counts[drawn].tolist(),
         "n_source": len(source),
         "share": sum(plane.shares),
+        "in_units": width == 2,
         "axes": list(release.columns[:2]) if width == 2 else ["axis 1", "axis 2"] if width > 2 else [release.columns[0], ""],
     }
 
@@ -125,21 +131,41 @@ def _chosen(summary: dict[str, Any], picked: Sequence[int]) -> Table:
 
 def _picture(drawn: dict[str, Any]) -> str:
     target, chosen, source = ([(x, y) for x, y in drawn[name]] for name in ("target", "chosen", "source"))
+    label = "Target, chosen points and sanitised source"
+    if drawn["in_units"]:
+        plot = _plot(drawn["axes"], [*target, *chosen, *source])
+        return plot.svg(_marks(drawn, lambda point: plot.place(*point), plot.frame), label)
     place, height = fit_map([*target, *chosen, *source], MARGIN)
-    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in map(place, target))
-    largest = max([*drawn["counts"], 1.0])
-    crowd = LARGEST_DIAMOND * min(1.0, math.sqrt(25 / max(len(source), 1)))
-    diamonds = "".join(
-        _diamond(place(point), crowd * math.sqrt(max(count, 0.0) / largest), count)
-        for point, count in zip(source, drawn["counts"], strict=True)
-    )
+    frame = Frame(4.0, 4.0, MAP_WIDTH - 4, height - 4)
     across, up = (escape(plain_text(name)) if name else "" for name in drawn["axes"])
     return (
-        f'<svg class="map" viewBox="0 0 {MAP_WIDTH:g} {height:.0f}" role="img" aria-label="Target, chosen points and sanitised '
-        f'source"><path class="served" d="{dots}"/><g class="source">{diamonds}</g>{_badges([place(one) for one in chosen])}'
+        f'<svg class="map" viewBox="0 0 {MAP_WIDTH:g} {height:.0f}" role="img" aria-label="{label}">'
+        f"{_marks(drawn, place, frame)}"
         f'<text class="axis" x="{MAP_WIDTH - 8:g}" y="{height - 8:.0f}" text-anchor="end">{across}</text>'
         f'<text class="axis" transform="translate(16 8) rotate(-90)" text-anchor="end">{up}</text></svg>'
     )
+
+
+def _plot(names: Sequence[str], points: Sequence[Point]) -> Plot:
+    """Return two columns as axes that hold all points."""
+    axes = []
+    for name, values in zip(names, zip(*points, strict=True), strict=True):
+        extra = 0.04 * (max(values) - min(values)) or 1.0
+        axes.append(Axis(plain_text(name), min(values) - extra, max(values) + extra))
+    return Plot(axes[0], axes[1], MAP_HEIGHT)
+
+
+def _marks(drawn: dict[str, Any], place: Callable[[Point], Point], frame: Frame) -> str:
+    """Draw target, source and chosen points."""
+    target, chosen, source = ([place((x, y)) for x, y in drawn[name]] for name in ("target", "chosen", "source"))
+    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in target)
+    largest = max([*drawn["counts"], 1.0])
+    crowd = LARGEST_DIAMOND * min(1.0, math.sqrt(25 / max(len(source), 1)))
+    diamonds = "".join(
+        _diamond(point, crowd * math.sqrt(max(count, 0.0) / largest), count)
+        for point, count in zip(source, drawn["counts"], strict=True)
+    )
+    return f'<path class="served" d="{dots}"/><g class="source">{diamonds}</g>{_badges(chosen, frame)}'
 
 
 def _diamond(at: Point, half: float, count: float) -> str:
@@ -150,14 +176,11 @@ def _diamond(at: Point, half: float, count: float) -> str:
     )
 
 
-def _badges(points: Sequence[Point]) -> str:
+def _badges(points: Sequence[Point], frame: Frame) -> str:
     if len(points) > LABELLED_POINTS:
         return "".join(f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="4"/>' for x, y in points)
-    return "".join(
-        f'<g><title>Chosen point {label}</title><circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="9.5"/>'
-        f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle" font-weight="700">{label}</text></g>'
-        for label, (x, y) in enumerate(points)
-    )
+    badges = enumerate(place_badges(points, [BADGE] * len(points), frame))
+    return "".join(badge_marks(badge, str(label), kind="badge", title=f"Chosen point {label}") for label, badge in badges)
 
 
 def _plane(target: FloatArray) -> Plane:

@@ -7,13 +7,13 @@ Everything here is arithmetic on published numbers. Nothing is rounded; that is 
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from cloister.domain import Box, Category, ColumnDomain
 from cloister.privacy import Receipt, to_dict
 from cloister.release import Release, columns_of, plane_of_centers, rank_columns, rank_table
 from cloister.report._column_words import cells_of, table_of
 from cloister.report._loss import loss_summary
+from cloister.report._meaning import ledger_summary, meaning_of
 from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
 from cloister.report._steps import panels_of, steps_of
@@ -58,6 +58,7 @@ def summary(release: Release) -> dict[str, Any]:
         "bounds": _bounds(release),
         "domain": release.domain.to_dict()["kind"],
         "scaling": release.scaling,
+        "coordinates": _coordinates(release),
         "ranking": rank_columns(release),
         "table": table_of(release),
         "table_ranking": rank_table(release),
@@ -131,6 +132,21 @@ def _column_bounds(domain: ColumnDomain, index: int) -> list[list[float]]:
     return [list(domain.interval(index)), *[share] * (cut.stop - cut.start - 1)]
 
 
+def _coordinates(release: Release) -> list[dict[str, Any]]:
+    """Return what each number of a centre is, and its unit: the width of the bounds, or the spread where that was found."""
+    widths = [high - low for low, high in _bounds(release)]
+    kinds = ["number"] * release.n_features
+    domain = release.domain
+    if isinstance(domain, ColumnDomain):
+        for index, cut in enumerate(domain.slices()):
+            own = domain.columns[index].kind
+            kinds[cut] = [own if own in ("number", "date") else "share", *["share"] * (cut.stop - cut.start - 1)]
+            if domain.spreads is not None and np.isfinite(domain.spreads[index]) and domain.spreads[index] > 0:
+                widths[cut.start] = float(domain.spreads[index])
+    parts = zip(release.columns, kinds, widths, strict=True)
+    return [{"name": name, "kind": kind, "unit": width if width > 0 else 1.0} for name, kind, width in parts]
+
+
 def _clusters(release: Release) -> list[dict[str, Any]]:
     return [
         {
@@ -146,7 +162,7 @@ def _clusters(release: Release) -> list[dict[str, Any]]:
 
 
 def _receipt(receipt: Receipt) -> dict[str, Any]:
-    spent = receipt.spent
+    spent, meaning = receipt.spent, meaning_of(receipt)
     return {
         "guarantee": to_dict(receipt.guarantee),
         "guarantee_text": str(receipt.guarantee),
@@ -155,8 +171,12 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "seeded": receipt.seeded,
         "account": receipt.account,
         "explanation": receipt.explain(),
-        # Telling two neighbours apart is at most as easy as telling N(0, 1) from N(mu, 1): right with chance Phi(mu / 2).
-        "best_guess": float(ndtr(spent.all_mu / 2)),
+        "promised": receipt.promise(),
+        "dataset": receipt.dataset,
+        "purpose": receipt.purpose,
+        "ledger": ledger_summary(receipt),
+        "meaning": meaning,
+        "best_guess": meaning["best_guess"],
         "groups": group_events(receipt.events),
         "events": [event.to_line() for event in receipt.events],
     }

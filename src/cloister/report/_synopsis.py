@@ -9,8 +9,9 @@ from cloister.report._column_words import cell_words
 from cloister.report._format import count_of, plain_text, with_error
 from cloister.report._grids import bars, drawn_cells, elbow, heat_map
 from cloister.report._pages import Picture, render_page
+from cloister.report._strips import strip_tables
 from cloister.report._summary import rank_columns, summary, synopsis_summary
-from cloister.report._tables import shared_parts, strip_table
+from cloister.report._tables import cell_tables, shared_parts
 from cloister.synopsis import KChoice, Synopsis
 
 __all__ = ["synopsis_html"]
@@ -60,10 +61,11 @@ def synopsis_html(
         found=found,
         facts=_facts(about),
         cell_words=cell_words(about["cells_of_columns"]),
+        cells=cell_tables(about["cells_of_columns"]),
         grid=_grid(synopsis, release),
         choice=None if choice is None else choice.to_dict(),
         elbow=None if choice is None else Picture("", elbow(choice.to_dict())),
-        strips=strip_table(found, sorted(found["table_ranking"][:STRIPPED_COLUMNS])),
+        strips=strip_tables(found, sorted(found["table_ranking"][:STRIPPED_COLUMNS])),
         shared=shared_parts(about),
     )
 

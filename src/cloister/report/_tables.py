@@ -1,29 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages of releases and synopses share, as tables: centres with strips, the receipt's events, parameters, bounds."""
+"""What the pages of releases and synopses share, as tables: receipt and events, parameters, bounds, what was missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cloister.domain import days_of
 from cloister.privacy import MECHANISMS
-from cloister.report._column_words import (
-    column_words,
-    days_words,
-    declared_words,
-    found_words,
-    largest_levels,
-    percent,
-)
-from cloister.report._figures import count_bar, guess_meter, strip
-from cloister.report._format import count_of, number, span_of, with_error
+from cloister.report._column_words import column_words, declared_words, found_words, is_noticed
+from cloister.report._figures import guess_meter
+from cloister.report._format import number, span_of
+from cloister.report._meaning import SQUARES, chance_table, comparison_words, factor_words, ledger_table
 from cloister.report._pages import Picture, Table
+from cloister.report._strips import Cell, StripColumn, StripTable, share_line
 from cloister.report._words import QUESTIONS, promise, scaling_words, unit_of_protection
 
-__all__ = ["cell_table", "number_table", "shared_parts", "strip_table"]
+__all__ = ["CellTables", "cell_tables", "number_tables", "shared_parts"]
 
-TICKED_CLUSTERS = 12  # up to so many, every strip also marks the other centres
-DRAWN_LEVELS = 5  # of a category, those with the largest shares
+LISTED_COLUMNS = 12  # up to so many, all columns say what was missing
+LISTED_CLUSTERS = 6  # side by side, in a table of words
 LISTED_LEVELS = 8  # of a category, in a table of words
 SHAPES = {
     "box": "A box. Rows outside were moved to its edge.",
@@ -38,6 +32,13 @@ def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
     return {
         "receipt": receipt,
         "promise": promise(receipt),
+        "factor": factor_words(
+            receipt["meaning"], guarantee=receipt["guarantee_text"], change=unit_of_protection(receipt["neighbours"])
+        ),
+        "chances": chance_table(receipt["meaning"]),
+        "comparison": comparison_words(receipt["meaning"]),
+        "ledger": ledger_table(receipt["ledger"]),
+        "ledger_words": SQUARES,
         "meter": Picture("", guess_meter(receipt["best_guess"])),
         "groups": _group_table(receipt),
         "events": _event_table(receipt),
@@ -51,97 +52,52 @@ def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class Line:
-    """A number with its error and a picture of both; of a level its name before them."""
-
-    value: str
-    error: str
-    picture: Picture
-    name: str = ""
+def number_tables(summary: dict[str, Any]) -> list[Table]:
+    """Return all columns of all centres, in words, a few clusters at a time."""
+    clusters = summary["clusters"]
+    return [
+        _number_table(summary, clusters[start : start + LISTED_CLUSTERS]) for start in range(0, len(clusters), LISTED_CLUSTERS)
+    ]
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What a column is in one cluster: a line, or one for each of the largest levels."""
-
-    lines: Sequence[Line]
-    more: str = ""  # what is left out, or the part that is missing
-
-
-@dataclass(frozen=True)
-class StripTable:
-    """Centres, one a row: label, count and columns."""
-
-    columns: Sequence[tuple[str, str]]  # name, and bounds or what it is
-    rows: Sequence[tuple[int, Sequence[Cell]]]
-
-
-def strip_table(summary: dict[str, Any], picked: Sequence[int]) -> StripTable:
-    """Return the centres with a strip for each of the picked columns."""
-    clusters, table = summary["clusters"], summary["table"]
-    ends = [(c["count"] - 2 * c["count_error"], c["count"] + 2 * c["count_error"]) for c in clusters]
-    low, high = min(0.0, *(end[0] for end in ends)), max(1.0, *(end[1] for end in ends))
-    rows = []
-    for place, cluster in enumerate(clusters):
-        value, error = cluster["count"], cluster["count_error"]
-        count = Line(*with_error(value, error), Picture("", count_bar(value, error, low=low, high=high)))
-        cells = [_cell(table[index], [one["columns"][index] for one in clusters], place) for index in picked]
-        rows.append((cluster["label"], [Cell([count]), *cells]))
-    return StripTable([(table[index]["name"], _extent(table[index])) for index in picked], rows)
-
-
-def _extent(column: dict[str, Any]) -> str:
-    if column["type"] == "category":
-        return count_of(len(column["levels"]), "level")
-    return "share of yes" if column["type"] == "flag" else declared_words(column)[2]
-
-
-def _cell(column: dict[str, Any], clusters: Sequence[dict[str, Any]], place: int) -> Cell:
-    """Return a column in the words of its kind, with a strip across its bounds or a bar for each share."""
-    own = clusters[place]
-    missing = "missing {} % ± {} %".format(*percent(*own["missing"])) if "missing" in own else ""
-    if own["type"] == "category":
-        levels = largest_levels([(name, *pair) for name, pair in own["shares"].items()], DRAWN_LEVELS)
-        left = len(own["shares"]) - len(levels)
-        more = "; ".join(part for part in (f"{left:,} more level{'s' * (left > 1)}" if left else "", missing) if part)
-        return Cell([_share_line(share, error, name=name) for name, share, error in levels], more)
-    if own["type"] == "flag":
-        return Cell([_share_line(own["share"], own["error"])], missing)
-    low, high = (days_of(end) if isinstance(end, str) else end for end in (column["low"], column["high"]))
-    values = [days_of(one["value"]) if own["type"] == "date" else one["value"] for one in clusters]
-    error = own["error_days"] if own["type"] == "date" else own["error"]
-    others = [] if len(clusters) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != place]
-    drawn = Picture("", strip(values[place], error, low=low, high=high, others=others))
-    value, spread = (own["value"], days_words(error)) if own["type"] == "date" else with_error(own["value"], error)
-    return Cell([Line(value, spread, drawn)], missing)
-
-
-def _share_line(share: float, error: float, *, name: str = "") -> Line:
-    value, spread = percent(share, error)
-    return Line(f"{value} %", f"{spread} %", Picture("", count_bar(share, error, low=0.0, high=1.0)), name)
-
-
-def number_table(summary: dict[str, Any]) -> Table:
-    """Return all columns of all centres, in words."""
-    heads = ["Column", *(f"Cluster {cluster['label']}" for cluster in summary["clusters"])]
+def _number_table(summary: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> Table:
+    heads = ["Column", *(f"Cluster {cluster['label']}" for cluster in clusters)]
     rows = [
-        [one["name"], *(column_words(cluster["columns"][index], LISTED_LEVELS) for cluster in summary["clusters"])]
+        [one["name"], *(column_words(cluster["columns"][index], LISTED_LEVELS) for cluster in clusters)]
         for index, one in enumerate(summary["table"])
     ]
     return Table(heads, rows, numeric=range(1, len(heads)))
 
 
-def cell_table(summary: dict[str, Any]) -> Table | None:
+@dataclass(frozen=True)
+class CellTables:
+    """Columns where some part was missing or outside, and the others."""
+
+    noticed: StripTable | None
+    others: StripTable | None
+
+
+def cell_tables(cells: dict[str, Any] | None) -> CellTables | None:
     """Return what part of each column was missing or outside its bounds; None where nobody asked."""
-    cells = summary.get("cells")
     if cells is None:
         return None
-    rows = []
-    for one in cells["columns"]:
-        parts = [percent(one[kind], cells["error"]) for kind in ("missing", "outside")]
-        rows.append([one["name"], *(f"{value} % ± {error} %" for value, error in parts), one["placed"]])
-    return Table(["Column", "Missing", "Outside", "Missing values were placed at"], rows, numeric=(1, 2))
+    kinds = ("missing", "outside")
+    noticed = [one for one in cells["columns"] if any(is_noticed(one[kind], cells) for kind in kinds)]
+    others = [one for one in cells["columns"] if one not in noticed]
+    if len(cells["columns"]) <= LISTED_COLUMNS:
+        noticed, others = cells["columns"], []
+    return CellTables(_cell_table(noticed, cells["error"]), _cell_table(others, cells["error"]))
+
+
+def _cell_table(columns: Sequence[dict[str, Any]], error: float) -> StripTable | None:
+    if not columns:
+        return None
+    bars = [
+        StripColumn(kind.capitalize(), "of the rows", [Cell([share_line(one[kind], error)]) for one in columns])
+        for kind in ("missing", "outside")
+    ]
+    placed = StripColumn("Placed at", "missing values", [Cell([], one["placed"]) for one in columns])
+    return StripTable("Column", [one["name"] for one in columns], [*bars, placed])
 
 
 def _group_table(receipt: dict[str, Any]) -> Table:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two synopses as one: whether they fit together, and what their receipt is."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cloister import validate
@@ -27,7 +28,8 @@ def join_same(first: Receipt, second: Receipt) -> Receipt:
     """One table counted twice: the events add up, and so does what they cost."""
     both = first.spent + second.spent
     guarantee = GDP(both.all_mu) if both.mu_squared else PureDP(both.epsilon_sum)
-    return Receipt(guarantee=guarantee, neighbours=first.neighbours, events=first.events + second.events)
+    joined = Receipt(guarantee=guarantee, neighbours=first.neighbours, events=first.events + second.events)
+    return _stated(joined, first, second)
 
 
 def join_disjoint(first: Receipt, second: Receipt) -> Receipt:
@@ -36,7 +38,18 @@ def join_disjoint(first: Receipt, second: Receipt) -> Receipt:
         raise ReleaseError("Synopsis.merge: one of the two is seeded, for tests only. Merge synopses of one kind.")
     for receipt, other in ((first, second), (second, first)):
         if other.spent.fits(receipt.guarantee):
-            return receipt
+            return _stated(receipt, first, second)
     raise ReleaseError(
         f"Synopsis.merge: neither {first.guarantee} nor {second.guarantee} covers both. Merge synopses of one guarantee."
     )
+
+
+def _stated(joined: Receipt, first: Receipt, second: Receipt) -> Receipt:
+    """Return a receipt with what was said of both data sets and purposes, as far as it fits into one line."""
+
+    def both(one: str, other: str) -> str:
+        words = "; ".join(dict.fromkeys(part for part in (one, other) if part))
+        return words if len(words) <= validate.LONGEST_TEXT else words[: validate.LONGEST_TEXT - 3] + "..."
+
+    dataset, purpose = both(first.dataset, second.dataset), both(first.purpose, second.purpose)
+    return replace(joined, dataset=dataset, purpose=purpose, ledger=None)

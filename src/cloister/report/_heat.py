@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles of the clusters as a table of colours: how far each centre lies from the mean, column by column.
+
+The longer side of the table runs down the page. Colours are those of the style sheet, four steps to each side of the mean. A
+sign stands in cells that are too narrow for their value, so that the table can be read in grey.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cloister.domain import FloatArray, iso_date
+from cloister.report._column_words import days_words, percent
+from cloister.report._format import plain_text, with_error
+
+__all__ = ["HeatCell", "HeatTable", "heat_of"]
+
+FEWEST_COORDINATES = 3  # of fewer, the map says it all
+MOST_COORDINATES = 60  # of more, those that tell clusters apart best
+STEPS = 4
+NOTICED = 2.0  # standard errors: what lies nearer to the mean is not coloured
+WIDEST_WITH_VALUES = 12  # cells side by side that have room for their values
+UPRIGHT_HEADS = 8  # up to so many names stand side by side
+SIGNED = 2  # from this step on, a narrow cell has a sign
+MINUS = "\u2212"
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """A colour, what stands in the cell, and what it means in words."""
+
+    kind: str
+    words: str
+    title: str
+
+
+@dataclass(frozen=True)
+class HeatTable:
+    """A table of colours. `corner` says what runs down, `across` what runs across; `turned` heads stand upright."""
+
+    corner: str
+    across: str
+    heads: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[HeatCell]]]
+    legend: Sequence[tuple[str, str]]
+    unit: str
+    turned: bool
+    narrow: bool
+    left_out: int
+
+
+@dataclass(frozen=True)
+class _Profiles:
+    """Deviations from the mean in units of each coordinate, and the steps they are coloured in: (n_clusters, n_picked)."""
+
+    picked: Sequence[int]
+    deviations: FloatArray
+    steps: "np.typing.NDArray[np.int64]"
+    top: float
+
+
+def heat_of(summary: dict[str, Any]) -> HeatTable | None:
+    """Return the profiles of what :func:`summary` returned; None where there is one cluster or hardly a column."""
+    if summary["n_clusters"] < 2 or summary["n_features"] < FEWEST_COORDINATES:
+        return None
+    profiles, coordinates, unit = _profiles(summary), summary["coordinates"], _unit(summary)
+    clusters = summary["clusters"]
+    names = [plain_text(coordinates[index]["name"]) for index in profiles.picked]
+    labels = [str(cluster["label"]) for cluster in clusters]
+    down = len(names) >= len(labels)  # whether columns run down the page
+    heads = labels if down else names
+    narrow = len(heads) > WIDEST_WITH_VALUES
+    cells = [
+        [
+            _cell(cluster, coordinates[index], index, profiles, (place, position), unit, narrow=narrow)
+            for position, index in enumerate(profiles.picked)
+        ]
+        for place, cluster in enumerate(clusters)
+    ]
+    lines = list(zip(names, zip(*cells, strict=True), strict=True)) if down else list(zip(labels, cells, strict=True))
+    return HeatTable(
+        corner="Column" if down else "Cluster",
+        across="Cluster" if down else "Column",
+        heads=heads,
+        rows=[(name, list(line)) for name, line in lines],
+        legend=_legend(profiles.top),
+        unit=unit,
+        turned=not down and len(heads) > UPRIGHT_HEADS,
+        narrow=narrow,
+        left_out=summary["n_features"] - len(names),
+    )
+
+
+def _unit(summary: dict[str, Any]) -> str:
+    return "spread" if summary["scaling"] == "spread" else "range"
+
+
+def _profiles(summary: dict[str, Any]) -> _Profiles:
+    picked = sorted(summary["ranking"][:MOST_COORDINATES])
+    units = np.array([summary["coordinates"][index]["unit"] for index in picked])
+    centers, errors = (
+        np.array([cluster[name] for cluster in summary["clusters"]], dtype=np.float64)[:, picked]
+        for name in ("center", "center_error")
+    )
+    weights = np.maximum([cluster["count"] for cluster in summary["clusters"]], 0.0)
+    weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
+    deviations = (centers - weights @ centers) / units
+    noticed = np.abs(deviations) > NOTICED * errors / units
+    top = float(np.max(np.abs(deviations), where=noticed, initial=0.0))
+    steps = np.where(noticed, np.rint(STEPS * deviations / max(top, 1e-300)), 0.0).astype(np.int64)
+    return _Profiles(picked, deviations, steps, top)
+
+
+def _cell(
+    cluster: dict[str, Any],
+    coordinate: dict[str, Any],
+    index: int,
+    profiles: _Profiles,
+    place: tuple[int, int],
+    unit: str,
+    *,
+    narrow: bool,
+) -> HeatCell:
+    value, error = cluster["center"][index], cluster["center_error"][index]
+    deviation, step = float(profiles.deviations[place]), int(profiles.steps[place])
+    side = "above" if deviation > 0 else "below"
+    far = f"{abs(deviation):.2g} of the {unit} {side} the mean" if step else "about the mean"
+    title = f"Cluster {cluster['label']}, {plain_text(coordinate['name'])}: {_words(coordinate['kind'], value, error)}, {far}"
+    sign = ("+" if step > 0 else MINUS) if abs(step) >= SIGNED else ""
+    kind = "zero" if step == 0 else f"{'up' if step > 0 else 'down'}{abs(step)}"
+    return HeatCell(kind, sign if narrow else _brief(coordinate["kind"], value), title)
+
+
+def _words(kind: str, value: float, error: float) -> str:
+    if kind == "date":
+        return f"{iso_date(round(value))} ± {days_words(error)}"
+    return "{} % ± {} %".format(*percent(value, error)) if kind == "share" else "{} ± {}".format(*with_error(value, error))
+
+
+def _brief(kind: str, value: float) -> str:
+    """Return a value in few letters."""
+    if kind == "date":
+        return iso_date(round(value))[:7]
+    if kind == "share":
+        return f"{100 * value:.0f} %"
+    if value != 0 and not 1e-3 <= abs(value) < 1e5:
+        return f"{value:.1e}"
+    decimals = min(max(0, 2 - math.floor(math.log10(max(abs(value), 1e-3)))), 4)
+    text = f"{value:,.{decimals}f}"
+    return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", MINUS)
+
+
+def _legend(top: float) -> list[tuple[str, str]]:
+    """Return the steps, from far below to far above, with words at the ends and in the middle."""
+    below = [(f"down{step}", f"{MINUS}{top:.2g}" if step == STEPS else "") for step in range(STEPS, 0, -1)]
+    above = [(f"up{step}", f"+{top:.2g}" if step == STEPS else "") for step in range(1, STEPS + 1)]
+    return [*below, ("zero", "mean"), *above]

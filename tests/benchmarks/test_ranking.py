@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is best: the geometric mean over what all were measured on, in the right order, in the picture and on the page."""
+
+import re
+
+import pytest
+from benchmarks._ranking import TIMES, rank_methods, ranking_svg
+from benchmarks._report import make_page
+
+from .conftest import LEVELS
+
+FIGURES = {
+    ("a", "slow"): 4.0,
+    ("b", "slow"): 9.0,
+    ("a", "fast"): 1.0,
+    ("b", "fast"): 4.0,
+    ("c", "fast"): 100.0,  # on which the other was not measured
+    ("a", "rare <b>"): 0.1,
+}
+
+
+def test_methods_are_ranked_on_what_all_were_measured_on():
+    ranking = rank_methods(FIGURES, what="Loss")
+    assert [(rank.method, rank.wins) for rank in ranking.ranks] == [("fast", 2), ("slow", 0)]
+    assert [rank.value for rank in ranking.ranks] == pytest.approx([2.0, 6.0])
+    assert ranking.n_cases == 2
+    assert ranking.left_out == ["rare <b>"]
+    assert "over 2 data sets" in ranking.words
+    assert "fewer than half: rare <b>" in ranking.words
+
+
+@pytest.mark.parametrize(
+    "figures", [{}, {("a", "one"): 1.0}, {("a", "one"): 1.0, ("b", "two"): 1.0}, {("a", "x"): 0.0, ("a", "y"): 1.0}]
+)
+def test_nothing_is_ranked_that_cannot_be_compared(figures):
+    assert rank_methods(figures, what="Loss") is None
+
+
+def test_bars_are_as_long_as_the_figures_and_names_are_text():
+    figures = {("a", "<i>"): 1.5, ("a", "two"): 1.0, ("a", "three"): 4.0}
+    svg = ranking_svg(rank_methods(figures, what="Loss", unit=TIMES, base=1.0))
+    lengths = [float(one) for one in re.findall(r'd="M190 [\d.]+h([\d.]+)v', svg)]
+    assert lengths == sorted(lengths)
+    assert lengths[0] == 3.0  # the best loses nothing, and is still seen
+    assert "&lt;i&gt;" in svg
+    assert "1.50 \u00d7" in svg
+
+
+def test_the_page_begins_with_the_ranking(made_up):
+    page = make_page(made_up())
+    text = page.html.read_text()
+    order = re.findall(r'<text class="(?:first|method)"[^>]*>([^<]+)</text>', text)
+    assert order == sorted(LEVELS, key=LEVELS.get)
+    assert text.index("Who is best") < text.index("Contents") < text.index("Table I: area under the loss</h2>")
+    assert f"| 1 | **{order[0]}** |" in page.markdown.read_text()
+
+
+def test_pages_that_lie_side_by_side_are_linked(made_up):
+    folder = made_up()
+    assert "Other pages" not in make_page(folder).html.read_text()
+    beside = folder.parent / "grids & more"
+    beside.mkdir()
+    (beside / "page.html").write_text("")
+    text = make_page(folder).html.read_text()
+    assert '<a href="../grids%20%26%20more/page.html">grids &amp; more</a>' in text

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Name of the data set and purpose: kept by release, receipt and ledger, and without any effect on what is found."""
+
+import pytest
+
+from cloister import Ledger, PrivateScaler, Release, Synopsis
+from cloister.exceptions import ParameterError
+
+from ._cases import every_method, same
+
+STATED = {"dataset": "Ward 3, <2026>", "purpose": "Planning & staffing"}
+
+
+def published(model, case):
+    return model.synopsis_ if case.kind == "synopsis" else model.release_
+
+
+@every_method
+def test_words_change_no_result(case, rows):
+    assert same(case.fit(rows, random_state=1), case.fit(rows, random_state=1, **STATED))
+
+
+@every_method
+def test_words_and_balance_are_kept(case, rows):
+    ledger = Ledger(epsilon=4.0, delta=1e-6, name="people")
+    case.fit(rows, epsilon=0.5, ledger=ledger)
+    found = published(case.fit(rows, epsilon=0.5, ledger=ledger, **STATED), case)
+    again = type(found).from_dict(found.to_dict())
+    assert isinstance(again, Release | Synopsis)
+    for receipt in (found.receipt, again.receipt):
+        assert (receipt.dataset, receipt.purpose) == tuple(STATED.values())
+        assert receipt.ledger.name == "people"
+        assert receipt.ledger.left == ledger.left
+        assert receipt.ledger.before == receipt.ledger.fit == ledger.summary()["accounts"][0]["cost"]
+    assert "dataset" not in found.to_dict().get("parameters", {})
+    first, second = ledger.summary()["accounts"]
+    assert "dataset" not in first
+    assert (second["dataset"], second["stated_purpose"]) == tuple(STATED.values())
+
+
+@every_method
+def test_nothing_is_added_where_nothing_is_said(case, rows):
+    receipt = published(case.fit(rows), case).receipt
+    assert set(receipt.to_dict()) == {"guarantee", "neighbours", "account", "seeded", "events"}
+    assert receipt.ledger is None
+
+
+def test_the_scaler_keeps_them_too(rows):
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    receipt = PrivateScaler(ledger=ledger, **STATED).fit(rows).privacy_receipt_
+    assert (receipt.dataset, receipt.purpose) == tuple(STATED.values())
+    assert ledger.summary()["accounts"][0]["dataset"] == STATED["dataset"]
+
+
+def test_a_wrong_word_is_refused_before_anything_is_spent(rows):
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    with pytest.raises(ParameterError, match=r"dataset: expected text of at most 200 characters"):
+        PrivateScaler(ledger=ledger, dataset="two\nlines").fit(rows)
+    assert ledger.summary()["accounts"] == []
