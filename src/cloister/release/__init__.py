@@ -2,6 +2,7 @@
 """What a fit may publish, as one file that predicts again. Imports domain, privacy, data, files and nearest."""
 
 from cloister.release._cells import CellSummary
+from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import open_for
 from cloister.release._profile import columns_of, date_of
@@ -9,6 +10,9 @@ from cloister.release._release import Release, library_versions, load_release, r
 
 __all__ = [
     "CellSummary",
+    "ColumnProfile",
+    "Estimate",
+    "Profiles",
     "Release",
     "columns_of",
     "date_of",
