@@ -217,7 +217,7 @@ class _CleanBlock:
     """
 
     def __init__(self, block: Block, frame: Frame) -> None:
-        self.rows = frame.clean(block)
+        self.rows = frame.clean(block[:, : frame.n_raw])
         self.rows.setflags(write=False)  # every later question sees them as this one does
         self._last: tuple[NearestQuestion, IntArray] | None = None
 
@@ -248,9 +248,14 @@ class _Kernel:
 
     def __call__(self, block: Block | _CleanBlock) -> IntArray:
         if self.question.raw or not self.question.reads_values:
-            return self.question.exact(np.asarray(block))
+            return self.question.exact(self._cells(np.asarray(block)))
         clean = block if isinstance(block, _CleanBlock) else _CleanBlock(block, self.frame)
         return self.question.exact_by(clean.rows, clean.find)
+
+    def _cells(self, block: Block) -> Block:
+        """Return the raw cells of the columns that rows are compared by, which come first, or of all where it says so."""
+        whole = isinstance(self.question, Question) and self.question.whole_rows
+        return block if whole else block[:, : self.frame.n_raw]
 
     def merge(self, left: IntArray, right: IntArray) -> IntArray:
         """Join what two blocks answered."""

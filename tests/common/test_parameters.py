@@ -60,6 +60,14 @@ WRONG = {
         (0, rf"{NUMBER} above 0 and of at most 0\.5, got 0"),
         *((value, NUMBER) for value in (0.6, -0.1, math.nan, "half", None)),
     ],
+    "describe": [
+        (-0.1, rf"{NUMBER} of at least 0 and of at most 0\.9, got -0\.1\. Pass the part of the budget"),
+        *((value, NUMBER) for value in (0.91, math.nan, "all", None, True)),
+    ],
+    "describe_columns": [
+        (["income"], r"expected a mapping of columns to what they are, got \['income'\]\. Pass"),
+        ({"income": (0, 1)}, r"expected a share of the budget to describe columns with, got 'describe=0'\. Pass"),
+    ],
     "neighbours": [
         ("swap", r"expected one of 'add-remove', 'replace', got 'swap'"),
         (None, r"expected one of"),

@@ -20,9 +20,11 @@ from cloister.domain import Box, Category, Date, Flag, Number, Relation, as_doma
 from cloister.engines import ENGINES
 from cloister.privacy import Entropy
 from cloister.questions import (
+    ColumnBins,
     DistanceHistogram,
     GridCounts,
     NearestCounts,
+    NearestHistograms,
     NearestSquares,
     NearestSums,
     NeighbourMeans,
@@ -281,7 +283,9 @@ def noisy_answers(rows):
     ledger = Ledger(GDP(100.0))
     account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
     vault = Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0))
-    questions = (*QUESTIONS, NeighbourMeans(points=POINTS[:20], n_neighbors=5))
+    bins = (ColumnBins(low=-100.0, high=120.0, n_bins=11), ColumnBins.of_levels(7))
+    histograms = NearestHistograms(points=POINTS[:6], frame=FRAME, columns=(2, 0), bins=bins)
+    questions = (*QUESTIONS, NeighbourMeans(points=POINTS[:20], n_neighbors=5), histograms)
     single = [vault.ask(question, GDP(1.0)).value for question in questions]
     return [*single, *(answer.value for answer in vault.ask(QUESTIONS, [GDP(1.0)] * len(QUESTIONS)))]
 

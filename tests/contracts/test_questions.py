@@ -123,6 +123,28 @@ def raw_questions(seed):
         "nearest_missing_declared": questions.NearestMissing(
             points=random_points(seed, 4, declared.n_features), frame=declared, columns=(0, 2), lowest=np.array([-np.inf, 0.0])
         ),
+        **histogram_questions(seed, declared),
+    }
+
+
+def histogram_questions(seed, declared):
+    """Return histograms by nearest point: borders on which cells lie, ends that overflow, levels, columns beyond the frame."""
+    some, narrow = random_points(seed, 4, FEATURES), Box(-1.0, 1.0).spread(1).frame()
+    border, wide = {"low": -0.5, "high": 0.5, "n_bins": 4}, {"low": -1.7e308, "high": 1.7e308, "n_bins": 3}
+    levels = questions.ColumnBins.of_levels(2)
+    return {
+        "nearest_histograms": questions.NearestHistograms(
+            points=some, frame=FRAME, columns=tuple(range(FEATURES)), bins=(questions.ColumnBins(**border),) * FEATURES
+        ),
+        "nearest_histograms_declared": questions.NearestHistograms(
+            points=random_points(seed, 4, declared.n_features),
+            frame=declared,
+            columns=(2, 0),
+            bins=(levels, questions.ColumnBins(**wide)),
+        ),
+        "nearest_histograms_beyond_the_frame": questions.NearestHistograms(
+            points=some[:, :1], frame=narrow, columns=(1, 2), bins=(levels, questions.ColumnBins(**border))
+        ),
     }
 
 
@@ -325,6 +347,18 @@ def test_the_bounds_of_missing_cells_are_attained():
     moved = (question.exact(here) - question.exact(there)).ravel().astype(float)
     assert np.abs(moved).sum() == question.l1_sensitivity(Relation.REPLACE) == 4
     assert np.sqrt((moved**2).sum()) == question.l2_sensitivity(Relation.REPLACE) == 2
+
+
+def test_the_bounds_of_histograms_by_nearest_point_are_attained():
+    ends = {"points": np.array([[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]), "frame": FRAME, "columns": (0, 1, 2)}
+    question = questions.NearestHistograms(**ends, bins=(questions.ColumnBins(low=0.0, high=1.0, n_bins=2),) * FEATURES)
+    here, there = np.array([[1.0, 0.2, math.nan]]), np.array([[-1.0, 0.2, math.nan]])
+    for other in (there, np.array([[1.0, 0.9, 0.1]])):  # another point, or other bins of the same one
+        moved = (question.exact(here) - question.exact(other)).ravel().astype(float)
+        assert np.abs(moved).sum() <= question.l1_sensitivity(Relation.REPLACE) == 2 * FEATURES
+    moved = (question.exact(here) - question.exact(there)).ravel().astype(float)
+    assert np.abs(moved).sum() == question.l1_sensitivity(Relation.REPLACE)
+    assert np.sqrt((moved**2).sum()) == pytest.approx(question.l2_sensitivity(Relation.REPLACE), rel=1e-12)
 
 
 def distances(question, left, right):

@@ -21,6 +21,7 @@ from cloister.questions import (
     HashCounts,
     HashSums,
     NearestCounts,
+    NearestHistograms,
     NearestMissing,
     NearestSums,
     NeighbourMeans,
@@ -156,7 +157,7 @@ def test_replacing_a_row_costs_more_than_adding_one():
 
 
 def test_a_question_that_ignores_a_projection_takes_none():
-    raw = {CellStates, ColumnIntervals, ColumnMagnitudes, NearestMissing}
+    raw = {CellStates, ColumnIntervals, ColumnMagnitudes, NearestHistograms, NearestMissing}
     plain = {GridCounts, HashCounts, HashSums, NeighbourMeans, RowCount, SecondMoments} | raw
     public = {getattr(questions, name) for name in questions.__all__ if isinstance(getattr(questions, name), type)}
     concrete = {one for one in public if issubclass(one, Question) and not inspect.isabstract(one)}

@@ -16,8 +16,10 @@ from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
 from cloister.privacy import Entropy, Receipt
 from cloister.questions import (
     CellStates,
+    ColumnBins,
     DistanceHistogram,
     NearestCounts,
+    NearestHistograms,
     NearestSquares,
     NearestSums,
     NeighbourMeans,
@@ -204,6 +206,22 @@ def test_a_question_sees_raw_cells_where_it_says_so_and_clean_rows_otherwise(sin
     for _ in range(2):  # blocks that are kept of clean rows do not stand for raw ones, nor these for clean ones
         assert vault.ask(sums, GDP(1e7)).value[0] == pytest.approx(FRAME.clean(RAW).sum(axis=0), abs=1e-3)
         assert np.rint(vault.ask(states, GDP(1e7)).value).tolist() == [[2, 0, 2], [1, 2, 1]]
+
+
+def test_only_a_question_that_says_so_sees_columns_behind_those_of_the_frame():
+    table = np.array([[0.2, np.nan], [np.nan, 0.7], [0.9, 0.1], [0.8, 3.0]])
+    ledger, frame = Ledger(GDP(1e9)), Box(0.0, 1.0).spread(1).frame()
+    account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
+    given = {"frame": frame, "relation": Relation.ADD_REMOVE, "account": account, "entropy": Entropy(None)}
+    vault = Vault(open_rows(table, n_jobs=1), **given)
+    bins = (ColumnBins(low=0.0, high=1.0, n_bins=2),)
+    centers = frame.to_unit([[0.0], [1.0]])
+    for _ in range(2):  # clean rows are kept
+        assert np.rint(vault.ask(CellStates(low=np.zeros(1), high=np.ones(1)), GDP(1e7)).value).tolist() == [[3, 1, 0]]
+        sums = vault.ask(NearestSums(points=np.zeros((1, 1)), radius=1.0), GDP(1e7)).value
+        assert sums == pytest.approx(frame.clean(table[:, :1]).sum(axis=0)[None], abs=1e-3)
+        histograms = NearestHistograms(points=centers, frame=frame, columns=(1,), bins=bins)
+        assert np.rint(vault.ask(histograms, GDP(1e7)).value).tolist() == [[0, 1, 1], [1, 1, 0]]
 
 
 def test_another_public_map_is_used_from_then_on_and_nothing_is_returned(generator):

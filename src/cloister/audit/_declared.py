@@ -29,10 +29,17 @@ PEOPLE: dict[str, Any] = {
     "ward": Category(["north", "south", "3"], missing="own", weight=2),
 }
 NAMES = tuple(PEOPLE)
+CLUSTERED = ("age", "income", "glucose", "sex")
+DESCRIBED: dict[str, Any] = {
+    "bounds": {name: PEOPLE[name] for name in CLUSTERED},
+    "describe": 0.3,
+    "describe_columns": {name: one for name, one in PEOPLE.items() if name not in CLUSTERED},
+}
 SIZE = 400  # rows, of which many miss a value: all that may be asked of missing values is asked
 DECLARED: dict[str, tuple[str, Mapping[str, Any]]] = {  # how each is fitted: the estimator and its options
     "KMeans": ("KMeans", {"bounds": PEOPLE, "n_init": 2}),
     "KMeans, spread": ("KMeans", {"bounds": PEOPLE, "scaling": "spread", "bounds_share": 0.2, "n_init": 2}),
+    "KMeans, described": ("KMeans", {**DESCRIBED, "n_init": 2}),
     "LloydKMeans": ("LloydKMeans", {"bounds": PEOPLE, "n_rounds": 2}),
     "TreeKMeans": ("TreeKMeans", {"bounds": PEOPLE, **METHODS["TreeKMeans"].options}),
     "GridSynopsis": ("GridSynopsis", {"bounds": INTERVALS, "rule": 2}),

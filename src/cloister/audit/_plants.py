@@ -26,6 +26,7 @@ NOISY, TOGETHER, ASK = "cloister.vault:Vault._noisy", "cloister.vault:Vault._ask
 CLEAN, READ = "cloister.domain:Frame.clean", "cloister.data._backend:LocalRows._stream"
 CLEAN_DECLARED = "cloister.domain:ColumnFrame.clean"
 COLUMNS, MISSING = "cloister.questions._columns:ColumnHistograms", "cloister.questions._columns:NearestMissing"
+PROFILES = "cloister.questions._profiles:NearestHistograms"
 COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:ClippedSums"
 NEAREST = "cloister.questions._sums:NearestSums.exact_given"
 SQUARES = "cloister.questions._squares:NearestSquares"
@@ -280,7 +281,9 @@ def _plant(name: str, description: str, check: str, *changes: Change) -> tuple[s
 
 
 _WRONG_RELATION = tuple((f"{one}_sensitivity", _as_if_added) for one in (f"{COUNTS}.l1", f"{COUNTS}.l2", f"{SUMS}.l2"))
-_ONE_COLUMN = tuple((f"{one}.{norm}_sensitivity", _of_one_column) for one in (COLUMNS, MISSING) for norm in ("l1", "l2"))
+_ONE_COLUMN = tuple(
+    (f"{one}.{norm}_sensitivity", _of_one_column) for one in (COLUMNS, MISSING, PROFILES) for norm in ("l1", "l2")
+)
 PLANTS: dict[str, Plant] = dict(
     [
         _plant("noise-halved", "noise drawn at half its stated scale", "attacks", (DRAW, _halved)),

@@ -12,6 +12,7 @@ from cloister.cli._options import (
     RELEASE_OUTPUT,
     default_delta,
     delta_option,
+    describe_options,
     guarantee_options,
     method_lines,
     output_options,
@@ -29,6 +30,7 @@ __all__ = ["fit"]
 @METHOD
 @delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
 @guarantee_options
+@describe_options
 @RELEASE_OUTPUT
 @output_options
 def fit(data: str, method: str, **options: Any) -> None:
@@ -56,6 +58,8 @@ def fit(data: str, method: str, **options: Any) -> None:
       cloister fit patients.parquet -k 5 --epsilon 0.5 --bounds age=0:120 --bounds "glucose=40:320" \\
           --bounds "sex=f|m" --ledger budget.sqlite --output release.json --report report.html
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --output - | cloister show -
+      cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --describe 0.1 \\
+          --describe-columns "ward=general|cardiology|geriatrics" --report report.html
     """  # noqa: D301
     chosen = commands()[method]
 

@@ -24,6 +24,7 @@ __all__ = [
     "RenamedOption",
     "default_delta",
     "delta_option",
+    "describe_options",
     "file_options",
     "guarantee_options",
     "method_lines",
@@ -138,6 +139,26 @@ def private_options(command: Any) -> Any:
         click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler or Spark master. Default: this machine."),
         click.option("--n-rows", type=int, help="Number of rows, if it is public. Otherwise 2 % of the budget estimates it."),
         click.option("--seed", type=int, help="Repeat a run exactly. For tests: the result is stamped as not for publication."),
+    )(command)
+
+
+def describe_options(command: Any) -> Any:
+    """Add what says how clusters are described."""
+    return _together(
+        click.option(
+            "--describe",
+            type=float,
+            default=0.0,
+            show_default=True,
+            metavar="SHARE",
+            help="Part of the budget, such as 0.1, that says what the clusters look like: histograms of every column in each.",
+        ),
+        click.option(
+            "--describe-columns",
+            multiple=True,
+            metavar="BOUNDS",
+            help="Further columns to describe and never to cluster by, as in --bounds. May be repeated.",
+        ),
     )(command)
 
 

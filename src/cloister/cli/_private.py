@@ -3,7 +3,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._bounds import Bounds, read_bounds
+from cloister.cli._describe import described_parameters, read_described, refuse_clustered
 from cloister.cli._product import OutputOptions, Product, open_outputs, publish
 from cloister.exceptions import AccuracyWarning, LedgerError, ParameterError, PrivacyWarning
 
@@ -43,13 +44,15 @@ def fit_privately(
     """
     output = OutputOptions.read(options)
     output.check([("DATA", data), ("--ledger", options["ledger"])], output_ends=product.ends)
-    bounds = read_bounds(options["bounds"])
-    rows = open_table(data, bounds, split_names(options["columns"]), where="fit", **source_options(options))
+    bounds, described = read_bounds(options["bounds"]), read_described(options.get("describe_columns", ()))
+    columns = split_names(options["columns"])
+    rows = open_table(data, bounds, columns, described=described, where="fit", **source_options(options))
 
     def fit(ledger: "Ledger | None") -> Any:
         parameters = {
             **shared_parameters(ledger, options),
-            **domain_of(rows, bounds, options["scaling"]),
+            **domain_of(rows, bounds, options["scaling"], described=described),
+            **described_parameters(options, described),
             "epsilon": options["epsilon"],
             "delta": delta if options["delta"] is None else options["delta"],
         }
@@ -92,12 +95,12 @@ def _say_warning(message: str) -> None:
     click.echo(f"Warning: {' '.join(message.split())}", err=True)
 
 
-def domain_of(rows: "Rows", bounds: Bounds, scaling: str) -> dict[str, Any]:
+def domain_of(rows: "Rows", bounds: Bounds, scaling: str, *, described: Collection[str] = ()) -> dict[str, Any]:
     """Return the parameters that say what columns are, where rows may lie and how distances are measured."""
     from cloister.domain import Box
 
-    columns = rows.feature_names or ()
-    if not bounds.are_pairs:
+    columns = [name for name in rows.feature_names or () if name not in described]
+    if described or not bounds.are_pairs:
         return {"bounds": bounds.of(columns), "scaling": scaling}
     pairs = bounds.pairs(columns)
     return {"bounds": Box([low for low, _ in pairs], [high for _, high in pairs]), "scaling": scaling}
@@ -143,26 +146,40 @@ def file_settings(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in ("delimiter", "decimal", "encoding") if name in options}
 
 
-def open_table(data: str, bounds: Bounds, columns: list[str] | None, *, where: str, **source: Any) -> "Rows":
-    """Open the table with the columns that are wanted, read as they are declared, and check that bounds match columns."""
+def open_table(
+    data: str,
+    bounds: Bounds,
+    columns: list[str] | None,
+    *,
+    where: str,
+    described: dict[str, Any] | None = None,
+    **source: Any,
+) -> "Rows":
+    """Open the table with the columns that are wanted, read as they are declared, and check that bounds match columns.
+
+    Behind them come those that are only described.
+    """
     from cloister.data import open_rows
 
-    text = file_settings(source)
-    if columns is None and bounds.named:
-        columns = list(bounds.named) if bounds.default is None else _all_columns(data, bounds, where, text)
+    text, behind = file_settings(source), described or {}
+    if columns is None and (bounds.named or behind):
+        named = list(bounds.named) if bounds.default is None else _all_columns(data, bounds, where, text)
+        columns = named if bounds.default is None else [name for name in named if name not in behind]
     if columns is None:
         rows = open_rows(data, where=where, **source)
         columns = list(rows.feature_names or ())
         return rows if bounds.are_pairs else open_rows(data, bounds.of(columns), where=where, **source)
     _refuse_twice(columns, where)
     wanted = bounds.of(columns)
+    refuse_clustered(behind, wanted)
     extra = {name: one for name, one in bounds.named.items() if name not in wanted}
     if extra:
         open_rows(data, _chosen(bounds, {**wanted, **extra}), where=where, **text)  # names a column that is not in the table
     by_default = [name for name in columns if name not in bounds.named]
     if by_default:
         open_rows(data, by_default, where=where, **text)  # what is not declared must hold numbers
-    return open_rows(data, _chosen(bounds, wanted), where=where, **source)
+    chosen = {**wanted, **behind} if behind else _chosen(bounds, wanted)
+    return open_rows(data, chosen, where=where, **source)
 
 
 def _all_columns(data: str, bounds: Bounds, where: str, text: dict[str, Any]) -> list[str]:

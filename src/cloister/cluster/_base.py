@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from cloister import validate
 from cloister.cluster._declare import estimator
+from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
@@ -27,6 +28,7 @@ from cloister.domain import (
     Box,
     ColumnDomain,
     Domain,
+    FloatArray,
     Frame,
     Relation,
     as_domain,
@@ -35,7 +37,7 @@ from cloister.domain import (
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning
 from cloister.privacy import Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend
-from cloister.release import CellSummary
+from cloister.release import CellSummary, Profiles
 from cloister.vault import Vault
 
 __all__ = ["PrivateEstimator", "PrivateFit", "plan_fit"]
@@ -58,6 +60,7 @@ class PrivateFit:
     frame: Frame
     scaling: str
     cells: CellSummary
+    profiles: Profiles | None
     feature_names: tuple[str, ...] | None
     receipt: Receipt
 
@@ -109,6 +112,20 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         """Return columns with the method's own place of missing values, where they do not say one themselves."""
         return domain
 
+    @property
+    def _extra_columns(self) -> dict[str, AnyDeclaration]:
+        """Columns that are read behind those that rows are compared by, to be described."""
+        return {}
+
+    def _description(self, request: Request, frame: Frame, first: FirstSteps, n_rows: float) -> Description | None:
+        """Return what is asked of the clusters once they are found, if anything."""
+        return None
+
+    def _found_centers(self, outcome: Any, ready: Ready) -> FloatArray:
+        """Return the centres that will be published, in the unit ball's coordinates."""
+        centers: FloatArray = outcome.centers
+        return centers
+
     def _decisions(self, outcome: Any) -> dict[str, Decision]:
         """Return what the steps decided."""
         return outcome.decisions if isinstance(outcome, Outcome) else {}
@@ -153,13 +170,15 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             frame=ready.frame,
             scaling=ready.scaling,
             cells=ready.cells,
-            feature_names=rows.feature_names,
+            profiles=done.profiles,
+            feature_names=self._compared_names(rows),
             receipt=receipt,
         )
 
     def _setting(self, rows: Rows) -> "_Setting":
         """Return what is declared about the rows."""
-        domain = self._domain(rows.n_features) if self.bounds is not None else self._domain_of(rows)
+        n_features = self._n_compared(rows)
+        domain = self._domain(n_features) if self.bounds is not None else self._domain_of(rows)
         scaling = self._scaling(domain)
         if scaling == "spread" and isinstance(domain, Box):
             domain = ColumnDomain.of_box(domain)
@@ -167,7 +186,18 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             domain = self._place_missing(domain)
         nullable = tuple(getattr(rows, "nullable", (True,) * rows.n_features))
         self._check_domain(domain)
-        return _Setting(domain, scaling, nullable)
+        return _Setting(domain, scaling, nullable[:n_features], self._published_names(rows))
+
+    def _n_compared(self, rows: Rows) -> int:
+        """Return how many columns rows are compared by; what is only described stands behind them."""
+        return rows.n_features - len(self._extra_columns)
+
+    def _compared_names(self, rows: Rows) -> tuple[str, ...] | None:
+        return None if rows.feature_names is None else rows.feature_names[: self._n_compared(rows)]
+
+    def _published_names(self, rows: Rows) -> tuple[str, ...]:
+        """Return the names of all columns, made up where they have none."""
+        return rows.feature_names or tuple(f"x{index}" for index in range(rows.n_features))
 
     def _counts_first(self, request: Request) -> bool:
         return request.n_rows is None and self._needs_n_rows()
@@ -191,8 +221,10 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         return self._whole_plan(request, setting.frame, first, n_rows)
 
     def _whole_plan(self, request: Request, frame: Frame, first: FirstSteps, n_rows: float) -> Plan:
-        plan = self._plan(request, frame, n_rows=n_rows, planner=Planner.of(request, first=first.share))
-        return replace(plan, preliminary=first.steps)
+        last = self._description(request, frame, first, n_rows)
+        besides = first.share + (0.0 if last is None else last.step.share)
+        plan = self._plan(request, frame, n_rows=n_rows, planner=Planner.of(request, first=besides))
+        return replace(plan, preliminary=first.steps, closing=() if last is None else (last.step,))
 
     def _ask_all(
         self,
@@ -221,13 +253,17 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             use=use,
         )
         size = UNKNOWN_ROWS if n_rows is None else n_rows
-        plan = self._whole_plan(request, ready.frame, first, size if request.n_rows is None else max(size, 1.0))
+        planned = size if request.n_rows is None else max(size, 1.0)
+        plan = self._whole_plan(request, ready.frame, first, planned)
         progress.follow(plan.all_steps)
         outcome = self._run(ask, plan, ready.frame, n_rows=size, generator=generator)
         if isinstance(outcome, Outcome):
             outcome = correct_for_missing(ask, first, ready, outcome)
+        last, profiles = self._description(request, ready.frame, first, planned), None
+        if last is not None:
+            profiles = last.ask(ask, ready.frame, self._found_centers(outcome, ready), setting.names)
         progress.finish()
-        return _Done(plan, ready, outcome)
+        return _Done(plan, ready, outcome, profiles)
 
     def _warn_of_empty_promises(self, request: Request) -> None:
         """Warn, from public numbers alone, where the guarantee promises little."""
@@ -251,7 +287,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
         if request.cost.strength >= RARELY_TOO_NOISY:
             return
-        empty, possible = open_rows(np.empty((0, setting.frame.n_raw)), n_jobs=1), True
+        empty, possible = open_rows(np.empty((0, len(setting.names))), n_jobs=1), True
         try:
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
             vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
@@ -327,7 +363,8 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
 
     def _open(self, X: object) -> Rows:
         self._request()  # parameters are checked before the table is touched
-        return self._open_as(X, self._declared)
+        declared = self._declared
+        return self._open_as(X, None if declared is None else {**declared, **self._extra_columns})
 
     def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | None) -> Rows:
         """Open a table with the columns that are declared; rows that are open already must have been read as these."""
@@ -359,9 +396,9 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             validate_data(self, shape_of(X, rows), skip_check_array=True)
             self.n_features_in_ = rows.n_features
             return
-        self.n_features_in_ = rows.n_features
-        if rows.feature_names is not None:
-            self.feature_names_in_ = np.array(rows.feature_names, dtype=object)
+        self.n_features_in_, names = self._n_compared(rows), self._compared_names(rows)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -380,7 +417,8 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
 def plan_fit(model: PrivateEstimator, n_features: int) -> Plan:
     """Return what a fit of an estimator to so many columns would ask, before any row is seen."""
     request = model._request()
-    return model._first_plan(request, model._setting(open_rows(np.empty((0, n_features)), n_jobs=1)))
+    width = n_features + len(model._extra_columns)
+    return model._first_plan(request, model._setting(open_rows(np.empty((0, width)), n_jobs=1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -390,6 +428,7 @@ class _Setting:
     domain: Domain  # private bounds are provisional
     scaling: str
     nullable: tuple[bool, ...]  # whether the type of a column allows a missing value
+    names: tuple[str, ...]  # of all columns that are read, those that are only described last
 
     @property
     def frame(self) -> Frame:
@@ -402,6 +441,7 @@ class _Done:
     plan: Plan
     ready: Ready
     outcome: Any
+    profiles: Profiles | None
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
+from cloister.cluster._describe import Description, read_columns, read_share
+from cloister.cluster._first import FirstSteps
+from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import is_in_memory, is_open, shape_of
 from cloister.data import LocalRows, Rows, open_rows
-from cloister.domain import FloatArray, Frame, IntArray, snap
+from cloister.domain import AnyDeclaration, FloatArray, Frame, IntArray, snap
 from cloister.exceptions import DataError
 from cloister.questions import Nearest
 from cloister.release import Release, library_versions
@@ -25,6 +28,9 @@ __all__ = ["PrivateClusterer"]
 @estimator
 class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, ScaledEstimator):  # type: ignore[misc]
     """Base of the estimators that have centres."""
+
+    describe: float = 0.0
+    describe_columns: Any = None
 
     labels_ = RowLevel()  # exists because scikit-learn asks for it; what is about single rows is never shown or stored
 
@@ -84,11 +90,35 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             receipt=fit.receipt,
             feature_names=fit.feature_names,
             cells=fit.cells,
+            profiles=fit.profiles,
             steps=fit.steps,
             details=outcome.details,
             versions=library_versions(),
         )
         self._publish(release, n_rounds=outcome.n_rounds)
+
+    # -- describing the clusters -----------------------------------------------------------------------------------------
+
+    def _request(self) -> Request:
+        share = read_share(self._where("describe"), self.describe)
+        read_columns(self._where("describe_columns"), self.describe_columns, share=share, bounds=self.bounds)
+        return super()._request()
+
+    @property
+    def _extra_columns(self) -> dict[str, AnyDeclaration]:
+        where, share = self._where("describe_columns"), float(self.describe)
+        return read_columns(where, self.describe_columns, share=share, bounds=self.bounds)
+
+    def _description(self, request: Request, frame: Frame, first: FirstSteps, n_rows: float) -> Description | None:
+        share = float(self.describe)
+        if not share:
+            return None
+        return Description.plan(
+            self._where("describe"), request, frame, self._extra_columns, first=first, share=share, n_rows=n_rows
+        )
+
+    def _public_parameters(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._public_parameters().items() if name != "describe_columns"}
 
     def _publish(self, release: Release, *, n_rounds: int) -> None:
         self._frame = release.frame
@@ -137,7 +167,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _open_new(self, X: object) -> LocalRows:
         check_is_fitted(self)
         if self._declared is not None:
-            return self._local(self._open_as(X, self._declared))
+            return self._local(self._open_as(X, self._columns_of(X, self._declared)))
         owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
         columns = None if names is None or is_open(X) or not _is_file(X) else list(names)
         rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
@@ -151,6 +181,11 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
                 "as input. Pass the same columns."
             )
         return self._local(rows)
+
+    def _columns_of(self, X: object, declared: dict[str, AnyDeclaration]) -> dict[str, AnyDeclaration]:
+        """Return the columns that `X` is read with: rows that were opened for a fit may have those that were described."""
+        whole = {**declared, **self._extra_columns}
+        return whole if is_open(X) and getattr(X, "n_features", 0) == len(whole) else declared
 
     def _local(self, rows: Rows) -> LocalRows:
         if not isinstance(rows, LocalRows):
@@ -171,10 +206,10 @@ def _is_file(X: object) -> bool:
 def _find_labels(rows: LocalRows, frame: Frame, centers: FloatArray) -> IntArray:
     """Return the index of the nearest centre for each row."""
     nearest = Nearest(snap(frame.to_unit(centers)), longest_row=1.0)
-    return rows.label(lambda block: nearest(frame.clean(block)))
+    return rows.label(lambda block: nearest(frame.clean(block[:, : frame.n_raw])))
 
 
 def _distances(frame: Frame, centers: FloatArray, block: npt.NDArray[Any]) -> FloatArray:
-    rows, points = frame.clean(block), frame.to_unit(centers)
+    rows, points = frame.clean(block[:, : frame.n_raw]), frame.to_unit(centers)
     squares = np.sum(rows**2, axis=1)[:, None] - 2 * rows @ points.T + np.sum(points**2, axis=1)
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

@@ -83,6 +83,21 @@ _PARAMETERS = (
         first=False,
     ),
     _Part(
+        ("describe",),
+        "describe : float, default={describe}\n"
+        "    Part of the budget, up to 0.9, that says what the clusters look like: noisy histograms of every column in each\n"
+        "    of them (``release_.profiles``). It is taken from what finds the centres. 0 asks nothing.",
+        first=False,
+    ),
+    _Part(
+        ("describe_columns",),
+        "describe_columns : mapping, optional\n"
+        "    Further columns to describe, declared as in `bounds`, which must be a mapping, too:\n"
+        '    ``{{"income": (0, 200_000), "region": Category(["north", "south"])}}``. They are read from the same table and\n'
+        "    never clustered by. Their bounds and levels must be public.",
+        first=False,
+    ),
+    _Part(
         ("ledger",),
         "ledger : Ledger, optional\n    A budget shared with other fits; the fit is refused where it does not fit.",
         first=False,

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -14,11 +14,12 @@ from cloister.algorithms import COUNT_RULES, GRID_RULES, cells_per_axis, grid_sh
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
+from cloister.cluster._first import Ready
 from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
 from cloister.exceptions import ParameterError
-from cloister.privacy import Step
+from cloister.privacy import PureDP, Receipt, Step
 from cloister.questions import Ask, GridCounts, check_grid, price_question
 from cloister.release import Release, library_versions
 from cloister.synopsis import REPRESENTATIVES, DensityClusters, KChoice, RangeCount, Synopsis, cut_cells, warn_of_few_cells
@@ -114,19 +115,19 @@ class _GridEstimator(ScaledEstimator):
         return GridAnswer(answer.value, answer.sigma, n_rows if known else None, int(generator.integers(2**32)))
 
     def _synopsis(self, fit: PrivateFit) -> Synopsis:
+        about = {"feature_names": fit.feature_names, "steps": fit.steps, "column_cells": fit.cells}
+        return self._synopsis_of(fit.outcome, fit.frame, fit.scaling, receipt=fit.receipt, versions=library_versions(), **about)
+
+    def _synopsis_of(self, answer: GridAnswer, frame: Frame, scaling: str, **about: Any) -> Synopsis:
         return Synopsis(
-            noisy_counts=fit.outcome.noisy_counts,
-            domain=_as_box(fit.frame.domain),
-            scaling=fit.scaling,
-            sigma=fit.outcome.sigma,
+            noisy_counts=answer.noisy_counts,
+            domain=_as_box(frame.domain),
+            scaling=scaling,
+            sigma=answer.sigma,
             counts=self.counts,
-            receipt=fit.receipt,
-            total=fit.outcome.total,
-            feature_names=fit.feature_names,
-            steps=fit.steps,
-            versions=library_versions(),
-            column_cells=fit.cells,
-            declared=fit.frame.domain if isinstance(fit.frame.domain, ColumnDomain) else None,
+            total=answer.total,
+            declared=frame.domain if isinstance(frame.domain, ColumnDomain) else None,
+            **about,
         )
 
 
@@ -271,12 +272,21 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
 
     def _store(self, fit: PrivateFit) -> None:
         self.synopsis_ = self._synopsis(fit)
-        release = cut_cells(
-            self.synopsis_,
+        release = self._cluster_cells(self.synopsis_, fit.outcome)
+        self._publish(replace(release, profiles=fit.profiles), n_rounds=1)
+        warn_of_few_cells("GridKMeans", self.synopsis_, self.n_clusters, stacklevel=4)  # what was paid for is stored
+
+    def _cluster_cells(self, synopsis: Synopsis, answer: GridAnswer) -> Release:
+        return cut_cells(
+            synopsis,
             self.n_clusters,
             n_init=self.n_init,
             representatives=self.representatives,
-            random_state=fit.outcome.restart_seed,
+            random_state=answer.restart_seed,
         )
-        self._publish(release, n_rounds=1)
-        warn_of_few_cells("GridKMeans", self.synopsis_, self.n_clusters, stacklevel=4)  # what was paid for is stored
+
+    def _found_centers(self, outcome: GridAnswer, ready: Ready) -> FloatArray:
+        """Return the centres of the cells, as they will be found again once the receipt is written."""
+        unsigned = Receipt(guarantee=PureDP(1.0), neighbours=self.neighbours, events=())
+        synopsis = self._synopsis_of(outcome, ready.frame, ready.scaling, receipt=unsigned)
+        return ready.frame.to_unit(self._cluster_cells(synopsis, outcome).cluster_centers)

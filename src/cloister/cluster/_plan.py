@@ -69,6 +69,7 @@ class Plan(ABC):
     """What public numbers decide before the first question."""
 
     preliminary: tuple[Step, ...] = ()  # asked before the method's own steps
+    closing: tuple[Step, ...] = ()  # asked after them
 
     @property
     @abstractmethod
@@ -77,8 +78,8 @@ class Plan(ABC):
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
-        """What will be asked, in order, that before the method's own steps included."""
-        return (*self.preliminary, *self.steps)
+        """What will be asked, in order, that before and after the method's own steps included."""
+        return (*self.preliminary, *self.steps, *self.closing)
 
 
 @dataclass(frozen=True, kw_only=True)

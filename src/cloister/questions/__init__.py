@@ -13,6 +13,7 @@ from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
 from cloister.questions._moments import SecondMoments, spectral_edge, symmetric
 from cloister.questions._neighbours import NeighbourMeans
 from cloister.questions._price import deviation, plan_query, price_question
+from cloister.questions._profiles import ColumnBins, NearestHistograms
 from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
 from cloister.questions._squares import NearestSquares
 from cloister.questions._sums import NearestSums
@@ -30,6 +31,7 @@ __all__ = [
     "BoundedCounts",
     "BoundedSums",
     "CellStates",
+    "ColumnBins",
     "ColumnHistograms",
     "ColumnIntervals",
     "ColumnMagnitudes",
@@ -41,6 +43,7 @@ __all__ = [
     "HashSums",
     "Nearest",
     "NearestCounts",
+    "NearestHistograms",
     "NearestMissing",
     "NearestQuestion",
     "NearestSquares",

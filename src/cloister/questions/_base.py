@@ -42,6 +42,7 @@ class Question(ABC):
 
     name: ClassVar[str]
     raw: ClassVar[bool] = False  # whether it sees raw cells instead of clean rows
+    whole_rows: ClassVar[bool] = False  # whether raw cells include those of columns that rows are not compared by
     reads_values: ClassVar[bool] = True  # whether it looks into rows; otherwise they need not be cleaned, or even read
     selects: ClassVar[bool] = False  # whether the answers are costs, of which only the index of a low one is released
 

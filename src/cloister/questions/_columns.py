@@ -18,7 +18,15 @@ from cloister.domain import FloatArray, Frame, IntArray, Relation
 from cloister.questions._base import Question, public_points
 from cloister.questions._search import Nearest
 
-__all__ = ["CellStates", "ColumnHistograms", "ColumnIntervals", "ColumnMagnitudes", "NearestMissing"]
+__all__ = [
+    "LARGEST_HISTOGRAMS",
+    "CellStates",
+    "ColumnHistograms",
+    "ColumnIntervals",
+    "ColumnMagnitudes",
+    "NearestMissing",
+    "root_above",
+]
 
 SMALLEST_OCTAVE, LARGEST_OCTAVE = -64, 127  # what is smaller counts as zero, what is larger as the largest
 TILE = 1 << 10  # numbers that are compared with as many others at a time
@@ -42,7 +50,7 @@ class ColumnHistograms(Question):
 
     def l2_sensitivity(self, relation: Relation) -> float:
         # The same changes of one, all in different bins: the root of their number.
-        return _root(self.l1_sensitivity(relation))
+        return root_above(self.l1_sensitivity(relation))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -231,7 +239,7 @@ class NearestMissing(Question):
     def l2_sensitivity(self, relation: Relation) -> float:
         # Adding changes as many counts as there are columns by at most one each. Replacing changes as many again where the
         # nearest point is another one; where it is the same, no count moves by more than one.
-        return _root(self.l1_sensitivity(relation))
+        return root_above(self.l1_sensitivity(relation))
 
 
 def _count_states(cells: FloatArray, low: FloatArray, high: FloatArray) -> IntArray:
@@ -254,7 +262,7 @@ def _extremes(extreme: np.ufunc, cells: FloatArray) -> FloatArray:
     return np.asarray(extreme.reduce(np.concatenate(parts), axis=0))
 
 
-def _root(number: float) -> float:
+def root_above(number: float) -> float:
     """Return the square root of a whole number, rounded up where it is none."""
     root = math.isqrt(int(number))
     return float(root) if root * root == number else math.nextafter(math.sqrt(number), math.inf)

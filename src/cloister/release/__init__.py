@@ -6,6 +6,7 @@ Imports domain, privacy, data and nearest, and algorithms and plotting where cen
 
 from cloister.release._card import guarantee_words
 from cloister.release._cells import CellSummary
+from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
@@ -18,6 +19,9 @@ __all__ = [
     "NONE_ABOVE_NOISE",
     "CellSummary",
     "CenterPlane",
+    "ColumnProfile",
+    "Estimate",
+    "Profiles",
     "Release",
     "TableColumns",
     "column_words",

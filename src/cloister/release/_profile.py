@@ -13,6 +13,7 @@ import numpy as np
 from cloister import validate
 from cloister.domain import AnyDeclaration, Category, ColumnDomain, Date, Flag, Number, iso_date
 from cloister.exceptions import ParameterError
+from cloister.release._described import describe_clusters, frame_columns
 
 if TYPE_CHECKING:
     from cloister.release._release import Release
@@ -24,12 +25,14 @@ LIBRARIES = ("pandas", "polars")
 
 def profile_of(release: "Release") -> list[dict[str, Any]]:
     """Return one entry per cluster: label, noisy number of rows, and what each column is there."""
+    described = None if release.profiles is None else describe_clusters(release.profiles)
     return [
         {
             "label": label,
             "rows": float(release.cluster_counts[label]),
             "rows_error": float(release.count_errors[label]),
             "columns": {one["name"]: {key: value for key, value in one.items() if key != "name"} for one in columns},
+            **({} if described is None else {"distributions": described[label]}),
         }
         for label, columns in enumerate(columns_of(release))
     ]
@@ -114,6 +117,8 @@ def _frame_columns(release: "Release") -> dict[str, list[Any]]:
             values = release.cluster_centers[:, index].tolist()
             _add(columns, heading, [_moment(declared, one) for one in values] if index == dated else values)
             _add(columns, f"{heading}_error", release.center_errors[:, index].tolist())
+    for heading, found in () if release.profiles is None else frame_columns(release.profiles):
+        _add(columns, heading, found)
     return columns
 
 

@@ -21,6 +21,7 @@ from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, day_of
 from cloister.release._cells import CellSummary
+from cloister.release._distributions import Profiles
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import profile_of, to_frame
@@ -74,6 +75,8 @@ class Release(ReleaseViews):
         Names of the columns of the table.
     cells : CellSummary, optional
         What part of each column was missing or outside its bounds, with noise, and where missing values were placed.
+    profiles : Profiles, optional
+        What the clusters look like: noisy histograms of every column in each of them, where the fit was asked to describe them.
     steps : tuple of StepRecord
         What was asked for what purpose, and what was decided then, in order; their events are those that carry their names.
     details : dict
@@ -111,6 +114,7 @@ class Release(ReleaseViews):
     center_noise: FloatArray | None = None
     count_noise: FloatArray | None = None
     stability: FloatArray | None = None
+    profiles: Profiles | None = None
     steps: tuple[StepRecord, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -195,7 +199,11 @@ class Release(ReleaseViews):
             `label`, `rows` and `rows_error` (a noisy count and its standard error), and `columns`: of a number `value` and
             `error`; of a date `value`, such as ``"2024-05-17"``, and `error_days`; of a flag `share` (of yes) and `error`; of a
             category `shares`, a pair of share and error for each level. Where missing values are a level of their own,
-            `missing` is the pair of their share and its error.
+            `missing` is the pair of their share and its error. Where the fit was asked to describe the clusters, also
+            `distributions`: of every column that was described, of a number or a date `mean`, `spread` (standard deviation),
+            `quartiles`, `difference` (of the mean from that of all rows, in standard deviations of all rows), of levels
+            `shares` and `differences` (of shares), with the errors that the noise makes; None where a cluster does not stand
+            out of the noise. Spreads and errors of dates are in days.
 
         Notes
         -----
@@ -223,7 +231,8 @@ class Release(ReleaseViews):
         DataFrame
             Columns `label`, `rows`, `rows_error`, and for each coordinate its value and its standard error: ``age``,
             ``age_error``, ``sex=f``, ``sex=f_error``. Dates are dates; their error is in days. A name that is taken gets an
-            underscore.
+            underscore. Where the fit was asked to describe the clusters, also the standard deviation of numbers and dates in
+            each of them, ``age_spread`` and ``age_spread_error``, and columns that were only described, as centres are.
 
         Notes
         -----
@@ -296,6 +305,7 @@ class Release(ReleaseViews):
             "count_errors": self.count_errors.tolist(),
             **{name: _plain_array(getattr(self, name)) for name in OPTIONAL_ERRORS},
             "cells": None if self.cells is None else self.cells.to_dict(),
+            "profiles": None if self.profiles is None else self.profiles.to_dict(),
             "receipt": self.receipt.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
             "details": self.details,
@@ -336,6 +346,7 @@ class Release(ReleaseViews):
                 feature_names=None if names is None else tuple(map(str, names)),
                 cells=_read_cells(data.get("cells"), domain, centers),
                 **{name: _read_array(data.get(name)) for name in OPTIONAL_ERRORS},
+                profiles=_read_profiles(data.get("profiles"), len(centers)),
                 steps=read_steps(data.get("steps", [])),
                 details=dict(data.get("details", {})),
                 versions=dict(data.get("versions", {})),
@@ -382,6 +393,10 @@ def _read_cells(data: Any, domain: Domain, centers: FloatArray) -> CellSummary |
     n_published = centers.shape[-1]
     n_columns = domain.n_columns if isinstance(domain, ColumnDomain) else n_published
     return CellSummary.from_dict(data, n_columns=n_columns, n_published=n_published)
+
+
+def _read_profiles(data: Any, n_clusters: int) -> Profiles | None:
+    return None if data is None else Profiles.from_dict(data, n_clusters=n_clusters)
 
 
 def _migrated(release: Release, history: list[Any]) -> Release:

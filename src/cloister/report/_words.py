@@ -25,6 +25,7 @@ QUESTIONS = {
     "cell_states": "How many values of each column are missing, or outside its bounds",
     "column_magnitudes": "How large the values of each column are",
     "column_intervals": "How many values of each column lie in each of many intervals",
+    "nearest_histograms": "How the values of each column are distributed in each cluster (histograms)",
     "nearest_missing": "How many values of each column are missing in each cluster",
 }
 

@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the clusters look like: noisy histograms of every column in every cluster, and what follows from them.
+
+Arithmetic on published numbers. Errors are those that the noise of the histograms makes; how rows scatter is what they tell.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister import validate
+from cloister.domain import FloatArray, project_to_simplex
+
+__all__ = ["ColumnProfile", "Estimate", "Profiles"]
+
+MEASURED = ("number", "date")  # kinds with bins along an axis
+LEVELLED = ("category", "flag")
+ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
+OTHER, MISSING = "(other)", "(missing)"
+QUARTILES = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Numbers and their standard errors, of equal shape; NaN where nothing stands out of the noise."""
+
+    value: FloatArray
+    error: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ColumnProfile:
+    """One column in every cluster: noisy counts of its bins.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    kind : {"number", "date", "category", "flag"}
+        What it is. Dates are in days since 1970-01-01.
+    clustered : bool
+        Whether clusters were found by it.
+    edges : array of shape (n_bins + 1,), optional
+        Of a number or a date: where bins begin and end. What lay outside the bounds is in the first and the last one.
+    levels : tuple of str, optional
+        Of a category or a flag: what the bins stand for.
+    noisy_counts : array of shape (n_clusters, n_bins + 1 or n_levels + 2)
+        Rows by bin. The last bin is for missing values; of levels, the last but one for values that are none of them.
+    sigma : float
+        Standard deviation of the noise on each count.
+
+    Notes
+    -----
+    **Privacy.** Post-processing of a noisy answer that the receipt lists. All methods are arithmetic on it and cost nothing.
+
+    Examples
+    --------
+    >>> counts = [[90.0, 10.0, 0.0], [0.0, 100.0, 0.0]]
+    >>> age = ColumnProfile(name="age", kind="number", edges=[0, 50, 100], noisy_counts=counts, sigma=1.0)
+    >>> age.mean().value.round(1).tolist()
+    [30.0, 75.0]
+    """
+
+    name: str
+    kind: str
+    noisy_counts: FloatArray
+    sigma: float
+    clustered: bool = True
+    edges: FloatArray | None = None
+    levels: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        counts = np.array(self.noisy_counts, dtype=np.float64)
+        edges = None if self.edges is None else np.array(self.edges, dtype=np.float64)
+        for name, value in (("noisy_counts", counts), ("edges", edges)):
+            if value is not None:
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        if self.levels is not None:
+            object.__setattr__(self, "levels", tuple(map(str, self.levels)))
+        _refuse_misfit(self)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.noisy_counts)
+
+    @property
+    def bins(self) -> tuple[str, ...]:
+        """Names of the bins of a category or a flag, in order; of a number or a date, that of missing values alone."""
+        return (MISSING,) if self.levels is None else (*self.levels, OTHER, MISSING)
+
+    @property
+    def totals(self) -> Estimate:
+        """Noisy number of rows in each cluster, as this column's bins add up to it."""
+        error = self.sigma * math.sqrt(self.noisy_counts.shape[1])
+        return Estimate(self.noisy_counts.sum(axis=1), np.full(self.n_clusters, error))
+
+    @property
+    def above_noise(self) -> npt.NDArray[np.bool_]:
+        """Whether the rows of each cluster stand out of the noise; where they do not, nothing is said of the cluster."""
+        totals = self.totals
+        return np.asarray(totals.value > ABOVE_NOISE * totals.error)
+
+    def whole(self) -> "ColumnProfile":
+        """Return the column in all clusters together, as one."""
+        return ColumnProfile(
+            name=self.name,
+            kind=self.kind,
+            clustered=self.clustered,
+            edges=self.edges,
+            levels=self.levels,
+            noisy_counts=self.noisy_counts.sum(axis=0, keepdims=True),
+            sigma=self.sigma * math.sqrt(self.n_clusters),
+        )
+
+    def shares(self) -> Estimate:
+        """Return the share of every bin in each cluster: none negative, one in all; missing values are a bin, too.
+
+        Returns
+        -------
+        Estimate
+            Of shape (n_clusters, n_bins). The nearest shares to the noisy ones; one that is cut to zero has the error of a
+            single count.
+        """
+        size = self.noisy_counts.shape[1]
+        found = [_unknown(size) if one is None else (one.values, one.own_errors()) for one in self.each()]
+        return Estimate(np.array([value for value, _ in found]), np.array([error for _, error in found]))
+
+    def missing(self) -> Estimate:
+        """Return the share of missing values in each cluster."""
+        found = self.shares()
+        return Estimate(found.value[:, -1], found.error[:, -1])
+
+    def mean(self) -> Estimate:
+        """Return the mean of what is not missing in each cluster; of numbers and dates."""
+        values, errors = zip(*(self._moment(cluster) for cluster in self._axis().each()), strict=True)
+        return Estimate(np.array(values), np.array(errors))
+
+    def spread(self) -> Estimate:
+        """Return the standard deviation of what is not missing in each cluster; of numbers and dates.
+
+        Notes
+        -----
+        Bins are wide: their own part is subtracted (Sheppard's correction), but no spread is stated below that of values
+        spread evenly over one bin. Of a cluster narrower than a bin, this is all that the histogram says.
+        """
+        values, errors = zip(*(self._deviation(cluster) for cluster in self._axis().each()), strict=True)
+        return Estimate(np.array(values), np.array(errors))
+
+    def quantiles(self, parts: Sequence[float] = QUARTILES) -> Estimate:
+        """Return quantiles of what is not missing, with values spread evenly over each bin; of numbers and dates.
+
+        Parameters
+        ----------
+        parts : sequence of float, default=(0.25, 0.5, 0.75)
+            From 0 to 1.
+
+        Returns
+        -------
+        Estimate
+            Of shape (n_clusters, n_parts).
+        """
+        wanted = [validate.number("ColumnProfile.quantiles", part, low=0.0, high=1.0) for part in parts]
+        found = [[self._quantile(cluster, part) for part in wanted] for cluster in self._axis().each()]
+        pairs = np.array(found, dtype=np.float64).reshape(self.n_clusters, len(wanted), 2)
+        return Estimate(pairs[..., 0], pairs[..., 1])
+
+    def difference(self) -> Estimate:
+        """Return how each cluster differs from the whole table.
+
+        Returns
+        -------
+        Estimate
+            Of numbers and dates an effect size: the mean less that of all rows, in standard deviations of all rows. Of levels
+            the share less that of all rows, for every bin. The errors take the noise of both as independent, which states them
+            a little too large.
+        """
+        whole = self.whole()
+        if self.edges is not None:
+            own, all_rows, spread = self.mean(), whole.mean(), whole.spread().value[0]
+            error = np.hypot(own.error, all_rows.error[0]) / spread
+            return Estimate((own.value - all_rows.value[0]) / spread, error)
+        own, all_rows = self.shares(), whole.shares()
+        return Estimate(own.value - all_rows.value[0], np.hypot(own.error, all_rows.error[0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column as plain data."""
+        found: dict[str, Any] = {"name": self.name, "kind": self.kind, "clustered": self.clustered}
+        if self.edges is not None:
+            found["edges"] = self.edges.tolist()
+        if self.levels is not None:
+            found["levels"] = list(self.levels)
+        return {**found, "noisy_counts": self.noisy_counts.tolist(), "sigma": self.sigma}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "ColumnProfile":
+        """Read what ``to_dict`` wrote."""
+        levels = data.get("levels")
+        return cls(
+            name=str(data["name"]),
+            kind=str(data["kind"]),
+            clustered=bool(data["clustered"]),
+            edges=data.get("edges"),
+            levels=None if levels is None else tuple(levels),
+            noisy_counts=data["noisy_counts"],
+            sigma=float(data["sigma"]),
+        )
+
+    # -- one cluster at a time -------------------------------------------------------------------------------------------
+
+    def each(self) -> "Iterator[_Shares | None]":
+        """Yield the shares of each cluster; None where its rows do not stand out of the noise."""
+        for counts, is_above in zip(self.noisy_counts, self.above_noise, strict=True):
+            yield _Shares.of(counts, self.sigma) if is_above else None
+
+    def _axis(self) -> "ColumnProfile":
+        if self.edges is None:
+            remedy = "Ask for its shares."
+            validate.refuse(f"ColumnProfile[{self.name!r}]", "a number or a date", self.kind, remedy=remedy)
+        return self
+
+    @property
+    def _middles(self) -> FloatArray:
+        assert self.edges is not None
+        return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
+
+    @property
+    def _widths(self) -> FloatArray:
+        assert self.edges is not None
+        return np.diff(self.edges)
+
+    def _moment(self, cluster: "_Shares | None") -> tuple[float, float]:
+        """Return the mean of one cluster and its error."""
+        present = 0.0 if cluster is None else cluster.present
+        if cluster is None or present <= 0:
+            return math.nan, math.nan
+        mean = float(self._middles @ cluster.values[:-1]) / present
+        gradient = np.append((self._middles - mean) / present, 0.0)
+        return mean, float(cluster.errors(gradient[None])[0])
+
+    def _deviation(self, cluster: "_Shares | None") -> tuple[float, float]:
+        mean, _ = self._moment(cluster)
+        if cluster is None or math.isnan(mean):
+            return math.nan, math.nan
+        squares = (self._middles - mean) ** 2
+        grouped = float(squares @ cluster.values[:-1]) / cluster.present
+        within = float(np.mean(self._widths**2)) / 12
+        spread = math.sqrt(max(grouped - within, within))
+        gradient = np.append((squares - grouped) / cluster.present, 0.0) / (2 * spread)
+        return spread, float(cluster.errors(gradient[None])[0])
+
+    def _quantile(self, cluster: "_Shares | None", part: float) -> tuple[float, float]:
+        if cluster is None or cluster.present <= 0:
+            return math.nan, math.nan
+        assert self.edges is not None
+        shares = cluster.values[:-1] / cluster.present
+        ends = np.cumsum(shares)
+        place = min(int(np.searchsorted(ends, part * ends[-1], side="left")), len(shares) - 1)
+        while shares[place] <= 0:  # the first part of a table begins where its first rows are
+            place += 1
+        within = (part - (ends[place] - shares[place])) / shares[place]
+        value = float(self.edges[place] + np.clip(within, 0.0, 1.0) * self._widths[place])
+        below = np.concatenate([np.ones(place), [np.clip(within, 0.0, 1.0)], np.zeros(len(shares) - place - 1)])
+        gradient = np.append((below - part) / cluster.present, 0.0)
+        density = shares[place] / self._widths[place]
+        reach = float(self.edges[-1] - self.edges[0])
+        return value, min(float(cluster.errors(gradient[None])[0]) / density, reach)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Profiles:
+    """What the clusters look like: noisy histograms of every column that was described, by cluster.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnProfile
+        Those that clusters were found by first, in their order.
+
+    Notes
+    -----
+    **Privacy.** One noisy answer that the receipt lists: a row adds one to one bin of each column, at its own cluster. Of d
+    columns the l2 sensitivity is sqrt(d) when a row is added or removed, sqrt(2 d) when one is replaced.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cloister import KMeans
+    >>> rows = np.random.default_rng(0).normal([[20.0], [60.0]], 4.0, size=(2, 2000)).reshape(-1, 1)
+    >>> model = KMeans(2, epsilon=2.0, bounds=(0, 100), describe=0.2, random_state=0).fit(rows)
+    >>> np.sort(model.release_.profiles["x0"].mean().value).round(-1).tolist()
+    [20.0, 60.0]
+    """
+
+    columns: tuple[ColumnProfile, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(self.columns))
+        if not self.columns or len({one.n_clusters for one in self.columns}) > 1:
+            raise ValueError("profiles")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(one.name for one in self.columns)
+
+    def __getitem__(self, name: str) -> ColumnProfile:
+        for one in self.columns:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[ColumnProfile]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the profiles as plain data."""
+        return {"columns": [one.to_dict() for one in self.columns]}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], *, n_clusters: int) -> "Profiles":
+        """Read what ``to_dict`` wrote, and check that it fits the clusters."""
+        found = cls(columns=tuple(ColumnProfile.from_dict(one) for one in data["columns"]))
+        if found.columns[0].n_clusters != n_clusters:
+            raise ValueError("profiles")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """The shares of one cluster: the nearest to the noisy ones that are not negative and add up to one."""
+
+    values: FloatArray
+    kept: npt.NDArray[np.bool_]  # bins that are not cut to zero
+    noise: float  # of a share
+
+    @classmethod
+    def of(cls, counts: FloatArray, sigma: float) -> "_Shares":
+        total = float(counts.sum())
+        values = project_to_simplex(counts[None] / total)[0]
+        return cls(values, values > 0, sigma / total)
+
+    @property
+    def present(self) -> float:
+        """The share of what is not missing."""
+        return float(self.values[:-1].sum())
+
+    def errors(self, gradients: FloatArray) -> FloatArray:
+        """Return the standard errors of functions of the shares, by their gradients.
+
+        Around the shares, the projection subtracts from every bin that it keeps what these exceed one by, divided by their
+        number; and all counts make up the total by which they were divided.
+        """
+        kept = gradients * self.kept
+        middle = kept.sum(axis=1, keepdims=True) / self.kept.sum()
+        by_total = (kept @ self.values)[:, None] - middle
+        moved = np.where(self.kept, gradients - middle, 0.0) - by_total
+        return np.asarray(self.noise * np.sqrt(np.sum(moved**2, axis=1)))
+
+    def own_errors(self) -> FloatArray:
+        """Return the standard error of every share; where it was cut to zero, what the noise of its count alone makes."""
+        return np.where(self.kept, self.errors(np.eye(len(self.values))), self.noise)
+
+
+def _unknown(size: int) -> tuple[FloatArray, FloatArray]:
+    return np.full(size, np.nan), np.full(size, np.nan)
+
+
+def _refuse_misfit(profile: ColumnProfile) -> None:
+    """Refuse numbers that do not belong together, and numbers that are none."""
+    counts, edges, levels = profile.noisy_counts, profile.edges, profile.levels
+    if profile.kind in MEASURED and edges is not None and levels is None:
+        fits = edges.ndim == 1 and len(edges) >= 2 and np.isfinite(edges).all() and bool((np.diff(edges) > 0).all())
+        n_bins = len(edges) if fits else 0
+    elif profile.kind in LEVELLED and levels is not None and edges is None:
+        n_bins = len(levels) + 2
+    else:
+        n_bins = 0
+    if n_bins < 2 or counts.ndim != 2 or counts.shape[1] != n_bins or not len(counts) or not np.isfinite(counts).all():
+        raise ValueError(f"profile of {profile.name!r}")
+    if not (math.isfinite(profile.sigma) and profile.sigma >= 0):
+        raise ValueError(f"profile of {profile.name!r}")

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cloister fit --describe``: what clusters look like, from the command line; every mistake before anything is spent."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from cloister import Ledger, load_release
+
+from .conftest import Run
+
+EXTRA = ("--describe-columns", "region=north|south", "--describe-columns", "smoker=flag,day=2020-01-01:2024-01-01")
+
+
+@pytest.fixture
+def people(tmp_path: Path, generator: np.random.Generator) -> Path:
+    old = generator.integers(0, 2, 3000)
+    columns = {
+        "age": generator.normal(np.where(old, 70, 30), 3),
+        "glucose": generator.normal(np.where(old, 180, 90), 8),
+        "region": np.where(old, "south", "north"),
+        "smoker": np.where(generator.random(3000) < 0.3, "yes", "no"),
+        "day": np.where(old, "2023-01-01", "2021-01-01"),
+    }
+    pyarrow.csv.write_csv(pa.table(columns), tmp_path / "people.csv")
+    return tmp_path / "people.csv"
+
+
+def fitted(run: Run, table: Path, *words: object) -> object:
+    target = table.parent / "release.json"
+    result = run("fit", table, "-k", 2, "--epsilon", 4, "--seed", 1, "-o", target, "--force", "-q", *words)
+    assert result.exit_code == 0, result.output
+    return load_release(target)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        ("--bounds", "age=0:120,glucose=40:400"),
+        ("--bounds", "0,400", "--columns", "age,glucose"),
+        ("--bounds", "0,400", "--bounds", "age=0:120", "--columns", "age,glucose"),
+    ],
+)
+def test_columns_are_described_and_not_clustered_by(bounds: tuple[str, ...], run: Run, people: Path) -> None:
+    release = fitted(run, people, *bounds, "--describe", 0.2, *EXTRA)
+    assert release.feature_names == ("age", "glucose")
+    assert release.profiles.names == ("age", "glucose", "region", "smoker", "day")
+    old = int(np.argmax(release.cluster_centers[:, 0]))
+    assert release.profiles["region"].shares().value[old, 1] == pytest.approx(1, abs=0.1)
+
+
+def test_a_pair_is_for_all_columns_that_are_not_only_described(run: Run, people: Path) -> None:
+    words = ("--bounds", "0,400", "--describe", 0.2, *EXTRA)
+    release = fitted(run, people, *words)
+    assert release.feature_names == ("age", "glucose")
+
+
+def test_a_file_says_what_is_described(run: Run, people: Path, tmp_path: Path) -> None:
+    (tmp_path / "extra.json").write_text(json.dumps({"region": {"levels": ["north", "south"]}, "smoker": "flag"}))
+    words = ("--bounds", "age=0:120", "--describe", 0.2, "--describe-columns", tmp_path / "extra.json")
+    assert fitted(run, people, *words).profiles.names == ("age", "region", "smoker")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--describe", 0.1, "--describe-columns", "0,1"), r"--describe-columns: expected columns by their names"),
+        (("--describe", 0.1, "--describe-columns", "wealth=0:1"), r"column 'wealth' is not in the table"),
+        (("--describe", 0.1, "--describe-columns", "age=0:1"), r"--describe-columns: column 'age' is clustered by"),
+        (("--describe", 0.1, "--describe-columns", "smoker"), r"--describe-columns: expected low,high or column=low:high"),
+        (
+            ("--describe", 0.1, "--describe-columns", "glucose=private"),
+            r"describe_columns['glucose']: expected public bounds",
+        ),
+        (("--describe-columns", "smoker=flag"), r"describe_columns: expected a share of the budget"),
+        (("--describe", 1), r"KMeans.describe: expected a finite number of at least 0 and of at most 0.9, got 1.0"),
+    ],
+)
+def test_every_mistake_is_free(words: tuple[object, ...], message: str, refused: Run, people: Path, ledger: Path) -> None:
+    refused("fit", people, "-k", 2, "--epsilon", 0.1, "--bounds", "age=0:120", "--ledger", ledger, *words, match=message)
+    with Ledger.open(ledger) as opened:
+        assert opened.spent.empty
