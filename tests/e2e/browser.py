@@ -27,7 +27,7 @@ class Tab:
     """One page of a browser."""
 
     def __init__(self, to: int, back: int) -> None:
-        self._to, self._back, self._rest, self._number, self._session = to, os.fdopen(back, "rb"), b"", 0, ""
+        self._to, self._back, self._rest, self._number, self._session = to, back, b"", 0, ""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.ask("Page.enable")
@@ -47,7 +47,7 @@ class Tab:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            read = os.read(self._back.fileno(), 1 << 20)
+            read = os.read(self._back, 1 << 20)
             assert read, "the browser ended"
             self._rest += read
         line, _, self._rest = self._rest.partition(b"\0")
@@ -61,6 +61,7 @@ class Tab:
         self.ask("Page.navigate", url=page.resolve().as_uri())
         while self.value("location.href + document.readyState") != page.resolve().as_uri() + "complete":
             pass
+        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def value(self, script: str) -> Any:
         """Return what an expression says in the page."""
@@ -95,6 +96,7 @@ def open_tab(browser: str, profile: Path) -> Iterator[Tab]:
         yield Tab(to, back)
     finally:
         os.close(to)
+        os.close(back)
         try:
             process.wait(timeout=10)
         except subprocess.TimeoutExpired:

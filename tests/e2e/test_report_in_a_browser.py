@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report in a real, headless Chromium: it opens offline, shows its content, and asks nobody for anything."""
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,18 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from .browser import FLAGS, NAMES, find_browser
+
 pytestmark = pytest.mark.slow
 
-FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr", "--v=0"),
-)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+LOGGED = (*FLAGS, "--enable-logging=stderr", "--v=0")
 
 
 @pytest.fixture(scope="module")
 def browser() -> str:
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    found = find_browser()
     if found is None:
         pytest.fail(f"The report is tested in a real browser: install one of {', '.join(NAMES)}, or set CHROMIUM to its path.")
     return found
@@ -48,7 +44,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def open_in(browser: str, report: Path, profile: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    command = [browser, *FLAGS, f"--user-data-dir={profile}", *flags, report.as_uri()]
+    command = [browser, *LOGGED, f"--user-data-dir={profile}", *flags, report.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done
@@ -58,7 +54,9 @@ def test_the_content_is_there_and_the_console_is_silent(browser: str, report: Pa
     done = open_in(browser, report, tmp_path / "profile", "--dump-dom")
     for words in (
         "2 clusters in 3 columns",
+        "Profiles",
         "The privacy receipt",
+        "What epsilon means",
         "How the centres were found",
         "Seeded run",
         "age",
