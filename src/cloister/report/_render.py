@@ -10,6 +10,7 @@ from cloister.report._column_words import cell_words
 from cloister.report._figures import cluster_map
 from cloister.report._format import count_of, with_error
 from cloister.report._pages import Picture, render_page
+from cloister.report._profiles import profile_section
 from cloister.report._source_target import source_target_html
 from cloister.report._steps import course_of
 from cloister.report._summary import summary
@@ -82,6 +83,7 @@ def render(summary: dict[str, Any]) -> str:
         map=Picture("", cluster_map(summary["plane"], summary["clusters"])),
         axes=[axis_words(*pair) for pair in zip(summary["plane"]["shares"], summary["plane"]["loadings"], strict=True)],
         strips=strip_table(summary, picked),
+        profiles=profile_section(summary),
         numbers=number_table(summary) if len(picked) < summary["n_columns"] else None,
         cells=cell_table(summary),
         cell_words=cell_words(summary["cells"]),
