@@ -18,6 +18,7 @@ from cloister.cluster import KMeans
 from cloister.domain import Category, Date, Flag, Number, days_of
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import ApproxDP, Ledger
+from cloister.release import Release
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,6 +30,7 @@ N_PATIENTS = 50_000
 SEED = 20
 BUDGET = ApproxDP(1.5, 1e-6)
 EPSILON = 1.25
+DESCRIBE = 0.1  # part of it that says what the clusters look like
 WARDS = ["general", "cardiology", "geriatrics"]
 COLUMNS = {
     "age": Number(0, 110),
@@ -179,7 +181,7 @@ def _open_budget(console: "Console", folder: Path) -> Ledger:
 
 def _say_what_to_expect(console: "Console") -> None:
     _chapter(console, "4. What to expect")
-    forecast = plan(N_PATIENTS, len(COLUMNS), len(GROUPS), epsilon=EPSILON, delta=BUDGET.delta)
+    forecast = plan(N_PATIENTS, len(COLUMNS), len(GROUPS), epsilon=EPSILON, delta=BUDGET.delta, describe=DESCRIBE)
     votes, rounds = ([step for step in forecast.steps if step.name.startswith(kind)] for kind in ("vote", "round"))
     _say(
         console,
@@ -200,13 +202,13 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     console.print(
         '  ledger = Ledger.open("budget.sqlite")\n'
         '  columns = json.load(open("schema.json"))\n'
-        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=columns, ledger=ledger)\n"
+        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=columns, describe={DESCRIBE:g}, ledger=ledger)\n"
         '  write_report(model.fit("patients.parquet").release_, "report.html")\n'
     )
     console.print("On the command line:\n", style="bold")
     console.print(
         f"  cloister fit patients.parquet -k {len(GROUPS)} --epsilon {EPSILON:g} --ledger budget.sqlite \\\n"
-        "      --bounds schema.json --output release.json --report report.html\n"
+        f"      --bounds schema.json --describe {DESCRIBE:g} --output release.json --report report.html\n"
     )
     model = _model(ledger, progress=sys.stderr.isatty())
     started = time.monotonic()
@@ -221,12 +223,28 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     console.print('The same as data: release.profile()[0]["columns"], or release.to_frame()\n', style="bold")
     for name, one in release.profile()[0]["columns"].items():
         console.print(f"  {name}: {json.dumps(_rounded(one))}", soft_wrap=True)
+    _describe(console, release)
     console.print()
     print_remaining(console, ledger)
     _say(
         console,
         f"That is more than {BUDGET.epsilon:g} - {EPSILON:g}: costs of Gaussian noise add up like the sides of a "
         "right-angled triangle.",
+    )
+
+
+def _describe(console: "Console", release: Release) -> None:
+    """Say what one column looks like in the first cluster and in all."""
+    assert release.profiles is not None
+    age, label = release.profiles["age"], int(np.argmax(release.cluster_counts))
+    spread, difference = age.spread(), age.difference()
+    console.print()
+    _say(
+        console,
+        f"{100 * DESCRIBE:.0f} % of the budget asked for histograms of every column in each cluster; the report draws them. "
+        f'release.profiles["age"] says that ages in cluster {label}, the largest, have a standard deviation of '
+        f"{spread.value[label]:.1f} ± {spread.error[label]:.1f} years, and that their mean lies "
+        f"{difference.value[label]:+.2f} ± {difference.error[label]:.2f} standard deviations from that of all patients.",
     )
 
 
@@ -266,7 +284,8 @@ def _rounded(value: Any) -> Any:
 
 
 def _model(ledger: Ledger, *, progress: bool) -> KMeans:
-    return KMeans(n_clusters=len(GROUPS), epsilon=EPSILON, bounds=COLUMNS, ledger=ledger, progress=progress)
+    given: dict[str, Any] = {"bounds": COLUMNS, "ledger": ledger, "progress": progress}
+    return KMeans(n_clusters=len(GROUPS), epsilon=EPSILON, describe=DESCRIBE, **given)
 
 
 def _chapter(console: "Console", title: str) -> None:

@@ -11,7 +11,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from cloister import GDP, Category, Date, Flag, KMeans, Ledger, LloydKMeans, PureDP, load_release, open_rows
+from cloister import GDP, Category, Date, Flag, KMeans, Ledger, LloydKMeans, PureDP, load_release, open_rows, plan
 from cloister.cluster._describe import FEWEST_BINS, LARGEST, MOST_BINS, USUAL_BINS
 from cloister.exceptions import DataError, ParameterError
 from cloister.methods import METHODS
@@ -282,3 +282,20 @@ def test_a_tiny_budget_is_rehearsed_with_all_columns(table):
     with pytest.raises(ParameterError, match=r"KMeans\.epsilon: expected a budget whose noise can be drawn"):
         fit(table, epsilon=1e-13, delta=1e-20)
     assert fit(table, epsilon=5e-3, n_rows=N_ROWS).release_.profiles is not None
+
+
+@pytest.mark.parametrize("name", ["KMeans", "PEMeans", "LloydKMeans"])
+def test_a_forecast_lists_the_step_as_the_fit_does(name, generator):
+    rows, method = generator.uniform(0, 1, (3000, 4)), METHODS[name]
+    forecast = plan(3000, 4, 3, method=name, epsilon=2.0, describe=0.2)
+    model = method.estimator(3, epsilon=2.0, bounds=(0, 1), n_rows=3000, describe=0.2, n_jobs=1).fit(rows)
+    assert [step.share for step in forecast.steps if step.name == "describe"] == [0.2]
+    assert forecast.steps[-1] == model.plan_.all_steps[-1]
+    assert math.fsum(step.share for step in forecast.steps) == pytest.approx(1.0)
+
+
+def test_a_forecast_refuses_what_a_fit_does():
+    with pytest.raises(ParameterError, match=r"plan\.describe: expected a finite number of at least 0 and of at most 0\.9"):
+        plan(1000, 2, 3, describe=1.0)
+    with pytest.raises(ParameterError, match=r"plan\.describe: expected a method that finds centres, got 'GridSynopsis'"):
+        plan(1000, 2, 3, method="GridSynopsis", describe=0.1)

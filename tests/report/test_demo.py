@@ -24,6 +24,7 @@ def test_the_demo_can_be_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             "cloister fit",
             "Missing or outside the bounds",
             "release.profile()",
+            "10 % of the budget asked for histograms",
             "Left in the ledger",
             "Error: Ledger.reserve",
             "report.html",
@@ -37,6 +38,9 @@ def test_the_demo_can_be_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert read_bounds([str(tmp_path / "schema.json")]).of(list(demo.COLUMNS)) == {
         name: (one.low, one.high) if name in demo.NUMBERS else one for name, one in demo.COLUMNS.items()
     }
+    assert release.profiles is not None
+    assert release.profiles.names == tuple(demo.COLUMNS)
+    assert 'id="profiles"' in (tmp_path / "report.html").read_text()
     assert len(release.predict(tmp_path / "patients.parquet")) == 2000
     with Ledger.open(tmp_path / "budget.sqlite") as ledger:
         assert [account["events"] for account in ledger.summary()["accounts"]] == [len(release.receipt.events)]

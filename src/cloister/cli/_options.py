@@ -14,6 +14,7 @@ __all__ = [
     "CLUSTERS",
     "COLUMNS",
     "DELTA_HELP",
+    "DESCRIBE",
     "EPSILON",
     "EPSILON_HELP",
     "FORCE",
@@ -57,6 +58,14 @@ class RenamedOption(click.Option):
 
 CLUSTERS = click.option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
 COLUMNS = click.option("--columns", metavar="A,B,C", help="Columns to use. Default: those with bounds of their own, else all.")
+DESCRIBE = click.option(
+    "--describe",
+    type=float,
+    default=0.0,
+    show_default=True,
+    metavar="SHARE",
+    help="Part of the budget, such as 0.1, that says what the clusters look like: histograms of every column in each.",
+)
 EPSILON = click.option("--epsilon", type=float, required=True, help=EPSILON_HELP)
 FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -145,14 +154,7 @@ def private_options(command: Any) -> Any:
 def describe_options(command: Any) -> Any:
     """Add what says how clusters are described."""
     return _together(
-        click.option(
-            "--describe",
-            type=float,
-            default=0.0,
-            show_default=True,
-            metavar="SHARE",
-            help="Part of the budget, such as 0.1, that says what the clusters look like: histograms of every column in each.",
-        ),
+        DESCRIBE,
         click.option(
             "--describe-columns",
             multiple=True,

@@ -8,6 +8,7 @@ import click
 from cloister.cli._options import (
     CLUSTERS,
     DELTA_HELP,
+    DESCRIBE,
     EPSILON,
     JSON,
     METHOD,
@@ -33,6 +34,7 @@ __all__ = ["plan"]
 @EPSILON
 @delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
 @neighbours_option()
+@DESCRIBE
 @JSON
 def plan(rows: int, features: int, clusters: int, *, as_json: bool, **options: Any) -> None:
     """Say what a fit with these numbers can be expected to find, and how noisy each of its questions will be.

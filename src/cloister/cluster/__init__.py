@@ -5,6 +5,7 @@ from cloister.cluster._base import PrivateEstimator, plan_fit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._coreset_kmeans import CoresetKMeans
 from cloister.cluster._declare import estimator
+from cloister.cluster._describe import Description, read_share
 from cloister.cluster._fast_lloyd import FastLloyd
 from cloister.cluster._first import FirstSteps, plan_first
 from cloister.cluster._grid import GridKMeans, GridSynopsis
@@ -21,6 +22,7 @@ from cloister.cluster._tree_kmeans import TreeKMeans
 __all__ = [
     "CoresetKMeans",
     "Decision",
+    "Description",
     "FastLloyd",
     "FirstSteps",
     "GridKMeans",
@@ -43,4 +45,5 @@ __all__ = [
     "make_plan",
     "plan_first",
     "plan_fit",
+    "read_share",
 ]

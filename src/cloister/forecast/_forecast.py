@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister import validate
-from cloister.cluster import KMeansPlan, Plan
+from cloister.cluster import KMeansPlan, Plan, read_share
 from cloister.domain import Relation
 from cloister.forecast._model import Outlook, Setting
 from cloister.forecast._show import as_html, as_text
 from cloister.forecast._words import advise, cautions, judge, judge_steps, standing_out
-from cloister.methods import METHODS, find_method
+from cloister.methods import METHODS, Method, find_method
 from cloister.privacy import Guarantee, Step, as_guarantee, to_dict
 
 __all__ = ["CenterError", "Forecast", "plan"]
@@ -122,6 +122,7 @@ def plan(
     delta: float | None = None,
     guarantee: Guarantee | None = None,
     neighbours: str = "add-remove",
+    describe: float = 0.0,
 ) -> Forecast:
     """Forecast a fit from public numbers, before any budget is spent.
 
@@ -141,6 +142,8 @@ def plan(
         Replaces `epsilon` and `delta`.
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Which tables count as neighbours.
+    describe : float, default=0.0
+        Part of the budget that says what the clusters look like, in all columns; of methods that find centres.
 
     Returns
     -------
@@ -183,8 +186,16 @@ def plan(
         guarantee=as_guarantee("plan", epsilon, found.delta if delta is None else delta, guarantee),
         relation=Relation.parse("plan.neighbours", neighbours),
         method=found,
+        describe=_describe(found, describe),
     )
     return _of_kmeans(setting) if found.name == "KMeans" else _of_another(setting)
+
+
+def _describe(method: Method, share: object) -> float:
+    found = read_share("plan.describe", share)
+    if found and method.kind != "centers":
+        validate.refuse("plan.describe", "a method that finds centres", method.name, remedy="Leave it out.")
+    return found
 
 
 def _of_kmeans(setting: Setting) -> Forecast:

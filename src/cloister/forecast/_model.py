@@ -25,10 +25,21 @@ import numpy as np
 from scipy.special import gammainc, gammaincinv
 
 from cloister.algorithms import Lengths, choose_radius
-from cloister.cluster import FirstSteps, KMeans, KMeansPlan, Plan, Planner, Request, make_plan, plan_first, plan_fit
+from cloister.cluster import (
+    Description,
+    FirstSteps,
+    KMeans,
+    KMeansPlan,
+    Plan,
+    Planner,
+    Request,
+    make_plan,
+    plan_first,
+    plan_fit,
+)
 from cloister.domain import Box, Relation
 from cloister.methods import Method
-from cloister.privacy import Entropy, Guarantee
+from cloister.privacy import Entropy, Guarantee, Step
 
 __all__ = ["Outlook", "Setting", "first_success", "last_success"]
 
@@ -48,6 +59,7 @@ class Setting:
     guarantee: Guarantee
     relation: Relation
     method: Method
+    describe: float = 0.0  # part of the budget that says what the clusters look like
 
     def at_strength(self, value: float) -> "Setting":
         """Return the same with another epsilon, rho or mu."""
@@ -61,6 +73,7 @@ class Setting:
             bounds=(-1.0, 1.0),
             neighbours=self.relation.value,
             n_rows=self.n_rows,
+            **({"describe": self.describe} if self.describe else {}),
         )
         return plan_fit(model, self.n_features)
 
@@ -75,9 +88,16 @@ class Setting:
             entropy=Entropy(0),
         )
         first, n_rows = self._first(request), float(self.n_rows)
-        planner = Planner.of(request, first=first.share)
+        planner = Planner.of(request, first=first.share + self.describe)
         plan = make_plan(n_rows, self.n_features, self.n_clusters, planner=planner)
-        return Outlook(replace(plan, preliminary=first.steps))
+        return Outlook(replace(plan, preliminary=first.steps, closing=self._closing(request, first)))
+
+    def _closing(self, request: Request, first: FirstSteps) -> tuple[Step, ...]:
+        """Return what is asked of the clusters, if anything."""
+        if not self.describe:
+            return ()
+        frame, given = Box(-1.0, 1.0).spread(self.n_features).frame(), {"share": self.describe, "n_rows": float(self.n_rows)}
+        return (Description.plan("plan.describe", request, frame, {}, first=first, **given).step,)
 
     def _first(self, request: Request) -> FirstSteps:
         """Return what a fit in a box asks before its own plan: what is missing."""

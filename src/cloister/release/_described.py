@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles as plain data and as columns of a frame: means, spreads, quartiles, shares, differences from the whole."""
+"""Profiles as plain data and as columns of a frame: means, spreads, quartiles, shares, and differences from the whole."""
 
 import math
 from collections.abc import Iterator

@@ -14,12 +14,14 @@ import numpy.typing as npt
 
 from cloister import validate
 from cloister.domain import FloatArray, project_to_simplex
+from cloister.release._shares import Shares
 
 __all__ = ["ColumnProfile", "Estimate", "Profiles"]
 
 MEASURED = ("number", "date")  # kinds with bins along an axis
 LEVELLED = ("category", "flag")
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
+UNEVEN = 1 / 8  # of a bin, by which a quantile may be off because values are not spread evenly over it
 OTHER, MISSING = "(other)", "(missing)"
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -128,7 +130,7 @@ class ColumnProfile:
             single count.
         """
         size = self.noisy_counts.shape[1]
-        found = [_unknown(size) if one is None else (one.values, one.own_errors()) for one in self.each()]
+        found = [_unknown(size) if one is None else (one.values, one.errors()) for one in self.each()]
         return Estimate(np.array([value for value, _ in found]), np.array([error for _, error in found]))
 
     def missing(self) -> Estimate:
@@ -154,6 +156,8 @@ class ColumnProfile:
 
     def quantiles(self, parts: Sequence[float] = QUARTILES) -> Estimate:
         """Return quantiles of what is not missing, with values spread evenly over each bin; of numbers and dates.
+
+        The errors allow for an eighth of a bin, by which values spread otherwise may move a quantile.
 
         Parameters
         ----------
@@ -213,10 +217,10 @@ class ColumnProfile:
 
     # -- one cluster at a time -------------------------------------------------------------------------------------------
 
-    def each(self) -> "Iterator[_Shares | None]":
+    def each(self) -> "Iterator[Shares | None]":
         """Yield the shares of each cluster; None where its rows do not stand out of the noise."""
         for counts, is_above in zip(self.noisy_counts, self.above_noise, strict=True):
-            yield _Shares.of(counts, self.sigma) if is_above else None
+            yield Shares.of(counts, self.sigma, ordered=self.edges is not None) if is_above else None
 
     def _axis(self) -> "ColumnProfile":
         if self.edges is None:
@@ -234,42 +238,40 @@ class ColumnProfile:
         assert self.edges is not None
         return np.diff(self.edges)
 
-    def _moment(self, cluster: "_Shares | None") -> tuple[float, float]:
+    def _moment(self, cluster: "Shares | None") -> tuple[float, float]:
         """Return the mean of one cluster and its error."""
-        present = 0.0 if cluster is None else cluster.present
-        if cluster is None or present <= 0:
+        if cluster is None or cluster.total <= 0:
             return math.nan, math.nan
-        mean = float(self._middles @ cluster.values[:-1]) / present
-        gradient = np.append((self._middles - mean) / present, 0.0)
-        return mean, float(cluster.errors(gradient[None])[0])
+        mean = float(self._middles @ cluster.counts) / cluster.total
+        return mean, cluster.error(self._middles - mean)
 
-    def _deviation(self, cluster: "_Shares | None") -> tuple[float, float]:
+    def _deviation(self, cluster: "Shares | None") -> tuple[float, float]:
+        """Return the standard deviation of one cluster and its error."""
         mean, _ = self._moment(cluster)
         if cluster is None or math.isnan(mean):
             return math.nan, math.nan
         squares = (self._middles - mean) ** 2
-        grouped = float(squares @ cluster.values[:-1]) / cluster.present
+        grouped = float(squares @ cluster.counts) / cluster.total
         within = float(np.mean(self._widths**2)) / 12
         spread = math.sqrt(max(grouped - within, within))
-        gradient = np.append((squares - grouped) / cluster.present, 0.0) / (2 * spread)
-        return spread, float(cluster.errors(gradient[None])[0])
+        return spread, cluster.error((squares - grouped) / (2 * spread))
 
-    def _quantile(self, cluster: "_Shares | None", part: float) -> tuple[float, float]:
-        if cluster is None or cluster.present <= 0:
+    def _quantile(self, cluster: "Shares | None", part: float) -> tuple[float, float]:
+        """Return a quantile of one cluster and its error, with values spread evenly over each bin."""
+        if cluster is None or cluster.total <= 0:
             return math.nan, math.nan
         assert self.edges is not None
-        shares = cluster.values[:-1] / cluster.present
+        shares = project_to_simplex(cluster.counts[None][:, cluster.kept[:-1]] / cluster.total)[0]
+        edges, widths = self.edges[:-1][cluster.kept[:-1]], self._widths[cluster.kept[:-1]]
         ends = np.cumsum(shares)
-        place = min(int(np.searchsorted(ends, part * ends[-1], side="left")), len(shares) - 1)
-        while shares[place] <= 0:  # the first part of a table begins where its first rows are
-            place += 1
-        within = (part - (ends[place] - shares[place])) / shares[place]
-        value = float(self.edges[place] + np.clip(within, 0.0, 1.0) * self._widths[place])
-        below = np.concatenate([np.ones(place), [np.clip(within, 0.0, 1.0)], np.zeros(len(shares) - place - 1)])
-        gradient = np.append((below - part) / cluster.present, 0.0)
-        density = shares[place] / self._widths[place]
-        reach = float(self.edges[-1] - self.edges[0])
-        return value, min(float(cluster.errors(gradient[None])[0]) / density, reach)
+        place = min(int(np.searchsorted(ends, part)), int(np.flatnonzero(shares)[-1]))
+        place = max(place, int(np.flatnonzero(shares)[0]))
+        within = float(np.clip((part - ends[place] + shares[place]) / shares[place], 0.0, 1.0))
+        below = np.zeros(len(self._middles))
+        where = int(np.flatnonzero(cluster.kept[:-1])[place])
+        below[:where], below[where] = 1.0, within
+        error = math.hypot(cluster.error(below - part) / shares[place], UNEVEN) * widths[place]
+        return float(edges[place] + within * widths[place]), min(error, float(self.edges[-1] - self.edges[0]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -331,42 +333,6 @@ class Profiles:
         if found.columns[0].n_clusters != n_clusters:
             raise ValueError("profiles")
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Shares:
-    """The shares of one cluster: the nearest to the noisy ones that are not negative and add up to one."""
-
-    values: FloatArray
-    kept: npt.NDArray[np.bool_]  # bins that are not cut to zero
-    noise: float  # of a share
-
-    @classmethod
-    def of(cls, counts: FloatArray, sigma: float) -> "_Shares":
-        total = float(counts.sum())
-        values = project_to_simplex(counts[None] / total)[0]
-        return cls(values, values > 0, sigma / total)
-
-    @property
-    def present(self) -> float:
-        """The share of what is not missing."""
-        return float(self.values[:-1].sum())
-
-    def errors(self, gradients: FloatArray) -> FloatArray:
-        """Return the standard errors of functions of the shares, by their gradients.
-
-        Around the shares, the projection subtracts from every bin that it keeps what these exceed one by, divided by their
-        number; and all counts make up the total by which they were divided.
-        """
-        kept = gradients * self.kept
-        middle = kept.sum(axis=1, keepdims=True) / self.kept.sum()
-        by_total = (kept @ self.values)[:, None] - middle
-        moved = np.where(self.kept, gradients - middle, 0.0) - by_total
-        return np.asarray(self.noise * np.sqrt(np.sum(moved**2, axis=1)))
-
-    def own_errors(self) -> FloatArray:
-        """Return the standard error of every share; where it was cut to zero, what the noise of its count alone makes."""
-        return np.where(self.kept, self.errors(np.eye(len(self.values))), self.noise)
 
 
 def _unknown(size: int) -> tuple[FloatArray, FloatArray]:

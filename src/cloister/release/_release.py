@@ -200,10 +200,10 @@ class Release(ReleaseViews):
             `error`; of a date `value`, such as ``"2024-05-17"``, and `error_days`; of a flag `share` (of yes) and `error`; of a
             category `shares`, a pair of share and error for each level. Where missing values are a level of their own,
             `missing` is the pair of their share and its error. Where the fit was asked to describe the clusters, also
-            `distributions`: of every column that was described, of a number or a date `mean`, `spread` (standard deviation),
-            `quartiles`, `difference` (of the mean from that of all rows, in standard deviations of all rows), of levels
-            `shares` and `differences` (of shares), with the errors that the noise makes; None where a cluster does not stand
-            out of the noise. Spreads and errors of dates are in days.
+            `distributions`: of every column that was described, of a number or a date `mean`, `spread` (the standard
+            deviation), `quartiles` and `difference` (of the mean from that of all rows, in standard deviations of all rows), of
+            levels `shares` and `differences` (of shares), with the errors that the noise makes; None where a cluster does not
+            stand out of the noise. Spreads and errors of dates are in days.
 
         Notes
         -----

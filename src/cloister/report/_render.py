@@ -12,6 +12,7 @@ from cloister.report._format import count_of, with_error
 from cloister.report._heat import heat_of
 from cloister.report._maps import cluster_map
 from cloister.report._pages import Picture, render_page
+from cloister.report._profiles import profile_section
 from cloister.report._source_target import source_target_html
 from cloister.report._steps import course_of
 from cloister.report._strips import strip_tables
@@ -106,6 +107,7 @@ def render(summary: dict[str, Any]) -> str:
         heat=heat_of(summary),
         axes=[axis_words(*pair) for pair in zip(summary["plane"]["shares"], summary["plane"]["loadings"], strict=True)],
         strips=strip_tables(summary, picked),
+        profiles=profile_section(summary),
         n_drawn=len(picked),
         numbers=number_tables(summary) if len(picked) < summary["n_columns"] else None,
         cells=cell_tables(summary["cells"]),

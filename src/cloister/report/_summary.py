@@ -14,6 +14,7 @@ from cloister.release import Release, columns_of, plane_of_centers, rank_columns
 from cloister.report._column_words import cells_of, table_of
 from cloister.report._loss import loss_summary
 from cloister.report._meaning import ledger_summary, meaning_of
+from cloister.report._profiles import profiles_of
 from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
 from cloister.report._steps import panels_of, steps_of
@@ -63,6 +64,7 @@ def summary(release: Release) -> dict[str, Any]:
         "table": table_of(release),
         "table_ranking": rank_table(release),
         "cells": cells_of(release),
+        "profiles": profiles_of(release),
         "clusters": _clusters(release),
         "total_count": float(release.cluster_counts.sum()),
         "receipt": _receipt(release.receipt),

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles of columns: what follows from noisy histograms, with errors that hold, and files that are read again."""
+
+import copy
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from cloister import KMeans, load_release
+from cloister.exceptions import ParameterError, ReleaseError
+from cloister.release import ColumnProfile, Profiles
+
+EDGES = np.linspace(0, 100, 21)
+WIDTH = 5.0
+
+
+def number(counts, sigma=1.0, edges=EDGES, **more):
+    return ColumnProfile(name="age", kind="number", edges=edges, noisy_counts=np.atleast_2d(counts), sigma=sigma, **more)
+
+
+def levels(counts, sigma=1.0):
+    return ColumnProfile(name="ward", kind="category", levels=("n", "s"), noisy_counts=np.atleast_2d(counts), sigma=sigma)
+
+
+def histogram(values, n_missing=0):
+    return np.append(np.histogram(np.clip(values, 0, 99.99), EDGES)[0], n_missing).astype(float)
+
+
+def test_shares_are_not_negative_and_add_up_to_one(generator):
+    counts = generator.normal(0, 30, (40, 21)) + histogram(generator.normal(40, 8, 3000), 200)
+    found = number(counts, sigma=30.0).shares()
+    assert (found.value >= 0).all()
+    assert found.value.sum(axis=1) == pytest.approx(1)
+    assert found.value.shape == found.error.shape == (40, 21)
+    exact = levels([[60.0, 30.0, 10.0, 0.0]])
+    assert exact.shares().value[0] == pytest.approx([0.6, 0.3, 0.1, 0.0])
+    assert exact.bins == ("n", "s", "(other)", "(missing)")
+    assert exact.missing().value == pytest.approx([0.0])
+
+
+DRAWS = {
+    "normal": lambda generator, size: generator.normal(40, 8, size),
+    "two groups": lambda generator, size: generator.normal(np.where(generator.random(size) < 0.5, 20, 75), 4),
+    "even": lambda generator, size: generator.uniform(0, 100, size),
+}
+
+
+@pytest.mark.parametrize("sigma", [5.0, 30.0])
+@pytest.mark.parametrize("kind", DRAWS)
+def test_errors_cover_what_noise_does(kind, sigma, generator):
+    """Of 400 draws of the noise, 1.96 standard errors cover the truth in about 95 %: never below 88 % here."""
+    values = np.clip(DRAWS[kind](generator, 5000), 0, 99.99)
+    counts = histogram(values, 500)
+    profile = number(counts + generator.normal(0, sigma, (400, 21)), sigma=sigma)
+    middles = (EDGES[:-1] + EDGES[1:]) / 2
+    mean = middles @ counts[:-1] / 5000  # what the bins say without noise
+    spread = math.sqrt((middles - mean) ** 2 @ counts[:-1] / 5000 - WIDTH**2 / 12)
+    for found, true in ((profile.mean(), mean), (profile.spread(), spread), (profile.missing(), 500 / 5500)):
+        assert np.mean(np.abs(found.value - true) <= 1.96 * found.error) >= 0.88
+        assert np.median(found.error) <= 2.5 * np.std(found.value)  # not by errors that are always huge
+    assert mean == pytest.approx(values.mean(), abs=0.3)
+    assert spread == pytest.approx(values.std(), abs=0.5)
+
+
+@pytest.mark.parametrize("kind", ["normal", "even"])
+def test_quantiles_cover_what_noise_and_bins_do(kind, generator):
+    values = np.clip(DRAWS[kind](generator, 5000), 0, 99.99)
+    profile = number(histogram(values) + generator.normal(0, 20, (400, 21)), sigma=20.0)
+    found = profile.quantiles()
+    true = np.quantile(values, [0.25, 0.5, 0.75])
+    assert (np.mean(np.abs(found.value - true) <= 1.96 * found.error, axis=0) >= 0.88).all()
+    assert (np.diff(found.value, axis=1) >= 0).all()
+    ends = profile.quantiles([0.0, 1.0])
+    assert (ends.value[:, 0] <= found.value[:, 0]).all()
+    assert (ends.value[:, 1] >= found.value[:, 2]).all()
+
+
+@pytest.mark.parametrize("sigma", [3.0, 20.0])
+def test_errors_of_shares_cover_what_noise_does(sigma, generator):
+    counts = np.array([600.0, 300.0, 100.0, 80.0])
+    found = levels(counts + generator.normal(0, sigma, (400, 4)), sigma=sigma).shares()
+    assert (np.mean(np.abs(found.value - counts / 1080) <= 1.96 * found.error, axis=0) >= 0.88).all()
+
+
+def test_noise_far_away_does_not_widen_a_narrow_cluster(generator):
+    """The part of noise that is not cut to zero lies on one side of zero: counted in, it would make every spread too large."""
+    values = generator.normal(30, 6, 4000)
+    profile = number(histogram(values) + generator.normal(0, 25, (200, 21)), sigma=25.0)
+    assert np.median(profile.spread().value) == pytest.approx(6, abs=0.7)
+    assert np.count_nonzero(profile.shares().value[:, -8:-1]) < 0.1 * 200 * 7
+
+
+def test_a_spread_below_a_bin_is_not_claimed():
+    inside = np.zeros(21)
+    inside[7] = 1000.0
+    found = number(inside, sigma=0.5).spread()
+    assert found.value[0] == pytest.approx(WIDTH / math.sqrt(12))
+
+
+def test_differences_are_from_all_rows():
+    low, high = np.zeros(21), np.zeros(21)
+    low[4], high[14] = 1000.0, 1000.0
+    found = number([low, high], sigma=0.5).difference()
+    assert found.value == pytest.approx([-1, 1], abs=0.05)
+    shares = levels([[100.0, 0.0, 0.0, 0.0], [0.0, 100.0, 0.0, 0.0]], sigma=0.5).difference()
+    assert shares.value[:, :2].round(2).tolist() == [[0.5, -0.5], [-0.5, 0.5]]
+    assert (shares.error > 0).all()
+
+
+def test_all_rows_are_the_sum_of_the_clusters():
+    whole = levels([[10.0, 20.0, 1.0, 2.0], [30.0, 40.0, 3.0, 4.0]], sigma=2.0).whole()
+    assert whole.noisy_counts.tolist() == [[40.0, 60.0, 4.0, 6.0]]
+    assert whole.sigma == pytest.approx(2 * 2**0.5)
+    assert whole.totals.value.tolist() == [110.0]
+
+
+def test_of_a_cluster_below_the_noise_nothing_is_said(generator):
+    profile = number(np.vstack([histogram(generator.normal(40, 8, 900)), generator.normal(0, 1, 21)]), sigma=20.0)
+    assert profile.above_noise.tolist() == [True, False]
+    for found in (profile.mean(), profile.spread(), profile.missing(), profile.difference()):
+        assert np.isfinite(found.value[0])
+        assert np.isnan(found.value[1])
+    assert np.isnan(profile.shares().value[1]).all()
+    assert np.isnan(profile.quantiles().value[1]).all()
+
+
+def test_of_a_column_that_is_missing_throughout_there_is_no_mean():
+    counts = np.zeros(21)
+    counts[-1] = 1000.0
+    found = number(counts, sigma=0.0)
+    assert found.missing().value.tolist() == [1.0]
+    assert np.isnan(found.mean().value).all()
+    assert np.isnan(found.quantiles().value).all()
+
+
+@pytest.mark.parametrize("ask", ["mean", "spread", "quantiles"])
+def test_levels_have_shares_and_no_mean(ask):
+    with pytest.raises(ParameterError, match=r"ColumnProfile\['ward'\]: expected a number or a date, got 'category'\. Ask for"):
+        getattr(levels([[1.0, 2.0, 0.0, 0.0]]), ask)()
+
+
+@pytest.mark.parametrize("part", [-0.1, 1.5, math.nan, "half"])
+def test_a_quantile_is_a_part(part):
+    with pytest.raises(ParameterError, match=r"ColumnProfile\.quantiles: expected a finite number"):
+        number(np.ones(21)).quantiles([part])
+
+
+# -- releases --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def release():
+    rows = np.random.default_rng(0).normal([[20.0, 5.0], [70.0, 5.0]], 3.0, size=(500, 2, 2)).reshape(-1, 2)
+    return KMeans(2, epsilon=8.0, bounds=(0, 100), describe=0.3, n_init=1, random_state=0).fit(rows).release_
+
+
+def test_profiles_are_read_again(release, tmp_path):
+    release.save(tmp_path / "release.json")
+    again = load_release(tmp_path / "release.json").profiles
+    assert again.to_dict() == release.profiles.to_dict()
+    assert again.names == ("x0", "x1")
+    assert len(again) == 2
+    with pytest.raises(KeyError, match="income"):
+        again["income"]
+
+
+def test_a_file_without_them_is_read_as_before(release, tmp_path):
+    data = release.to_dict()
+    del data["profiles"]
+    (tmp_path / "old.json").write_text(json.dumps(data))
+    assert load_release(tmp_path / "old.json").profiles is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda one: one.update(kind="word"),
+        lambda one: one.update(noisy_counts=one["noisy_counts"][:1]),
+        lambda one: one["noisy_counts"][0].pop(),
+        lambda one: one.update(noisy_counts=[]),
+        lambda one: one["edges"].reverse(),
+        lambda one: one.update(levels=["a"]),
+        lambda one: one.pop("edges"),
+        lambda one: one.update(sigma=-1.0),
+        lambda one: one.update(edges="wide"),
+        lambda one: one.pop("name"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(change, release, tmp_path):
+    data = copy.deepcopy(release.to_dict())
+    change(data["profiles"]["columns"][0])
+    (tmp_path / "release.json").write_text(json.dumps(data))
+    with pytest.raises(ReleaseError, match=r"load_release: the file is damaged"):
+        load_release(tmp_path / "release.json")
+
+
+def test_the_profile_of_a_release_tells_distributions(release):
+    first = release.profile()[0]["distributions"]["x0"]
+    assert first["mean"] == pytest.approx(release.cluster_centers[0, 0], abs=3)
+    assert {"spread", "spread_error", "quartiles", "difference", "difference_error", "missing", "mean_error"} < set(first)
+    json.dumps(release.profile(), allow_nan=False)
+    assert "distributions" not in dataclasses.replace(release, profiles=None).profile()[0]
+
+
+def test_a_frame_carries_spreads_and_columns_that_are_only_described(release):
+    ward = ColumnProfile(
+        name="ward", kind="category", levels=("n", "s"), clustered=False, noisy_counts=[[9.0, 1.0, 0.0, 0.0]] * 2, sigma=0.1
+    )
+    day = {"name": "day", "kind": "date", "edges": [0.0, 10.0, 20.0], "clustered": False, "sigma": 0.1}
+    dated = ColumnProfile(**day, noisy_counts=[[90.0, 0.0, 0.0], [0.0, 90.0, 0.0]])
+    richer = dataclasses.replace(release, profiles=Profiles(columns=(*release.profiles, ward, dated)))
+    for library in ("pandas", "polars"):
+        frame = richer.to_frame(library)
+        assert {"x0_spread", "x0_spread_error", "ward=n", "ward=n_error", "day", "day_error", "day_spread"} <= set(
+            frame.columns
+        )
+        assert list(frame["ward=n"]) == pytest.approx([0.9, 0.9])
+    assert [str(one)[:10] for one in frame["day"]] == ["1970-01-06", "1970-01-16"]
+    assert "x0_spread" not in dataclasses.replace(release, profiles=None).to_frame().columns

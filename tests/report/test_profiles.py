@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The section on what clusters look like: drawn from the release alone, escaped, and readable for many clusters and columns."""
+
+import dataclasses
+import json
+import re
+
+import numpy as np
+import pytest
+
+from cloister import PEMeans
+from cloister.release import ColumnProfile, Profiles
+from cloister.report import report_html, summary
+from cloister.report._profiles import DRAWN_COLUMNS, profile_section
+
+AGE = {"name": "age", "kind": "number", "edges": np.linspace(0, 100, 6), "sigma": 5.0}
+AGES = [[0.0, 900.0, 100.0, 0.0, 0.0, 0.0], [0.0, 0.0, 100.0, 700.0, 0.0, 200.0]]
+WARD = {"name": "ward", "kind": "category", "levels": ("north", "south", "west"), "sigma": 5.0, "clustered": False}
+WARDS = [[980.0, 0.0, 20.0, 0.0, 0.0], [100.0, 900.0, 0.0, 0.0, 0.0]]
+FLAG = {"name": "smoker", "kind": "flag", "levels": ("no", "yes"), "sigma": 5.0, "clustered": False}
+FLAGS = [[500.0, 500.0, 0.0, 0.0], [520.0, 480.0, 0.0, 0.0]]
+
+
+@pytest.fixture(scope="module")
+def plain():
+    rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
+    return PEMeans(2, epsilon=2.0, bounds=(-1, 1), n_rounds=2, n_variations=4, n_init=1, n_rows=200).fit(rows).release_
+
+
+def described(plain, *columns):
+    return dataclasses.replace(plain, profiles=Profiles(columns=tuple(columns)))
+
+
+def people():
+    return (
+        ColumnProfile(**AGE, noisy_counts=AGES),
+        ColumnProfile(**WARD, noisy_counts=WARDS),
+        ColumnProfile(**FLAG, noisy_counts=FLAGS),
+    )
+
+
+def test_a_release_without_profiles_has_no_such_section(plain):
+    assert summary(plain)["profiles"] is None
+    assert 'id="profiles"' not in report_html(plain)
+
+
+def test_every_column_is_drawn_in_every_cluster_and_in_all_rows(plain):
+    html = report_html(described(plain, *people()))
+    section = html[html.index('id="profiles"') : html.index("</section>", html.index('id="profiles"'))]
+    assert section.count('class="histogram"') == 3
+    assert section.count('class="outline"') == 2  # not of all rows, which are the outline
+    assert section.count('class="share"') == 3 * (3 + 1)
+    for words in ("north</span> 98 %", "south</span> 90 %", "20 % missing", "3 levels; not clustered by", "0 to 100"):
+        assert words in section
+    assert re.search(r"<b>1</b>: ward south 90 % \(\+45 points\), age higher \(\+1\.\d standard deviations\)", section)
+    assert "smoker" not in section[section.index("What sets") :]  # 2 points, and no more than noise
+
+
+def test_the_summary_is_plain_data(plain):
+    found = summary(described(plain, *people()))["profiles"]
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert [one["name"] for one in found["columns"]] == ["age", "ward", "smoker"]
+
+
+def test_a_cluster_below_the_noise_is_said_to_be_so(plain):
+    faint = ColumnProfile(**AGE, noisy_counts=[AGES[0], [1.0, -2.0, 3.0, 0.0, 1.0, 0.0]])
+    section = profile_section(summary(described(plain, faint)))
+    assert [cells[0].text for _, cells in section.rows][2] == "none above the noise"
+    assert section.apart[1] == (1, "no difference above the noise")
+    nothing = ColumnProfile(**AGE, noisy_counts=np.zeros((2, 6)))
+    assert [cells[0].text for _, cells in profile_section(summary(described(plain, nothing))).rows] == [
+        "none above the noise"
+    ] * 3
+    assert "none above the noise" in report_html(described(plain, nothing))
+
+
+def test_dates_are_written_as_dates(plain):
+    days = {"name": "admitted", "kind": "date", "edges": np.linspace(18262, 20089, 7), "sigma": 5.0}
+    counts = [[500.0, 500.0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 500.0, 500.0, 0]]
+    html = report_html(described(plain, ColumnProfile(**days, noisy_counts=counts)))
+    assert re.search(r"2020-1\d-\d\d ± \d+ days", html)
+    assert "2020-01-01 to 2025-01-01" in html
+    assert "admitted earlier (-" in html
+    assert "admitted later (+" in html
+
+
+def test_of_many_columns_those_that_differ_most_are_drawn(plain):
+    dull = [ColumnProfile(**{**AGE, "name": f"dull {index}"}, noisy_counts=[AGES[0]] * 2) for index in range(20)]
+    release = described(plain, *dull, ColumnProfile(**AGE, noisy_counts=AGES))
+    section = profile_section(summary(release))
+    assert len(section.heads) == DRAWN_COLUMNS
+    assert section.heads[-1][0] == "age"
+    assert f"Of 21 columns, the {DRAWN_COLUMNS} in which clusters differ most are drawn" in report_html(release)
+
+
+def test_names_and_levels_are_escaped(plain):
+    evil = "<script>alert(1)</script>"
+    columns = (
+        ColumnProfile(**{**AGE, "name": evil}, noisy_counts=AGES),
+        ColumnProfile(**{**WARD, "levels": (evil, "south", "west")}, noisy_counts=WARDS),
+    )
+    html = report_html(described(plain, *columns))
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
