@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         KMeans,
         LloydKMeans,
         PEMeans,
+        PointSynopsis,
         PrivateScaler,
         SourceTargetKMedoids,
         TreeKMeans,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
     from cloister.release import Release, load_release
     from cloister.report import write_report
-    from cloister.synopsis import Synopsis, load_synopsis
+    from cloister.synopsis import Synopsis, WeightedPoints, load_synopsis
 
 __all__ = [
     "GDP",
@@ -53,6 +54,7 @@ __all__ = [
     "LloydKMeans",
     "Number",
     "PEMeans",
+    "PointSynopsis",
     "PrivacyWarning",
     "PrivateScaler",
     "PureDP",
@@ -60,6 +62,7 @@ __all__ = [
     "SourceTargetKMedoids",
     "Synopsis",
     "TreeKMeans",
+    "WeightedPoints",
     "__version__",
     "cell_bounds",
     "cells_per_axis",
@@ -83,7 +86,7 @@ _HOMES = {
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),
     "cloister.release": ("Release", "load_release"),
     "cloister.report": ("write_report",),
-    "cloister.synopsis": ("Synopsis", "load_synopsis"),
+    "cloister.synopsis": ("Synopsis", "WeightedPoints", "load_synopsis"),
 }
 
 

@@ -46,6 +46,7 @@ _ALL = (
         summary="votes find where rows are many, sums of clipped offsets place the centres",
         origin="our own",
         short={"n_init": 1},
+        variants={"auto": {"n_clusters": "auto", "max_clusters": 4}},
     ),
     Method(
         name="PEMeans",
@@ -106,6 +107,13 @@ _ALL = (
         delta=0.0,
         max_features=6,
         wide={"rule": 2},
+    ),
+    Method(
+        name="PointSynopsis",
+        kind="synopsis",
+        summary="weighted points that are kept and cut at any number of clusters, for any number of columns",
+        origin="our own",
+        short={"n_init": 1, "max_clusters": 4},
     ),
     Method(
         name="SourceTargetKMedoids",

@@ -2,7 +2,15 @@
 """Pure functions of noisy answers and public parameters. Imports domain and questions only, so it cannot reach a row."""
 
 from cloister.algorithms._axes import Axes, find_axes
-from cloister.algorithms._cells import RESTARTS, KChoice, cluster_cells, compare_numbers, nearest_cell, squares_to
+from cloister.algorithms._cells import (
+    RESTARTS,
+    KChoice,
+    choose_number,
+    cluster_cells,
+    compare_numbers,
+    nearest_cell,
+    squares_to,
+)
 from cloister.algorithms._coreset import Coreset, tree_coreset
 from cloister.algorithms._cube_tree import CubeTree, TreeSettings, divide_cubes
 from cloister.algorithms._density import DenseCells, chance_bound, find_dense_cells
@@ -56,6 +64,7 @@ from cloister.algorithms._local_search import Search, local_search, noisy_averag
 from cloister.algorithms._locate import Located, LocateSteps, locate, orthonormal_projection
 from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._merge import join_closest
+from cloister.algorithms._numbers import compare_point_numbers, cut_loss, silhouette, ward_tree
 from cloister.algorithms._origin import Origin, find_origin
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._plane import Plane, plane_of
@@ -73,11 +82,13 @@ from cloister.algorithms._refine import (
     refine,
     shrinkage,
 )
-from cloister.algorithms._resample import Beyond, LastStep, judge_solution, match_centers
+from cloister.algorithms._resample import Beyond, LastStep, judge_solution, match_centers, place_of_rows
+from cloister.algorithms._scatter import find_variances, scale_to_loss
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
 from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages
 from cloister.algorithms._space import Space
 from cloister.algorithms._spread import pack_widest
+from cloister.algorithms._total_errors import TotalErrors, add_beyond, stands_out, unknown_errors
 
 __all__ = [
     "COUNT_RULES",
@@ -124,17 +135,22 @@ __all__ = [
     "Sanitized",
     "Search",
     "Space",
+    "TotalErrors",
     "TreeSettings",
+    "add_beyond",
     "average_leaves",
     "bounded_radius",
     "cell_bounds",
     "cells_per_axis",
     "chance_bound",
     "choose_medoids",
+    "choose_number",
     "choose_radius",
     "cluster_cells",
     "cluster_coreset",
     "compare_numbers",
+    "compare_point_numbers",
+    "cut_loss",
     "denoise_counts",
     "divide_cubes",
     "epsilon_range",
@@ -144,6 +160,7 @@ __all__ = [
     "find_dense_cells",
     "find_origin",
     "find_ranges",
+    "find_variances",
     "fold",
     "grid_shape",
     "grow_tree",
@@ -165,6 +182,7 @@ __all__ = [
     "orthonormal_projection",
     "pack_sphere",
     "pack_widest",
+    "place_of_rows",
     "plane_of",
     "plusplus",
     "project_to_total",
@@ -173,15 +191,20 @@ __all__ = [
     "random_projection",
     "refine",
     "rounds_within",
+    "scale_to_loss",
     "select_kmeans",
     "select_top",
     "settle",
     "shrinkage",
+    "silhouette",
     "split_round",
     "squares_between",
     "squares_to",
+    "stands_out",
     "tree_coreset",
     "uniform_ball",
     "uniform_box",
+    "unknown_errors",
+    "ward_tree",
     "weighted_kmeans",
 ]

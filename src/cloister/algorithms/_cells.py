@@ -2,6 +2,7 @@
 """What to make of weighted cells: their k-means, and how many clusters they support. Arithmetic on public numbers."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +13,12 @@ from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.domain import FloatArray, IntArray, snap
 from cloister.questions import Nearest
 
-__all__ = ["RESTARTS", "KChoice", "cluster_cells", "compare_numbers", "nearest_cell", "squares_to"]
+__all__ = ["RESTARTS", "KChoice", "choose_number", "cluster_cells", "compare_numbers", "nearest_cell", "squares_to"]
 
 RESTARTS = 10
 FEW_RESTARTS = 3
 SPLITS = 3  # of the noise
+NEARLY = 3.0  # times the slack by which a peak may be lower than the highest and still be as good
 LEAST_GAIN = math.log(1.12)  # what a further cluster must gain over one in evenly spread mass
 
 
@@ -32,6 +34,7 @@ class KChoice:
     elbow: int  # from here on, further clusters help no more than they help evenly spread mass
     supported: int  # the largest k that lowers the held-out loss by more than two of its errors
     best: int
+    as_good: tuple[int, ...] = ()  # numbers at which clusters stand out about as well as at the best one, which is among them
 
     def to_dict(self) -> dict[str, Any]:
         """Return the choice as plain data."""
@@ -44,7 +47,14 @@ class KChoice:
             "elbow": self.elbow,
             "supported": self.supported,
             "best": self.best,
+            "as_good": list(self.as_good),
         }
+
+    def __str__(self) -> str:
+        if self.best == 1:
+            return "1 cluster: further ones help no more than on rows without clusters"
+        others = [str(count) for count in self.as_good if count != self.best]
+        return f"{self.best} clusters" + (f"; about as good: {', '.join(others)}" if others else "")
 
     def scaled(self, factor: float) -> "KChoice":
         """Return the same choice with losses in another unit."""
@@ -97,7 +107,7 @@ def compare_numbers(
         even = np.mean(squares(np.ones_like(weights), count, FEW_RESTARTS))
         table.append([loss, np.mean([np.sum(unseen * one) for unseen, one in judged]) / n_rows, noise / n_rows, even])
     inside = float(np.sum((half_widths / np.array(noisy_counts.shape)) ** 2))  # what is smaller than a cell is not resolved
-    return _choose(numbers, *np.array(table).T, inside=inside)
+    return choose_number(numbers, *np.array(table).T, inside=inside)
 
 
 def _split(
@@ -136,16 +146,28 @@ def nearest_cell(points: FloatArray, centers: FloatArray) -> IntArray:
     return Nearest(snap(centers))(snap(points))
 
 
-def _choose(
-    numbers: list[int], loss: FloatArray, held_out: FloatArray, errors: FloatArray, even: FloatArray, *, inside: float
+def choose_number(
+    numbers: Sequence[int], loss: FloatArray, held_out: FloatArray, errors: FloatArray, even: FloatArray, *, inside: float
 ) -> KChoice:
+    """Return the choice from the losses of all numbers; `inside` is what is too small to be resolved."""
     supported, lowest = numbers[0], held_out[0]
     for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
         if value < lowest - 2 * error:
             supported, lowest = count, value
     known = np.maximum(held_out, 0.0) + inside
-    gains = np.log((even + inside) / known)
+    gains = np.log((even + inside) / np.maximum(known, 1e-300))
     top = int(np.argmax(gains))
-    slack = max(LEAST_GAIN, float(errors[top] / known[top]))
+    slack = max(LEAST_GAIN, float(errors[top] / max(known[top], 1e-300)))
     elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
-    return KChoice(tuple(numbers), loss, held_out, errors, even, elbow, supported, min(elbow, supported))
+    best = min(elbow, supported)
+    peaks = _peaks(numbers, gains, slack) if best > 1 else set()
+    as_good = tuple(sorted({best} | {count for count in peaks if count <= supported}))
+    return KChoice(tuple(numbers), loss, held_out, errors, even, elbow, supported, best, as_good)
+
+
+def _peaks(numbers: Sequence[int], gains: FloatArray, slack: float) -> set[int]:
+    """Return numbers at which the gain is a peak that is nearly as high as the highest, and clearly above the number before."""
+    before = np.concatenate([[0.0], gains[:-1]])
+    after = np.concatenate([gains[1:], [-np.inf]])
+    high = (gains >= gains.max() - NEARLY * slack) & (gains >= before + slack) & (gains >= after - slack / 2)
+    return {number for number, good in zip(numbers, high, strict=True) if good}

@@ -20,15 +20,17 @@ plus the square of a part of the mean length cut off, which stands for what clip
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._merge import join_closest
+from cloister.algorithms._scatter import find_variances
 from cloister.algorithms._space import Space
 from cloister.domain import FloatArray
-from cloister.questions import Ask, DistanceHistogram, NearestCounts, NearestSums, Step
+from cloister.questions import Ask, DistanceHistogram, NearestCounts, NearestSquares, NearestSums, Step
 
 __all__ = [
     "Lengths",
@@ -78,7 +80,7 @@ class Lengths:
 class Round:
     """One round: its questions, and how many centres it leaves."""
 
-    step: Step  # "distances", "counts" and "sums"
+    step: Step  # "distances", "counts" and "sums"; with "squares" it also tells how far the rows of each centre scatter
     n_left: int  # centres after the round: extra ones are joined
     projected: bool  # whether rows belong to the nearest centre of the projection, or of the full space
     settling: bool = False  # no centre is joined any more and none is final: asks no distances, and moves centres farther
@@ -98,6 +100,7 @@ class Refined:
     count_sigma: float
     lengths: Lengths  # how far rows lay from their centre before the last step
     gained: float  # by the last step, in mean squared distance
+    variances: FloatArray | None  # of the rows around their centre, by coordinate; None unless the last round asked for them
     last_offsets: FloatArray  # the last step of each centre
     errors_before: FloatArray  # standard error of a coordinate before it, per centre
     moves: tuple["Move", ...]  # one for each round
@@ -183,6 +186,7 @@ def refine(
         moved.count_sigma,
         lengths,
         moved.gained,
+        moved.variances,
         moved.step,
         _errors_before(moves, len(centers)),
         tuple(moves),
@@ -210,6 +214,7 @@ class _Moved:
     count_sigma: float
     gained: float
     radius: float
+    variances: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,20 +244,22 @@ def _move(
     ask: Ask, one: Round, cells: _Cells, radius: float, phi: float, *, n_rows: float, projection: FloatArray | None
 ) -> _Moved:
     """Ask for counts and sums of offsets clipped at `radius`, and return how far to move each centre."""
-    counts, sums = ask(
-        [
-            NearestCounts(points=cells.points, projection=cells.projection),
-            NearestSums(points=cells.points, radius=radius, anchors=cells.anchors, projection=cells.projection),
-        ],
-        [one.step["counts"], one.step["sums"]],
-    )
+    placed: dict[str, Any] = {"points": cells.points, "anchors": cells.anchors, "projection": cells.projection}
+    questions = {
+        "counts": NearestCounts(points=cells.points, projection=cells.projection),
+        "sums": NearestSums(radius=radius, **placed),
+        "squares": NearestSquares(radius=radius, **placed),
+    }
+    asked = [name for name in questions if one.step.sigma(name) is not None]
+    counts, sums, *others = ask([questions[name] for name in asked], [one.step[name] for name in asked])
     sizes = phi * np.maximum(counts.value, max(FEWEST_ROWS * counts.sigma, 1.0))
     offsets = sums.value / sizes[:, None]
     variances = (sums.sigma / sizes) ** 2
     step, left = _shrink(offsets, variances, projection, longest=radius / phi)
     mass = project_to_total(counts.value, one.rows("sums", n_rows))
     gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
-    return _Moved(step, np.sqrt(left), counts.value, counts.sigma, gained, radius)
+    scatter = find_variances(others[0], counts, step) if others else None
+    return _Moved(step, np.sqrt(left), counts.value, counts.sigma, gained, radius, scatter)
 
 
 def shrinkage(offsets: FloatArray, variances: FloatArray, *, longest: float = math.inf) -> FloatArray:

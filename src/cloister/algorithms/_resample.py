@@ -21,7 +21,7 @@ from cloister.algorithms._kmeans import settle
 from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
 from cloister.domain import FloatArray, IntArray
 
-__all__ = ["Beyond", "LastStep", "judge_solution", "match_centers"]
+__all__ = ["Beyond", "LastStep", "judge_solution", "match_centers", "place_of_rows"]
 
 DRAWS = 40
 RESTARTS = 4
@@ -141,31 +141,46 @@ def _loss(filled: NoisyPoints, centers: FloatArray) -> float:
     return float(np.average(np.min(squares_between(filled.points, centers), axis=1), weights=filled.weights))
 
 
+def place_of_rows(points: NoisyPoints, centers: FloatArray, generator: np.random.Generator) -> FloatArray:
+    """Return the mean of the rows that are nearest to each centre, as the scatter of the points shows them."""
+    return _Scattered.of(points, generator).step(centers)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Scattered:
+    """Places that stand for the rows of points, so that borders between clusters cut through these."""
+
+    places: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, points: NoisyPoints, generator: np.random.Generator) -> "_Scattered":
+        size = 2 * int(min(PLACES, max(2.0, MOST_PLACES / points.points.size)) // 2)
+        return cls(points.scattered(generator, size), np.repeat(points.weights / size, size))
+
+    def step(self, centers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the mean and the number of the rows nearest to each centre; one without rows stays where it is."""
+        labels = nearest_of(self.places, centers)
+        sizes = _sizes(labels, self.weights, len(centers))
+        sums = [_sizes(labels, self.weights * column, len(centers)) for column in self.places.T]
+        means = np.stack(sums, axis=1) / np.maximum(sizes, 1e-300)[:, None]
+        return np.where(sizes[:, None] > 0, means, centers), sizes
+
+
 def _carry(
     filled: NoisyPoints, centers: FloatArray, last: LastStep, generator: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Return what errors before the last step, and a step longer than its noise, leave: in centres and in counts."""
-    n_clusters, n_features = centers.shape
-    size = int(min(PLACES, max(2.0, MOST_PLACES / filled.points.size)))
-    places = filled.scattered(generator, size)
-    weights = np.repeat(filled.weights / (size // 2 * 2), size // 2 * 2)
-
-    def step(at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        labels = nearest_of(places, at)
-        sizes = _sizes(labels, weights, n_clusters)
-        sums = [_sizes(labels, weights * column, n_clusters) for column in places.T]
-        means = np.stack(sums, axis=1) / np.maximum(sizes, 1e-300)[:, None]
-        return np.where(sizes[:, None] > 0, means, at), sizes
-
-    means, sizes = step(centers)
-    large = LARGE_NUDGE * math.sqrt(max(filled.scatter, 1e-300) / n_features)
-    left, changed, passed = np.zeros_like(centers), np.zeros(n_clusters), []
+    rows = _Scattered.of(filled, generator)
+    means, sizes = rows.step(centers)
+    large = LARGE_NUDGE * math.sqrt(max(filled.scatter, 1e-300) / centers.shape[1])
+    left, changed, passed = np.zeros_like(centers), np.zeros(len(centers)), []
     for _ in range(NUDGES):
         nudge = generator.standard_normal(centers.shape)
-        found, counts = step(centers + last.errors_before[:, None] * nudge)
+        found, counts = rows.step(centers + last.errors_before[:, None] * nudge)
         left += (found - means) ** 2 / NUDGES
         changed += (counts - sizes) ** 2 / NUDGES
-        found, _ = step(centers + large * nudge)
+        found, _ = rows.step(centers + large * nudge)
         passed.append(np.sum((found - means) ** 2) / np.sum((large * nudge) ** 2))
     part = min(math.sqrt(float(np.mean(passed))), MOST_CARRIED)
     left += _still_moving(last)[:, None] * (last.offsets * part / (1 - part)) ** 2

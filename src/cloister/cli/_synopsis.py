@@ -266,13 +266,13 @@ def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | Non
     return dataclasses.replace(product, report=report)
 
 
-def _read(path: str) -> "Synopsis":
+def _read(path: str) -> Any:
     """Read a synopsis from a file, or from standard input for ``-``."""
-    from cloister.synopsis import Synopsis, load_synopsis
+    from cloister.synopsis import load_synopsis, read_synopsis
 
     if path != STANDARD_OUTPUT:
         return load_synopsis(path)
-    return Synopsis.from_bytes(sys.stdin.buffer.read(), name="standard input")
+    return read_synopsis(sys.stdin.buffer.read(), name="standard input")
 
 
 def _read_rule(rule: str) -> str | int | list[int]:

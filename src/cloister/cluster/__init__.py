@@ -14,6 +14,7 @@ from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._lloyd import LloydKMeans
 from cloister.cluster._pe_means import PEMeans
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
+from cloister.cluster._point_synopsis import PointSynopsis
 from cloister.cluster._progress import Progress
 from cloister.cluster._scaler import PrivateScaler
 from cloister.cluster._source_target import SourceTargetKMedoids
@@ -34,6 +35,7 @@ __all__ = [
     "PEMeans",
     "Plan",
     "Planner",
+    "PointSynopsis",
     "PrivateClusterer",
     "PrivateEstimator",
     "PrivateScaler",

@@ -305,7 +305,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
 
     def _request(self) -> Request:
         guarantee = as_guarantee(self._owner, self.epsilon, self.delta, self.guarantee)
-        n_clusters = validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS)
+        n_clusters = self._wanted_clusters()
         n_rows, remedy = self.n_rows, "Pass the number of rows if it is public, or None."
         if n_rows is not None:
             n_rows = validate.integer(self._where("n_rows"), n_rows, low=0, high=LARGEST_N_ROWS, remedy=remedy)
@@ -322,6 +322,9 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             n_rows=n_rows,
             entropy=Entropy(self.random_state, where=self._where("random_state")),
         )
+
+    def _wanted_clusters(self) -> int:
+        return validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS)
 
     @property
     def _owner(self) -> str:

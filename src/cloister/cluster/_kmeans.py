@@ -2,7 +2,7 @@
 """KMeans: the default estimator. Votes find the clusters, sums of clipped offsets place their centres."""
 
 import math
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -11,26 +11,33 @@ from cloister import validate
 from cloister.algorithms import (
     Located,
     Refined,
+    add_beyond,
     locate,
     mean_square,
     project_to_total,
     quantile,
     refine,
+    unknown_errors,
 )
-from cloister.cluster._base import NO_NOISE, PrivateFit
+from cloister.cluster._base import LARGEST_N_CLUSTERS, NO_NOISE, PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
+from cloister.cluster._first import Ready
+from cloister.cluster._kmeans_errors import first_points, judge_refined
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
-from cloister.cluster._total_errors import add_beyond, first_points, judge_refined, unknown_errors
+from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of, unsigned_receipt
 from cloister.data import Rows
 from cloister.domain import FloatArray, Frame, grid_step
 from cloister.exceptions import DataError
 from cloister.questions import Ask
+from cloister.release import Release, library_versions
+from cloister.synopsis import KChoice, WeightedPoints, cut_points
 
-__all__ = ["KMeans"]
+__all__ = ["KMeans", "find_centers", "losses_of"]
 
+LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
 MAX_NOISE = 2.0**46  # grid steps: a later sum is at most four times as noisy as the mean, and 2**48 can be drawn
 BIN_ERROR = 0.02  # part of the loss that the width of the bins leaves open
@@ -44,11 +51,20 @@ class KMeans(PrivateClusterer):
 
     Parameters
     ----------
+    n_clusters : int or "auto", default=8
+        Number of centres; always exactly so many are returned. ``"auto"`` finds the number: a synopsis of weighted points is
+        fitted as by :class:`PointSynopsis`, and the number is chosen from it at no further cost.
+    max_clusters : int, default=30
+        The largest number that ``"auto"`` considers.
     n_init : int, default=10
         Restarts of weighted k-means, on public numbers: they cost time, not budget.
 
     Attributes
     ----------
+    n_clusters_ : int
+        Number of centres.
+    synopsis_, choice_ : WeightedPoints and KChoice
+        With ``n_clusters="auto"``: the points that centres were cut from, and the curve that speaks for their number.
     loss_ : float
         Private estimate of the mean squared distance of a row to its centre, in the units in which distances are measured.
     plan_ : KMeansPlan
@@ -70,6 +86,8 @@ class KMeans(PrivateClusterer):
     noisy answers. The bounds and, if given, n_rows are taken as public. Not covered: labels, and the score of rows you pass.
     """
 
+    n_clusters: Any = field(default=8, kw_only=False)
+    max_clusters: int = 30
     n_init: int = 10
 
     def _setting(self, rows: Rows) -> Any:
@@ -78,34 +96,102 @@ class KMeans(PrivateClusterer):
             raise DataError(f"KMeans: expected rows with a method sample, got a {kind}. Add the method, or pass an array.")
         return super()._setting(rows)
 
+    def _wanted_clusters(self) -> int:
+        most = self._whole("max_clusters", high=LARGEST_MAX_CLUSTERS)
+        if validate.is_word(self.n_clusters, "auto"):
+            return most
+        remedy = 'Pass a number, or "auto".'
+        return validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS, remedy=remedy)
+
+    @property
+    def _chooses(self) -> bool:
+        return validate.is_word(self.n_clusters, "auto")
+
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> KMeansPlan:
-        plan = make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
+        if self._chooses:
+            plan = plan_points(n_rows, frame, request.n_clusters, None, planner=planner)
+        else:
+            plan = make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
         if plan.locate_steps.origin[0]["sums"].sigma > MAX_NOISE * grid_step(frame.n_features):
             validate.refuse(self._where("epsilon"), NO_NOISE, str(request.guarantee), remedy="Spend more.")
         self._whole("n_init")
         return plan
 
     def _run(self, ask: Ask, plan: KMeansPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
-        steps = plan.locate_steps
-        located = locate(ask, steps, frame, n_rows=plan.n_sampled, generator=generator)
-        refined = refine(
-            ask,
-            plan.rounds_without(steps.origin[located.origin.n_asked :]),
-            frame.clip_unit(located.space.lift(located.points)),
-            located.space,
-            n_rows=plan.n_rows,
-            length=_most_rows(located, plan),
-            generator=generator,
-            restarts=self.n_init,
-        )
-        return _outcome(located, refined, plan, frame, generator)
+        located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
+        losses = losses_of(located, refined, plan)
+        if self._chooses:
+            seed = int(generator.integers(2**32))
+            return outcome_of_points(located, refined, plan, frame, losses=losses, seed=seed)
+        return _outcome(located, refined, plan, frame, losses, generator)
+
+    def _found_centers(self, outcome: Outcome, ready: Ready) -> FloatArray:
+        if not self._chooses:
+            return outcome.centers
+        about = {"scaling": ready.scaling, "receipt": unsigned_receipt(self.neighbours), "column_cells": ready.cells}
+        synopsis = synopsis_of(outcome, ready.frame, max_clusters=self.max_clusters, **about)
+        return ready.frame.to_unit(self._cut(synopsis, outcome.seed)[1].cluster_centers)
+
+    def _cut(self, synopsis: WeightedPoints, seed: int) -> tuple[KChoice, Release]:
+        choice = synopsis.choose_k(random_state=seed)
+        return choice, cut_points(synopsis, choice.best, n_init=self.n_init, random_state=seed, method="KMeans")
 
     def _store(self, fit: PrivateFit) -> None:
-        super()._store(fit)
+        for name in ("synopsis_", "choice_"):
+            if hasattr(self, name):  # of an earlier fit
+                delattr(self, name)
+        if self._chooses:
+            self._store_chosen(fit)
+        else:
+            super()._store(fit)
+        self.n_clusters_ = self.release_.n_clusters
         self.loss_ = float(self.release_.details["loss"])
 
+    def _store_chosen(self, fit: PrivateFit) -> None:
+        self.synopsis_ = synopsis_of(
+            fit.outcome,
+            fit.frame,
+            max_clusters=self.max_clusters,
+            scaling=fit.scaling,
+            receipt=fit.receipt,
+            feature_names=fit.feature_names,
+            steps=fit.steps,
+            versions=library_versions(),
+            column_cells=fit.cells,
+        )
+        self.choice_, release = self._cut(self.synopsis_, fit.outcome.seed)
+        details = {**release.details, "choice": self.choice_.to_dict()}
+        release = replace(release, parameters=self._public_parameters(), details=details, profiles=fit.profiles)
+        self._publish(release, n_rounds=fit.outcome.n_rounds)
 
-def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame, generator: np.random.Generator) -> Outcome:
+
+def find_centers(
+    ask: Ask, plan: KMeansPlan, frame: Frame, *, generator: np.random.Generator, restarts: int
+) -> tuple[Located, Refined]:
+    """Find where rows are many, and place centres there: the two halves of the method."""
+    steps = plan.locate_steps
+    located = locate(ask, steps, frame, n_rows=plan.n_sampled, generator=generator)
+    refined = refine(
+        ask,
+        plan.rounds_without(steps.origin[located.origin.n_asked :]),
+        frame.clip_unit(located.space.lift(located.points)),
+        located.space,
+        n_rows=plan.n_rows,
+        length=_most_rows(located, plan),
+        generator=generator,
+        restarts=restarts,
+    )
+    return located, refined
+
+
+def _outcome(
+    located: Located,
+    refined: Refined,
+    plan: KMeansPlan,
+    frame: Frame,
+    losses: dict[str, float],
+    generator: np.random.Generator,
+) -> Outcome:
     """Return k centres: where fewer were found, the heaviest are listed again, with no rows of their own."""
     centers, errors, counts = refined.centers.copy(), refined.errors, refined.counts
     lightest = int(np.argmin(counts))
@@ -117,13 +203,12 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
     errors = np.minimum(np.concatenate([errors, errors[again]]), 1.0)
     counts = np.concatenate([counts, np.zeros(missing)])
     noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.count_sigma)
-    losses = _losses(refined, plan, longest=_most_rows(located, plan))
     points = first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"])
     beyond = judge_refined(refined, points, generator=generator)
     beyond = replace(beyond, count_errors=beyond.count_errors / plan.row_share)  # points were counted in the sample
     hidden = _hidden(located, plan, frame)
     total = add_beyond(noise, counts, count_noise, beyond, n_rows=plan.n_rows, hidden=hidden, frame=frame)
-    losses["loss_error"] = math.hypot(losses["loss_error"], total.loss)
+    losses = {**losses, "loss_error": math.hypot(losses["loss_error"], total.loss)}
     return Outcome(
         centers=np.vstack([centers, centers[again]]),
         center_errors=noise,
@@ -148,9 +233,9 @@ def _hidden(located: Located, plan: KMeansPlan, frame: Frame) -> FloatArray:
     return np.full(frame.n_features, math.sqrt(square / frame.n_features))
 
 
-def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, float]:
+def losses_of(located: Located, refined: Refined, plan: KMeansPlan) -> dict[str, float]:
     """Return the mean squared distance to the centres, its error, and the same around the mean, by the noisy answers."""
-    found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=longest)
+    found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=_most_rows(located, plan))
     loss = max(found.value - refined.gained, 0.0)
     parts = project_to_total(refined.counts, plan.n_rows) / plan.n_rows
     between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))

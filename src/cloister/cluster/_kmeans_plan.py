@@ -13,9 +13,17 @@ from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, Recipe
 from cloister.cluster._plan import Plan, Planner
 from cloister.domain import Relation
 from cloister.privacy import SMALLEST_SHARE, Cost, Step
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, SecondMoments, deviation, spectral_edge
+from cloister.questions import (
+    DistanceHistogram,
+    NearestCounts,
+    NearestSquares,
+    NearestSums,
+    SecondMoments,
+    deviation,
+    spectral_edge,
+)
 
-__all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "make_plan"]
+__all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "choose_n_points", "make_plan"]
 
 MOST_WORK = 2.0**30  # rows times candidates of a vote; beyond it votes get fewer candidates, though not fewer than the first
 FINE = 40.0  # standard deviations of a count from which the first histogram of distances is fine
@@ -25,6 +33,9 @@ N_MEANS = 3  # how often the mean may be asked: each time closer, see algorithms
 MOST_AXES = 512  # columns beyond which a matrix of second moments takes too long
 LARGEST_SAMPLE = 1 / 3  # of the rows: a larger one is not worth drawing
 MOST_SAMPLED = 2.0**26  # numbers in a sample, which is kept in memory
+POINTS_PER_CLUSTER = 2  # of a synopsis
+POINT_SNR = 10.0  # standard deviations of a count's noise, at the whole budget, that a point of average weight stands out by
+FEWEST_POINTS = 4
 SMALLEST_SETTLING = 0.005  # share of a round in which centres settle
 JOINING = "How far rows lie from their centre; then counts and sums of offsets, clipped accordingly"
 SETTLING = "Counts and sums of offsets, clipped by the distances of the round before: k centres settle"
@@ -49,6 +60,7 @@ class KMeansPlan(Plan):
     rounds: tuple[float, ...]
     left: tuple[int, ...]  # centres after each round
     n_settling: int  # rounds before the last in which k centres settle
+    squares: float  # part of the last round that tells how far the rows of each centre scatter; 0: not asked
     recipe: Recipe
     planner: Planner
 
@@ -125,7 +137,8 @@ class KMeansPlan(Plan):
         joining = last - self.n_settling
         settling = joining <= index < last
         of_distances = 0.0 if settling else self.recipe.distances * self.rounds[index]
-        rest = self.rounds[index] - of_distances
+        of_squares = self.squares * self.rounds[index] if index == last else 0.0
+        rest = self.rounds[index] - of_distances - of_squares
         of_counts = rest / (1 + self.recipe.counts * math.sqrt(self.n_features))
         first = {} if settling else {"distances": (distances, of_distances)}
         step = self._step(
@@ -135,9 +148,10 @@ class KMeansPlan(Plan):
             **first,
             counts=(counts, of_counts),
             sums=(sums, rest - of_counts),
+            **({"squares": (_squares(self.n_features), of_squares)} if of_squares else {}),
         )
         if index == last:
-            step = step.with_all_rows("counts", "sums")
+            step = step.with_all_rows("counts", "sums", "squares")
         return Round(
             step=step,
             n_left=self.left[index],
@@ -146,7 +160,15 @@ class KMeansPlan(Plan):
         )
 
 
-def make_plan(n_rows: float, n_features: int, n_clusters: int, *, planner: Planner, recipe: Recipe | None = None) -> KMeansPlan:
+def make_plan(
+    n_rows: float,
+    n_features: int,
+    n_clusters: int,
+    *,
+    planner: Planner,
+    recipe: Recipe | None = None,
+    squares: float = 0.0,
+) -> KMeansPlan:
     """Return the plan for these public numbers.
 
     Parameters
@@ -159,6 +181,8 @@ def make_plan(n_rows: float, n_features: int, n_clusters: int, *, planner: Plann
         What the questions may cost together, and which tables are neighbours.
     recipe : Recipe, optional
         The constants; by default those for the kind of noise.
+    squares : float, default=0
+        Part of the last round that tells how far the rows of each centre scatter.
     """
     budget, relation = planner.budget, planner.relation
     recipe = recipe or (GAUSSIAN if budget.is_gaussian else PURE)
@@ -195,9 +219,16 @@ def make_plan(n_rows: float, n_features: int, n_clusters: int, *, planner: Plann
             *(n_clusters,) * (len(settling) + 1),
         ),
         n_settling=len(settling),
+        squares=squares,
         recipe=recipe,
         planner=planner,
     )
+
+
+def choose_n_points(n_rows: float, max_clusters: int, planner: Planner) -> int:
+    """Return how many points a synopsis has: two for each cluster that is looked for, but no more than rows and noise carry."""
+    carried = n_rows / (POINT_SNR * _count_noise(planner.budget, planner.relation))
+    return int(min(POINTS_PER_CLUSTER * max_clusters, max(FEWEST_POINTS, carried)))
 
 
 def _row_share(recipe: Recipe, n_rows: float, n_features: int, n_clusters: int, planner: Planner) -> float:
@@ -263,6 +294,12 @@ def _probes(n_features: int) -> tuple[NearestCounts, NearestSums, DistanceHistog
     point = np.zeros((1, n_features))
     edges = np.ones(1)
     return NearestCounts(points=point), NearestSums(points=point, radius=1.0), DistanceHistogram(edges=edges, points=point)
+
+
+@lru_cache(maxsize=8)
+def _squares(n_features: int) -> NearestSquares:
+    """Return the question for the scatter of rows, clipped at 1."""
+    return NearestSquares(points=np.zeros((1, n_features)), radius=1.0)
 
 
 @lru_cache(maxsize=8)

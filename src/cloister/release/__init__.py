@@ -12,11 +12,9 @@ from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
-from cloister.release._standing import NONE_ABOVE_NOISE, stands_out
 from cloister.release._words import column_words, days_words, largest_levels, percent, rows_words
 
 __all__ = [
-    "NONE_ABOVE_NOISE",
     "CellSummary",
     "CenterPlane",
     "ColumnProfile",
@@ -42,5 +40,4 @@ __all__ = [
     "read_steps",
     "refuse_odd_values",
     "rows_words",
-    "stands_out",
 ]

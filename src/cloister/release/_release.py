@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cloister.algorithms import stands_out
 from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
@@ -25,7 +26,6 @@ from cloister.release._distributions import Profiles
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import profile_of, to_frame
-from cloister.release._standing import BoolArray, stands_out
 from cloister.release._views import ReleaseViews
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
@@ -152,7 +152,7 @@ class Release(ReleaseViews):
         return self.center_noise is not None
 
     @property
-    def stands_out(self) -> BoolArray:
+    def stands_out(self) -> npt.NDArray[np.bool_]:
         """Which clusters have more rows than noise alone would show; with clusters of noise only, all are False in 97.5 %.
 
         A row that `predict` assigns to one of the others has a label without a meaning.

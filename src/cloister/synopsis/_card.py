@@ -12,8 +12,11 @@ from cloister.text import count_of, number, with_error
 
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
+    from cloister.synopsis._weighted import WeightedPoints
 
-__all__ = ["place_words", "synopsis_card"]
+__all__ = ["place_words", "points_card", "synopsis_card"]
+
+MOST_COLUMNS = 6  # of a card of points
 
 
 def place_words(synopsis: "Synopsis", axis: int, value: float) -> str:
@@ -30,16 +33,43 @@ def synopsis_card(synopsis: "Synopsis") -> Card:
         (name, place_words(synopsis, axis, first), place_words(synopsis, axis, last), str(count))
         for axis, (name, first, last, count) in enumerate(ends)
     ]
-    value, error = with_error(synopsis.n_rows, synopsis.n_rows_error)
-    rows_words = f"{value} (public)" if synopsis.n_rows_error == 0 else f"{value} ± {error}"
     cells = count_of(int(synopsis.noisy_counts.size), "cell")
     return Card(
         title=f"Synopsis: a grid of {cells} in {count_of(synopsis.n_features, 'column')}",
         heads=("column", "from", "to", "cells"),
         rows=rows,
         sentences=[
-            f"Rows: {rows_words}. Noise of standard deviation {synopsis.sigma:.3g} in each cell.",
+            f"Rows: {_rows_words(synopsis)}. Noise of standard deviation {synopsis.sigma:.3g} in each cell.",
             *guarantee_words(synopsis.receipt),
         ],
         nouns=("column", "property"),
     )
+
+
+def points_card(synopsis: "WeightedPoints") -> Card:
+    """Return the points, the heaviest first, with the spread of their rows in the first columns."""
+    columns = range(min(synopsis.n_features, MOST_COLUMNS))
+    points, spreads, weights = synopsis.points, synopsis.spreads, synopsis.weights
+
+    def words(one: int, column: int) -> str:
+        return " ± ".join(with_error(float(points[one, column]), float(spreads[one, column])))
+
+    noise = f"Noise of standard deviation {synopsis.sigma:.3g} in each count. Behind ±: the spread of the rows."
+    return Card(
+        title=f"Synopsis: {count_of(synopsis.n_points, 'point')} in {count_of(len(synopsis.columns), 'column')}",
+        heads=("rows", *(synopsis.columns[column] for column in columns)),
+        rows=[
+            (f"{weights[one]:,.0f}", *(words(int(one), column) for column in columns))
+            for one in np.argsort(-weights, kind="stable")
+        ],
+        sentences=[
+            f"Rows: {_rows_words(synopsis)}. {noise}",
+            *guarantee_words(synopsis.receipt),
+        ],
+        nouns=("point", "property"),
+    )
+
+
+def _rows_words(synopsis: "Synopsis | WeightedPoints") -> str:
+    value, error = with_error(synopsis.n_rows, synopsis.n_rows_error)
+    return f"{value} (public)" if synopsis.n_rows_error == 0 else f"{value} ± {error}"

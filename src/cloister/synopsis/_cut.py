@@ -13,13 +13,13 @@ from cloister.exceptions import AccuracyWarning
 from cloister.privacy import Entropy
 from cloister.release import Release, library_versions
 from cloister.synopsis._cells import cell_points, judge_clusters
+from cloister.synopsis._common import LARGEST_N_CLUSTERS
 
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["LARGEST_N_CLUSTERS", "cut_cells", "warn_of_few_cells"]
+__all__ = ["cut_cells", "warn_of_few_cells"]
 
-LARGEST_N_CLUSTERS = 1 << 20
 WHERE = "Synopsis.kmeans"
 CELLS_PER_CLUSTER = 4  # of the grid that a warning recommends
 

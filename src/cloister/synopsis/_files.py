@@ -2,6 +2,7 @@
 """A synopsis as a file: JSON, or Parquet with one row per cell and the rest in its metadata."""
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from cloister.privacy import Receipt
 from cloister.release import CellSummary, migrate_receipt, migrate_steps, read_steps, refuse_odd_values
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["FORMAT", "VERSION", "decode", "encode", "file_kind", "read_fields", "refuse_misfit"]
+__all__ = ["FORMAT", "LARGEST_COUNT", "VERSION", "decode", "encode", "file_kind", "read_fields", "refuse_misfit"]
 
 FORMAT = "cloister.synopsis"
 VERSION = 1
@@ -32,16 +35,16 @@ def file_kind(where: str, name: str) -> str:
     return kind
 
 
-def encode(synopsis: "Synopsis", kind: str) -> bytes:
-    """Return what a file of the kind holds."""
+def encode(data: dict[str, Any], make_table: "Callable[[], pa.Table]", kind: str) -> bytes:
+    """Return what a file of the kind holds; of Parquet the table, and all that is not in it as metadata."""
     if kind == "json":
-        return (json.dumps(synopsis.to_dict(), allow_nan=False) + "\n").encode()
+        return (json.dumps(data, allow_nan=False) + "\n").encode()
     import pyarrow as pa
     import pyarrow.parquet
 
-    head = json.dumps({**synopsis.to_dict(), "noisy_counts": None}, allow_nan=False)
+    head = json.dumps({**data, "noisy_counts": None} if "cells" in data else data, allow_nan=False)
     sink = pa.BufferOutputStream()
-    pyarrow.parquet.write_table(synopsis.to_arrow().replace_schema_metadata({FORMAT: head}), sink)
+    pyarrow.parquet.write_table(make_table().replace_schema_metadata({FORMAT: head}), sink)
     return bytes(sink.getvalue())
 
 

@@ -2,38 +2,36 @@
 """The synopsis itself: noisy counts of a grid, and everything that can be read off them at no further cost."""
 
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import RESTARTS, KChoice, compare_numbers, denoise_counts
+from cloister.algorithms import RESTARTS, KChoice, NoisyPoints, compare_numbers, denoise_counts
 from cloister.domain import Box, ColumnDomain, FloatArray, Frame
 from cloister.exceptions import CloisterError, ReleaseError
-from cloister.files import read_whole, write_whole
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
 from cloister.release import CellSummary, Release
 from cloister.synopsis._card import synopsis_card
 from cloister.synopsis._cells import RangeCount, as_query, cell_points, count_box
-from cloister.synopsis._cut import LARGEST_N_CLUSTERS, cut_cells, warn_of_few_cells
+from cloister.synopsis._coarse import coarse_points
+from cloister.synopsis._common import CommonSynopsis, read_numbers
+from cloister.synopsis._cut import cut_cells, warn_of_few_cells
 from cloister.synopsis._density import DensityClusters, cluster_by_density
-from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, read_fields, refuse_misfit
+from cloister.synopsis._files import FORMAT, VERSION, encode, read_fields, refuse_misfit
 from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid
-from cloister.synopsis._views import SynopsisViews
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Synopsis", "load_synopsis"]
+__all__ = ["Synopsis"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Synopsis(SynopsisViews):
+class Synopsis(CommonSynopsis):
     """Noisy counts of a uniform grid over a box, and what can be read off them.
 
     Parameters
@@ -190,11 +188,7 @@ class Synopsis(SynopsisViews):
         random_state : int, optional
             For restarts and for splitting the noise.
         """
-        where = "Synopsis.choose_k.n_clusters"
-        given = validate.items(where, n_clusters, rule="a series of integers", remedy="Pass range(1, 13).")
-        numbers = sorted({validate.integer(where, count, low=1, high=LARGEST_N_CLUSTERS) for count in given})
-        if not numbers:
-            validate.refuse(where, "at least one number", numbers, remedy="Pass range(1, 13).")
+        numbers = read_numbers("Synopsis.choose_k.n_clusters", n_clusters)
         generator = Entropy(random_state, where="Synopsis.choose_k.random_state").public_generator()
         choice = compare_numbers(
             numbers,
@@ -324,25 +318,9 @@ class Synopsis(SynopsisViews):
         data["weight"] = self.weights.ravel()
         return pa.table(data)
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the synopsis to a ``.json`` or ``.parquet`` file. One that exists is refused, or replaced with `overwrite`."""
-        kind = file_kind("Synopsis.save.path", Path(path).name)
-        write_whole("Synopsis.save", path, self.to_bytes(kind), overwrite=overwrite)
-
     def to_bytes(self, kind: str = "json") -> bytes:
         """Return what a ``"json"`` or ``"parquet"`` file of the synopsis holds."""
-        return encode(self, kind)
-
-    @classmethod
-    def from_bytes(cls, content: bytes, *, name: str = "the file") -> "Synopsis":
-        """Read what ``to_bytes`` wrote; `name` is for the error."""
-        try:
-            return cls.from_dict(decode(content))
-        except CloisterError:
-            raise
-        except (OSError, LookupError, RecursionError, TypeError, ValueError):
-            pass
-        raise ReleaseError(f"load_synopsis: {name} is not a synopsis. Pass the file that 'save' wrote.")
+        return encode(self.to_dict(), self.to_arrow, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the synopsis as plain data."""
@@ -365,14 +343,8 @@ class Synopsis(SynopsisViews):
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "Synopsis":
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read what ``to_dict`` wrote."""
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ReleaseError(
-                "load_synopsis: expected a Cloister synopsis, got another file. Pass the file that 'save' wrote."
-            )
-        if data.get("version") != VERSION:
-            raise ReleaseError(f"load_synopsis: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister.")
         try:
             synopsis = cls(**read_fields(data))
             refuse_misfit(synopsis)
@@ -380,6 +352,19 @@ class Synopsis(SynopsisViews):
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
             problem = repr(error)
         raise ReleaseError(f"load_synopsis: the file is damaged ({problem}). Write it again from the fit.")
+
+    def _noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
+        weights = np.maximum(denoise_counts(self.noisy_counts, self._weighting, total=self.n_rows).ravel(), 0.0)
+        half_widths = self._half_widths
+        return coarse_points(
+            cell_points(half_widths, self.weights, sigma=self.sigma, representatives="center"),
+            self.noisy_counts.ravel(),
+            weights,
+            sigma=self.sigma,
+            inside=(half_widths / np.array(self.cells)) ** 2 / 3,
+            n_rows=max(self.n_rows, 1.0),
+            generator=generator,
+        )
 
     # -- helpers --------------------------------------------------------------------------------------------------------
 
@@ -392,35 +377,3 @@ class Synopsis(SynopsisViews):
     @property
     def _weighting(self) -> str:
         return "nonnegative-total" if self.counts == "none" else self.counts
-
-
-def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
-    """Read a synopsis from a ``.json`` or ``.parquet`` file.
-
-    Parameters
-    ----------
-    path : str or path
-        What ``Synopsis.save`` wrote.
-
-    Returns
-    -------
-    Synopsis
-        With all its methods.
-
-    Raises
-    ------
-    ReleaseError
-        If the file cannot be read, is damaged, or is of another version.
-
-    Notes
-    -----
-    **Privacy.** Reads public numbers; costs nothing.
-
-    Examples
-    --------
-    >>> load_synopsis("missing.json")
-    Traceback (most recent call last):
-    ...
-    cloister.exceptions.ReleaseError: load_synopsis: cannot read 'missing.json' (No such file or directory). Check the path.
-    """
-    return Synopsis.from_bytes(read_whole("load_synopsis", path), name=repr(Path(path).name))

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Total errors of released centres: beyond noise, also the choice among solutions, and clusters that are not seen at all."""
+"""Total errors of released centres: noise, the choice among solutions, and clusters that do not stand out of the noise."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
 
-from cloister.algorithms import Beyond, LastStep, NoisyPoints, Refined, judge_solution, nearest_of
+from cloister.algorithms._resample import Beyond
 from cloister.domain import FloatArray, Frame
-from cloister.release import stands_out
 
-__all__ = ["TotalErrors", "add_beyond", "first_points", "judge_refined", "unknown_errors"]
+__all__ = ["TotalErrors", "add_beyond", "stands_out", "unknown_errors"]
 
+FALSE_ALARM = 0.025  # chance that the noise alone lifts one of the counts so far that its cluster stands out
 WITHIN_RANGE = 0.95 / 1.96  # of half a range: an interval of 1.96 errors around its middle then covers 95 % of it
-LEAST_SCATTER = 0.05  # of the loss, within the points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,35 +25,6 @@ class TotalErrors:
     counts: FloatArray
     loss: float  # beyond the noise of the loss itself
     stability: FloatArray | None
-
-
-def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints:
-    """Return the points of the first round, which are several per cluster, as what stands for the rows.
-
-    Their rows scatter alike in all directions, by what the loss leaves when the points' own distances from the centres are
-    taken out.
-    """
-    first = refined.moves[0]
-    n_points, n_features = first.points.shape
-    found = NoisyPoints(
-        points=first.points,
-        errors=first.errors,
-        counts=first.counts,
-        count_errors=np.full(n_points, first.count_sigma),
-        variances=np.zeros((n_points, n_features)),
-        n_rows=n_rows,
-    )
-    offsets = first.points - refined.centers[nearest_of(first.points, refined.centers)]
-    weights = np.maximum(found.weights, 1e-300)
-    between = float(np.average(np.sum(offsets**2, axis=1), weights=weights))
-    scatter = max(loss - between, LEAST_SCATTER * loss) / n_features
-    return replace(found, variances=np.full((n_points, n_features), scatter))
-
-
-def judge_refined(refined: Refined, points: NoisyPoints, *, generator: np.random.Generator) -> Beyond:
-    """Return what adds to the noise of the last round."""
-    last = LastStep(offsets=refined.last_offsets, errors=refined.errors, errors_before=refined.errors_before)
-    return judge_solution(points, refined.centers, last=last, generator=generator)
 
 
 def add_beyond(
@@ -93,3 +65,15 @@ def unknown_errors(frame: Frame) -> FloatArray:
     if frame.half_widths is None:
         return np.full(frame.n_features, 1 / math.sqrt(frame.n_features + 2))  # evenly spread in the unit ball
     return np.asarray(WITHIN_RANGE * frame.half_widths)
+
+
+def stands_out(counts: FloatArray, noise: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which counts are so large that noise alone would lift none of them so far, but in 2.5 % of all fits.
+
+    Examples
+    --------
+    >>> stands_out(np.array([20.0, -3.0, 900.0]), np.array([10.0, 10.0, 10.0])).tolist()
+    [False, False, True]
+    """
+    limit = float(ndtri(1 - FALSE_ALARM / max(len(counts), 1)))
+    return np.asarray((counts > 0) & (counts >= limit * noise), dtype=np.bool_)

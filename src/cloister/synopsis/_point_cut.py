@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weighted k-means of the points of a synopsis as a release, with total errors and stability."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cloister import validate
+from cloister.algorithms import (
+    LastStep,
+    NoisyPoints,
+    add_beyond,
+    cut_loss,
+    judge_solution,
+    nearest_of,
+    place_of_rows,
+    unknown_errors,
+)
+from cloister.domain import FloatArray, Frame
+from cloister.privacy import Entropy
+from cloister.release import Release, library_versions
+from cloister.synopsis._common import LARGEST_N_CLUSTERS
+
+if TYPE_CHECKING:
+    from cloister.synopsis._weighted import WeightedPoints
+
+__all__ = ["cut_points"]
+
+WHERE = "Synopsis.kmeans"
+SEEN_BY_COUNT = 8.0  # standard deviations of a count: from so many rows on the points tell how far rows lie from their mean
+
+
+def cut_points(
+    synopsis: "WeightedPoints", n_clusters: int, *, n_init: int, random_state: int | None, method: str = "PointSynopsis"
+) -> Release:
+    """Cluster the points of a synopsis, weighted by their counts."""
+    count = validate.integer(f"{WHERE}.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
+    restarts = validate.integer(f"{WHERE}.n_init", n_init, low=1)
+    generator = Entropy(random_state, where=f"{WHERE}.random_state").public_generator()
+    frame, points = synopsis.frame, synopsis.noisy
+    filled = points.filled
+    n_found = min(count, len(filled.points))
+    found = frame.clip_unit(filled.cut(n_found, generator=generator, restarts=restarts))
+    noise = _noise(filled, found)
+    offsets = place_of_rows(filled, found, generator) - found
+    flat = np.sqrt(np.mean(noise.centers**2, axis=1))
+    beyond = judge_solution(points, found, last=LastStep(offsets=offsets, errors=flat, errors_before=flat), generator=generator)
+    beyond = replace(beyond, center_errors=np.hypot(beyond.center_errors, offsets))  # rows at borders, taken point by point
+    again = np.argsort(-noise.counts, kind="stable")[np.arange(count - n_found) % n_found]
+    noise = noise.with_repeated(again)
+    one = np.average(filled.points, axis=0, weights=filled.weights)[None]
+    hidden = _hidden(filled, one, synopsis.sigma, frame)
+    total = add_beyond(
+        noise.centers, noise.counts, noise.count_errors, beyond, n_rows=points.n_rows, hidden=hidden, frame=frame
+    )
+    centers = np.vstack([found, found[again]])
+    loss = synopsis.loss(count, random_state=int(generator.integers(2**32)))
+    return Release(
+        method=method,
+        parameters={"n_clusters": count, "n_points": synopsis.n_points, "max_clusters": synopsis.max_clusters},
+        cluster_centers=frame.from_unit(centers),
+        center_errors=frame.errors_from_unit(total.centers, centers),
+        cluster_counts=noise.counts,
+        count_errors=total.counts,
+        center_noise=frame.errors_from_unit(noise.centers, centers),
+        count_noise=noise.count_errors,
+        stability=total.stability,
+        domain=synopsis.domain,
+        scaling=synopsis.scaling,
+        receipt=synopsis.receipt,
+        feature_names=synopsis.feature_names,
+        cells=synopsis.column_cells,
+        steps=synopsis.steps,
+        details={
+            "loss": loss.value,
+            "loss_error": loss.error,
+            "loss_of_one_centre": frame.distance_unit**2 * cut_loss(filled, one),
+        },
+        versions=synopsis.versions or library_versions(),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Noise:
+    """Counts of clusters, and the errors that the noise of their points makes."""
+
+    centers: FloatArray  # of shape (n_clusters, n_features)
+    counts: FloatArray
+    count_errors: FloatArray
+
+    def with_repeated(self, again: np.ndarray) -> "_Noise":
+        """Return the same with some clusters listed again, without rows of their own."""
+        return _Noise(
+            np.vstack([self.centers, self.centers[again]]),
+            np.concatenate([self.counts, np.zeros(len(again))]),
+            np.concatenate([self.count_errors, self.count_errors[again]]),
+        )
+
+
+def _noise(points: NoisyPoints, centers: FloatArray) -> _Noise:
+    """Return counts and errors: to first order, errors of points and those of their counts move a weighted mean."""
+    owner, size, weights = nearest_of(points.points, centers), len(centers), points.weights
+
+    def add(values: FloatArray) -> FloatArray:
+        return np.stack([np.bincount(owner, weights=column, minlength=size) for column in values.T], axis=1)
+
+    counts = np.bincount(owner, weights=weights, minlength=size).astype(np.float64)
+    offsets = points.points - centers[owner]
+    moved = add((points.count_errors[:, None] * offsets) ** 2 + (weights * points.errors)[:, None] ** 2)
+    count_errors = np.sqrt(np.bincount(owner, weights=points.count_errors**2, minlength=size))
+    smallest = float(np.min(points.count_errors))
+    errors = np.sqrt(moved) / np.maximum(counts, smallest)[:, None]
+    return _Noise(np.minimum(errors, 1.0), counts, np.maximum(count_errors, smallest))
+
+
+def _hidden(points: NoisyPoints, mean: FloatArray, sigma: float, frame: Frame) -> FloatArray:
+    """Return the standard error of a coordinate of a cluster that was not seen: how far rows lie from their mean."""
+    if points.n_rows < SEEN_BY_COUNT * sigma:
+        return unknown_errors(frame)
+    return np.full(frame.n_features, math.sqrt(cut_loss(points, mean) / frame.n_features))
