@@ -117,6 +117,8 @@ def test_nothing_is_asked_unless_it_is_wanted(table):
     assert plain.release_.profiles is None
     assert "describe" not in {event.step for event in plain.privacy_receipt_.events}
     assert plain.plan_.closing == ()
+    assert "profiles" not in plain.release_.to_dict()
+    assert "describe" not in plain.release_.parameters
 
 
 @pytest.mark.parametrize("bounds", [(0, 100), "private"])
