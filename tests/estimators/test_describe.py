@@ -206,6 +206,7 @@ def test_a_release_keeps_its_profiles(table, tmp_path):
     ("options", "message"),
     [
         ({"describe": -0.1}, r"KMeans\.describe: expected a finite number of at least 0 and of at most 0\.9, got -0\.1\. Pass"),
+        ({"describe": 1e-9}, r"KMeans\.describe: expected 0, or at least 0\.001, got 1e-09\. Pass"),
         ({"describe": 0.95}, r"KMeans\.describe: expected"),
         ({"describe": True}, r"KMeans\.describe: expected"),
         ({"describe": ["income"]}, r"KMeans\.describe: expected a finite number"),
