@@ -117,6 +117,15 @@ def test_declared_columns_are_asked_all_that_may_be_asked_first(seed: int) -> No
     assert len({tuple(one) for one in pair[0]} ^ {tuple(one) for one in pair[1]}) == 2
 
 
+def test_described_columns_are_asked_about_last(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    pair = declared_neighbours(relation=Relation.REPLACE, hostile="unknown level", generator=generator)
+    described = declared_fit("KMeans, described", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed)
+    tape = record(described, declared_table(pair[0], "arrow", Path(), "left"))
+    assert tape.calls[-1].event.question_name == "nearest_histograms"
+    assert tape.calls[-1].event.sensitivity == pytest.approx((2 * len(pair[0][0])) ** 0.5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_neighbours_stay_within_the_stated_sensitivity_in_all_cases(method: str, seed: int, tmp_path: Path) -> None:

@@ -35,9 +35,13 @@ COLUMNS = {
     "ward": Category(["north", "south"], missing="own"),
 }
 PLAIN = {name: COLUMNS[name] for name in ("age", "income", "smoker", "admitted")}
+BEHIND = {name: one for name, one in COLUMNS.items() if name != "age" and one != "private"}
 MAKERS = {
     "KMeans": lambda **options: KMeans(2, bounds=COLUMNS, n_init=1, **options),
     "spread": lambda **options: LloydKMeans(2, bounds=COLUMNS, scaling="spread", n_rounds=2, **options),
+    "described": lambda **options: KMeans(
+        2, bounds={"age": COLUMNS["age"]}, describe=0.4, describe_columns=BEHIND, n_init=1, **options
+    ),
     "GridSynopsis": lambda **options: GridSynopsis(2, bounds=PLAIN, rule=2, **options),
     "PrivateScaler": lambda **options: PrivateScaler(bounds=COLUMNS, **options),
 }

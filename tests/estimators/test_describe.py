@@ -117,6 +117,8 @@ def test_nothing_is_asked_unless_it_is_wanted(table):
     assert plain.release_.profiles is None
     assert "describe" not in {event.step for event in plain.privacy_receipt_.events}
     assert plain.plan_.closing == ()
+    assert "profiles" not in plain.release_.to_dict()
+    assert "describe" not in plain.release_.parameters
 
 
 @pytest.mark.parametrize("bounds", [(0, 100), "private"])
@@ -204,6 +206,7 @@ def test_a_release_keeps_its_profiles(table, tmp_path):
     ("options", "message"),
     [
         ({"describe": -0.1}, r"KMeans\.describe: expected a finite number of at least 0 and of at most 0\.9, got -0\.1\. Pass"),
+        ({"describe": 1e-9}, r"KMeans\.describe: expected 0, or at least 0\.001, got 1e-09\. Pass"),
         ({"describe": 0.95}, r"KMeans\.describe: expected"),
         ({"describe": True}, r"KMeans\.describe: expected"),
         ({"describe": ["income"]}, r"KMeans\.describe: expected a finite number"),

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import strategies as st
 from tests.fuzz._law import attempt
 from tests.fuzz._run import Target, scratch
 
 from cloister import GridKMeans, GridSynopsis, KMeans, PEMeans, Release, SourceTargetKMedoids, load_release, load_synopsis
+from cloister.domain import Category, Date, Flag
 from cloister.exceptions import ReleaseError
 
 ROWS = np.random.default_rng(0).uniform(size=(12, 2))
@@ -190,10 +192,19 @@ def _releases() -> dict[str, bytes]:
         "kmeans": KMeans(2, **QUICK).fit(ROWS),
         "pe-means": PEMeans(2, n_rounds=2, n_variations=4, **QUICK).fit(ROWS),
         "grid": GridKMeans(2, rule=3, **QUICK).fit(ROWS),
+        "described": _described(),
         "medoids": SourceTargetKMedoids(2, epsilon=2.0, random_state=0, n_jobs=1, n_init=1).fit(ROWS, source=ROWS),
     }
     old = {f"{name} of version 1": (OLD_FILES / f"{name}.json").read_bytes() for name in ("kmeans", "pe-means", "coreset")}
     return {name: model.release_.to_json().encode() for name, model in models.items()} | old
+
+
+def _described() -> KMeans:
+    """Return a model whose clusters are described by columns of every kind."""
+    columns = {"age": ROWS[:, 0], "ward": ["north", "south"] * (len(ROWS) // 2), "smoker": ROWS[:, 1] > 0.5}
+    table = pa.table({**columns, "day": pa.array(range(18300, 18300 + len(ROWS)), pa.int32()).cast(pa.date32())})
+    behind = {"ward": Category(["north", "south"]), "smoker": Flag(), "day": Date("2020-01-01", "2021-01-01")}
+    return KMeans(2, **{**QUICK, "bounds": {"age": (0, 1)}}, describe=0.5, describe_columns=behind).fit(table)
 
 
 @cache

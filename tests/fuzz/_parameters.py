@@ -51,6 +51,7 @@ USUAL: dict[str, list[Any]] = {  # so that enough calls end well
     "scaling": ["bounds", "spread", "auto"],
     "missing": ["middle"],
     "bounds_share": [1e-6, 0.5],
+    "describe": [0.2, 0.9],
     "neighbours": ["replace"],
     "n_rows": [0, 1, 12, 10**6],
     "random_state": [0, 2**64],

@@ -145,3 +145,8 @@ def test_one_more_guarantee_works_wherever_a_guarantee_does(monkeypatch: pytest.
     assert receipt.spent.describe(receipt.guarantee) == "mu 2"
     with Ledger.open(tmp_path / "budget.sqlite", Half(4.0)) as ledger:
         assert ledger.summary()["spent"] == "mu 2"
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e15, 1e16, 1e19, 1e150])
+def test_the_deviation_of_a_large_scale_is_that_of_the_continuous_law(scale: float) -> None:
+    assert MECHANISMS["discrete_laplace"].deviation(scale) == pytest.approx(math.sqrt(2) * scale, rel=0.2)

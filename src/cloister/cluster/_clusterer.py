@@ -118,7 +118,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         )
 
     def _public_parameters(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._public_parameters().items() if name != "describe_columns"}
+        hidden = {"describe_columns"} if self.describe else {"describe", "describe_columns"}  # the profiles say what they are
+        return {name: value for name, value in super()._public_parameters().items() if name not in hidden}
 
     def _publish(self, release: Release, *, n_rounds: int) -> None:
         self._frame = release.frame

@@ -21,7 +21,7 @@ from cloister.release import ColumnProfile, Profiles
 __all__ = ["DESCRIBE", "Description", "read_columns", "read_share"]
 
 DESCRIBE = "describe"  # name of the step
-LARGEST_SHARE = 0.9
+SMALLEST_SHARE, LARGEST_SHARE = 0.001, 0.9  # of less, noise might be too large to be drawn
 FEWEST_BINS, USUAL_BINS, MOST_BINS = (
     5,
     12,
@@ -36,7 +36,10 @@ NO_YES = ("no", "yes")
 def read_share(where: str, share: object) -> float:
     """Check ``describe=``."""
     remedy = "Pass the part of the budget that says what clusters look like, such as 0.1; 0 asks nothing."
-    return validate.number(where, share, low=0.0, high=LARGEST_SHARE, remedy=remedy)
+    found = validate.number(where, share, low=0.0, high=LARGEST_SHARE, remedy=remedy)
+    if 0 < found < SMALLEST_SHARE:
+        validate.refuse(where, f"0, or at least {SMALLEST_SHARE:g}", found, remedy=remedy)
+    return found
 
 
 def read_columns(where: str, columns: object, *, share: float, bounds: object) -> dict[str, AnyDeclaration]:

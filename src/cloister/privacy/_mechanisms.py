@@ -111,7 +111,8 @@ class DiscreteLaplace(PureMechanism):
 
     def deviation(self, scale: float) -> float:
         ratio = math.exp(-1 / scale)  # of the probabilities of neighbouring integers
-        return max(math.sqrt(2 * ratio) / (1 - ratio), SMALLEST_DEVIATION)
+        gap = 1 - ratio or 1 / scale  # of scales so large that doubles do not tell the ratio from one
+        return max(math.sqrt(2 * ratio) / gap, SMALLEST_DEVIATION)
 
     def draw(self, entropy: Entropy, scale: Scale, size: int) -> IntArray:
         return discrete_laplace(entropy, scale, size)

@@ -22,6 +22,8 @@ MEASURED = ("number", "date")  # kinds with bins along an axis
 LEVELLED = ("category", "flag")
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
 UNEVEN = 1 / 8  # of a bin, by which a quantile may be off because values are not spread evenly over it
+LARGEST = 1e120  # of an edge or a count: its square is finite
+DAYS = (-719_162.0, 2_932_896.0)  # the first and the last that can be written, from 1970-01-01
 OTHER, MISSING = "(other)", "(missing)"
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -341,15 +343,21 @@ def _unknown(size: int) -> tuple[FloatArray, FloatArray]:
 
 def _refuse_misfit(profile: ColumnProfile) -> None:
     """Refuse numbers that do not belong together, and numbers that are none."""
-    counts, edges, levels = profile.noisy_counts, profile.edges, profile.levels
+    counts, n_bins = profile.noisy_counts, _n_bins(profile)
+    fits = counts.ndim == 2 and len(counts) and counts.shape[1] == n_bins and (np.abs(counts) <= LARGEST).all()
+    if not (n_bins and fits and 0 <= profile.sigma <= LARGEST):
+        raise ValueError(f"profile of {profile.name!r}")
+
+
+def _n_bins(profile: ColumnProfile) -> int:
+    """Return how many bins a column must have; 0 where it is none that there are."""
+    edges, levels = profile.edges, profile.levels
     if profile.kind in MEASURED and edges is not None and levels is None:
-        fits = edges.ndim == 1 and len(edges) >= 2 and np.isfinite(edges).all() and bool((np.diff(edges) > 0).all())
-        n_bins = len(edges) if fits else 0
-    elif profile.kind in LEVELLED and levels is not None and edges is None:
-        n_bins = len(levels) + 2
-    else:
-        n_bins = 0
-    if n_bins < 2 or counts.ndim != 2 or counts.shape[1] != n_bins or not len(counts) or not np.isfinite(counts).all():
-        raise ValueError(f"profile of {profile.name!r}")
-    if not (math.isfinite(profile.sigma) and profile.sigma >= 0):
-        raise ValueError(f"profile of {profile.name!r}")
+        low, high = DAYS if profile.kind == "date" else (-LARGEST, LARGEST)
+        is_axis = (
+            edges.ndim == 1 and len(edges) >= 2 and ((edges >= low) & (edges <= high)).all() and (np.diff(edges) > 0).all()
+        )
+        return len(edges) if is_axis else 0
+    if profile.kind in LEVELLED and levels is not None and edges is None:
+        return 0 if profile.kind == "flag" and len(levels) != 2 else len(levels) + 2
+    return 0

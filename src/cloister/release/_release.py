@@ -305,7 +305,7 @@ class Release(ReleaseViews):
             "count_errors": self.count_errors.tolist(),
             **{name: _plain_array(getattr(self, name)) for name in OPTIONAL_ERRORS},
             "cells": None if self.cells is None else self.cells.to_dict(),
-            "profiles": None if self.profiles is None else self.profiles.to_dict(),
+            **({} if self.profiles is None else {"profiles": self.profiles.to_dict()}),
             "receipt": self.receipt.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
             "details": self.details,
