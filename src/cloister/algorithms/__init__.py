@@ -83,7 +83,7 @@ from cloister.algorithms._refine import (
     shrinkage,
 )
 from cloister.algorithms._resample import Beyond, LastStep, judge_solution, match_centers, place_of_rows
-from cloister.algorithms._scatter import find_variances, scale_to_loss
+from cloister.algorithms._scatter import Scatter, find_scatter
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
 from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages
 from cloister.algorithms._space import Space
@@ -133,6 +133,7 @@ __all__ = [
     "Refined",
     "Round",
     "Sanitized",
+    "Scatter",
     "Search",
     "Space",
     "TotalErrors",
@@ -160,7 +161,7 @@ __all__ = [
     "find_dense_cells",
     "find_origin",
     "find_ranges",
-    "find_variances",
+    "find_scatter",
     "fold",
     "grid_shape",
     "grow_tree",
@@ -191,7 +192,6 @@ __all__ = [
     "random_projection",
     "refine",
     "rounds_within",
-    "scale_to_loss",
     "select_kmeans",
     "select_top",
     "settle",

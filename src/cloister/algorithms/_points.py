@@ -28,6 +28,8 @@ class NoisyPoints:
         How far the rows of a point scatter around it, by coordinate.
     n_rows : float
         Public or noisy number of rows.
+    scatter_error : float, default=0
+        Standard error of the mean squared distance of a row from its point.
     """
 
     points: FloatArray
@@ -36,6 +38,7 @@ class NoisyPoints:
     count_errors: FloatArray
     variances: FloatArray
     n_rows: float
+    scatter_error: float = 0.0
 
     @property
     def weights(self) -> FloatArray:

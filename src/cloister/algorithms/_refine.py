@@ -27,7 +27,7 @@ import numpy as np
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._merge import join_closest
-from cloister.algorithms._scatter import find_variances
+from cloister.algorithms._scatter import Scatter, find_scatter
 from cloister.algorithms._space import Space
 from cloister.domain import FloatArray
 from cloister.questions import Ask, DistanceHistogram, NearestCounts, NearestSquares, NearestSums, Step
@@ -50,6 +50,7 @@ LOPSIDED = 0.6  # part of the mean length cut off that counts as bias
 FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is taken as that
 SMALLEST_PHI = 1e-3
 NEARLY_ALL = 0.9  # of the rows lie within the length around which the next histogram looks
+MOST_ROWS = 0.99  # lie within the distance up to which a histogram tells how far they scatter
 OVERSTEP = 1.5  # times the step, while centres settle: rows change hands as centres move, so the next step points the same way
 SETTLED = 5e-4  # part of the loss: centres whose last step gained less have settled
 FARTHER = 2.0  # the last histogram also tells the loss, so it looks farther out, where the tails are
@@ -100,7 +101,7 @@ class Refined:
     count_sigma: float
     lengths: Lengths  # how far rows lay from their centre before the last step
     gained: float  # by the last step, in mean squared distance
-    variances: FloatArray | None  # of the rows around their centre, by coordinate; None unless the last round asked for them
+    scatter: Scatter | None  # of the rows around their centre; None unless the last round asked for it
     last_offsets: FloatArray  # the last step of each centre
     errors_before: FloatArray  # standard error of a coordinate before it, per centre
     moves: tuple["Move", ...]  # one for each round
@@ -186,11 +187,18 @@ def refine(
         moved.count_sigma,
         lengths,
         moved.gained,
-        moved.variances,
+        None if moved.scatter is None else moved.scatter.times(_unclipped(lengths, n_rows=asked, radius=moved.radius)),
         moved.step,
         _errors_before(moves, len(centers)),
         tuple(moves),
     )
+
+
+def _unclipped(lengths: Lengths, *, n_rows: float, radius: float) -> float:
+    """Return how much larger the mean squared distance is than that of distances cut at a radius, by a noisy histogram."""
+    longest = max(quantile(lengths, n_rows=n_rows, part=MOST_ROWS), radius)
+    cut = mean_square(lengths, n_rows=n_rows, longest=radius).value
+    return mean_square(lengths, n_rows=n_rows, longest=longest).value / max(cut, 1e-300)
 
 
 def _errors_before(moves: Sequence[Move], n_centers: int) -> FloatArray:
@@ -214,7 +222,7 @@ class _Moved:
     count_sigma: float
     gained: float
     radius: float
-    variances: FloatArray | None
+    scatter: Scatter | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +266,7 @@ def _move(
     step, left = _shrink(offsets, variances, projection, longest=radius / phi)
     mass = project_to_total(counts.value, one.rows("sums", n_rows))
     gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
-    scatter = find_variances(others[0], counts, step) if others else None
+    scatter = find_scatter(others[0], counts, step) if others else None
     return _Moved(step, np.sqrt(left), counts.value, counts.sigma, gained, radius, scatter)
 
 

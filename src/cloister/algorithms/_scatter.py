@@ -1,18 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far the rows of each point scatter around it, by column, from noisy sums of squares. Arithmetic on public numbers."""
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
 from cloister.domain import FloatArray
 from cloister.questions import Answer
 
-__all__ = ["find_variances", "scale_to_loss"]
+__all__ = ["Scatter", "find_scatter"]
 
 FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is taken as that
 LEAST = 0.05  # of the mean variance: no point and no column has less
 
 
-def find_variances(squares: Answer, counts: Answer, steps: FloatArray) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """The variances of the rows around their points, and how well they are known."""
+
+    variances: FloatArray  # of shape (n_points, n_features)
+    error: float  # standard error that noise gives the mean squared distance of a row from its point
+
+    def times(self, factor: float) -> "Scatter":
+        """Return the scatter of rows that lie farther out."""
+        return Scatter(self.variances * factor, self.error * factor)
+
+
+def find_scatter(squares: Answer, counts: Answer, steps: FloatArray) -> Scatter:
     """Return the variance of the rows of each point in each column.
 
     Each point has a scale of its own, and all have the same proportions of columns; both are shrunk towards what all points
@@ -31,22 +46,16 @@ def find_variances(squares: Answer, counts: Answer, steps: FloatArray) -> FloatA
     sizes = np.maximum(counts.value, max(FEWEST_ROWS * counts.sigma, 1.0))
     means = squares.value / sizes[:, None] - steps**2
     noise = (squares.sigma / sizes) ** 2
-    together = np.maximum(np.average(means, axis=0, weights=1 / noise), 0.0)
-    together = np.maximum(together, LEAST * float(together.mean()))
-    if not together.any():
-        return np.zeros_like(means)
+    error = squares.sigma * math.sqrt(means.size) / float(sizes.sum())
+    together = np.average(means, axis=0, weights=1 / noise)
+    level = float(together.mean())
+    if level <= 0:
+        return Scatter(np.zeros_like(means), error)
+    together = level * _shrink(together / level, np.full(n_features, 1 / float(np.sum(1 / noise)) / level**2))
     scales = _shrink(means.mean(axis=1) / together.mean(), noise / n_features / together.mean() ** 2)
     expected = scales[:, None] * together
     own = _shrink(means / expected, noise[:, None] / expected**2)
-    return np.asarray(np.maximum(own, LEAST) * expected)
-
-
-def scale_to_loss(variances: FloatArray, weights: FloatArray, loss: float) -> FloatArray:
-    """Return variances that add up to the mean squared distance of the rows from their points: clipping hides a part of it."""
-    found = float(np.average(variances.sum(axis=1), weights=np.maximum(weights, 1e-300)))
-    if found <= 0:
-        return np.full_like(variances, loss / variances.shape[1])
-    return variances * (loss / found)
+    return Scatter(own * expected, error)
 
 
 def _shrink(ratios: FloatArray, variances: FloatArray) -> FloatArray:

@@ -35,7 +35,7 @@ from cloister.questions import Ask
 from cloister.release import Release, library_versions
 from cloister.synopsis import KChoice, WeightedPoints, cut_points
 
-__all__ = ["KMeans", "find_centers", "losses_of"]
+__all__ = ["KMeans", "find_centers"]
 
 LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
@@ -119,11 +119,9 @@ class KMeans(PrivateClusterer):
 
     def _run(self, ask: Ask, plan: KMeansPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
-        losses = losses_of(located, refined, plan)
         if self._chooses:
-            seed = int(generator.integers(2**32))
-            return outcome_of_points(located, refined, plan, frame, losses=losses, seed=seed)
-        return _outcome(located, refined, plan, frame, losses, generator)
+            return outcome_of_points(located, refined, plan, frame, seed=int(generator.integers(2**32)))
+        return _outcome(located, refined, plan, frame, generator)
 
     def _found_centers(self, outcome: Outcome, ready: Ready) -> FloatArray:
         if not self._chooses:
@@ -184,14 +182,7 @@ def find_centers(
     return located, refined
 
 
-def _outcome(
-    located: Located,
-    refined: Refined,
-    plan: KMeansPlan,
-    frame: Frame,
-    losses: dict[str, float],
-    generator: np.random.Generator,
-) -> Outcome:
+def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame, generator: np.random.Generator) -> Outcome:
     """Return k centres: where fewer were found, the heaviest are listed again, with no rows of their own."""
     centers, errors, counts = refined.centers.copy(), refined.errors, refined.counts
     lightest = int(np.argmin(counts))
@@ -203,6 +194,7 @@ def _outcome(
     errors = np.minimum(np.concatenate([errors, errors[again]]), 1.0)
     counts = np.concatenate([counts, np.zeros(missing)])
     noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.count_sigma)
+    losses = _losses(refined, plan, longest=_most_rows(located, plan))
     points = first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"])
     beyond = judge_refined(refined, points, generator=generator)
     beyond = replace(beyond, count_errors=beyond.count_errors / plan.row_share)  # points were counted in the sample
@@ -233,9 +225,9 @@ def _hidden(located: Located, plan: KMeansPlan, frame: Frame) -> FloatArray:
     return np.full(frame.n_features, math.sqrt(square / frame.n_features))
 
 
-def losses_of(located: Located, refined: Refined, plan: KMeansPlan) -> dict[str, float]:
+def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, float]:
     """Return the mean squared distance to the centres, its error, and the same around the mean, by the noisy answers."""
-    found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=_most_rows(located, plan))
+    found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=longest)
     loss = max(found.value - refined.gained, 0.0)
     parts = project_to_total(refined.counts, plan.n_rows) / plan.n_rows
     between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
-from cloister.algorithms import TotalErrors
+from cloister.algorithms import Scatter, TotalErrors
 from cloister.domain import FloatArray, Relation
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
@@ -100,7 +100,7 @@ class Outcome:
     count_errors: FloatArray  # of the noise alone
     n_rounds: int
     total: TotalErrors | None = None  # None: nothing is known beyond the noise
-    variances: FloatArray | None = None  # of the rows around their centre; where centres are points of a synopsis
+    scatter: Scatter | None = None  # of the rows around their centre; where centres are points of a synopsis
     n_rows: float = 0.0  # public or noisy; of a synopsis
     seed: int = 0  # for what is computed from the outcome, on public numbers
     decisions: dict[str, Decision] = field(default_factory=dict)  # by step

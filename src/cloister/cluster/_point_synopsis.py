@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cloister.cluster._declare import estimator
-from cloister.cluster._kmeans import find_centers, losses_of
+from cloister.cluster._kmeans import find_centers
 from cloister.cluster._kmeans_plan import KMeansPlan
 from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of
@@ -84,8 +84,7 @@ class PointSynopsis(ScaledEstimator):
 
     def _run(self, ask: Ask, plan: KMeansPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
-        losses = losses_of(located, refined, plan)
-        return outcome_of_points(located, refined, plan, frame, losses=losses, seed=int(generator.integers(2**32)))
+        return outcome_of_points(located, refined, plan, frame, seed=int(generator.integers(2**32)))
 
     def fit(self, X: object, y: object = None) -> Self:
         """Find the points. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.algorithms import Located, Refined, scale_to_loss
+from cloister.algorithms import Located, Refined
 from cloister.cluster._kmeans_plan import KMeansPlan, choose_n_points, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner
@@ -15,7 +15,7 @@ from cloister.synopsis import WeightedPoints
 
 __all__ = ["outcome_of_points", "plan_points", "synopsis_of", "unsigned_receipt"]
 
-SQUARES = 0.1  # part of the last round that tells how far the rows of each point scatter
+SQUARES = 0.2  # part of the last round that tells how far the rows of each point scatter
 
 
 def plan_points(n_rows: float, frame: Frame, max_clusters: int, n_points: int | None, *, planner: Planner) -> KMeansPlan:
@@ -24,20 +24,17 @@ def plan_points(n_rows: float, frame: Frame, max_clusters: int, n_points: int | 
     return make_plan(n_rows, frame.n_features, count, planner=planner, squares=SQUARES)
 
 
-def outcome_of_points(
-    located: Located, refined: Refined, plan: KMeansPlan, frame: Frame, *, losses: dict[str, float], seed: int
-) -> Outcome:
+def outcome_of_points(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame, *, seed: int) -> Outcome:
     """Return all centres, each with the errors that the noise makes and with the scatter of its rows."""
     n_points, n_features = refined.centers.shape
-    assert refined.variances is not None
-    weights = np.maximum(refined.counts, 0.0)
+    assert refined.scatter is not None
     return Outcome(
         centers=refined.centers,
         center_errors=np.repeat(np.minimum(refined.errors, 1.0)[:, None], n_features, axis=1),
         counts=refined.counts,
         count_errors=np.full(n_points, refined.count_sigma),
         n_rounds=len(refined.moves),
-        variances=scale_to_loss(refined.variances, weights, losses["loss"]),
+        scatter=refined.scatter,
         n_rows=plan.n_rows,
         seed=seed,
         decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=frame.distance_unit),
@@ -46,11 +43,12 @@ def outcome_of_points(
 
 def synopsis_of(outcome: Outcome, frame: Frame, *, max_clusters: int, **about: Any) -> WeightedPoints:
     """Return the synopsis of an outcome; `about` is what else it tells."""
-    assert outcome.variances is not None
+    assert outcome.scatter is not None
     return WeightedPoints(
         unit_points=frame.clip_unit(outcome.centers),
         unit_errors=np.sqrt(np.mean(outcome.center_errors**2, axis=1)),
-        unit_variances=outcome.variances,
+        unit_variances=outcome.scatter.variances,
+        scatter_error=outcome.scatter.error,
         noisy_counts=outcome.counts,
         sigma=float(outcome.count_errors[0]),
         domain=frame.domain,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all synopses can do, whatever they are made of: a tree of clusters, the loss for any k, and files."""
 
+import math
 import os
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -110,7 +111,8 @@ class CommonSynopsis(SynopsisViews):
         drawn = [points.resample(generator).filled for _ in range(LOSS_DRAWS)]
         others = [cut_loss(one, one.cut(count, generator=generator, restarts=1)) for one in drawn]
         unit = self.frame.distance_unit**2
-        return LossEstimate(unit * value, unit * float(np.sqrt(np.mean((np.array(others) - value) ** 2))))
+        error = math.hypot(math.sqrt(float(np.mean((np.array(others) - value) ** 2))), points.scatter_error)
+        return LossEstimate(unit * value, unit * error)
 
     def silhouette(self, n_clusters: int, *, random_state: int | None = None) -> float:
         """Return how much nearer rows are to their own centre than to the next one, of `n_clusters` centres: from 0 to 1.

@@ -44,6 +44,8 @@ class WeightedPoints(CommonSynopsis):
         Standard error of each coordinate of a point.
     unit_variances : array of shape (n_points, n_features)
         How far the rows of a point scatter around it.
+    scatter_error : float
+        Standard error that noise gives the mean squared distance of a row from its point.
     noisy_counts : array of shape (n_points,)
         As released: whole numbers, some of them negative.
     sigma : float
@@ -84,6 +86,7 @@ class WeightedPoints(CommonSynopsis):
     unit_points: FloatArray
     unit_errors: FloatArray
     unit_variances: FloatArray
+    scatter_error: float
     noisy_counts: FloatArray
     sigma: float
     domain: Domain
@@ -153,6 +156,7 @@ class WeightedPoints(CommonSynopsis):
             count_errors=np.full(self.n_points, self.sigma),
             variances=self.unit_variances,
             n_rows=max(self.total, 1.0),
+            scatter_error=self.scatter_error,
         )
 
     def kmeans(self, n_clusters: int, *, n_init: int = RESTARTS, random_state: int | None = None) -> Release:
@@ -238,6 +242,7 @@ class WeightedPoints(CommonSynopsis):
             "domain": self.domain.to_dict(),
             "scaling": self.scaling,
             **{name: getattr(self, name).tolist() for name in ARRAYS},
+            "scatter_error": self.scatter_error,
             "sigma": self.sigma,
             "total": self.total,
             "max_clusters": self.max_clusters,
@@ -260,6 +265,7 @@ class WeightedPoints(CommonSynopsis):
                 cells = CellSummary.from_dict(cells, n_columns=n_columns, n_published=n_published)
             found = cls(
                 **arrays,
+                scatter_error=float(data["scatter_error"]),
                 sigma=float(data["sigma"]),
                 domain=domain,
                 scaling=str(data["scaling"]),
@@ -301,5 +307,7 @@ def _refuse_misfit(synopsis: WeightedPoints) -> None:
         raise ValueError("unit_points")
     if not (1 / LARGEST_COUNT <= synopsis.sigma <= LARGEST_COUNT) or not 0 <= synopsis.total <= LARGEST_COUNT:
         raise ValueError("sigma")
+    if not 0 <= synopsis.scatter_error <= LARGEST_COUNT:
+        raise ValueError("scatter_error")
     if synopsis.max_clusters > LARGEST_N_CLUSTERS:
         raise ValueError("max_clusters")
