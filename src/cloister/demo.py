@@ -29,6 +29,7 @@ N_PATIENTS = 50_000
 SEED = 20
 BUDGET = ApproxDP(1.5, 1e-6)
 EPSILON = 1.25
+DATASET, PURPOSE = "Demo patients", "Showing how it works"
 WARDS = ["general", "cardiology", "geriatrics"]
 COLUMNS = {
     "age": Number(0, 110),
@@ -200,13 +201,15 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     console.print(
         '  ledger = Ledger.open("budget.sqlite")\n'
         '  columns = json.load(open("schema.json"))\n'
-        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=columns, ledger=ledger)\n"
-        '  write_report(model.fit("patients.parquet").release_, "report.html")\n'
+        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=columns, ledger=ledger,\n"
+        f'                 dataset="{DATASET}", purpose="{PURPOSE}")\n'
+        '  write_report(model.fit("patients.parquet"), "report.html")\n'
     )
     console.print("On the command line:\n", style="bold")
     console.print(
         f"  cloister fit patients.parquet -k {len(GROUPS)} --epsilon {EPSILON:g} --ledger budget.sqlite \\\n"
-        "      --bounds schema.json --output release.json --report report.html\n"
+        f'      --bounds schema.json --name "{DATASET}" --purpose "{PURPOSE}" \\\n'
+        "      --output release.json --report report.html\n"
     )
     model = _model(ledger, progress=sys.stderr.isatty())
     started = time.monotonic()
@@ -266,7 +269,15 @@ def _rounded(value: Any) -> Any:
 
 
 def _model(ledger: Ledger, *, progress: bool) -> KMeans:
-    return KMeans(n_clusters=len(GROUPS), epsilon=EPSILON, bounds=COLUMNS, ledger=ledger, progress=progress)
+    return KMeans(
+        n_clusters=len(GROUPS),
+        epsilon=EPSILON,
+        bounds=COLUMNS,
+        dataset=DATASET,
+        purpose=PURPOSE,
+        ledger=ledger,
+        progress=progress,
+    )
 
 
 def _chapter(console: "Console", title: str) -> None:
