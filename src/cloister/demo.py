@@ -31,6 +31,7 @@ SEED = 20
 BUDGET = ApproxDP(1.5, 1e-6)
 EPSILON = 1.25
 DESCRIBE = 0.1  # part of it that says what the clusters look like
+DATASET, PURPOSE = "Demo patients", "Showing how it works"
 WARDS = ["general", "cardiology", "geriatrics"]
 COLUMNS = {
     "age": Number(0, 110),
@@ -202,13 +203,15 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     console.print(
         '  ledger = Ledger.open("budget.sqlite")\n'
         '  columns = json.load(open("schema.json"))\n'
-        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=columns, describe={DESCRIBE:g}, ledger=ledger)\n"
-        '  write_report(model.fit("patients.parquet").release_, "report.html")\n'
+        f"  model = KMeans({len(GROUPS)}, epsilon={EPSILON:g}, bounds=columns, describe={DESCRIBE:g}, ledger=ledger,\n"
+        f'                 dataset="{DATASET}", purpose="{PURPOSE}")\n'
+        '  write_report(model.fit("patients.parquet"), "report.html")\n'
     )
     console.print("On the command line:\n", style="bold")
     console.print(
         f"  cloister fit patients.parquet -k {len(GROUPS)} --epsilon {EPSILON:g} --ledger budget.sqlite \\\n"
-        f"      --bounds schema.json --describe {DESCRIBE:g} --output release.json --report report.html\n"
+        f'      --bounds schema.json --describe {DESCRIBE:g} --name "{DATASET}" --purpose "{PURPOSE}" \\\n'
+        "      --output release.json --report report.html\n"
     )
     model = _model(ledger, progress=sys.stderr.isatty())
     started = time.monotonic()
@@ -284,8 +287,16 @@ def _rounded(value: Any) -> Any:
 
 
 def _model(ledger: Ledger, *, progress: bool) -> KMeans:
-    given: dict[str, Any] = {"bounds": COLUMNS, "ledger": ledger, "progress": progress}
-    return KMeans(n_clusters=len(GROUPS), epsilon=EPSILON, describe=DESCRIBE, **given)
+    return KMeans(
+        n_clusters=len(GROUPS),
+        epsilon=EPSILON,
+        bounds=COLUMNS,
+        describe=DESCRIBE,
+        dataset=DATASET,
+        purpose=PURPOSE,
+        ledger=ledger,
+        progress=progress,
+    )
 
 
 def _chapter(console: "Console", title: str) -> None:

@@ -50,9 +50,12 @@ def test_the_mean_is_that_of_all_rows() -> None:
 
 
 def test_what_does_not_stand_out_of_the_noise_has_no_colour() -> None:
-    heat = heat_of(summary(release_with(np.array([[52.0, 50.0, 60.0], [48.0, 50.0, 40.0]]), errors=30.0)))
+    release = release_with(np.array([[52.0, 50.0, 60.0], [48.0, 50.0, 40.0]]), errors=30.0)
+    heat = heat_of(summary(release))
     assert heat is not None
+    assert "has no colour: here, nothing does." in Page(report_html(release)).text
     assert {kind for line in kinds(heat) for kind in line} == {"zero"}
+    assert heat.legend == []
 
 
 def test_no_rows_at_all_still_make_a_table() -> None:

@@ -23,8 +23,9 @@ class Scatter:
     error: float  # standard error that noise gives the mean squared distance of a row from its point
 
     def times(self, factor: float) -> "Scatter":
-        """Return the scatter of rows that lie farther out."""
-        return Scatter(self.variances * factor, self.error * factor)
+        """Return the scatter of rows that lie farther out, by a factor of at least 1 that may be wrong by half of what it adds."""
+        added = (factor - 1) * float(np.mean(np.sum(self.variances, axis=1)))
+        return Scatter(self.variances * factor, math.hypot(self.error * factor, added / 2))
 
 
 def find_scatter(squares: Answer, counts: Answer, steps: FloatArray) -> Scatter:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from cloister.domain import FloatArray
-from cloister.report._figures import WHISKER, Chart
+from cloister.report._badges import Frame, badge_marks, place_badges
+from cloister.report._figures import WHISKER, Chart, Point
 from cloister.report._format import number, plain_text
 from cloister.synopsis import Synopsis
 
@@ -22,6 +23,7 @@ __all__ = ["bars", "drawn_cells", "elbow", "heat_map"]
 STEPS = 7
 LARGEST_DRAWN = 96  # cells along an axis; finer grids are drawn with neighbouring cells taken together
 LABELLED_CENTRES = 30
+BADGE = 11.0  # radius of a centre's circle: two digits fit
 LEFT, RIGHT, TOP, BOTTOM = 21.0, 8.0, 8.0, 26.0
 BARS_WIDTH, BARS_HEIGHT = 720.0, 240.0
 
@@ -33,7 +35,7 @@ def heat_map(synopsis: Synopsis, centers: FloatArray, *, width: float = 520.0) -
     top = max(float(counts.max()), 1e-9)
     steps = np.where(counts > 0, np.ceil(STEPS * np.sqrt(np.maximum(counts, 0.0) / top)), 0).astype(int)
     cells = "".join(f'<path class="h{step}" d="{picture.cells(steps == step)}"/>' for step in range(1, STEPS + 1))
-    marks = "".join(_badge(*picture.place(center), index, len(centers)) for index, center in enumerate(centers))
+    marks = _badges([picture.place(center) for center in centers], Frame(LEFT, TOP, width - RIGHT, picture.height - BOTTOM))
     names = [escape(plain_text(name)) for name in synopsis.columns]
     return (
         f'<svg class="heat" viewBox="0 0 {width:g} {picture.height:.0f}" role="img" '
@@ -161,13 +163,12 @@ class _Picture:
         )
 
 
-def _badge(x: float, y: float, index: int, n_centres: int) -> str:
-    if n_centres > LABELLED_CENTRES:
-        return f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
-    return (
-        f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="9.5"/>'
-        f'<text x="{x:.1f}" y="{y + 4.5:.1f}" text-anchor="middle" font-weight="700">{index}</text>'
-    )
+def _badges(points: Sequence[Point], frame: Frame) -> str:
+    """Draw a numbered circle for each centre, none over another; dots where they are many."""
+    if len(points) > LABELLED_CENTRES:
+        return "".join(f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>' for x, y in points)
+    badges = enumerate(place_badges(points, [BADGE] * len(points), frame))
+    return "".join(badge_marks(badge, str(index), kind="badge", title=f"Centre {index}") for index, badge in badges)
 
 
 def _legend(top: float, width: float) -> str:

@@ -154,7 +154,9 @@ def _brief(kind: str, value: float) -> str:
 
 
 def _legend(top: float) -> list[tuple[str, str]]:
-    """Return the steps, from far below to far above, with words at the ends and in the middle."""
+    """Return the steps, from far below to far above, with words at the ends and in the middle; none if nothing is coloured."""
+    if top == 0:
+        return []
     below = [(f"down{step}", f"{MINUS}{top:.2g}" if step == STEPS else "") for step in range(STEPS, 0, -1)]
     above = [(f"up{step}", f"+{top:.2g}" if step == STEPS else "") for step in range(1, STEPS + 1)]
     return [*below, ("zero", "mean"), *above]

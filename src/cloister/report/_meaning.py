@@ -9,7 +9,7 @@ from typing import Any
 
 from scipy.special import expit, logit, ndtr
 
-from cloister.privacy import ApproxDP, Guarantee, PureDP, Receipt
+from cloister.privacy import ApproxDP, Receipt
 from cloister.report._pages import Table
 
 __all__ = ["SQUARES", "chance_table", "comparison_words", "factor_words", "ledger_summary", "ledger_table", "meaning_of"]
@@ -28,12 +28,14 @@ SQUARES = "Costs of fits with Gaussian noise add up by their squares, so the lin
 def meaning_of(receipt: Receipt) -> Meaning:
     """Return the guarantee as a factor and as chances: plain numbers."""
     spent, guarantee = receipt.spent, receipt.guarantee
-    epsilon, delta = _stated(receipt)
+    converted = not guarantee.is_pure and not guarantee.stated_delta
+    epsilon, delta = guarantee.nominal_epsilon(USUAL_DELTA), USUAL_DELTA if converted else guarantee.stated_delta
     guess = float(ndtr(spent.all_mu / 2))
     return {
         "epsilon": epsilon,
         "delta": delta,
-        "converted": not isinstance(guarantee, PureDP | ApproxDP),
+        "spent_epsilon": spent.epsilon_at(delta) if spent.mu_squared else spent.epsilon_sum,
+        "converted": converted,
         "gaussian": spent.mu_squared > 0,
         "mu": spent.all_mu,
         "rho": spent.rho,
@@ -43,14 +45,6 @@ def meaning_of(receipt: Receipt) -> Meaning:
         "equal_pure": float(logit(min(guess, LARGEST_CHANCE))),
         "chances": [[chance, *(float(expit(logit(chance) + side * epsilon)) for side in (-1, 1))] for chance in CHANCES],
     }
-
-
-def _stated(receipt: Receipt) -> tuple[float, float]:
-    """Return epsilon and delta, as promised, or as what was spent amounts to at the usual delta."""
-    guarantee: Guarantee = receipt.guarantee
-    if isinstance(guarantee, PureDP | ApproxDP):
-        return guarantee.epsilon, guarantee.stated_delta
-    return receipt.spent.epsilon_at(USUAL_DELTA), USUAL_DELTA
 
 
 def factor_words(meaning: Meaning, *, guarantee: str, change: str) -> list[str]:
@@ -83,11 +77,11 @@ def comparison_words(meaning: Meaning) -> list[str]:
 
 
 def _gaussian_words(meaning: Meaning) -> list[str]:
-    epsilon, delta, guess = meaning["epsilon"], meaning["delta"], meaning["best_guess"]
+    spent, delta, guess = meaning["spent_epsilon"], meaning["delta"], meaning["best_guess"]
     noise = (
         "The noise is Gaussian. It has no largest factor: ordinary results change the odds far less than epsilon says, and "
         "only results about as rare as delta change them more. All answers together tell as much as one Gaussian answer with "
-        f"mu = {meaning['mu']:.3g} (rho = {meaning['rho']:.3g} in zero-concentrated terms, epsilon = {epsilon:.4g} at delta = "
+        f"mu = {meaning['mu']:.3g} (rho = {meaning['rho']:.3g} in zero-concentrated terms, epsilon = {spent:.4g} at delta = "
         f"{delta:.3g}), which lets a guess be right in up to {guess:.1%} of cases."
     )
     beside = (
