@@ -23,7 +23,7 @@ class Scatter:
     error: float  # standard error that noise gives the mean squared distance of a row from its point
 
     def times(self, factor: float) -> "Scatter":
-        """Return the scatter of rows that lie farther out, by a factor of at least 1 that may be wrong by half of what it adds."""
+        """Return the scatter of rows that lie farther out, by a factor that may be wrong by half of what it adds."""
         added = (factor - 1) * float(np.mean(np.sum(self.variances, axis=1)))
         return Scatter(self.variances * factor, math.hypot(self.error * factor, added / 2))
 
