@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cloister.release import Release
 from cloister.report._figures import WHISKER, Chart
 from cloister.report._pages import Picture
 
-__all__ = ["ChoiceView", "Curve", "choice_of", "choice_view", "curve_of"]
+__all__ = ["ChoiceView", "Curve", "choice_of", "choice_view", "choice_words", "curve_of"]
 
 SERIES = ("loss", "held_out", "held_out_error", "even")
 EVEN = {
@@ -50,6 +51,24 @@ def choice_of(details: Mapping[str, Any]) -> dict[str, Any] | None:
     if not fits or not {best, *as_good} <= set(numbers):
         return None
     return {"n_clusters": numbers, **series, "best": best, "elbow": elbow, "supported": supported, "as_good": as_good}
+
+
+def choice_words(release: Release) -> list[str]:
+    """Return how the number of clusters of a release was chosen, in sentences; none where it was given.
+
+    Examples
+    --------
+    >>> from cloister import KMeans
+    >>> rows = [[0.1, 0.1], [0.9, 0.8]] * 500
+    >>> model = KMeans("auto", max_clusters=4, epsilon=5.0, bounds=(0, 1), random_state=0).fit(rows)
+    >>> choice_words(model.release_)[0]
+    'The number of clusters was chosen from the same noisy answers, at no further cost: 2.'
+    """
+    choice = choice_of(release.details)
+    if choice is None:
+        return []
+    chosen = f"The number of clusters was chosen from the same noisy answers, at no further cost: {choice['best']}."
+    return [chosen, *_words(choice)]
 
 
 def choice_view(choice: dict[str, Any], *, kind: str, at: int | None = None) -> ChoiceView:
