@@ -15,7 +15,7 @@ from scipy.cluster.hierarchy import linkage
 from tests.declared import declared_release
 from tests.releases import release_by_hand
 
-from cloister import GridSynopsis
+from cloister import GridSynopsis, PointSynopsis
 from cloister.exceptions import ParameterError
 from cloister.plotting import plot_curve, plot_map, plot_profiles, plot_tree
 
@@ -183,6 +183,48 @@ def test_the_curve_of_a_synopsis_is_that_of_choose_k(generator):
     ax, choice = model.plot("curve", n_clusters=range(1, 6), random_state=2), model.choose_k(range(1, 6), random_state=2)
     assert np.allclose(ax.lines[0].get_xydata(), np.column_stack([choice.n_clusters, choice.held_out]))
     assert ax.texts[0].get_text() == f"{choice.best} clusters" == "3 clusters"
+
+
+@pytest.fixture(scope="module")
+def synopses():
+    generator = np.random.default_rng(5)
+    rows = np.repeat([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]], 400, axis=0) + 0.03 * generator.normal(size=(1200, 2))
+    common = {"epsilon": 4.0, "bounds": (0, 1), "random_state": 1}
+    grid = GridSynopsis(3, rule=10, **common).fit(rows)
+    return {"grid": grid, "points": PointSynopsis(max_clusters=6, **common).fit(rows)}
+
+
+@pytest.mark.parametrize("kind", ["grid", "points"])
+def test_the_tree_of_a_synopsis_is_drawn_with_its_cut(synopses, kind):
+    synopsis = synopses[kind].synopsis_
+    ax = synopses[kind].plot("tree", n_clusters=3, random_state=3)
+    joins, leaves = synopsis.tree(random_state=3), synopsis.tree_points(random_state=3)
+    heights = sorted(bracket[:, 1].max() for bracket in ax.collections[0].get_segments())
+    assert heights == pytest.approx(sorted(joins[:, 2]))
+    assert joins[-3, 2] < ax.lines[0].get_ydata()[0] < joins[-2, 2]
+    assert ax.texts[0].get_text() == "3 clusters"
+    names = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert sorted(names) == sorted(f"{one:,.0f}" for one in leaves.weights)
+    assert not synopses[kind].plot("tree").lines
+
+
+@pytest.mark.parametrize(("kind", "largest"), [("grid", 12), ("points", 6)])
+def test_the_curve_compares_the_numbers_of_its_kind(synopses, kind, largest):
+    ax = synopses[kind].plot("curve", random_state=2)
+    choice = synopses[kind].choose_k(random_state=2)
+    assert np.allclose(ax.lines[0].get_xydata(), np.column_stack([choice.n_clusters, choice.held_out]))
+    assert ax.lines[0].get_xdata()[-1] == largest
+
+
+def test_what_a_synopsis_does_not_draw_is_refused(synopses):
+    with pytest.raises(ParameterError, match=r"Synopsis\.plot.*'curve', 'tree'.*got 'map'"):
+        synopses["points"].plot("map")
+    with pytest.raises(ParameterError, match=r"Synopsis\.plot\.n_clusters: expected numbers to compare, got 3"):
+        synopses["points"].plot("curve", n_clusters=3)
+    with pytest.raises(ParameterError, match=r"Synopsis\.plot\.n_clusters: expected an integer"):
+        synopses["points"].plot("tree", n_clusters=range(3))
+    with pytest.raises(ParameterError, match=r"Synopsis\.plot\.cut: expected an integer"):
+        synopses["points"].plot("tree", n_clusters=1000)
 
 
 def test_a_tree_joins_what_the_linkage_joins(generator):
