@@ -86,12 +86,8 @@ def print_release(console: "Console", release: "Release") -> None:
         counted = rows_words(count, error, stands_out=bool(seen[label]))
         back = [stability_words(stability[label])] if stability else []
         table.add_row(str(label), counted, *back, *(column_words(columns[index], between="\n") for index in picked))
-    more = [
-        error_words(total=release.errors_are_total),
-        cell_words(cells_of(release)),
-        found_words(known),
-        "" if loss is None else loss["words"],
-    ]
+    covered, lost = error_words(total=release.errors_are_total), "" if loss is None else loss["words"]
+    more = [covered, cell_words(cells_of(release)), found_words(known), lost]
     _print_end(console, table, release, picked, n_columns=release.n_columns, more=[line for line in more if line])
 
 
