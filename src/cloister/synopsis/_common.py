@@ -24,6 +24,7 @@ __all__ = ["LARGEST_N_CLUSTERS", "CommonSynopsis", "LossEstimate", "read_numbers
 
 LARGEST_N_CLUSTERS = 1 << 20
 LOSS_DRAWS = 30
+LOSS_RESTARTS = 5
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class CommonSynopsis(SynopsisViews):
         points = self.noisy_points(generator)
         value = cut_loss(points.filled, points.filled.cut(count, generator=generator, restarts=RESTARTS))
         drawn = [points.resample(generator).filled for _ in range(LOSS_DRAWS)]
-        others = [cut_loss(one, one.cut(count, generator=generator, restarts=1)) for one in drawn]
+        others = [cut_loss(one, one.cut(count, generator=generator, restarts=LOSS_RESTARTS)) for one in drawn]
         unit = self.frame.distance_unit**2
         error = math.hypot(math.sqrt(float(np.mean((np.array(others) - value) ** 2))), points.scatter_error)
         return LossEstimate(unit * value, unit * error)
