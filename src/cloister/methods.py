@@ -33,6 +33,11 @@ class Method:
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that change what is asked, by name
 
     @property
+    def finds_number(self) -> bool:
+        """Whether it can choose the number of clusters, with ``n_clusters="auto"``."""
+        return any(options.get("n_clusters") == "auto" for options in self.variants.values())
+
+    @property
     def estimator(self) -> type[Any]:
         """The class."""
         found: type[Any] = getattr(import_module("cloister.cluster"), self.name)

@@ -42,15 +42,15 @@ def test_methods_are_those_of_the_table(run: Run) -> None:
     assert default == "kmeans"
 
 
-@pytest.mark.parametrize(("command", "method"), [("synopsis fit", "GridSynopsis"), ("compare", "KMeans")])
+@pytest.mark.parametrize(("command", "method"), [("compare", "KMeans")])
 def test_deltas_are_those_of_the_table(command: str, method: str) -> None:
     assert next(one.default for one in COMMANDS[command].params if one.name == "delta") == METHODS[method].delta
 
 
-@pytest.mark.parametrize("command", ["fit", "plan", "source-target"])
+@pytest.mark.parametrize("command", ["fit", "plan", "source-target", "synopsis fit"])
 def test_deltas_that_depend_on_the_method_are_said(command: str) -> None:
     option = next(one for one in COMMANDS[command].params if one.name == "delta")
     assert isinstance(option, click.Option)
     assert option.default is None
-    said = "Default: 0." if command == "source-target" else "Default: 1e-06, and 0 for grid and tree."
-    assert said in str(option.help)
+    said = {"source-target": "Default: 0.", "synopsis fit": "Default: 0 for a grid, 1e-06 for points."}
+    assert said.get(command, "Default: 1e-06, and 0 for grid and tree.") in str(option.help)

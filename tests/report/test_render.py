@@ -15,7 +15,7 @@ from cloister.exceptions import ReleaseError
 from cloister.report import report_html, write_report
 
 CANARY = 0.77123456789
-VOID = {"meta", "link", "br"}
+VOID = {"meta", "link", "br", "input"}
 
 
 class Page(HTMLParser):
@@ -45,7 +45,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.words.append(data)
 
     @property

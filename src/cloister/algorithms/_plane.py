@@ -30,8 +30,8 @@ class Plane:
         return placed
 
 
-def plane_of(points: FloatArray) -> Plane:
-    """Return the plane of public points.
+def plane_of(points: FloatArray, weights: FloatArray | None = None) -> Plane:
+    """Return the plane of public points, each as heavy as the others or by its weight.
 
     Examples
     --------
@@ -40,10 +40,11 @@ def plane_of(points: FloatArray) -> Plane:
     ([[1.0, 0.0]], (1.0, 0.0))
     """
     n_points, n_features = points.shape
-    origin = points.mean(axis=0)
+    origin = np.average(points, axis=0, weights=weights)
     if n_points == 1:
         return Plane(origin, np.eye(n_features, 2), (0.0, 0.0))
-    _, lengths, rows = np.linalg.svd(points - origin, full_matrices=False)
+    offsets = points - origin if weights is None else np.sqrt(weights / weights.sum())[:, None] * (points - origin)
+    _, lengths, rows = np.linalg.svd(offsets, full_matrices=False)
     axes = np.zeros((n_features, 2))
     axes[:, : len(rows[:2])] = rows[:2].T
     # The sign of an axis is arbitrary: let its largest entry be positive, so that pictures can be compared.

@@ -47,8 +47,9 @@ class NoisyPoints:
 
     @property
     def filled(self) -> "NoisyPoints":
-        """The points whose weight is above zero: those that the noise does not explain away."""
-        return self.select(np.flatnonzero(self.weights > 0))
+        """The points whose weight is above zero: those that the noise does not explain away; at least one."""
+        kept = np.flatnonzero(self.weights > 0)
+        return self.select(kept if kept.size else np.array([int(np.argmax(self.counts))]))
 
     @property
     def scatter(self) -> float:

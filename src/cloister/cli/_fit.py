@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from cloister.cli._options import (
-    CLUSTERS,
+    CLUSTERS_OR_AUTO,
     DELTA_HELP,
+    MAX_CLUSTERS,
     METHOD,
     RELEASE_OUTPUT,
     default_delta,
@@ -19,21 +20,23 @@ from cloister.cli._options import (
 )
 from cloister.cli._private import fit_privately
 from cloister.cli._product import RELEASE
-from cloister.methods import commands
+from cloister.exceptions import ParameterError
+from cloister.methods import Method, commands
 
 __all__ = ["fit"]
 
 
 @click.command(short_help="Cluster a table under a privacy guarantee.", epilog=method_lines(commands().values()))
 @click.argument("data", metavar="DATA")
-@CLUSTERS
+@CLUSTERS_OR_AUTO
+@MAX_CLUSTERS
 @METHOD
 @delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
 @guarantee_options
 @describe_options
 @RELEASE_OUTPUT
 @output_options
-def fit(data: str, method: str, **options: Any) -> None:
+def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> None:
     """Cluster the rows of DATA and print what may be published.
 
     DATA is a Parquet, CSV, Arrow or JSON-lines file, a folder of them, or an address such as s3://bucket/rows.parquet, read in
@@ -55,6 +58,7 @@ def fit(data: str, method: str, **options: Any) -> None:
     \b
     Examples:
       cloister fit points.csv -k 8 --epsilon 1 --bounds 0,1
+      cloister fit points.csv -k auto --max-clusters 20 --epsilon 1 --bounds 0,1
       cloister fit patients.parquet -k 5 --epsilon 0.5 --bounds age=0:120 --bounds "glucose=40:320" \\
           --bounds "sex=f|m" --ledger budget.sqlite --output release.json --report report.html
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --output - | cloister show -
@@ -63,7 +67,23 @@ def fit(data: str, method: str, **options: Any) -> None:
     """  # noqa: D301
     chosen = commands()[method]
 
+    more = _number_parameters(chosen, options["clusters"], max_clusters)
+
     def run(parameters: dict[str, Any], rows: Any) -> Any:
-        return chosen.estimator(**parameters).fit(rows).release_
+        return chosen.estimator(**parameters, **more).fit(rows).release_
 
     fit_privately(RELEASE, data, options, run, delta=chosen.delta)
+
+
+def _number_parameters(method: Method, clusters: int | str, max_clusters: int | None) -> dict[str, Any]:
+    """Return the parameters of a search for the number of clusters; refuse one where the method has none."""
+    if clusters == "auto" and not method.finds_number:
+        able = " or ".join(name for name, one in commands().items() if one.finds_number)
+        raise ParameterError(
+            f"--clusters: expected a number for --method {method.command}, got auto. Pass a number, or --method {able}."
+        )
+    if max_clusters is None:
+        return {}
+    if clusters != "auto":
+        raise ParameterError(f"--max-clusters: expected '-k auto' beside it, got '-k {clusters}'. Leave one of them out.")
+    return {"max_clusters": max_clusters}

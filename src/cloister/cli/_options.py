@@ -2,6 +2,7 @@
 """The options of the commands, each declared once. Choices and defaults of methods and engines come from their tables."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import click
@@ -12,6 +13,7 @@ from cloister.methods import Method, commands
 __all__ = [
     "APPROXIMATE_DELTA",
     "CLUSTERS",
+    "CLUSTERS_OR_AUTO",
     "COLUMNS",
     "DELTA_HELP",
     "DESCRIBE",
@@ -19,6 +21,7 @@ __all__ = [
     "EPSILON_HELP",
     "FORCE",
     "JSON",
+    "MAX_CLUSTERS",
     "METHOD",
     "RELEASE_OUTPUT",
     "REPORT",
@@ -56,7 +59,25 @@ class RenamedOption(click.Option):
         self.opts.remove(self._earlier)
 
 
+def _number_or_auto(context: click.Context, parameter: click.Parameter, value: str) -> int | str:
+    """Read a whole number, or the word auto."""
+    if value.strip().lower() == "auto":
+        return "auto"
+    with suppress(ValueError):
+        return int(value)
+    raise click.BadParameter(f"{value!r} is not a valid integer, nor auto.", context, parameter)
+
+
 CLUSTERS = click.option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
+CLUSTERS_OR_AUTO = click.option(
+    "-k",
+    "--clusters",
+    metavar="INTEGER|auto",
+    callback=_number_or_auto,
+    required=True,
+    help="Number of clusters; auto finds it, at no further cost (kmeans only).",
+)
+MAX_CLUSTERS = click.option("--max-clusters", type=int, help="Largest number that '-k auto' considers. Default: 30.")
 COLUMNS = click.option("--columns", metavar="A,B,C", help="Columns to use. Default: those with bounds of their own, else all.")
 DESCRIBE = click.option(
     "--describe",

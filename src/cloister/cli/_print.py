@@ -11,21 +11,19 @@ if TYPE_CHECKING:
 
     from cloister.privacy import Ledger
     from cloister.release import Release
-    from cloister.synopsis import DensityClusters, KChoice, Synopsis
 
 __all__ = [
+    "CELL_WIDTH",
+    "FEW_COLUMNS",
     "currency_of",
     "describe_remaining",
     "open_console",
-    "print_choice",
-    "print_density",
     "print_events",
     "print_json",
     "print_ledger",
     "print_medoids",
     "print_release",
     "print_remaining",
-    "print_synopsis",
     "print_table",
     "print_text",
 ]
@@ -71,7 +69,16 @@ def print_text(value: Any, *, as_json: bool) -> None:
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, what was missing, and the receipt in plain words."""
     from cloister.release import columns_of, error_words, rows_words, stability_words
-    from cloister.report import cell_words, cells_of, column_words, found_words, loss_summary, plain_text, table_of
+    from cloister.report import (
+        cell_words,
+        cells_of,
+        choice_words,
+        column_words,
+        found_words,
+        loss_summary,
+        plain_text,
+        table_of,
+    )
 
     picked, loss, known = _pick_table(console, release), loss_summary(release), table_of(release)
     declared = any(one["type"] != "number" for one in known)
@@ -87,7 +94,7 @@ def print_release(console: "Console", release: "Release") -> None:
         back = [stability_words(stability[label])] if stability else []
         table.add_row(str(label), counted, *back, *(column_words(columns[index], between="\n") for index in picked))
     covered, lost = error_words(total=release.errors_are_total), "" if loss is None else loss["words"]
-    more = [covered, cell_words(cells_of(release)), found_words(known), lost]
+    more = [covered, cell_words(cells_of(release)), found_words(known), lost, *choice_words(release)]
     _print_end(console, table, release, picked, n_columns=release.n_columns, more=[line for line in more if line])
 
 
@@ -121,53 +128,6 @@ def _print_end(
     if len(columns) < n_columns:
         console.print(f"The {len(columns)} columns that separate the centres best, of {n_columns}; the release holds all.")
     for line in (*more, *release.receipt.explain()):
-        console.print(line)
-
-
-def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
-    """Print the grid, its noise, and the receipt in plain words."""
-    from cloister.report import cell_words, found_words, number, plain_text, synopsis_summary, with_error
-
-    summary = synopsis_summary(synopsis)
-    cells = " x ".join(map(str, summary["cells"])) + (f" = {summary['n_cells']:,}" if len(summary["cells"]) > 1 else "")
-    console.print(f"A noisy count for each of {cells} cells, noise of standard deviation {summary['sigma']:.3g}", style="bold")
-    table = _table([("column", False), ("from", True), ("to", True), ("cells", True), ("width of a cell", True)])
-    for name, (low, high), count in zip(summary["columns"], summary["bounds"], summary["cells"], strict=True):
-        table.add_row(plain_text(name), number(low), number(high), str(count), number((high - low) / count))
-    console.print(table)
-    value, error = with_error(summary["n_rows"], summary["n_rows_error"])
-    console.print(f"Rows: {value} (public)" if summary["n_rows_error"] == 0 else f"Rows: {value} ± {error}")
-    for line in (cell_words(summary["cells_of_columns"]), found_words(summary["table"]), *synopsis.receipt.explain()):
-        if line:
-            console.print(line)
-
-
-def print_choice(console: "Console", choice: "KChoice") -> None:
-    """Print the loss for each number of clusters, and which one is best."""
-    from cloister.report import number, with_error
-
-    table = _table([("clusters", True), ("loss", True), ("held-out loss", True), ("evenly spread", True), ("", False)])
-    for index, count in enumerate(choice.n_clusters):
-        value, error = with_error(float(choice.held_out[index]), float(choice.held_out_error[index]))
-        marks = [("best", choice.best), ("elbow", choice.elbow), ("most that the noise supports", choice.supported)]
-        words = ", ".join(word for word, one in marks if one == count)
-        loss, even = number(float(choice.loss[index])), number(float(choice.even[index]))
-        table.add_row(str(count), loss, f"{value} ± {error}", even, words)
-    console.print(table)
-    console.print(f"Best: {choice.best} of {choice.n_clusters[0]} to {choice.n_clusters[-1]} clusters.")
-
-
-def print_density(found: "DensityClusters") -> None:
-    """Print clusters of cells: noisy numbers of rows, how many cells, and from where to where they reach."""
-    from cloister.report import plain_text
-
-    console, card = open_console(), found.card()
-    console.print(card.title, style="bold")
-    fitting = max(2, (console.width - 30) // CELL_WIDTH)
-    shown = card.n_fixed + (found.synopsis.n_features if found.synopsis.n_features <= FEW_COLUMNS else fitting)
-    if card.rows:
-        print_table(console, [(plain_text(name), True) for name in card.heads[:shown]], [row[:shown] for row in card.rows])
-    for line in card.sentences:
         console.print(line)
 
 

@@ -191,13 +191,13 @@ def _synopsis_summary(synopsis: Any) -> dict[str, Any]:
 
 
 def _print_synopsis(console: "Console", synopsis: Any) -> None:
-    from cloister.cli._print import print_synopsis
+    from cloister.cli._print_synopsis import print_synopsis
 
     print_synopsis(console, synopsis)
 
 
 def _print_choice(console: "Console", choice: Any) -> None:
-    from cloister.cli._print import print_choice
+    from cloister.cli._print_synopsis import print_choice
 
     print_choice(console, choice)
 

@@ -1,45 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister synopsis``: one noisy histogram that is paid for once; clusters, counts and synthetic rows of it cost nothing."""
+"""``cloister synopsis``: noisy numbers that are paid for once; clusters, counts and synthetic rows of them cost nothing."""
 
 import dataclasses
-import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cloister.cli._bounds import Bounds, read_query
 from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
-from cloister.cli._options import (
-    CLUSTERS,
-    FORCE,
-    JSON,
-    RELEASE_OUTPUT,
-    REPORT,
-    delta_option,
-    guarantee_options,
-    output_options,
-)
-from cloister.cli._private import fit_privately, plain_warnings
+from cloister.cli._options import CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, REPORT
+from cloister.cli._private import plain_warnings
 from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, OutputOptions, Product, publish_found
+from cloister.cli._synopsis_fit import fit, is_device
 from cloister.exceptions import ParameterError
-from cloister.methods import METHODS
 
 if TYPE_CHECKING:
     from cloister.domain import Box
-    from cloister.synopsis import Synopsis
+    from cloister.synopsis import Synopsis, WeightedPoints
 
 __all__ = ["synopsis"]
 
 SEED = click.option("--seed", type=int, help="Repeat the result exactly. Only public numbers are used: this costs nothing.")
-DELTA = METHODS["GridSynopsis"].delta
 SOURCE = click.argument("source", metavar="SYNOPSIS")
 
 
-@click.group(short_help="One noisy histogram, used again and again.")
+@click.group(short_help="Noisy numbers of a table, used again and again.")
 def synopsis() -> None:
-    """Count rows in the cells of a grid, with noise, once; then cluster, query and sample the counts at no further cost.
+    """Fit noisy numbers to a table once, counts of a grid or weighted points; then cluster and sample them at no further cost.
 
     SYNOPSIS is the file that 'synopsis fit' wrote, JSON or Parquet; '-' reads standard input.
 
@@ -48,56 +36,17 @@ def synopsis() -> None:
       cloister synopsis fit patients.parquet --epsilon 0.5 --bounds age=0:120,bmi=10:60 --output synopsis.json
       cloister synopsis choose-k synopsis.json
       cloister synopsis kmeans synopsis.json -k 5 --output release.json --report report.html
+      cloister synopsis tree synopsis.json
       cloister synopsis density synopsis.json
       cloister synopsis query synopsis.json "age=18:65,bmi=25:30"
       cloister synopsis sample synopsis.json -n 1000 --output rows.csv
     """  # noqa: D301
 
 
-@synopsis.command(short_help="Count the rows of a table in the cells of a grid, with noise.")
-@click.argument("data", metavar="DATA")
-@click.option(
-    "-k",
-    "--clusters",
-    type=int,
-    default=8,
-    show_default=True,
-    help="How many clusters the grid should resolve: a hint, no limit.",
-)
-@delta_option("0: Laplace noise, pure. Above 0: Gaussian noise.", default=DELTA)
-@click.option(
-    "--rule", default="rugnik", show_default=True, metavar="RULE", help="Cells per axis: rugnik, eugkm, a number, or N,N,..."
-)
-@guarantee_options
-@click.option(
-    "-o", "--output", metavar="FILE", help="Write the synopsis as .json or .parquet; '-' is standard output, as JSON."
-)
-@output_options
-def fit(data: str, rule: str, **options: Any) -> None:
-    """Count the rows of DATA in the cells of a grid, with noise, and write the synopsis.
-
-    This is the only command here that spends budget. DATA and BOUNDS are as for 'cloister fit': bounds are a pair 0,1 for all
-    columns, or age=0:120,bmi=10:60, or a JSON, TOML or CSV file, known without looking at the data. A grid takes columns of
-    numbers.
-
-    \b
-    Examples:
-      cloister synopsis fit points.csv --epsilon 1 --bounds 0,1 --output synopsis.json
-      cloister synopsis fit patients.parquet -k 5 --epsilon 0.5 --bounds age=0:120,bmi=10:60 --rule 24,20 \\
-          --ledger budget.sqlite --output synopsis.parquet --report report.html
-    """  # noqa: D301
-    cells = _read_rule(rule)
-    _check_kind(options["output"])
-
-    def run(parameters: dict[str, Any], rows: Any) -> Any:
-        from cloister.cluster import GridSynopsis
-
-        return GridSynopsis(**parameters, rule=cells).fit(rows).synopsis_
-
-    fit_privately(SYNOPSIS, data, options, run, delta=DELTA)
+synopsis.add_command(fit)
 
 
-@synopsis.command(short_help="Cluster the cells.")
+@synopsis.command(short_help="Cluster the cells or points.")
 @SOURCE
 @CLUSTERS
 @SEED
@@ -106,7 +55,7 @@ def fit(data: str, rule: str, **options: Any) -> None:
 @FORCE
 @JSON
 def kmeans(source: str, clusters: int, seed: int | None, **options: Any) -> None:
-    """Cluster the cells of SYNOPSIS by their counts, and print the centres. 'cloister predict' reads the release.
+    """Cluster the cells or points of SYNOPSIS by their counts, and print the centres. 'cloister predict' reads the release.
 
     \b
     Examples:
@@ -122,12 +71,17 @@ def kmeans(source: str, clusters: int, seed: int | None, **options: Any) -> None
 
 @synopsis.command("choose-k", short_help="Compare numbers of clusters.")
 @SOURCE
-@click.option("--range", "numbers", default="1:12", show_default=True, metavar="FIRST:LAST", help="Numbers to compare.")
+@click.option(
+    "--range",
+    "numbers",
+    metavar="FIRST:LAST",
+    help="Numbers to compare. Default: 1:12 for a grid; for points, as many as they were made for.",
+)
 @SEED
 @REPORT
 @FORCE
 @JSON
-def choose_k(source: str, numbers: str, seed: int | None, **options: Any) -> None:
+def choose_k(source: str, numbers: str | None, seed: int | None, **options: Any) -> None:
     """Compare numbers of clusters: by the loss, and by the loss on a half of the noise the centres have not seen.
 
     \b
@@ -135,9 +89,43 @@ def choose_k(source: str, numbers: str, seed: int | None, **options: Any) -> Non
       cloister synopsis choose-k synopsis.json
       cloister synopsis choose-k synopsis.json --range 2:20 --json | jq .best
     """  # noqa: D301
-    output, span = _check_output(source, options), _read_range(numbers)
+    output, span = _check_output(source, options), () if numbers is None else (_read_range(numbers),)
     found = _read(source)
-    publish_found(_reported(CHOICE, found, "choice", seed), found.choose_k(span, random_state=seed), output)
+    publish_found(_reported(CHOICE, found, "choice", seed), found.choose_k(*span, random_state=seed), output)
+
+
+@synopsis.command(short_help="Print how clusters are joined.")
+@SOURCE
+@click.option(
+    "-k",
+    "--clusters",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="Print the tree down to so many clusters.",
+)
+@SEED
+@JSON
+def tree(source: str, clusters: int, seed: int | None, *, as_json: bool) -> None:
+    """Print how the points, or cells, of SYNOPSIS are joined to ever fewer clusters (Ward's method), the last joins first.
+
+    With --json all joins are printed: 'linkage' in the format of SciPy, and 'rows', the noisy number of rows of each leaf.
+
+    \b
+    Examples:
+      cloister synopsis tree synopsis.json
+      cloister synopsis tree synopsis.json -k 3 --json | jq .linkage
+    """  # noqa: D301
+    from cloister.cli._print import open_console, print_json
+    from cloister.cli._print_synopsis import print_tree
+
+    found = _read(source)
+    seed = 0 if seed is None else seed  # for a grid: the tree and its leaves come from the same draw
+    linkage, rows = found.tree(random_state=seed), found.tree_points(random_state=seed).weights
+    if as_json:
+        print_json({"linkage": linkage.tolist(), "rows": rows.tolist()})
+    else:
+        print_tree(open_console(), linkage, rows, clusters)
 
 
 @synopsis.command(short_help="Find clusters of any shape.")
@@ -165,9 +153,10 @@ def density(source: str, min_density: float, false_alarm: float, *, as_json: boo
       cloister synopsis density synopsis.json
       cloister synopsis density synopsis.json --min-density 2 --json | jq .clusters
     """  # noqa: D301
-    from cloister.cli._print import print_density, print_json
+    from cloister.cli._print import print_json
+    from cloister.cli._print_synopsis import print_density
 
-    found = _read(source).density_clusters(min_density=min_density, false_alarm=false_alarm)
+    found = _read_grid(source, "density").density_clusters(min_density=min_density, false_alarm=false_alarm)
     print_json(found.to_dict()) if as_json else print_density(found)
 
 
@@ -189,7 +178,7 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
     from cloister.report import with_error
 
     ranges = [read_query(value) for value in queries]
-    found = _read(source)
+    found = _read_grid(source, "query")
     counts = [found.count(_box(found, one)) for one in ranges]
     if as_json:
         answers = [{**dataclasses.asdict(count), "standard_error": count.standard_error} for count in counts]
@@ -214,7 +203,7 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
 )
 @FORCE
 def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bool) -> None:
-    """Draw synthetic rows from SYNOPSIS: a cell in proportion to its noisy count, then a place in it.
+    """Draw synthetic rows from SYNOPSIS: a cell or point in proportion to its noisy count, then a place in or around it.
 
     \b
     Examples:
@@ -222,7 +211,7 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
       cloister synopsis sample synopsis.json -n 5
     """  # noqa: D301
     kind = output.lower().rpartition(".")[2]
-    if output != STANDARD_OUTPUT and kind not in ("csv", "parquet") and not _is_device(output):
+    if output != STANDARD_OUTPUT and kind not in ("csv", "parquet") and not is_device(output):
         raise ParameterError(f"--output: expected a .csv or .parquet file, got {output!r}. Choose one of these endings.")
     refuse_same([("SYNOPSIS", source if source != STANDARD_OUTPUT else None), ("--output", output)])
     found = _read(source)
@@ -238,7 +227,7 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
 @FORCE
 @JSON
 def show(source: str, **options: Any) -> None:
-    """Print what SYNOPSIS says: the grid, its noise, and the receipt.
+    """Print what SYNOPSIS says: the grid or the points, their noise, and the receipt.
 
     \b
     Examples:
@@ -255,7 +244,7 @@ def _check_output(source: str, options: dict[str, Any]) -> OutputOptions:
     return output
 
 
-def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | None) -> Product:
+def _reported(product: Product, synopsis: "Synopsis | WeightedPoints", name: str, seed: int | None) -> Product:
     """Return a product whose report is that of the synopsis, with the product in it under this name."""
 
     def report(value: Any) -> str:
@@ -275,14 +264,17 @@ def _read(path: str) -> Any:
     return read_synopsis(sys.stdin.buffer.read(), name="standard input")
 
 
-def _read_rule(rule: str) -> str | int | list[int]:
-    """Read a word, a number, or one number per column."""
-    with suppress(ValueError):
-        numbers = [int(part) for part in rule.split(",")]
-        return numbers[0] if len(numbers) == 1 else numbers
-    if "," in rule or rule.strip()[:1].isdigit():
-        raise ParameterError(f"--rule: expected rugnik, eugkm, N or N,N,..., got {rule!r}. Pass whole numbers.")
-    return rule
+def _read_grid(path: str, command: str) -> Any:
+    """Read a synopsis of a grid; refuse one of points, which has no cells."""
+    from cloister.synopsis import Synopsis
+
+    found = _read(path)
+    if not isinstance(found, Synopsis):
+        raise ParameterError(
+            f"synopsis {command}: expected a synopsis of a grid, got one of points. "
+            "Fit one with 'cloister synopsis fit --kind grid'."
+        )
+    return found
 
 
 def _read_range(text: str) -> range:
@@ -294,17 +286,6 @@ def _read_range(text: str) -> range:
     if not span or span[0] < 1 or len(span) > 1000:
         raise ParameterError(f"--range: expected FIRST:LAST, whole numbers from 1, got {text!r}. Pass --range 1:12.")
     return span
-
-
-def _check_kind(output: str | None) -> None:
-    from cloister.synopsis import file_kind
-
-    if output is not None and output != STANDARD_OUTPUT and not _is_device(output):
-        file_kind("--output", output)
-
-
-def _is_device(path: str) -> bool:
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _box(found: "Synopsis", query: Bounds) -> "Box":

@@ -12,6 +12,7 @@ import numpy as np
 from cloister.domain import ColumnDomain, FloatArray
 
 if TYPE_CHECKING:
+    from cloister.algorithms import Plane
     from cloister.release._release import Release
 
 __all__ = ["CenterPlane", "plane_of_centers", "rank_columns", "rank_table"]
@@ -40,12 +41,12 @@ class CenterPlane:
         }
 
 
-def plane_of_centers(release: "Release") -> CenterPlane:
-    """Project the centres, as distances see them, on their first two principal axes."""
+def plane_of_centers(release: "Release", plane: "Plane | None" = None) -> CenterPlane:
+    """Project the centres, as distances see them, on their first two principal axes, or on a given plane."""
     from cloister.algorithms import plane_of
 
     points = release.frame.to_unit(release.cluster_centers)
-    plane = plane_of(points)
+    plane = plane_of(points) if plane is None else plane
     errors = np.sqrt((_unit_errors(release) ** 2) @ plane.axes**2)
     first, second = (_loadings(release.columns, axis) for axis in _published_axes(release, plane.axes))
     return CenterPlane(plane.project(points), errors, plane.shares, (first, second))

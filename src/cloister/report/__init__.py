@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A release or a synopsis as plain data and as one self-contained HTML page. Sees no row."""
 
-from cloister.report._column_words import cell_words, cells_of, column_words, found_words, table_of
+from cloister.report._choice import choice_words
+from cloister.report._column_words import cell_words, cells_of, column_words, declared_words, found_words, table_of
 from cloister.report._format import number, plain_text, with_error
 from cloister.report._loss import loss_summary
 from cloister.report._pages import Picture, Table, render_page
@@ -15,7 +16,9 @@ __all__ = [
     "Table",
     "cell_words",
     "cells_of",
+    "choice_words",
     "column_words",
+    "declared_words",
     "found_words",
     "loss_summary",
     "number",

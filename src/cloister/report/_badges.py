@@ -79,10 +79,25 @@ def badge_marks(badge: Badge, words: str, *, kind: str, title: str) -> str:
 
 def _relax(anchors: FloatArray, radii: FloatArray, frame: Frame) -> FloatArray:
     """Push circles apart that overlap; those that moved also leave their own point free."""
+    if _is_clear(anchors, radii, frame):
+        return anchors
     own = np.zeros(len(anchors), dtype=bool)
     centers = _push(anchors, anchors, radii, frame, own)
     own = np.hypot(*(centers - anchors).T) > MOVED
     return _push(centers, anchors, radii, frame, own) if own.any() else centers
+
+
+def _is_clear(anchors: FloatArray, radii: FloatArray, frame: Frame) -> bool:
+    """Whether every circle can stand at its own point: it covers no other circle and no other point, and is inside."""
+    apart = np.hypot(*np.moveaxis(anchors[:, None] - anchors[None], 2, 0))
+    np.fill_diagonal(apart, np.inf)
+    inside = (
+        (anchors[:, 0] >= frame.left + radii)
+        & (anchors[:, 0] <= frame.right - radii)
+        & (anchors[:, 1] >= frame.top + radii)
+        & (anchors[:, 1] <= frame.bottom - radii)
+    )
+    return bool(inside.all() and not _overlaps(anchors, radii).any() and (apart >= radii[:, None] + CLEARANCE).all())
 
 
 def _push(

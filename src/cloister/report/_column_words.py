@@ -13,7 +13,7 @@ import numpy as np
 from cloister.domain import Ball, Category, ColumnDomain, Date, Domain, Flag, Number
 from cloister.release import Release, column_words, date_of, days_words, largest_levels, percent
 from cloister.report._format import number, plain_text
-from cloister.synopsis import Synopsis
+from cloister.synopsis import Synopsis, WeightedPoints
 
 __all__ = [
     "cell_words",
@@ -40,11 +40,14 @@ PLACES = {"middle": "the middle", "own": "a place of their own"}
 # -- plain data ------------------------------------------------------------------------------------------------------------
 
 
-def table_of(published: Release | Synopsis) -> list[dict[str, Any]]:
+def table_of(published: Release | Synopsis | WeightedPoints) -> list[dict[str, Any]]:
     """Return what is known of each column of the table: name, type, bounds or levels, and what was found with noise."""
     domain: Domain
     if isinstance(published, Synopsis):
         domain, n_columns = published.declared or published.domain, published.n_features
+    elif isinstance(published, WeightedPoints):
+        domain = published.domain
+        n_columns = domain.n_columns if isinstance(domain, ColumnDomain) else published.n_features
     else:
         domain, n_columns = published.domain, published.n_columns
     names = published.feature_names or tuple(f"x{index}" for index in range(n_columns))
@@ -61,13 +64,13 @@ def table_of(published: Release | Synopsis) -> list[dict[str, Any]]:
     ]
 
 
-def cells_of(published: Release | Synopsis) -> dict[str, Any] | None:
+def cells_of(published: Release | Synopsis | WeightedPoints) -> dict[str, Any] | None:
     """Return what part of each column was missing or outside, and where missing values were placed; None if nobody asked."""
     cells = published.cells if isinstance(published, Release) else published.column_cells
     if cells is None or cells.missing is None or cells.outside is None:
         return None
     domain = published.domain
-    names = [one["name"] for one in table_of(published)] if isinstance(published, Release) else list(published.columns)
+    names = list(published.columns) if isinstance(published, Synopsis) else [one["name"] for one in table_of(published)]
     cuts = domain.slices() if isinstance(domain, ColumnDomain) else [slice(index, index + 1) for index in range(len(names))]
     declared = domain.columns if isinstance(domain, ColumnDomain) else [None] * len(names)
     places = [None if cells.places is None else cells.places[cut].tolist() for cut in cuts]

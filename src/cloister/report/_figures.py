@@ -157,6 +157,16 @@ class Chart:
         self._height = CHART_HEIGHT * (1.6 if lowest else 1.0)
         self._left, self._right, self._low, self._high = 52.0, CHART_WIDTH - 6, self._height - 30, 12.0
 
+    @property
+    def top(self) -> float:
+        """Where the part between the axes begins."""
+        return self._high
+
+    @property
+    def bottom(self) -> float:
+        """Where it ends."""
+        return self._low
+
     def x(self, index: int) -> float:
         """Return where a step stands."""
         return self._left + (index + 0.5) * (self._right - self._left) / self._n

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a synopsis as inline SVG: heat maps, bars, and the losses that tell how many clusters there are.
+"""Pictures of a synopsis as inline SVG: heat maps and bars.
 
 Counts are drawn as released; what is not above zero is left empty. Seven steps of one hue, from near the paper to far from it,
 keep their order in grey, in the dark and on paper.
@@ -14,11 +14,11 @@ import numpy as np
 
 from cloister.domain import FloatArray
 from cloister.report._badges import Frame, badge_marks, place_badges
-from cloister.report._figures import WHISKER, Chart, Point
+from cloister.report._figures import Point
 from cloister.report._format import number, plain_text
 from cloister.synopsis import Synopsis
 
-__all__ = ["bars", "drawn_cells", "elbow", "heat_map"]
+__all__ = ["bars", "drawn_cells", "heat_map"]
 
 STEPS = 7
 LARGEST_DRAWN = 96  # cells along an axis; finer grids are drawn with neighbouring cells taken together
@@ -74,36 +74,6 @@ def bars(synopsis: Synopsis, centers: FloatArray) -> str:
         f"{_label(left - 6, floor + 4, '0', 'end')}{_label(left - 6, roof + 4, number(round(top)), 'end')}"
         f"{_label(left, floor + 17, number(float(low)), 'start')}{_label(right, floor + 17, number(float(high)), 'end')}"
         f"{_label((left + right) / 2, floor + 17, name, 'middle')}</svg>"
-    )
-
-
-def elbow(choice: dict[str, Any]) -> str:
-    """Draw the loss, the held-out loss with its errors, and that of evenly spread mass, for each number of clusters."""
-    numbers, best = choice["n_clusters"], choice["best"]
-    values = [value for name in ("loss", "held_out", "even") for value in choice[name] if value > 0]
-    lowest, largest = min(values, default=1.0) / 1.4, max(values, default=1.0) * 1.4
-    chart = Chart(len(numbers), largest, names=[str(count) for count in numbers], lowest=lowest)
-
-    def line(values: Sequence[float]) -> str:
-        return "".join(f"{'L' if index else 'M'}{chart.x(index):.1f} {chart.y(one):.1f}" for index, one in enumerate(values))
-
-    rings, bars_, dots = [], [], []
-    for index, (loss, value, error) in enumerate(
-        zip(choice["loss"], choice["held_out"], choice["held_out_error"], strict=True)
-    ):
-        x = chart.x(index)
-        rings.append(f'<circle class="open" cx="{x:.1f}" cy="{chart.y(loss):.1f}" r="3.2"/>')
-        bars_.append(f"M{x:.1f} {chart.y(value - WHISKER * error):.1f}V{chart.y(value + WHISKER * error):.1f}")
-        dots.append(f"M{x:.1f} {chart.y(value):.1f}h0")
-    at, height = chart.x(numbers.index(best)), chart.y(choice["held_out"][numbers.index(best)])
-    mark = (
-        f'<circle class="ring" cx="{at:.1f}" cy="{height:.1f}" r="8"/>'
-        f'<text class="name" x="{at + 4:.1f}" y="{chart.y(choice["loss"][numbers.index(best)]) - 13:.1f}">best: {best}</text>'
-    )
-    return chart.svg(
-        f'<path class="even" d="{line(choice["even"])}"/><path class="line" d="{line(choice["loss"])}"/>{"".join(rings)}'
-        f'<path class="whisker" d="{"".join(bars_)}"/><path class="dots" d="{"".join(dots)}"/>{mark}',
-        "Loss for each number of clusters",
     )
 
 

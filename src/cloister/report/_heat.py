@@ -16,7 +16,17 @@ from cloister.domain import FloatArray, iso_date
 from cloister.report._column_words import days_words, percent
 from cloister.report._format import plain_text, with_error
 
-__all__ = ["HeatCell", "HeatTable", "heat_of"]
+__all__ = [
+    "HeatCell",
+    "HeatTable",
+    "brief_value",
+    "colour_steps",
+    "deviations_of",
+    "heat_kind",
+    "heat_legend",
+    "heat_of",
+    "value_words",
+]
 
 FEWEST_COORDINATES = 3  # of fewer, the map says it all
 MOST_COORDINATES = 60  # of more, those that tell clusters apart best
@@ -86,7 +96,7 @@ def heat_of(summary: dict[str, Any]) -> HeatTable | None:
         across="Cluster" if down else "Column",
         heads=heads,
         rows=[(name, list(line)) for name, line in lines],
-        legend=_legend(profiles.top),
+        legend=heat_legend(profiles.top),
         unit=unit,
         turned=not down and len(heads) > UPRIGHT_HEADS,
         narrow=narrow,
@@ -105,13 +115,30 @@ def _profiles(summary: dict[str, Any]) -> _Profiles:
         np.array([cluster[name] for cluster in summary["clusters"]], dtype=np.float64)[:, picked]
         for name in ("center", "center_error")
     )
-    weights = np.maximum([cluster["count"] for cluster in summary["clusters"]], 0.0)
+    counts = np.array([cluster["count"] for cluster in summary["clusters"]])
+    deviations, noticed = deviations_of(centers, errors, counts, units)
+    top = float(np.max(np.abs(deviations), where=noticed, initial=0.0))
+    return _Profiles(picked, deviations, colour_steps(deviations, noticed, top), top)
+
+
+def deviations_of(
+    centers: FloatArray, errors: FloatArray, counts: FloatArray, units: FloatArray
+) -> tuple[FloatArray, "np.typing.NDArray[np.bool_]"]:
+    """Return how far centres lie from the mean of all rows, in units of each column, and whether that stands out."""
+    weights = np.maximum(counts, 0.0)
     weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
     deviations = (centers - weights @ centers) / units
-    noticed = np.abs(deviations) > NOTICED * errors / units
-    top = float(np.max(np.abs(deviations), where=noticed, initial=0.0))
-    steps = np.where(noticed, np.rint(STEPS * deviations / max(top, 1e-300)), 0.0).astype(np.int64)
-    return _Profiles(picked, deviations, steps, top)
+    return deviations, np.abs(deviations) > NOTICED * errors / units
+
+
+def colour_steps(deviations: FloatArray, noticed: "np.typing.NDArray[np.bool_]", top: float) -> "np.typing.NDArray[np.int64]":
+    """Return the steps in which deviations are coloured, from -4 to 4; `top` is the largest that has a colour."""
+    return np.where(noticed, np.rint(STEPS * deviations / max(top, 1e-300)), 0.0).astype(np.int64)
+
+
+def heat_kind(step: int) -> str:
+    """Return the class of a colour."""
+    return "zero" if step == 0 else f"{'up' if step > 0 else 'down'}{abs(step)}"
 
 
 def _cell(
@@ -128,19 +155,21 @@ def _cell(
     deviation, step = float(profiles.deviations[place]), int(profiles.steps[place])
     side = "above" if deviation > 0 else "below"
     far = f"{abs(deviation):.2g} of the {unit} {side} the mean" if step else "about the mean"
-    title = f"Cluster {cluster['label']}, {plain_text(coordinate['name'])}: {_words(coordinate['kind'], value, error)}, {far}"
+    title = (
+        f"Cluster {cluster['label']}, {plain_text(coordinate['name'])}: {value_words(coordinate['kind'], value, error)}, {far}"
+    )
     sign = ("+" if step > 0 else MINUS) if abs(step) >= SIGNED else ""
-    kind = "zero" if step == 0 else f"{'up' if step > 0 else 'down'}{abs(step)}"
-    return HeatCell(kind, sign if narrow else _brief(coordinate["kind"], value), title)
+    return HeatCell(heat_kind(step), sign if narrow else brief_value(coordinate["kind"], value), title)
 
 
-def _words(kind: str, value: float, error: float) -> str:
+def value_words(kind: str, value: float, error: float) -> str:
+    """Return a value with its error, as its kind is written."""
     if kind == "date":
         return f"{iso_date(round(value))} ± {days_words(error)}"
     return "{} % ± {} %".format(*percent(value, error)) if kind == "share" else "{} ± {}".format(*with_error(value, error))
 
 
-def _brief(kind: str, value: float) -> str:
+def brief_value(kind: str, value: float) -> str:
     """Return a value in few letters."""
     if kind == "date":
         return iso_date(round(value))[:7]
@@ -153,7 +182,7 @@ def _brief(kind: str, value: float) -> str:
     return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", MINUS)
 
 
-def _legend(top: float) -> list[tuple[str, str]]:
+def heat_legend(top: float) -> list[tuple[str, str]]:
     """Return the steps, from far below to far above, with words at the ends and in the middle; none if nothing is coloured."""
     if top == 0:
         return []

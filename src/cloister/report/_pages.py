@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Templates become pages here: one HTML file each that loads nothing and runs nothing. Every value from outside is escaped.
+"""Templates become pages here: one HTML file each that loads nothing. Every value from outside is escaped.
 
 Pictures are the only markup that is made elsewhere: SVG of our own, wrapped in :class:`Picture`.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A release as one HTML file that opens offline: no script, no request, every value from outside escaped."""
+"""A release as one HTML file that opens offline: no request, every value from outside escaped."""
 
 import os
 from typing import Any
@@ -7,6 +7,7 @@ from typing import Any
 from cloister import validate
 from cloister.files import write_whole
 from cloister.release import Release, error_words
+from cloister.report._choice import choice_view
 from cloister.report._column_words import cell_words, missing_fact
 from cloister.report._format import count_of, with_error
 from cloister.report._heat import heat_of
@@ -20,7 +21,7 @@ from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
 from cloister.report._tables import cell_tables, number_tables, shared_parts
 from cloister.report._words import axis_words
-from cloister.synopsis import Synopsis
+from cloister.synopsis import Synopsis, WeightedPoints
 
 __all__ = ["render", "report_html", "write_report"]
 
@@ -32,7 +33,7 @@ def write_report(published: object, path: str | os.PathLike[str], *, overwrite: 
 
     Parameters
     ----------
-    published : Release, Synopsis or fitted estimator
+    published : Release, Synopsis, WeightedPoints or fitted estimator
         What a fit published; of an estimator its `release_`, or its `synopsis_` where it has no centres.
     path : str or path
         Where to write.
@@ -64,14 +65,14 @@ def write_report(published: object, path: str | os.PathLike[str], *, overwrite: 
     ...     write_report(model, pathlib.Path(folder) / "report.html")
     """
     found = _published(published)
-    html = synopsis_html(found) if isinstance(found, Synopsis) else report_html(found)
+    html = synopsis_html(found) if isinstance(found, Synopsis | WeightedPoints) else report_html(found)
     write_whole("write_report", path, html, overwrite=overwrite)
 
 
-def _published(value: object) -> Release | Synopsis:
+def _published(value: object) -> Release | Synopsis | WeightedPoints:
     """Return a release or a synopsis, also of a model that holds one."""
     held = (value, getattr(value, "release_", None), getattr(value, "synopsis_", None))
-    found = next((one for one in held if isinstance(one, Release | Synopsis)), None)
+    found = next((one for one in held if isinstance(one, Release | Synopsis | WeightedPoints)), None)
     if found is None:
         rule, remedy = "a release, a synopsis or a fitted model", "Pass model.fit(rows), or its release_."
         validate.refuse("write_report.published", rule, type(value).__name__, remedy=remedy)
@@ -116,6 +117,7 @@ def render(summary: dict[str, Any]) -> str:
         cell_words=cell_words(summary["cells"]),
         shared=shared_parts(summary),
         course=course_of(summary),
+        choice=None if summary["choice"] is None else choice_view(summary["choice"], kind="points"),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from cloister.domain import Box, Category, ColumnDomain
 from cloister.privacy import Receipt, to_dict
 from cloister.release import Release, columns_of, plane_of_centers, rank_columns, rank_table
+from cloister.report._choice import choice_of
 from cloister.report._column_words import cells_of, table_of
 from cloister.report._loss import loss_summary
 from cloister.report._meaning import ledger_summary, meaning_of
@@ -18,9 +19,9 @@ from cloister.report._profiles import profiles_of
 from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
 from cloister.report._steps import panels_of, steps_of
-from cloister.synopsis import Synopsis
+from cloister.synopsis import Synopsis, WeightedPoints
 
-__all__ = ["rank_columns", "rank_table", "summary", "synopsis_summary"]
+__all__ = ["coordinates_of", "rank_columns", "rank_table", "summary", "synopsis_summary"]
 
 
 def summary(release: Release) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def summary(release: Release) -> dict[str, Any]:
         "bounds": _bounds(release),
         "domain": release.domain.to_dict()["kind"],
         "scaling": release.scaling,
-        "coordinates": _coordinates(release),
+        "coordinates": coordinates_of(release),
         "ranking": rank_columns(release),
         "table": table_of(release),
         "table_ranking": rank_table(release),
@@ -73,6 +74,7 @@ def summary(release: Release) -> dict[str, Any]:
         "projected": any("dimension" in step.picture for step in release.steps),
         "steps": steps_of(release),
         "panels": panels_of(release),
+        "choice": choice_of(release.details),
         "parameters": release.parameters,
         "versions": release.versions,
         **({} if loss is None else {"loss": loss}),
@@ -80,8 +82,8 @@ def summary(release: Release) -> dict[str, Any]:
     }
 
 
-def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
-    """Return what a synopsis says as plain data: the grid, its noise and the receipt. The counts are left out.
+def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
+    """Return what a synopsis says as plain data: its size, its noise and the receipt. The counts are left out.
 
     Examples
     --------
@@ -91,29 +93,50 @@ def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
     >>> found["cells"], found["n_cells"], found["n_rows"], found["n_rows_error"]
     ([4, 4], 16, 500.0, 0.0)
     """
+    table = table_of(synopsis)
     return {
-        "method": "GridSynopsis",
         "created": synopsis.receipt.day,
         "n_features": synopsis.n_features,
+        "n_columns": len(table),
         "columns": list(synopsis.columns),
         "bounds": _bounds(synopsis),
-        "domain": "box",
-        "table": table_of(synopsis),
+        "table": table,
         "scaling": synopsis.scaling,
-        "cells": list(synopsis.cells),
-        "n_cells": int(synopsis.noisy_counts.size),
         "sigma": synopsis.sigma,
         "n_rows": synopsis.n_rows,
         "n_rows_error": synopsis.n_rows_error,
         "cells_of_columns": cells_of(synopsis),
         "full": float(np.mean(synopsis.noisy_counts > 2 * synopsis.sigma)),
         "receipt": _receipt(synopsis.receipt),
-        "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
         "versions": synopsis.versions,
+        **(_points_summary(synopsis) if isinstance(synopsis, WeightedPoints) else _grid_summary(synopsis)),
     }
 
 
-def _bounds(release: Release | Synopsis) -> list[list[float]]:
+def _grid_summary(synopsis: Synopsis) -> dict[str, Any]:
+    return {
+        "kind": "grid",
+        "method": "GridSynopsis",
+        "domain": "box",
+        "cells": list(synopsis.cells),
+        "n_cells": int(synopsis.noisy_counts.size),
+        "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
+    }
+
+
+def _points_summary(synopsis: WeightedPoints) -> dict[str, Any]:
+    parameters = {"n_points": synopsis.n_points, "max_clusters": synopsis.max_clusters, "scaling": synopsis.scaling}
+    return {
+        "kind": "points",
+        "method": "PointSynopsis",
+        "domain": synopsis.domain.to_dict()["kind"],
+        "n_points": synopsis.n_points,
+        "max_clusters": synopsis.max_clusters,
+        "parameters": parameters,
+    }
+
+
+def _bounds(release: Release | Synopsis | WeightedPoints) -> list[list[float]]:
     domain = release.domain
     if isinstance(domain, ColumnDomain):
         return [pair for index in range(domain.n_columns) for pair in _column_bounds(domain, index)]
@@ -135,7 +158,7 @@ def _column_bounds(domain: ColumnDomain, index: int) -> list[list[float]]:
     return [list(domain.interval(index)), *[share] * (cut.stop - cut.start - 1)]
 
 
-def _coordinates(release: Release) -> list[dict[str, Any]]:
+def coordinates_of(release: Release) -> list[dict[str, Any]]:
     """Return what each number of a centre is, and its unit: the width of the bounds, or the spread where that was found."""
     widths = [high - low for low, high in _bounds(release)]
     kinds = ["number"] * release.n_features

@@ -1,41 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a synopsis: its grid as a picture, how many clusters it holds, their centres, and the receipt."""
+"""The page of a synopsis: every number of clusters to move through, its grid as a picture, the centres, and the receipt."""
 
 from itertools import combinations
 from typing import Any
 
 from cloister.release import Release
+from cloister.report._choice import ChoiceView, choice_view
 from cloister.report._column_words import cell_words
+from cloister.report._cuts import cuts_of, most_clusters
+from cloister.report._explore import Exploration, explore, page_script
 from cloister.report._format import count_of, plain_text, with_error
-from cloister.report._grids import bars, drawn_cells, elbow, heat_map
-from cloister.report._pages import Picture, render_page
+from cloister.report._grids import bars, drawn_cells, heat_map
+from cloister.report._pages import Picture, Table, render_page
 from cloister.report._strips import strip_tables
 from cloister.report._summary import rank_columns, summary, synopsis_summary
 from cloister.report._tables import cell_tables, shared_parts
-from cloister.synopsis import KChoice, Synopsis
+from cloister.synopsis import KChoice, Synopsis, WeightedPoints
 
 __all__ = ["synopsis_html"]
 
 PAIRED_COLUMNS = 4
 STRIPPED_COLUMNS = 16
-LARGEST_COMPARED = 1 << 14  # cells; comparing numbers of clusters on a larger grid takes long, so it is done on demand
+LISTED_COLUMNS = 6  # of a table of points
+PAGE_SEED = 0  # for what a page computes of public numbers: the same page every time
 
 
 def synopsis_html(
-    synopsis: Synopsis, *, release: Release | None = None, choice: KChoice | None = None, random_state: int | None = None
+    synopsis: Synopsis | WeightedPoints,
+    *,
+    release: Release | None = None,
+    choice: KChoice | None = None,
+    random_state: int | None = None,
 ) -> str:
     """Return the report of a synopsis as the text of one HTML file.
 
+    A slider moves the page through numbers of clusters: 1 to 30, of a large grid 1 to 12. All of them are computed here.
+
     Parameters
     ----------
-    synopsis : Synopsis
+    synopsis : Synopsis or WeightedPoints
         What was published.
     release : Release, optional
         Centres to draw, from ``synopsis.kmeans``. By default those of the number of clusters that `choice` finds best.
     choice : KChoice, optional
-        From ``synopsis.choose_k``; by default 1 to 12 clusters are compared, if the grid is not too large.
+        From ``synopsis.choose_k``; by default the numbers on the slider are compared, if a grid is not too large.
     random_state : int, optional
-        For what is computed here.
+        For what is computed here; by default a fixed one, so that a page can be made again.
 
     Notes
     -----
@@ -48,35 +58,87 @@ def synopsis_html(
     >>> synopsis_html(model.synopsis_, random_state=0).startswith("<!doctype html>")
     True
     """
-    if choice is None and synopsis.noisy_counts.size <= LARGEST_COMPARED:
-        choice = synopsis.choose_k(random_state=random_state)
+    seed, most = PAGE_SEED if random_state is None else random_state, most_clusters(synopsis)
+    if choice is None and most:
+        choice = synopsis.choose_k(range(1, most + 1), random_state=seed)
     if release is None:
-        release = synopsis.kmeans(1 if choice is None else choice.best, random_state=random_state)
+        release = synopsis.kmeans(1 if choice is None else choice.best, random_state=seed)
     about, found = synopsis_summary(synopsis), summary(release)
-    cells = " \u00d7 ".join(map(str, about["cells"])) if len(about["cells"]) <= 4 else f"{about['n_cells']:,}"
+    picked = sorted(found["table_ranking"][:STRIPPED_COLUMNS])
+    view, moved = _explored(synopsis, about, release, choice, most=most, seed=seed)
+    script, digest = page_script()
     return render_page(
         "synopsis.html",
-        title=f"A grid of {cells} cells in {count_of(about['n_features'], 'column')}",
+        title=_title(about),
         summary=about,
         found=found,
         facts=_facts(about),
         cell_words=cell_words(about["cells_of_columns"]),
         cells=cell_tables(about["cells_of_columns"]),
-        grid=_grid(synopsis, release),
-        choice=None if choice is None else choice.to_dict(),
-        elbow=None if choice is None else Picture("", elbow(choice.to_dict())),
-        strips=strip_tables(found, sorted(found["table_ranking"][:STRIPPED_COLUMNS])),
+        grid=_grid(synopsis, release) if isinstance(synopsis, Synopsis) else None,
+        points=_point_table(synopsis) if isinstance(synopsis, WeightedPoints) else None,
+        choice=view,
+        explore=moved,
+        script=script,
+        digest=digest,
+        picture=lambda svg: Picture("", svg),
+        strips=strip_tables(found, picked),
+        n_left=found["n_columns"] - len(picked),
         shared=shared_parts(about),
     )
 
 
+def _explored(
+    synopsis: Synopsis | WeightedPoints,
+    about: dict[str, Any],
+    release: Release,
+    choice: KChoice | None,
+    *,
+    most: int,
+    seed: int,
+) -> tuple[ChoiceView | None, Exploration | None]:
+    """Return the curve of losses, and the cuts to move through; neither where a grid is too large."""
+    if choice is None:
+        return None, None
+    if not most:
+        return choice_view(choice.to_dict(), kind=about["kind"]), None
+    cuts = cuts_of(synopsis, most, random_state=seed, known=release)
+    chosen = next(count for count in (release.n_clusters, choice.best, 1) if count <= len(cuts.cuts))
+    view = choice_view(choice.to_dict(), kind=about["kind"], at=chosen)
+    return view, explore(cuts, about, chosen=chosen, curve=view.curve)
+
+
+def _title(about: dict[str, Any]) -> str:
+    columns = count_of(about["n_columns"], "column")
+    if about["kind"] == "points":
+        return f"{count_of(about['n_points'], 'point')} in {columns}"
+    cells = " \u00d7 ".join(map(str, about["cells"])) if len(about["cells"]) <= 4 else f"{about['n_cells']:,}"
+    return f"A grid of {cells} cells in {columns}"
+
+
 def _facts(about: dict[str, Any]) -> list[tuple[str, str, str]]:
     rows, spread = with_error(about["n_rows"], about["n_rows_error"])
+    unit, size = ("cell", "n_cells") if about["kind"] == "grid" else ("point", "n_points")
     return [
-        ("Cells", f"{about['n_cells']:,}", f"{about['full']:.0%} above twice the noise"),
-        ("Noise per cell", f"± {about['sigma']:.3g}", "rows, standard deviation"),
+        (f"{unit.capitalize()}s", f"{about[size]:,}", f"{about['full']:.0%} above twice the noise"),
+        (f"Noise per {unit}", f"± {about['sigma']:.3g}", "rows, standard deviation"),
         ("Rows", rows, "public" if about["n_rows_error"] == 0 else f"± {spread}, noisy"),
     ]
+
+
+def _point_table(synopsis: WeightedPoints) -> Table:
+    """Return the points, the heaviest first, with the spread of their rows in the first columns."""
+    columns = range(min(synopsis.n_features, LISTED_COLUMNS))
+    points, spreads, weights = synopsis.points, synopsis.spreads, synopsis.weights
+    heads = ["Noisy count", *(synopsis.columns[column] for column in columns)]
+    rows = [
+        [
+            f"{synopsis.noisy_counts[one]:,.0f}",
+            *(" ± ".join(with_error(float(points[one, column]), float(spreads[one, column]))) for column in columns),
+        ]
+        for one in sorted(range(synopsis.n_points), key=lambda one: -weights[one])
+    ]
+    return Table(heads, rows, numeric=range(len(heads)))
 
 
 def _grid(synopsis: Synopsis, release: Release) -> dict[str, Any]:

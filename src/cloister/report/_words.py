@@ -69,9 +69,9 @@ def scaling_words(scaling: str, kinds: Collection[str] = ()) -> str:
     return "Distances were measured in the units of the input."
 
 
-def axis_words(share: float, loadings: list[list[Any]]) -> str:
+def axis_words(share: float, loadings: list[list[Any]], *, spread: str = "spread between centres") -> str:
     """Describe a principal axis by its columns, largest first."""
     if not loadings or share <= 0:
         return "no spread"
     parts = [f"{name} {'up' if weight > 0 else 'down'}" for name, weight in loadings]
-    return f"{', '.join(parts)} ({share:.0%} of the spread between centres)"
+    return f"{', '.join(parts)} ({share:.0%} of the {spread})"

@@ -84,10 +84,29 @@ class CommonSynopsis(SynopsisViews):
         -----
         **Privacy.** Post-processing of the synopsis; costs nothing.
         """
-        points = self.noisy_points(_generator("tree", random_state)).filled
+        points = self.tree_points(random_state=random_state)
         tree = ward_tree(points.points, points.weights / max(points.n_rows, 1.0))
         tree[:, 2] *= self.frame.distance_unit
         return tree
+
+    def tree_points(self, *, random_state: int | None = None) -> NoisyPoints:
+        """Return the weighted points that :meth:`tree` joins, in its order: those whose weight the noise does not explain.
+
+        Parameters
+        ----------
+        random_state : int, optional
+            That of the tree.
+
+        Returns
+        -------
+        NoisyPoints
+            In the coordinates in which distances are measured, the unit ball of `frame`.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the synopsis; costs nothing.
+        """
+        return self.noisy_points(_generator("tree_points", random_state)).filled
 
     def loss(self, n_clusters: int, *, random_state: int | None = None) -> LossEstimate:
         """Return the mean squared distance of a row to the nearest of `n_clusters` centres, with its error.

@@ -5,20 +5,25 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cloister import validate
-from cloister.plotting import plot_curve
+from cloister.plotting import plot_curve, plot_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from cloister.algorithms import KChoice
+    from cloister.algorithms import KChoice, NoisyPoints
+    from cloister.domain import FloatArray
 
 __all__ = ["SYNOPSIS_PLOTS", "SynopsisViews"]
 
-SYNOPSIS_PLOTS = ("curve",)
+SYNOPSIS_PLOTS = ("curve", "tree")
 
 
 class _Comparing(Protocol):
-    def choose_k(self, n_clusters: Iterable[int], *, random_state: int | None) -> "KChoice": ...
+    def choose_k(self, n_clusters: Iterable[int] = ..., *, random_state: int | None) -> "KChoice": ...
+
+    def tree(self, *, random_state: int | None) -> "FloatArray": ...
+
+    def tree_points(self, *, random_state: int | None) -> "NoisyPoints": ...
 
 
 class SynopsisViews:
@@ -29,22 +34,23 @@ class SynopsisViews:
         kind: str = "curve",
         ax: Any = None,
         *,
-        n_clusters: Iterable[int] = range(1, 13),
+        n_clusters: Iterable[int] | int | None = None,
         random_state: int | None = None,
     ) -> "Axes":
         """Draw the synopsis with matplotlib, which ``pip install 'cloister[plot]'`` installs.
 
         Parameters
         ----------
-        kind : {"curve"}, default="curve"
+        kind : {"curve", "tree"}, default="curve"
             The held-out loss for each number of clusters, with its standard error and the best number marked; see
-            :meth:`choose_k`.
+            :meth:`choose_k`. Or how the points are joined to ever fewer clusters; see :meth:`tree`.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default on a new figure.
-        n_clusters : iterable of int, default=range(1, 13)
-            Numbers to compare.
+        n_clusters : iterable of int or int, optional
+            Of a curve, the numbers to compare; by default those of :meth:`choose_k`. Of a tree, a number of clusters: a line
+            shows where it has so many.
         random_state : int, optional
-            For the comparison.
+            For the comparison, and for the tree of a grid.
 
         Returns
         -------
@@ -71,8 +77,26 @@ class SynopsisViews:
         'number of clusters'
         """
         validate.one_of("Synopsis.plot", kind, SYNOPSIS_PLOTS)
-        choice = self.choose_k(n_clusters, random_state=random_state)
+        if kind == "tree":
+            return _draw_tree(self, ax, n_clusters, 0 if random_state is None else random_state)
+        if isinstance(n_clusters, int):
+            validate.refuse("Synopsis.plot.n_clusters", "numbers to compare", n_clusters, remedy="Pass range(1, 13).")
+        given = () if n_clusters is None else (n_clusters,)
+        choice = self.choose_k(*given, random_state=random_state)
         name = "held-out mean squared distance"
         return plot_curve(
             choice.n_clusters, choice.held_out, choice.held_out_error, choice.best, ax, name=name, where="Synopsis.plot"
         )
+
+
+def _draw_tree(synopsis: _Comparing, ax: Any, cut: Any, seed: int) -> "Axes":
+    """Draw the joins; leaves are named by their noisy numbers of rows."""
+    where = "Synopsis.plot"
+    number = None if cut is None else validate.integer(f"{where}.n_clusters", cut, low=1)
+    linkage, rows = synopsis.tree(random_state=seed), synopsis.tree_points(random_state=seed).weights
+    if len(linkage) == 0:
+        rule, remedy = "at least two points above the noise", "There is nothing to join."
+        validate.refuse(where, rule, "one", remedy=remedy)
+    axes = plot_tree(linkage, ax, [f"{one:,.0f}" for one in rows], number, where=where)
+    axes.set_xlabel("points, by their noisy numbers of rows")
+    return axes

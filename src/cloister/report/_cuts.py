@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A synopsis cut at every number of clusters: centres, errors, loss, and where the points of a cluster go at the next cut."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cloister.algorithms import NoisyPoints, nearest_of, silhouette
+from cloister.domain import FloatArray, IntArray
+from cloister.release import Release
+from cloister.synopsis import LossEstimate, Synopsis, WeightedPoints
+
+__all__ = ["LARGEST_COMPARED", "Cut", "Cuts", "cuts_of", "flows_between", "most_clusters"]
+
+MOST_CLUSTERS = 30
+LARGEST_COMPARED = 1 << 14  # cells; comparing numbers of clusters on a larger grid takes long, so it is done on demand
+LARGEST_QUICK = 1 << 12  # cells; on a larger grid fewer numbers are compared
+FEWER_CLUSTERS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """One number of clusters."""
+
+    release: Release
+    owners: IntArray  # the cluster of each point
+    loss: LossEstimate
+    silhouette: float
+    lines: tuple[int, ...]  # of descent: a cluster keeps the line of the one that most of its rows come from
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return self.release.n_clusters
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """All cuts, for 1 cluster, 2, and so on, of the same weighted points, and the tree of the points."""
+
+    points: NoisyPoints
+    tree: FloatArray
+    cuts: tuple[Cut, ...]
+
+
+def most_clusters(synopsis: Synopsis | WeightedPoints) -> int:
+    """Return how many clusters are compared on a page; 0 where that would take long."""
+    if isinstance(synopsis, WeightedPoints):
+        return min(synopsis.max_clusters, MOST_CLUSTERS)
+    n_cells = synopsis.noisy_counts.size
+    if n_cells > LARGEST_COMPARED:
+        return 0
+    return min(MOST_CLUSTERS if n_cells <= LARGEST_QUICK else FEWER_CLUSTERS, n_cells)
+
+
+def cuts_of(synopsis: Synopsis | WeightedPoints, most: int, *, random_state: int, known: Release | None = None) -> Cuts:
+    """Cut a synopsis at 1 to `most` clusters, or as many as it has points. A `known` release takes the place of its cut."""
+    points = synopsis.tree_points(random_state=random_state)
+    cuts: list[Cut] = []
+    for count in range(1, min(most, len(points.points)) + 1):
+        given = known is not None and known.n_clusters == count
+        release = known if known is not None and given else synopsis.kmeans(count, random_state=random_state)
+        centers = synopsis.frame.to_unit(release.cluster_centers)
+        owners = nearest_of(points.points, centers)
+        lines = _descent(cuts[-1], owners, count, points.weights) if cuts else (0,)
+        cuts.append(Cut(release, owners, _loss(synopsis, release, random_state), silhouette(points, centers), lines))
+    return Cuts(points, synopsis.tree(random_state=random_state), tuple(cuts))
+
+
+def flows_between(cut: Cut, other: Cut, weights: FloatArray) -> FloatArray:
+    """Return how many rows of each cluster of a cut are in each cluster of another one, as the points tell."""
+    flows = np.zeros((cut.n_clusters, other.n_clusters))
+    np.add.at(flows, (cut.owners, other.owners), weights)
+    return flows
+
+
+def _loss(synopsis: Synopsis | WeightedPoints, release: Release, random_state: int) -> LossEstimate:
+    if "loss" in release.details and "loss_error" in release.details:
+        return LossEstimate(float(release.details["loss"]), float(release.details["loss_error"]))
+    return synopsis.loss(release.n_clusters, random_state=random_state)
+
+
+def _descent(before: Cut, owners: IntArray, n_clusters: int, weights: FloatArray) -> tuple[int, ...]:
+    """Return the line of each cluster: handed on along the largest flows, each once; the others begin new ones."""
+    flows = np.zeros((before.n_clusters, n_clusters))
+    np.add.at(flows, (before.owners, owners), weights)
+    lines: dict[int, int] = {}
+    for place in np.argsort(-flows, axis=None, kind="stable"):
+        parent, child = divmod(int(place), n_clusters)
+        if flows[parent, child] > 0 and child not in lines and before.lines[parent] not in lines.values():
+            lines[child] = before.lines[parent]
+    taken = set(lines.values())
+    unused = (line for line in range(2 * n_clusters) if line not in taken)
+    return tuple(lines[child] if child in lines else next(unused) for child in range(n_clusters))
