@@ -83,7 +83,7 @@ class Forecast:
 
     def error(self, size: float) -> float:
         """Return the expected error of the centre of a cluster of `size` rows, in units of its radius; of KMeans alone."""
-        if not isinstance(self.plan, KMeansPlan):
+        if self.method != "KMeans" or not isinstance(self.plan, KMeansPlan):
             validate.refuse("Forecast.error", "a forecast of KMeans", self.method, remedy='Ask plan(..., method="KMeans").')
         return Outlook(self.plan).error(validate.number("Forecast.error", size, low=1.0))
 

@@ -24,6 +24,7 @@ __all__ = ["LARGEST_N_CLUSTERS", "CommonSynopsis", "LossEstimate", "read_numbers
 
 LARGEST_N_CLUSTERS = 1 << 20
 LOSS_DRAWS = 30
+LOSS_RESTARTS = 5
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class CommonSynopsis(SynopsisViews):
         """Return what a ``"json"`` or ``"parquet"`` file of the synopsis holds."""
 
     @abstractmethod
-    def _noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
+    def noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
         """Return weighted points that stand for the rows, a few hundred at most."""
 
     def tree(self, *, random_state: int | None = None) -> FloatArray:
@@ -105,7 +106,7 @@ class CommonSynopsis(SynopsisViews):
         -----
         **Privacy.** Post-processing of the synopsis; costs nothing.
         """
-        return self._noisy_points(_generator("tree_points", random_state)).filled
+        return self.noisy_points(_generator("tree_points", random_state)).filled
 
     def loss(self, n_clusters: int, *, random_state: int | None = None) -> LossEstimate:
         """Return the mean squared distance of a row to the nearest of `n_clusters` centres, with its error.
@@ -125,10 +126,10 @@ class CommonSynopsis(SynopsisViews):
         """
         count = validate.integer("Synopsis.loss.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         generator = _generator("loss", random_state)
-        points = self._noisy_points(generator)
+        points = self.noisy_points(generator)
         value = cut_loss(points.filled, points.filled.cut(count, generator=generator, restarts=RESTARTS))
         drawn = [points.resample(generator).filled for _ in range(LOSS_DRAWS)]
-        others = [cut_loss(one, one.cut(count, generator=generator, restarts=1)) for one in drawn]
+        others = [cut_loss(one, one.cut(count, generator=generator, restarts=LOSS_RESTARTS)) for one in drawn]
         unit = self.frame.distance_unit**2
         error = math.hypot(math.sqrt(float(np.mean((np.array(others) - value) ** 2))), points.scatter_error)
         return LossEstimate(unit * value, unit * error)
@@ -145,7 +146,7 @@ class CommonSynopsis(SynopsisViews):
         """
         count = validate.integer("Synopsis.silhouette.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         generator = _generator("silhouette", random_state)
-        points = self._noisy_points(generator).filled
+        points = self.noisy_points(generator).filled
         return silhouette(points, points.cut(count, generator=generator, restarts=RESTARTS))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

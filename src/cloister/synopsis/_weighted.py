@@ -107,14 +107,19 @@ class WeightedPoints(CommonSynopsis):
     @property
     def n_features(self) -> int:
         """Number of coordinates of a point: columns, and of a category its levels."""
-        return int(self.unit_points.shape[1])
+        return len(self.columns)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the table."""
+        return self.domain.n_columns if isinstance(self.domain, ColumnDomain) else self.n_features
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates of a point, made up where columns have none."""
         if isinstance(self.domain, ColumnDomain):
             return self.domain.published_names(self.feature_names)
-        return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
+        return self.feature_names or tuple(f"x{index}" for index in range(self.unit_points.shape[1]))
 
     @property
     def n_rows(self) -> float:
@@ -215,7 +220,7 @@ class WeightedPoints(CommonSynopsis):
         generator = Entropy(random_state, where="Synopsis.sample.random_state").public_generator()
         weights = self.weights
         chosen = generator.choice(self.n_points, size=size, p=weights / weights.sum())
-        offsets = np.sqrt(self.unit_variances)[chosen] * generator.standard_normal((size, self.n_features))
+        offsets = np.sqrt(self.unit_variances)[chosen] * generator.standard_normal((size, self.unit_points.shape[1]))
         return self.frame.from_unit(self.frame.clip_unit(self.unit_points[chosen] + offsets))
 
     def to_arrow(self) -> "pa.Table":
@@ -259,8 +264,9 @@ class WeightedPoints(CommonSynopsis):
             refuse_odd_values(data)
             names, domain, cells = data["feature_names"], domain_from_dict(data["domain"]), data["column_cells"]
             arrays = {name: np.array(data[name], dtype=np.float64) for name in ARRAYS}
-            n_published = arrays["unit_points"].shape[-1]
-            n_columns = domain.n_columns if isinstance(domain, ColumnDomain) else n_published
+            n_columns = n_published = arrays["unit_points"].shape[-1]
+            if isinstance(domain, ColumnDomain):
+                n_columns, n_published = domain.n_columns, len(domain.published_names(None))
             if cells is not None:
                 cells = CellSummary.from_dict(cells, n_columns=n_columns, n_published=n_published)
             found = cls(
@@ -283,7 +289,7 @@ class WeightedPoints(CommonSynopsis):
             problem = repr(error)
         raise ReleaseError(f"load_synopsis: the file is damaged ({problem}). Write it again from the fit.")
 
-    def _noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
+    def noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
         return self.noisy
 
     def __repr__(self) -> str:
@@ -297,8 +303,10 @@ def _refuse_misfit(synopsis: WeightedPoints) -> None:
     """Refuse numbers that do not belong together, and numbers that are none."""
     shape = synopsis.unit_points.shape
     wanted = {"unit_points": shape, "unit_errors": shape[:1], "unit_variances": shape, "noisy_counts": shape[:1]}
-    if len(shape) != 2 or 0 in shape or synopsis.frame.n_features != shape[1] or len(synopsis.columns) != shape[1]:
+    if len(shape) != 2 or 0 in shape or synopsis.frame.n_features != shape[1]:
         raise ValueError("unit_points")
+    if synopsis.feature_names is not None and len(synopsis.feature_names) != synopsis.frame.n_raw:
+        raise ValueError("feature_names")
     for name, expected in wanted.items():
         array = getattr(synopsis, name)
         if array.shape != expected or not (np.abs(array) <= LARGEST_COUNT).all():

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors beyond the noise of the last step, how often clusters come back, and which of them stand out of the noise."""
+
+import numpy as np
+import pytest
+
+from cloister.algorithms import (
+    Beyond,
+    LastStep,
+    add_beyond,
+    judge_solution,
+    match_centers,
+    place_of_rows,
+    stands_out,
+    unknown_errors,
+)
+from cloister.algorithms import _resample as resample
+from cloister.domain import Ball, Box
+
+from .test_points import groups, points_of
+
+FRAME = Box(-1.0, 1.0).spread(2).frame()
+
+
+def test_one_good_solution_has_no_error_of_choice_and_comes_back(generator):
+    found = groups(generator, 4, 3)
+    beyond = judge_solution(found, found.cut(4, generator=generator, restarts=10), last=None, generator=generator)
+    assert (beyond.center_errors == 0).all()
+    assert (beyond.count_errors == 0).all()
+    assert (beyond.stability == 1).all()
+    assert beyond.loss_error == 0
+
+
+def test_a_cluster_too_many_does_not_come_back(generator):
+    found = groups(generator, 4, 3)
+    centers = found.cut(5, generator=generator, restarts=10)
+    beyond = judge_solution(found, centers, last=None, generator=generator)
+    assert np.sort(beyond.stability)[:2].max() < 0.9
+    assert np.sort(beyond.stability)[-1] > 0.5
+    assert beyond.center_errors.max() > 0.005
+
+
+def test_a_ring_may_be_cut_anywhere(generator):
+    angles = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    found = points_of(0.5 * np.c_[np.cos(angles), np.sin(angles)], np.full(24, 500.0), sigma=10.0, errors=0.002)
+    centers = found.cut(3, generator=generator, restarts=10)
+    beyond = judge_solution(found, centers, last=None, generator=generator)
+    assert beyond.center_errors.mean() > 0.05
+    assert beyond.stability.mean() < 0.8
+
+
+def test_errors_before_the_last_step_are_carried_on_at_borders_only(generator):
+    apart = points_of([[-0.6, 0.0], [0.6, 0.0]], [1000, 1000], variance=1e-4)
+    close = points_of([[-0.02, 0.0], [0.02, 0.0]], [1000, 1000], variance=1e-3)
+    errors = np.full(2, 0.01)
+    last = LastStep(offsets=np.zeros((2, 2)), errors=errors, errors_before=errors)
+    small, large = (judge_solution(one, one.points, last=last, generator=generator) for one in (apart, close))
+    assert small.center_errors.max() == 0
+    assert large.center_errors.max() > 0.001
+    assert large.count_errors.max() > 5
+
+
+def test_a_long_last_step_shows_that_centres_were_still_moving(generator):
+    close = points_of([[-0.05, 0.0], [0.05, 0.0]], [1000, 1000], variance=1e-3)
+    errors = np.full(2, 1e-4)
+
+    def judged(length):
+        last = LastStep(offsets=np.array([[length, 0.0], [0.0, 0.0]]), errors=errors, errors_before=errors)
+        return judge_solution(close, close.points, last=last, generator=np.random.default_rng(0)).center_errors
+
+    assert judged(0.05)[0, 0] > 10 * judged(1e-4)[0, 0]
+    assert judged(0.05)[1, 1] == judged(1e-4)[1, 1]
+
+
+def test_many_centres_get_fewer_draws_and_very_many_none():
+    usual, many, most = (resample._effort(3 * k, k) for k in (5, 128, 4000))
+    assert (usual.draws, usual.restarts) == (resample.DRAWS, resample.RESTARTS)
+    assert resample.FEWEST_DRAWS <= many.draws < usual.draws
+    assert most.draws == 0
+
+
+def test_without_draws_nothing_is_said_of_stability(generator):
+    found = groups(generator, 3, 2, each=1)
+    beyond = judge_solution(found, found.points, last=None, generator=generator)
+    assert beyond.stability is None
+    assert (beyond.center_errors == 0).all()
+
+
+def test_centres_are_matched_so_that_squares_are_least(generator):
+    centers = generator.normal(size=(6, 3))
+    order = generator.permutation(6)
+    assert np.array_equal(order[match_centers(centers, centers[order])], np.arange(6))
+
+
+def test_rows_at_borders_are_placed_by_their_scatter(generator):
+    found = points_of([[-0.1], [0.1]], [1000, 1000], variance=0.04)
+    moved = place_of_rows(found, found.points, generator)
+    assert abs(moved[0, 0]) > 0.13  # rows beyond the border belong to the other centre
+
+
+@pytest.mark.parametrize("n_clusters", [1, 3, 30])
+def test_noise_alone_stands_out_rarely(n_clusters, generator):
+    noise = generator.normal(size=(2000, n_clusters)) * 7.0
+    part = np.mean([stands_out(one, np.full(n_clusters, 7.0)).any() for one in noise])
+    assert part < 0.04
+    assert stands_out(np.full(n_clusters, 40.0), np.full(n_clusters, 7.0)).all()
+    assert not stands_out(np.zeros(n_clusters), np.zeros(n_clusters)).any()
+
+
+def beyond_of(n_clusters):
+    return Beyond(
+        center_errors=np.full((n_clusters, 2), 0.03),
+        count_errors=np.full(n_clusters, 3.0),
+        loss_error=0.1,
+        stability=np.ones(n_clusters),
+    )
+
+
+def test_errors_add_up_by_squares():
+    total = add_beyond(
+        np.full((2, 2), 0.04),
+        np.array([500.0, 400.0]),
+        np.full(2, 4.0),
+        beyond_of(2),
+        n_rows=900.0,
+        hidden=np.ones(2),
+        frame=FRAME,
+    )
+    assert np.allclose(total.centers, 0.05)
+    assert np.allclose(total.counts, 5.0)
+    assert (total.stability == 1).all()
+
+
+def test_a_cluster_that_does_not_stand_out_may_be_anywhere_and_its_rows_are_with_the_others():
+    counts, noise = np.array([500.0, 400.0, 3.0, 0.0]), np.full(4, 4.0)
+    hidden = np.full(2, 0.2)
+    total = add_beyond(np.full((4, 2), 0.04), counts, noise, beyond_of(3), n_rows=900.0, hidden=hidden, frame=FRAME)
+    assert np.allclose(total.centers[2], np.sqrt(0.04**2 + 0.03**2 + 0.2**2))
+    assert np.allclose(total.centers[3], np.hypot(0.04, 0.2))
+    assert (total.centers[:2] > 0.2).all()
+    assert total.stability.tolist() == [1.0, 1.0, 0.0, 0.0]
+
+
+def test_a_table_that_does_not_stand_out_has_no_cluster_that_does():
+    total = add_beyond(
+        np.full((1, 2), 1e-4),
+        np.array([60.0]),
+        np.array([10.0]),
+        beyond_of(1),
+        n_rows=3.0,
+        hidden=unknown_errors(FRAME),
+        frame=FRAME,
+    )
+    assert total.stability.tolist() == [0.0]
+    assert np.allclose(total.centers, unknown_errors(FRAME))
+
+
+def test_no_error_is_larger_than_that_of_a_point_anywhere_in_the_domain():
+    assert np.allclose(1.96 * unknown_errors(FRAME), 0.95 * FRAME.half_widths)
+    assert np.allclose(unknown_errors(Ball(1.0, [0.0] * 7).frame()), 1 / 3)

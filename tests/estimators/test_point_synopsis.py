@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PointSynopsis, its product, and KMeans that chooses the number of clusters: one fit, every k."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.cluster.hierarchy import is_valid_linkage
+from sklearn.base import clone
+
+from cloister import (
+    Category,
+    GridSynopsis,
+    KMeans,
+    Ledger,
+    Number,
+    PointSynopsis,
+    PureDP,
+    Synopsis,
+    WeightedPoints,
+    load_synopsis,
+)
+from cloister.exceptions import ParameterError, ReleaseError
+
+MIDDLES = np.array([[-6.0, -6, 0, 2], [6, -5, 1, -4], [0, 6, -5, 0], [5, 5, 5, 5]])
+
+
+def blobs(generator, n_rows=6000):
+    return MIDDLES[generator.integers(4, size=n_rows)] + generator.normal(size=(n_rows, 4))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return blobs(np.random.default_rng(3))
+
+
+@pytest.fixture(scope="module")
+def synopsis(rows):
+    return PointSynopsis(epsilon=2.0, bounds=(-12, 12), random_state=1).fit(rows).synopsis_
+
+
+def distance(centers):
+    return np.max(np.min(np.linalg.norm(MIDDLES[:, None] - centers, axis=2), axis=1))
+
+
+def test_it_is_cut_at_any_k(synopsis):
+    assert distance(synopsis.kmeans(4, random_state=0).cluster_centers) < 0.2
+    losses = [synopsis.loss(k, random_state=0).value for k in (1, 2, 3, 4)]
+    assert losses == sorted(losses, reverse=True)
+    for k in (1, 2, 7, 30, 200):
+        release = synopsis.kmeans(k, random_state=0)
+        assert release.n_clusters == k
+        assert np.isfinite(release.center_errors).all()
+        assert release.receipt is synopsis.receipt
+
+
+def test_however_many_k_are_asked_for_the_events_are_those_of_one_fit(rows):
+    ledger = Ledger(epsilon=1.0, delta=1e-6)
+    model = PointSynopsis(epsilon=1.0, bounds=(-12, 12), ledger=ledger, random_state=1).fit(rows)
+    lines = len(ledger.lines)
+    events = model.privacy_receipt_.events
+    for k in range(1, 9):
+        assert model.kmeans(k, random_state=0).receipt.events == events
+    model.choose_k(random_state=0)
+    model.tree()
+    model.sample(10, random_state=0)
+    assert len(ledger.lines) == lines
+    assert sum(event.question_name == "nearest_squares" for event in events) == 1
+
+
+def test_the_number_of_clusters_is_found_and_so_is_that_there_are_none(synopsis, generator):
+    choice = synopsis.choose_k(random_state=0)
+    assert (choice.best, choice.as_good) == (4, (4,))
+    assert choice.n_clusters == tuple(range(1, 31))
+    even = PointSynopsis(epsilon=2.0, bounds=(0, 1), random_state=1).fit(generator.uniform(size=(6000, 3)))
+    assert even.choose_k(random_state=0).best == 1
+
+
+def test_loss_and_silhouette_are_those_of_the_rows(synopsis, rows):
+    found = synopsis.loss(4, random_state=0)
+    true = np.mean(np.min(np.sum((rows[:, None] - MIDDLES) ** 2, axis=2), axis=1))
+    assert abs(found.value - true) < 4 * found.error
+    assert found.error < 0.4 * true
+    assert synopsis.silhouette(4, random_state=0) > 0.6 > synopsis.silhouette(9, random_state=0)
+    assert str(found) == f"{found.value:.4g} ± {found.error:.2g}"
+
+
+def test_the_tree_is_one_for_scipy(synopsis):
+    tree = synopsis.tree()
+    assert is_valid_linkage(tree)
+    assert tree[-3, 2] > 3 * tree[-4, 2]  # the last three unions join blobs
+
+
+def test_synthetic_rows_lie_and_spread_as_the_rows(synopsis, rows):
+    drawn = synopsis.sample(6000, random_state=0)
+    assert np.allclose(drawn.mean(axis=0), rows.mean(axis=0), atol=0.4)
+    assert np.allclose(drawn.std(axis=0), rows.std(axis=0), rtol=0.1)
+    owner = np.argmin(np.sum((drawn[:, None] - MIDDLES) ** 2, axis=2), axis=1)
+    assert 0.7 < np.mean([(drawn[owner == one] - MIDDLES[one]).std() for one in range(4)]) < 1.5
+    assert synopsis.sample(0).shape == (0, 4)
+    assert np.array_equal(synopsis.sample(5, random_state=2), synopsis.sample(5, random_state=2))
+
+
+def test_planted_clusters_come_back_and_split_ones_do_not(synopsis):
+    assert (synopsis.kmeans(4, random_state=0).stability > 0.9).all()
+    assert np.sort(synopsis.kmeans(5, random_state=0).stability)[:2].max() < 0.9
+
+
+def test_the_number_of_points_follows_from_rows_and_budget(rows):
+    def n_points(n_rows, **options):
+        return PointSynopsis(bounds=(-12, 12), random_state=0, **options).fit(rows[:n_rows]).synopsis_.n_points
+
+    assert n_points(6000, epsilon=4.0) == 60
+    assert n_points(6000, epsilon=4.0, max_clusters=5) == 10
+    assert n_points(6000, epsilon=4.0, n_points=17) == 17
+    assert n_points(300, epsilon=0.5) <= 8
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_files(synopsis, ending, tmp_path):
+    path = tmp_path / f"synopsis.{ending}"
+    synopsis.save(path)
+    again = load_synopsis(path)
+    assert isinstance(again, WeightedPoints)
+    assert again.to_dict() == synopsis.to_dict()
+    assert np.array_equal(again.kmeans(4, random_state=0).cluster_centers, synopsis.kmeans(4, random_state=0).cluster_centers)
+    with pytest.raises(ReleaseError, match="exists"):
+        synopsis.save(path)
+
+
+DAMAGE = {
+    "unit_points": [[9.0] * 4],
+    "unit_errors": [],
+    "unit_variances": [[-1.0]],
+    "noisy_counts": ["many"],
+    "sigma": 0.0,
+    "scatter_error": -1.0,
+    "total": -3.0,
+    "max_clusters": 0,
+    "feature_names": ["a"],
+    "domain": {},
+    "receipt": None,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_file_is_refused(synopsis, name, tmp_path):
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps({**synopsis.to_dict(), name: DAMAGE[name]}))
+    with pytest.raises(ReleaseError, match="damaged"):
+        load_synopsis(path)
+
+
+def test_a_table_of_points(synopsis):
+    table = synopsis.to_arrow()
+    assert table.column_names[:2] == ["x0", "x0_spread"]
+    assert len(table) == synopsis.n_points
+    assert "Synopsis: 60 points in 4 columns" in repr(synopsis)
+
+
+def test_both_kinds_of_synopsis_do_the_same(rows, generator):
+    flat = rows[:, :2]
+    for kind, product in ((GridSynopsis, Synopsis), (PointSynopsis, WeightedPoints)):
+        found = kind(epsilon=2.0, bounds=(-12, 12), random_state=1).fit(flat).synopsis_
+        assert isinstance(found, product)
+        assert found.choose_k(range(1, 8), random_state=0).best in (3, 4)
+        assert is_valid_linkage(found.tree(random_state=0))
+        assert found.loss(4, random_state=0).value < found.loss(2, random_state=0).value
+        assert 0 < found.silhouette(4, random_state=0) < 1
+        assert found.sample(3, random_state=0).shape == (3, 2)
+        assert found.kmeans(4, random_state=0).errors_are_total
+
+
+def test_declared_columns_and_pure_noise(generator):
+    ages = np.r_[generator.normal(30, 3, 3000), generator.normal(70, 3, 3000)]
+    wards = np.where(generator.random(6000) < np.repeat([0.9, 0.1], 3000), "a", "b")
+    frame = pd.DataFrame({"age": ages, "ward": wards})
+    bounds = {"age": Number(0, 100), "ward": Category(["a", "b"])}
+    found = PointSynopsis(guarantee=PureDP(4.0), bounds=bounds, random_state=1).fit(frame).synopsis_
+    assert found.columns == ("age", "ward=a", "ward=b")
+    profile = found.kmeans(2, random_state=0).profile()
+    assert sorted(round(one["columns"]["age"]["value"], -1) for one in profile) == [30, 70]
+    assert WeightedPoints.from_dict(found.to_dict()).to_dict() == found.to_dict()
+    assert found.sample(4, random_state=0).shape == (4, 3)
+
+
+def test_kmeans_chooses_the_number_from_the_same_answers(rows):
+    model = KMeans("auto", epsilon=2.0, bounds=(-12, 12), random_state=1).fit(rows)
+    assert (model.n_clusters_, len(model.cluster_centers_), model.choice_.best) == (4, 4, 4)
+    assert distance(model.cluster_centers_) < 0.2
+    assert model.release_.method == "KMeans"
+    assert model.release_.parameters["n_clusters"] == "auto"
+    assert model.release_.details["choice"]["best"] == 4
+    assert isinstance(model.synopsis_, WeightedPoints)
+    assert model.predict(MIDDLES).tolist() == model.release_.predict(MIDDLES).tolist()
+    again = clone(model).set_params(n_clusters=3).fit(rows)
+    assert not hasattr(again, "choice_")
+    model.set_params(n_clusters=2).fit(rows)
+    assert (model.n_clusters_, hasattr(model, "synopsis_"), hasattr(model, "choice_")) == (2, False, False)
+
+
+def test_what_is_described_are_the_chosen_clusters(rows):
+    model = KMeans("auto", epsilon=3.0, bounds=(-12, 12), describe=0.2, random_state=1).fit(rows)
+    assert model.release_.profiles.columns[0].noisy_counts.shape[0] == model.n_clusters_ == 4
+    found = model.release_.profiles.columns[0].noisy_counts.sum(axis=1)
+    assert np.allclose(found, model.cluster_counts_, atol=400)
+
+
+@pytest.mark.parametrize("n_clusters", ["AUTO", "many", 2.5])
+def test_other_words_are_refused(n_clusters, rows):
+    with pytest.raises(ParameterError, match=r"KMeans\.n_clusters: expected an integer .*\. Pass a number, or \"auto\"\."):
+        KMeans(n_clusters, bounds=(-12, 12)).fit(rows)
+
+
+@pytest.mark.parametrize("n_rows", [0, 3])
+@pytest.mark.parametrize("n_clusters", [3, "auto"])
+def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generator):
+    table = generator.uniform(0, 100, (n_rows, 2))
+    seen = []
+    for state in range(8):
+        release = KMeans(n_clusters, epsilon=1.0, bounds=(0, 100), random_state=state).fit(table).release_
+        seen.append(release.stands_out.any())
+        assert np.median(release.center_errors) > 15
+        assert release.stability is None or not release.stability[~release.stands_out].any()
+    assert np.mean(seen) <= 0.25
+    assert "none above the noise" in repr(release)
+
+
+def test_of_a_thousand_equal_rows_one_cluster_stands_out():
+    release = KMeans(3, epsilon=1.0, bounds=(0, 1), random_state=0).fit(np.full((1000, 2), 0.5)).release_
+    assert release.stands_out.sum() == 1
+    assert repr(release).count("none above the noise") == 2
+    assert KMeans("auto", epsilon=1.0, bounds=(0, 1), random_state=0).fit(np.full((1000, 2), 0.5)).n_clusters_ == 1
+
+
+# -- errors ---------------------------------------------------------------------------------------------------------------
+
+
+def test_errors_are_those_of_noise_where_clusters_are_clear(rows):
+    release = KMeans(4, epsilon=1.0, bounds=(-12, 12), random_state=0).fit(rows).release_
+    assert np.allclose(release.center_errors, release.center_noise, rtol=0.05)
+    assert (release.stability == 1).all()
+    assert release.errors_are_total
+
+
+def test_errors_are_larger_where_k_means_might_have_ended_elsewhere(generator):
+    release = KMeans(5, epsilon=1.0, bounds=(0, 1), random_state=0).fit(generator.uniform(size=(8000, 2))).release_
+    assert np.median(release.center_errors / release.center_noise) > 5
+    assert release.stability.mean() < 0.8
+    assert (release.count_errors >= release.count_noise).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "draw", [lambda g: g.uniform(-0.9, 0.9, (8000, 2)), lambda g: np.clip(g.normal(0, 0.25, (8000, 3)), -1, 1)]
+)
+def test_intervals_cover_kmeans_without_noise(draw):
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.cluster import KMeans as Exact
+
+    generator = np.random.default_rng(5)
+    covered = []
+    for state in range(16):
+        table = draw(generator)
+        release = KMeans(4, epsilon=1.0, bounds=(-1, 1), random_state=state).fit(table).release_
+        exact = Exact(4, n_init=20, random_state=0).fit(table).cluster_centers_
+        squares = np.sum((release.cluster_centers[:, None] - exact) ** 2, axis=2)
+        moved = np.abs(release.cluster_centers - exact[linear_sum_assignment(squares)[1]])
+        covered.append(np.mean(moved < 1.96 * release.center_errors))
+    assert np.mean(covered) > 0.8  # the noise alone would cover a tenth
