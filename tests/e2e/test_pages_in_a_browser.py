@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cloister import GridSynopsis, KMeans, Ledger, SourceTargetKMedoids, write_report
+from cloister import GridSynopsis, KMeans, Ledger, PointSynopsis, SourceTargetKMedoids, write_report
 
 from .browser import NAMES, Tab, find_browser, open_tab
 
@@ -41,6 +41,9 @@ def make_pages(folder: Path) -> Iterator[Path]:
         yield write(model, folder / f"{n_columns}-columns-{n_clusters}-clusters.html")
     synopsis = GridSynopsis(4, bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(2, 4)))
     yield write(synopsis, folder / "synopsis.html")
+    for n_columns in (2, 40):
+        points = PointSynopsis(bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(n_columns, 12)))
+        yield write(points, folder / f"points-{n_columns}.html")
     target, source = rows_of(2, 4)[:300], rows_of(2, 2)
     medoids = SourceTargetKMedoids(3, random_state=0, **stated).fit(frame_of(target), source=frame_of(source))
     yield write(medoids, folder / "source-target.html")
@@ -73,7 +76,7 @@ NAMES_OF_PAGES = (
         "40-columns-12-clusters",
         "12-columns-40-clusters",
     ),
-    *("synopsis", "source-target"),
+    *("synopsis", "points-2", "points-40", "source-target"),
 )
 every_page = pytest.mark.parametrize("name", NAMES_OF_PAGES)
 
