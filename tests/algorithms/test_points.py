@@ -44,8 +44,8 @@ def test_weights_are_not_negative_and_add_up_to_the_number_of_rows():
     found = points_of([[0.0], [0.1], [0.2]], [120.0, -15.0, 40.0], n_rows=130.0)
     assert found.weights.min() == 0.0
     assert math.isclose(found.weights.sum(), 130.0)
-    assert len(found.filled.points) == 2
-    assert math.isclose(found.filled.weights.sum(), 130.0)
+    assert len(found.filled().points) == 2
+    assert math.isclose(found.filled().weights.sum(), 130.0)
 
 
 def test_a_draw_moves_points_by_their_errors_and_counts_by_noise_and_sampling(generator):

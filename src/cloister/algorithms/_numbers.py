@@ -39,7 +39,7 @@ def compare_point_numbers(numbers: Sequence[int], points: NoisyPoints, *, genera
     generator : Generator
         For restarts, for splitting the noise and for rows without clusters.
     """
-    filled, scatter = points.filled, points.filled.scatter
+    filled, scatter = points.filled(), points.filled().scatter
     halves = [_split(points, generator) for _ in range(SPLITS)]
     even = np.mean([_even_losses(numbers, filled, generator) for _ in range(REFERENCES)], axis=0)
     table = []

@@ -45,7 +45,6 @@ class NoisyPoints:
         """The counts, moved to the nearest ones that are not negative and add up to the number of rows."""
         return project_to_total(self.counts, max(self.n_rows, 1.0))
 
-    @property
     def filled(self) -> "NoisyPoints":
         """The points whose weight is above zero: those that the noise does not explain away; at least one."""
         kept = np.flatnonzero(self.weights > 0)

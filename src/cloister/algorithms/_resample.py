@@ -72,7 +72,7 @@ def judge_solution(
     generator : Generator
         For the draws, on public numbers.
     """
-    filled = points.filled
+    filled = points.filled()
     settled = _draw_solutions(points, filled, centers, generator)
     chosen = _compare(filled, settled)
     if last is None:

@@ -106,7 +106,7 @@ class CommonSynopsis(SynopsisViews):
         -----
         **Privacy.** Post-processing of the synopsis; costs nothing.
         """
-        return self.noisy_points(_generator("tree_points", random_state)).filled
+        return self.noisy_points(_generator("tree_points", random_state)).filled()
 
     def loss(self, n_clusters: int, *, random_state: int | None = None) -> LossEstimate:
         """Return the mean squared distance of a row to the nearest of `n_clusters` centres, with its error.
@@ -127,8 +127,8 @@ class CommonSynopsis(SynopsisViews):
         count = validate.integer("Synopsis.loss.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         generator = _generator("loss", random_state)
         points = self.noisy_points(generator)
-        value = cut_loss(points.filled, points.filled.cut(count, generator=generator, restarts=RESTARTS))
-        drawn = [points.resample(generator).filled for _ in range(LOSS_DRAWS)]
+        value = cut_loss(points.filled(), points.filled().cut(count, generator=generator, restarts=RESTARTS))
+        drawn = [points.resample(generator).filled() for _ in range(LOSS_DRAWS)]
         others = [cut_loss(one, one.cut(count, generator=generator, restarts=LOSS_RESTARTS)) for one in drawn]
         unit = self.frame.distance_unit**2
         error = math.hypot(math.sqrt(float(np.mean((np.array(others) - value) ** 2))), points.scatter_error)
@@ -146,7 +146,7 @@ class CommonSynopsis(SynopsisViews):
         """
         count = validate.integer("Synopsis.silhouette.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         generator = _generator("silhouette", random_state)
-        points = self.noisy_points(generator).filled
+        points = self.noisy_points(generator).filled()
         return silhouette(points, points.cut(count, generator=generator, restarts=RESTARTS))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

@@ -16,6 +16,7 @@ from cloister.algorithms import (
     judge_solution,
     nearest_of,
     place_of_rows,
+    squares_between,
     unknown_errors,
 )
 from cloister.domain import FloatArray, Frame
@@ -40,7 +41,7 @@ def cut_points(
     restarts = validate.integer(f"{WHERE}.n_init", n_init, low=1)
     generator = Entropy(random_state, where=f"{WHERE}.random_state").public_generator()
     frame, points = synopsis.frame, synopsis.noisy
-    filled = points.filled
+    filled = points.filled()
     n_found = min(count, len(filled.points))
     found = frame.clip_unit(filled.cut(n_found, generator=generator, restarts=restarts))
     noise = _noise(filled, found)
@@ -56,7 +57,9 @@ def cut_points(
         noise.centers, noise.counts, noise.count_errors, beyond, n_rows=points.n_rows, hidden=hidden, frame=frame
     )
     centers = np.vstack([found, found[again]])
-    loss = synopsis.loss(count, random_state=int(generator.integers(2**32)))
+    squares = np.min(squares_between(filled.points, found), axis=1)
+    noise_of_loss = math.sqrt(float(np.sum((filled.count_errors * squares) ** 2))) / points.n_rows
+    unit = frame.distance_unit**2
     return Release(
         method=method,
         parameters={"n_clusters": count, "n_points": synopsis.n_points, "max_clusters": synopsis.max_clusters},
@@ -74,9 +77,9 @@ def cut_points(
         cells=synopsis.column_cells,
         steps=synopsis.steps,
         details={
-            "loss": loss.value,
-            "loss_error": loss.error,
-            "loss_of_one_centre": frame.distance_unit**2 * cut_loss(filled, one),
+            "loss": unit * cut_loss(filled, found),
+            "loss_error": unit * math.hypot(noise_of_loss, total.loss, filled.scatter_error),
+            "loss_of_one_centre": unit * cut_loss(filled, one),
         },
         versions=synopsis.versions or library_versions(),
     )
