@@ -35,17 +35,17 @@ Maker = Callable[[np.random.Generator], Array]
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help=f"some of {', '.join([*GENERATED, *FILES])}; all of them if left out")
+    parser.add_argument("names", nargs="*", help=f"some of {', '.join(NAMES)}; all of them if left out")
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--numbers", type=int, nargs="+", default=list(NUMBERS), metavar="K")
     parser.add_argument("--epsilons", type=float, nargs="+", default=list(EPSILONS))
     parser.add_argument("--data", metavar="DIR", help="folder with the files, or set CLOISTER_DATA")
     options = parser.parse_args(arguments)
-    unknown = [name for name in options.names if name not in GENERATED and name not in FILES]
+    unknown = [name for name in options.names if name not in NAMES]
     if unknown:
-        parser.error(f"names: expected some of {', '.join([*GENERATED, *FILES])}, got {', '.join(unknown)}")
+        parser.error(f"names: expected some of {', '.join(NAMES)}, got {', '.join(unknown)}")
     report = Report("every_k", repeats=options.repeats, numbers=options.numbers, epsilons=options.epsilons)
-    tables = list(available(report, options.names or [*GENERATED, *FILES], options.data))
+    tables = list(available(report, options.names or NAMES, options.data))
     report.head("table", "rows x columns", "epsilon", "points", *(f"k = {k}" for k in options.numbers))
     ratios: list[float] = []
     asked = Asked()
@@ -179,6 +179,7 @@ GENERATED: dict[str, Maker] = {
     "scale_16_16": lambda generator: scale(generator, 16, 16),
 }
 FILES = ("letter", "gas_turbine", "superconductivity", "birch2", "scale_16_16", "adult")
+NAMES = tuple(dict.fromkeys([*GENERATED, *FILES]))
 
 
 if __name__ == "__main__":
