@@ -107,9 +107,9 @@ def test_pipes(run: Run, table: Path) -> None:
 
 
 def load_bytes(content: bytes) -> bytes:
-    from cloister import Synopsis
+    from cloister.synopsis import read_synopsis
 
-    return Synopsis.from_bytes(content).to_bytes("parquet")
+    return read_synopsis(content, name="the pipe").to_bytes("parquet")
 
 
 def test_kmeans_writes_a_release_that_predicts(run: Run, synopsis: Path, table: Path, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Case:
         """Return an estimator whose fit to a table of so many columns is short."""
         options = {**self.method.short, **self.method.variants.get(self.variant, {})}
         options |= self.method.wide if width > 2 else {}
-        return self.method.estimator(n_clusters, **{"bounds": (-1, 1), "n_jobs": 1, **options, **parameters})
+        return self.method.estimator(**{"n_clusters": n_clusters, "bounds": (-1, 1), "n_jobs": 1, **options, **parameters})
 
     def fit_to(self, model: Any, rows: Any, *, width: int = 2) -> Any:
         """Fit an estimator; where the method also takes a public table, to the rows beside one."""
@@ -81,7 +81,8 @@ def check_fit(model: Any, case: Case, n_clusters: int, n_features: int) -> None:
     """Check that a fit is complete, finite, inside its domain and within its budget."""
     release = model.synopsis_.kmeans(n_clusters, n_init=1) if case.kind == "synopsis" else model.release_
     centers = release.cluster_centers
-    assert len(centers) == (min(n_clusters, len(targets(n_features))) if case.kind == "source-target" else n_clusters)
+    if case.variant != "auto":
+        assert len(centers) == (min(n_clusters, len(targets(n_features))) if case.kind == "source-target" else n_clusters)
     assert centers.shape == (release.n_clusters, n_features)
     for numbers in (centers, release.center_errors, release.cluster_counts, release.count_errors, *results(model).values()):
         assert np.isfinite(numbers).all()

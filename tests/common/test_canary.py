@@ -106,9 +106,10 @@ def of_what_is_published(model):
         yield "synopsis in Parquet", model.synopsis_.to_bytes("parquet")
         yield "synopsis, printed", repr(model.synopsis_)
         yield "synopsis in a notebook", model.synopsis_._repr_html_()
-        dense = model.synopsis_.density_clusters()
-        yield from {"dense cells": dense.to_dict(), "dense cells, printed": repr(dense)}.items()
-        yield "dense cells in a notebook", dense._repr_html_()
+        if hasattr(model.synopsis_, "density_clusters"):
+            dense = model.synopsis_.density_clusters()
+            yield from {"dense cells": dense.to_dict(), "dense cells, printed": repr(dense)}.items()
+            yield "dense cells in a notebook", dense._repr_html_()
         yield "summary of the synopsis", str(synopsis_summary(model.synopsis_))
         yield "report of the synopsis", synopsis_html(model.synopsis_, release=model.synopsis_.kmeans(2))
 
@@ -399,7 +400,7 @@ OWN = {
     "CoresetKMeans": {"coreset_"},
     "FastLloyd": {"rounds_"},
     "GridKMeans": {"synopsis_"},
-    "KMeans": {"loss_"},
+    "KMeans": {"loss_", "n_clusters_"},
     "LloydKMeans": {"rounds_"},
     "PEMeans": {"generations_"},
     "TreeKMeans": {"search_"},

@@ -38,7 +38,7 @@ OPTIONS = {
     "large epsilon": {"epsilon": 1e4},
     "small epsilon": {"epsilon": 1e-3},
 }
-REFUSED_WHEN_TINY = {"KMeans"}  # some of its questions get a small share
+REFUSED_WHEN_TINY = {"KMeans", "PointSynopsis"}  # some of its questions get a small share
 
 
 @every_method

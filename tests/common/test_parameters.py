@@ -92,6 +92,11 @@ WRONG = {
     "n_jobs": [(0, r"expected a number of threads other than 0"), ("all", INTEGER)],
     "progress": [(np.array([]), r"expected True or False")],
     "n_init": [(0, COUNT), *((value, INTEGER) for value in (-1, 1.5, "many", None))],
+    "max_clusters": [(0, r"expected an integer from 1 to \d+, got 0"), *((value, INTEGER) for value in (1.5, "all", None))],
+    "n_points": [
+        (0, r"expected an integer from 1 to 4096, got 0\. Pass \"auto\" or a whole number"),
+        *((value, INTEGER) for value in ("many", 2.5, 5000)),
+    ],
     "n_rounds": [
         (0, r"expected an integer of at least 1, got 0\. Pass \"auto\" or a whole number"),
         *((value, INTEGER) for value in ("many", 2.5, np.array([1, 2]))),

@@ -12,7 +12,7 @@ from cloister.cluster import _declare as parts
 from cloister.methods import METHODS
 
 ESTIMATORS = [method.estimator for method in METHODS.values()]
-BASES = [PrivateEstimator, *(base for base in PrivateClusterer.__mro__ if base.__name__ == "ScaledEstimator")]
+BASES = [PrivateEstimator, PrivateClusterer, *(base for base in PrivateClusterer.__mro__ if base.__name__ == "ScaledEstimator")]
 OWN_DEFAULT = {"delta"}  # a method that is pure by nature has another default
 
 

@@ -322,6 +322,8 @@ def test_of_every_method_it_says_what_a_fit_asks_and_how_noisily(name, options, 
     for event in model.privacy_receipt_.events:
         if event.question_name.endswith("_sums") or event.step in ("leaves", "average"):
             continue  # a radius is chosen on the way; and what a tree that ends early leaves over goes to the last step
+        if name == "PointSynopsis" and event.step.startswith(("round", "settling")):
+            continue  # as with KMeans, steps that are not needed leave their share to the rounds
         noises = [query.sigma for query in planned[event.step].queries if query.name != "sums"]
         assert any(math.isclose(event.standard_deviation, noise, rel_tol=1e-6) for noise in noises)
         compared += 1

@@ -70,6 +70,7 @@ ESTIMATORS: dict[str, dict[str, Any]] = {
     "PEMeans": {"n_rounds": 2, "n_variations": 4, "n_init": 1, "max_candidates": 40},
     "GridKMeans": {"rule": 3, "n_init": 1},
     "GridSynopsis": {"rule": 3},
+    "PointSynopsis": {"n_init": 1, "max_clusters": 3},
     "LloydKMeans": {"n_rounds": 1},
     "FastLloyd": {"n_rounds": 1},
     "CoresetKMeans": {"max_depth": 2, "n_init": 1},

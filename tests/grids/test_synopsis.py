@@ -249,7 +249,10 @@ def test_three_clusters_are_three(fit):
     assert choice.supported >= 3
     assert choice.n_clusters == tuple(range(1, 13))
     assert (choice.held_out_error > 0).all()
-    assert {"best", "elbow", "supported", "loss", "held_out", "held_out_error", "even", "n_clusters"} == set(choice.to_dict())
+    names = {"best", "as_good", "elbow", "supported", "loss", "held_out", "held_out_error", "even", "n_clusters"}
+    assert names == set(choice.to_dict())
+    assert choice.as_good == (3,)
+    assert str(choice) == "3 clusters"
 
 
 @pytest.mark.parametrize(

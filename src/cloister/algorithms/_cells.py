@@ -154,10 +154,12 @@ def choose_number(
     for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
         if value < lowest - 2 * error:
             supported, lowest = count, value
-    known = np.maximum(held_out, 0.0) + inside
-    gains = np.log((even + inside) / np.maximum(known, 1e-300))
+    known = (
+        np.maximum(held_out, 0.0) + inside if inside else np.maximum(held_out, errors)
+    )  # below its error a loss says nothing
+    gains = np.log((even + inside) / known)
     top = int(np.argmax(gains))
-    slack = max(LEAST_GAIN, float(errors[top] / max(known[top], 1e-300)))
+    slack = max(LEAST_GAIN, float(errors[top] / known[top]))
     elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
     best = min(elbow, supported)
     peaks = _peaks(numbers, gains, slack) if best > 1 else set()

@@ -52,7 +52,7 @@ def compare_point_numbers(numbers: Sequence[int], points: NoisyPoints, *, genera
         loss = cut_loss(filled, filled.cut(count, generator=generator, restarts=RESTARTS))
         table.append([loss, held_out + scatter, noise / points.n_rows])
     loss, held_out, errors = np.array(table).T
-    return choose_number(numbers, loss, held_out, errors, np.exp(even), inside=0.0)
+    return choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), np.exp(even), inside=0.0)
 
 
 def cut_loss(points: NoisyPoints, centers: FloatArray) -> float:

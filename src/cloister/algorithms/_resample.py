@@ -25,13 +25,14 @@ __all__ = ["Beyond", "LastStep", "judge_solution", "match_centers", "place_of_ro
 
 DRAWS = 40
 RESTARTS = 4
-MOST_WORK = 2.0**28  # distances to compute: beyond it there are fewer draws, or none
+USUAL_WORK = 2.0**23  # distances to compute: beyond it there are fewer draws and no restarts
+MOST_WORK = 2.0**27  # beyond it there are no draws
 ITERATIONS = 10  # that a cut takes, roughly
-FEWEST_DRAWS = 8  # that say something
+FEWEST_DRAWS = 10  # that say something
 COMES_BACK = 0.75  # part of the rows of two clusters, taken together, that they must share to be the same one
 NUDGES = 20  # of the centres
 PLACES = 32  # that stand for the rows of a point
-MOST_PLACES = 2.0**20  # numbers
+MOST_PLACES = 2.0**17  # times centres; beyond it fewer stand for a point
 LARGE_NUDGE = 0.3  # of the scatter of a coordinate: about as far as borders are smooth
 MOST_CARRIED = 0.9  # of an error by one step
 
@@ -95,12 +96,28 @@ def _draw_solutions(
 ) -> FloatArray:
     """Return the released centres and those of each draw, all settled on the points as they were released."""
     n_clusters = len(centers)
-    work = len(points.points) * n_clusters * RESTARTS * ITERATIONS
-    draws = int(min(DRAWS, MOST_WORK / work))
+    effort = _effort(len(points.points), n_clusters)
     cuts = [centers]
-    if draws >= FEWEST_DRAWS and len(points.points) > n_clusters > 1:
-        cuts += [points.resample(generator).cut(n_clusters, generator=generator, restarts=RESTARTS) for _ in range(draws)]
+    if len(points.points) > n_clusters > 1:
+        cuts += [
+            points.resample(generator).cut(n_clusters, generator=generator, restarts=effort.restarts)
+            for _ in range(effort.draws)
+        ]
     return settle(filled.points, filled.weights, np.stack(cuts))
+
+
+@dataclass(frozen=True)
+class _Effort:
+    draws: int
+    restarts: int
+
+
+def _effort(n_points: int, n_clusters: int) -> _Effort:
+    """Return how many draws are cut, and with how many restarts: fewer of both where there are many centres."""
+    cut = n_points * n_clusters * ITERATIONS
+    restarts = RESTARTS if FEWEST_DRAWS * RESTARTS * cut <= USUAL_WORK else 1
+    draws = int(min(DRAWS, max(FEWEST_DRAWS, USUAL_WORK / (restarts * cut))))
+    return _Effort(draws if draws * restarts * cut <= MOST_WORK else 0, restarts)
 
 
 def _compare(filled: NoisyPoints, solutions: FloatArray) -> Beyond:
@@ -143,7 +160,7 @@ def _loss(filled: NoisyPoints, centers: FloatArray) -> float:
 
 def place_of_rows(points: NoisyPoints, centers: FloatArray, generator: np.random.Generator) -> FloatArray:
     """Return the mean of the rows that are nearest to each centre, as the scatter of the points shows them."""
-    return _Scattered.of(points, generator).step(centers)[0]
+    return _Scattered.of(points, len(centers), generator).step(centers)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +171,8 @@ class _Scattered:
     weights: FloatArray
 
     @classmethod
-    def of(cls, points: NoisyPoints, generator: np.random.Generator) -> "_Scattered":
-        size = 2 * int(min(PLACES, max(2.0, MOST_PLACES / points.points.size)) // 2)
+    def of(cls, points: NoisyPoints, n_clusters: int, generator: np.random.Generator) -> "_Scattered":
+        size = 2 * int(min(PLACES, max(2.0, MOST_PLACES / (len(points.points) * n_clusters))) // 2)
         return cls(points.scattered(generator, size), np.repeat(points.weights / size, size))
 
     def step(self, centers: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -171,7 +188,7 @@ def _carry(
     filled: NoisyPoints, centers: FloatArray, last: LastStep, generator: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Return what errors before the last step, and a step longer than its noise, leave: in centres and in counts."""
-    rows = _Scattered.of(filled, generator)
+    rows = _Scattered.of(filled, len(centers), generator)
     means, sizes = rows.step(centers)
     large = LARGE_NUDGE * math.sqrt(max(filled.scatter, 1e-300) / centers.shape[1])
     left, changed, passed = np.zeros_like(centers), np.zeros(len(centers)), []

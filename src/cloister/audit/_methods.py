@@ -79,8 +79,8 @@ def targets(domain: Domain, n_features: int) -> FloatArray:
 
 
 def _fit(method: Method, given: dict[str, Any], table: Any) -> Any:
-    return getattr(cloister, method.estimator)(2, **given).fit(table)
+    return getattr(cloister, method.estimator)(**{"n_clusters": 2, **given}).fit(table)
 
 
 def _fit_beside(method: Method, given: dict[str, Any], public: FloatArray, table: Any) -> Any:
-    return getattr(cloister, method.estimator)(2, **given).fit(public, source=table)
+    return getattr(cloister, method.estimator)(**{"n_clusters": 2, **given}).fit(public, source=table)

@@ -70,19 +70,24 @@ def print_text(value: Any, *, as_json: bool) -> None:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, what was missing, and the receipt in plain words."""
-    from cloister.release import columns_of
-    from cloister.report import cell_words, cells_of, column_words, found_words, loss_summary, plain_text, table_of, with_error
+    from cloister.release import columns_of, error_words, rows_words, stability_words
+    from cloister.report import cell_words, cells_of, column_words, found_words, loss_summary, plain_text, table_of
 
     picked, loss, known = _pick_table(console, release), loss_summary(release), table_of(release)
     declared = any(one["type"] != "number" for one in known)
     units = "in the columns' own words" if declared else "in the units of the input"
-    console.print(f"{release.n_clusters} centres, {units}, each number ± its standard error", style="bold")
+    console.print(f"{release.n_clusters} centres, {units}", style="bold")
     heads = [(plain_text(known[index]["name"]), known[index]["type"] != "category") for index in picked]
-    table = _table([("label", True), ("rows (noisy)", True), *heads])
+    stability = [] if release.stability is None else release.stability.tolist()
+    table = _table([("label", True), ("rows (noisy)", True), *([("stability", True)] if stability else []), *heads])
+    seen = release.stands_out
     for label, columns in enumerate(columns_of(release)):
-        count, error = with_error(float(release.cluster_counts[label]), float(release.count_errors[label]))
-        table.add_row(str(label), f"{count} ± {error}", *(column_words(columns[index], between="\n") for index in picked))
-    more = [cell_words(cells_of(release)), found_words(known), "" if loss is None else loss["words"]]
+        count, error = float(release.cluster_counts[label]), float(release.count_errors[label])
+        counted = rows_words(count, error, stands_out=bool(seen[label]))
+        back = [stability_words(stability[label])] if stability else []
+        table.add_row(str(label), counted, *back, *(column_words(columns[index], between="\n") for index in picked))
+    covered, lost = error_words(total=release.errors_are_total), "" if loss is None else loss["words"]
+    more = [covered, cell_words(cells_of(release)), found_words(known), lost]
     _print_end(console, table, release, picked, n_columns=release.n_columns, more=[line for line in more if line])
 
 

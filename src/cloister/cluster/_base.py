@@ -69,7 +69,7 @@ class PrivateFit:
 class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     """Base of everything that is fitted to private rows. Subclasses declare parameters and implement `_plan` and `_run`."""
 
-    n_clusters: int = field(default=8, kw_only=False)
+    n_clusters: Any = field(default=8, kw_only=False)
     epsilon: float = 1.0
     delta: float = 1e-6
     guarantee: Guarantee | None = None

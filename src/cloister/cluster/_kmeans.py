@@ -2,7 +2,7 @@
 """KMeans: the default estimator. Votes find the clusters, sums of clipped offsets place their centres."""
 
 import math
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,6 @@ class KMeans(PrivateClusterer):
     noisy answers. The bounds and, if given, n_rows are taken as public. Not covered: labels, and the score of rows you pass.
     """
 
-    n_clusters: Any = field(default=8, kw_only=False)
     max_clusters: int = 30
     n_init: int = 10
 

@@ -12,9 +12,19 @@ from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
-from cloister.release._words import column_words, days_words, largest_levels, percent, rows_words
+from cloister.release._words import (
+    NONE,
+    column_words,
+    days_words,
+    error_words,
+    largest_levels,
+    percent,
+    rows_words,
+    stability_words,
+)
 
 __all__ = [
+    "NONE",
     "CellSummary",
     "CenterPlane",
     "ColumnProfile",
@@ -26,6 +36,7 @@ __all__ = [
     "columns_of",
     "date_of",
     "days_words",
+    "error_words",
     "guarantee_words",
     "largest_levels",
     "library_versions",
@@ -40,4 +51,5 @@ __all__ = [
     "read_steps",
     "refuse_odd_values",
     "rows_words",
+    "stability_words",
 ]

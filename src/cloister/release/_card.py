@@ -7,7 +7,7 @@ from cloister.card import HTML_COLUMNS, HTML_ROWS, Card
 from cloister.privacy import Receipt
 from cloister.release._geometry import rank_table
 from cloister.release._profile import columns_of, described_columns
-from cloister.release._words import column_words, rows_words
+from cloister.release._words import column_words, error_words, rows_words, stability_words
 from cloister.text import count_of, number
 
 if TYPE_CHECKING:
@@ -30,21 +30,25 @@ def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
     described = described_columns(release)
     labels = range(min(release.n_clusters, HTML_ROWS))
     chosen = release.free_centers is not None  # points of a public target, which have no error
-    heads = ("cluster", "points served" if chosen else "rows", *(described[index][0] for index in picked))
+    stable = () if release.stability is None else ("stability",)
+    heads = ("cluster", "points served" if chosen else "rows", *stable, *(described[index][0] for index in picked))
+    seen = release.stands_out
     rows = []
     for label, columns in zip(labels, columns_of(release, labels=labels, picked=picked), strict=True):
         count, error = float(release.cluster_counts[label]), float(release.count_errors[label])
         words = [number(one["value"]) if chosen else column_words(one, most_levels=2) for one in columns]
-        rows.append([str(label), number(count) if chosen else rows_words(count, error), *words])
+        counted = number(count) if chosen else rows_words(count, error, stands_out=bool(seen[label]))
+        back = [] if release.stability is None else [stability_words(float(release.stability[label]))]
+        rows.append([str(label), counted, *back, *words])
     size = f"{count_of(release.n_clusters, 'cluster')} in {count_of(release.n_columns, 'column')}"
-    sentences = [] if chosen else ["Each number ± its standard error."]
+    sentences = [] if chosen else [error_words(total=release.errors_are_total)]
     return Card(
         title=f"Release of {release.method}: {size}",
         heads=heads,
         rows=rows,
         n_rows=release.n_clusters,
         n_columns=release.n_columns,
-        n_fixed=2,
+        n_fixed=2 + len(stable),
         sentences=[*sentences, *guarantee_words(release.receipt)],
         nouns=("cluster", "column"),
     )

@@ -196,7 +196,8 @@ class Release(ReleaseViews):
         Returns
         -------
         list of dict
-            `label`, `rows` and `rows_error` (a noisy count and its standard error), and `columns`: of a number `value` and
+            `label`, `rows` and `rows_error` (a noisy count and its standard error), `stands_out` (whether that is more than
+            noise), `stability` (how often the cluster comes back, or None) and `columns`: of a number `value` and
             `error`; of a date `value`, such as ``"2024-05-17"``, and `error_days`; of a flag `share` (of yes) and `error`; of a
             category `shares`, a pair of share and error for each level. Where missing values are a level of their own,
             `missing` is the pair of their share and its error. Where the fit was asked to describe the clusters, also
@@ -229,7 +230,8 @@ class Release(ReleaseViews):
         Returns
         -------
         DataFrame
-            Columns `label`, `rows`, `rows_error`, and for each coordinate its value and its standard error: ``age``,
+            Columns `label`, `rows`, `rows_error`, `stability` where it is known, and for each coordinate its value and its
+            standard error: ``age``,
             ``age_error``, ``sex=f``, ``sex=f_error``. Dates are dates; their error is in days. A name that is taken gets an
             underscore. Where the fit was asked to describe the clusters, also the standard deviation of numbers and dates in
             each of them, ``age_spread`` and ``age_spread_error``, and columns that were only described, as centres are.
@@ -304,6 +306,7 @@ class Release(ReleaseViews):
             "cluster_counts": self.cluster_counts.tolist(),
             "count_errors": self.count_errors.tolist(),
             **{name: _plain_array(getattr(self, name)) for name in OPTIONAL_ERRORS},
+            "stands_out": self.stands_out.tolist(),
             "cells": None if self.cells is None else self.cells.to_dict(),
             **({} if self.profiles is None else {"profiles": self.profiles.to_dict()}),
             "receipt": self.receipt.to_dict(),

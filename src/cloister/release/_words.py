@@ -7,21 +7,39 @@ from typing import Any
 
 from cloister.text import plain_text, with_error
 
-__all__ = ["column_words", "days_words", "largest_levels", "percent", "rows_words"]
+__all__ = ["column_words", "days_words", "error_words", "largest_levels", "percent", "rows_words", "stability_words"]
 
 MORE = "..."
-NONE = "none above the noise"
+NONE = "none above the noise"  # the number of rows of a cluster that cannot be told from noise
 
 
-def rows_words(count: float, error: float) -> str:
-    """Return a noisy number of rows with its standard error.
+def rows_words(count: float, error: float, *, stands_out: bool = True) -> str:
+    """Return a noisy number of rows with its standard error, or that it does not stand out of the noise.
 
     Examples
     --------
-    >>> rows_words(12345.6, 122.7), rows_words(-3.0, 8.0)
-    ('12,346 ± 123', 'none above the noise')
+    >>> rows_words(12345.6, 122.7), rows_words(-3.0, 8.0), rows_words(9.0, 8.0, stands_out=False)
+    ('12,346 ± 123', 'none above the noise', 'none above the noise')
     """
-    return " ± ".join(with_error(count, error)) if count > 0 else NONE
+    return " ± ".join(with_error(count, error)) if count > 0 and stands_out else NONE
+
+
+def error_words(*, total: bool) -> str:
+    """Return what the errors of a release cover."""
+    if total:
+        return "Each number ± its standard error against k-means without noise: the noise and the choice among solutions."
+    return "Each number ± its standard error from the noise alone; k-means may have several solutions."
+
+
+def stability_words(stability: float) -> str:
+    """Return how often a cluster comes back.
+
+    Examples
+    --------
+    >>> stability_words(0.975), stability_words(1.0)
+    ('98 %', '100 %')
+    """
+    return f"{100 * stability:.0f} %"
 
 
 def percent(share: float, error: float) -> tuple[str, str]:

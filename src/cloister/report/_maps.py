@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister.domain import days_of
+from cloister.release import NONE
 from cloister.report._axes import Axis, axis_for
 from cloister.report._badges import Frame, badge_marks, place_badges
 from cloister.report._figures import MAP_WIDTH, WHISKER, Point, fit_map
@@ -142,9 +143,11 @@ def _circles(points: Sequence[Point], clusters: Sequence[dict[str, Any]], frame:
 
 
 def _kind(cluster: dict[str, Any]) -> str:
-    return "bubble" if cluster["count"] > 0 else "hollow"
+    return "bubble" if cluster["stands_out"] else "hollow"
 
 
 def _title(cluster: dict[str, Any]) -> str:
+    if not cluster["stands_out"]:
+        return f"Cluster {cluster['label']}: {NONE}"
     count, error = with_error(cluster["count"], cluster["count_error"])
     return f"Cluster {cluster['label']}: about {count} ± {error} rows"

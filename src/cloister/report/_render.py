@@ -6,7 +6,7 @@ from typing import Any
 
 from cloister import validate
 from cloister.files import write_whole
-from cloister.release import Release
+from cloister.release import Release, error_words
 from cloister.report._column_words import cell_words, missing_fact
 from cloister.report._format import count_of, with_error
 from cloister.report._heat import heat_of
@@ -109,6 +109,8 @@ def render(summary: dict[str, Any]) -> str:
         strips=strip_tables(summary, picked),
         profiles=profile_section(summary),
         n_drawn=len(picked),
+        errors=error_words(total=summary["errors_are_total"]),
+        stable=any(cluster["stability"] is not None for cluster in summary["clusters"]),
         numbers=number_tables(summary) if len(picked) < summary["n_columns"] else None,
         cells=cell_tables(summary["cells"]),
         cell_words=cell_words(summary["cells"]),

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from cloister.domain import days_of
+from cloister.release import NONE, stability_words
 from cloister.report._column_words import days_words, declared_words, largest_levels, percent
 from cloister.report._figures import count_bar, strip
 from cloister.report._format import count_of, with_error
@@ -71,16 +72,28 @@ def strip_tables(summary: dict[str, Any], picked: Sequence[int]) -> list[StripTa
 
 def _lead_columns(clusters: Sequence[dict[str, Any]]) -> list[StripColumn]:
     """Return what is said of a cluster as a whole."""
-    return [StripColumn("Rows", "noisy count", _counts(clusters))]
+    columns = [StripColumn("Rows", "noisy count", _counts(clusters))]
+    if any(cluster["stability"] is not None for cluster in clusters):
+        columns.append(StripColumn("Stability", "how often it comes back", [_stability(cluster) for cluster in clusters]))
+    return columns
+
+
+def _stability(cluster: dict[str, Any]) -> Cell:
+    part = cluster["stability"] or 0.0
+    return Cell([Line(stability_words(part), "", Picture("", count_bar(part, 0.0, low=0.0, high=1.0)))])
 
 
 def _counts(clusters: Sequence[dict[str, Any]]) -> list[Cell]:
     ends = [(c["count"] - 2 * c["count_error"], c["count"] + 2 * c["count_error"]) for c in clusters]
     low, high = min(0.0, *(end[0] for end in ends)), max(1.0, *(end[1] for end in ends))
     return [
-        Cell([Line(*with_error(count, error), Picture("", count_bar(count, error, low=low, high=high)))])
-        for count, error in ((cluster["count"], cluster["count_error"]) for cluster in clusters)
+        Cell([Line(*_counted(one), Picture("", count_bar(one["count"], one["count_error"], low=low, high=high)))])
+        for one in clusters
     ]
+
+
+def _counted(cluster: dict[str, Any]) -> tuple[str, str]:
+    return with_error(cluster["count"], cluster["count_error"]) if cluster["stands_out"] else (NONE, "")
 
 
 def _column(column: dict[str, Any], index: int, clusters: Sequence[dict[str, Any]]) -> StripColumn:

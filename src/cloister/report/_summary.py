@@ -66,6 +66,7 @@ def summary(release: Release) -> dict[str, Any]:
         "cells": cells_of(release),
         "profiles": profiles_of(release),
         "clusters": _clusters(release),
+        "errors_are_total": release.errors_are_total,
         "total_count": float(release.cluster_counts.sum()),
         "receipt": _receipt(release.receipt),
         "plane": plane_of_centers(release).to_dict(),
@@ -150,11 +151,14 @@ def _coordinates(release: Release) -> list[dict[str, Any]]:
 
 
 def _clusters(release: Release) -> list[dict[str, Any]]:
+    seen = release.stands_out
     return [
         {
             "label": label,
             "count": float(release.cluster_counts[label]),
             "count_error": float(release.count_errors[label]),
+            "stands_out": bool(seen[label]),
+            "stability": None if release.stability is None else float(release.stability[label]),
             "center": release.cluster_centers[label].tolist(),
             "center_error": release.center_errors[label].tolist(),
             "columns": columns,

@@ -62,7 +62,7 @@ class CommonSynopsis(SynopsisViews):
         """Return what a ``"json"`` or ``"parquet"`` file of the synopsis holds."""
 
     @abstractmethod
-    def _noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
+    def noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
         """Return weighted points that stand for the rows, a few hundred at most."""
 
     def tree(self, *, random_state: int | None = None) -> FloatArray:
@@ -83,7 +83,7 @@ class CommonSynopsis(SynopsisViews):
         -----
         **Privacy.** Post-processing of the synopsis; costs nothing.
         """
-        points = self._noisy_points(_generator("tree", random_state)).filled
+        points = self.noisy_points(_generator("tree", random_state)).filled
         tree = ward_tree(points.points, points.weights / max(points.n_rows, 1.0))
         tree[:, 2] *= self.frame.distance_unit
         return tree
@@ -106,7 +106,7 @@ class CommonSynopsis(SynopsisViews):
         """
         count = validate.integer("Synopsis.loss.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         generator = _generator("loss", random_state)
-        points = self._noisy_points(generator)
+        points = self.noisy_points(generator)
         value = cut_loss(points.filled, points.filled.cut(count, generator=generator, restarts=RESTARTS))
         drawn = [points.resample(generator).filled for _ in range(LOSS_DRAWS)]
         others = [cut_loss(one, one.cut(count, generator=generator, restarts=1)) for one in drawn]
@@ -126,7 +126,7 @@ class CommonSynopsis(SynopsisViews):
         """
         count = validate.integer("Synopsis.silhouette.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         generator = _generator("silhouette", random_state)
-        points = self._noisy_points(generator).filled
+        points = self.noisy_points(generator).filled
         return silhouette(points, points.cut(count, generator=generator, restarts=RESTARTS))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

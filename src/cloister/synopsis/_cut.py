@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import cluster_cells
+from cloister.algorithms import TotalErrors, add_beyond, cluster_cells, cut_loss, judge_solution
+from cloister.domain import FloatArray
 from cloister.exceptions import AccuracyWarning
 from cloister.privacy import Entropy
 from cloister.release import Release, library_versions
-from cloister.synopsis._cells import cell_points, judge_clusters
+from cloister.synopsis._cells import CellClusters, cell_points, judge_clusters
+from cloister.synopsis._coarse import MOST_CELLS
 from cloister.synopsis._common import LARGEST_N_CLUSTERS
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
     points = cell_points(half_widths, weights, sigma=synopsis.sigma, representatives=representatives)
     centers = cluster_cells(points, mass, count, generator, restarts=restarts, half_widths=half_widths)
     found = judge_clusters(points, mass, centers, sigma=synopsis.sigma)
+    total = _total_errors(synopsis, found, centers, generator)
     return Release(
         method="GridKMeans",
         parameters={
@@ -44,9 +47,12 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
             "representatives": representatives,
         },
         cluster_centers=frame.from_unit(centers),
-        center_errors=found.center_errors * frame.scale,
+        center_errors=(found.center_errors if total is None else total.centers) * frame.scale,
         cluster_counts=found.counts,
-        count_errors=found.count_errors,
+        count_errors=found.count_errors if total is None else total.counts,
+        center_noise=None if total is None else found.center_errors * frame.scale,
+        count_noise=None if total is None else found.count_errors,
+        stability=None if total is None else total.stability,
         domain=synopsis.declared or synopsis.domain,
         scaling=synopsis.scaling,
         receipt=synopsis.receipt,
@@ -54,6 +60,27 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
         cells=synopsis.column_cells,
         steps=synopsis.steps,
         versions=synopsis.versions or library_versions(),
+    )
+
+
+def _total_errors(
+    synopsis: "Synopsis", found: CellClusters, centers: FloatArray, generator: np.random.Generator
+) -> TotalErrors | None:
+    """Return errors with the choice among solutions; None of a grid too large to be drawn again."""
+    if synopsis.noisy_counts.size > MOST_CELLS or len(centers) > synopsis.noisy_counts.size:
+        return None
+    points = synopsis.noisy_points(generator)
+    beyond = judge_solution(points, centers, last=None, generator=generator)
+    mean = np.average(points.points, axis=0, weights=np.maximum(points.weights, 1e-300))[None]
+    hidden = np.full(centers.shape[1], math.sqrt(cut_loss(points, mean) / centers.shape[1]))
+    return add_beyond(
+        found.center_errors,
+        found.counts,
+        found.count_errors,
+        beyond,
+        n_rows=points.n_rows,
+        hidden=hidden,
+        frame=synopsis.frame,
     )
 
 

@@ -353,7 +353,7 @@ class Synopsis(CommonSynopsis):
             problem = repr(error)
         raise ReleaseError(f"load_synopsis: the file is damaged ({problem}). Write it again from the fit.")
 
-    def _noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
+    def noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
         weights = np.maximum(denoise_counts(self.noisy_counts, self._weighting, total=self.n_rows).ravel(), 0.0)
         half_widths = self._half_widths
         return coarse_points(

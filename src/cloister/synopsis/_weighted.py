@@ -283,7 +283,7 @@ class WeightedPoints(CommonSynopsis):
             problem = repr(error)
         raise ReleaseError(f"load_synopsis: the file is damaged ({problem}). Write it again from the fit.")
 
-    def _noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
+    def noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
         return self.noisy
 
     def __repr__(self) -> str:
