@@ -45,20 +45,25 @@ def test_the_yardstick_finds_what_is_plain():
     assert choose_k.best_silhouette(rows) == 3
 
 
-def test_halves_are_told_from_clusters_that_stay_whole():
+def released(centers, stability, counts):
+    return SimpleNamespace(cluster_centers=np.array(centers), stability=np.array(stability), cluster_counts=np.array(counts))
+
+
+def test_pieces_are_told_from_clusters_that_stay_whole():
     centers = np.array([[0.0, 0.0], [10.0, 0.0]])
-    right = SimpleNamespace(cluster_centers=centers + 0.1, stability=np.array([1.0, 0.9]))
-    one_more = SimpleNamespace(
-        cluster_centers=np.array([[-1.0, 0.0], [10.0, 0.0], [1.0, 0.0]]), stability=np.array([0.1, 1.0, 0.2])
-    )
+    right = released(centers + 0.1, [1.0, 0.9], [100.0, 100.0])
+    one_more = released([[-1.0, 0.0], [10.0, 0.0], [1.0, 0.0]], [0.1, 1.0, 0.2], [60.0, 100.0, 40.0])
     stability = choose_k.Stability()
     stability.add(right, one_more, centers)
     assert stability.planted == [1.0, 0.9]
-    assert stability.halves == [0.1, 0.2]
+    assert stability.pieces == [0.1, 0.2]
     assert stability.others == [1.0]
-    lost = SimpleNamespace(cluster_centers=centers[[0, 0]], stability=np.zeros(2))
-    stability.add(lost, one_more, centers)
+    lost = released(centers[[0, 0]], [0.0, 0.0], [50.0, 50.0])
+    nothing = released([[-1.0, 0.0], [10.0, 0.0], [1.0, 0.0]], [0.8, 0.7, 0.0], [99.0, 100.0, -3.0])
+    stability.add(lost, nothing, centers)
     assert stability.planted == [1.0, 0.9]  # a cluster that was not found is not a planted one
+    assert stability.pieces == [0.1, 0.2, 0.0]  # nor is one split by a centre without rows
+    assert stability.others == [1.0, 0.8, 0.7]
 
 
 def test_it_prints_tables_and_bars(capsys, monkeypatch):
@@ -71,7 +76,7 @@ def test_it_prints_tables_and_bars(capsys, monkeypatch):
     for part in (
         "planted k found by PointSynopsis, part of 2 tables",
         choose_k.YARDSTICK,
-        "halves, k one too large",
+        "pieces, k one too large",
         "| 0 | flat | ",
     ):
         assert part in printed
