@@ -59,6 +59,7 @@ def draw_errors(folder: Path) -> None:
         axis.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[], aspect="equal")
         axis.set_title(title, fontsize=10)
         away = np.abs(release.cluster_centers - truth.centers[match(release.cluster_centers, truth.centers)])
+        assert release.center_noise is not None
         within = {"noise": release.center_noise, "total": release.center_errors}
         parts = ", ".join(f"{name} {np.mean(away <= REACH * errors):.2f}" for name, errors in within.items())
         print(f"{title}: coverage {parts}")
