@@ -40,6 +40,15 @@ class Report:
         with (RESULTS / f"{self.name}.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry, default=str) + "\n")
 
+    def head(self, *names: str) -> None:
+        """Begin a Markdown table."""
+        print("\n| " + " | ".join(names) + " |\n|" + "---|" * len(names), flush=True)
+
+    def row(self, *cells: object, **figures: Any) -> None:
+        """Print one row of a Markdown table and keep its figures; numbers have two digits after the point."""
+        texts = [f"{cell:.2f}" if isinstance(cell, float) else str(cell) for cell in cells]
+        self.line("| " + " | ".join(texts) + " |", **figures)
+
     def floor(self, what: str, value: float, *, at_least: float | None = None, at_most: float | None = None) -> None:
         """Compare a figure with its bar."""
         good = (at_least is None or value >= at_least) and (at_most is None or value <= at_most)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of docs/kmeans.md, from a real fit of generated rows: ``python -m benchmarks.pictures docs/images``."""
+"""Pictures of docs/kmeans.md and docs/errors.md, from real fits: ``python -m benchmarks.pictures docs/images [NAMES]``."""
 
 import sys
 from pathlib import Path
@@ -13,10 +13,22 @@ from cloister.algorithms import locate, refine
 
 from ._arrays import Array
 from ._generate import clusters
+from .errors import Table, match, solve
+
+REACH = 1.96  # standard errors to each side
+SHOWN = 2_000  # rows in a picture
+NOISE_COLOUR, TOTAL_COLOUR, TRUE_COLOUR = "#c23b22", "#4a6fa5", "black"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    folder = Path((arguments or sys.argv[1:] or ["."])[0])
+    folder, *names = arguments or sys.argv[1:] or ["."]
+    for name in names or PICTURES:
+        PICTURES[name](Path(folder))
+    return 0
+
+
+def draw_kmeans(folder: Path) -> None:
+    """Draw the stages of one fit."""
     rows = clusters(np.random.default_rng(5), [600, 500, 400, 300, 250, 200, 150, 100], 2)
     seen: dict[str, Any] = {}
     with (
@@ -26,7 +38,47 @@ def main(arguments: list[str] | None = None) -> int:
         model = KMeans(8, epsilon=1.0, bounds=(-1, 1), random_state=1).fit(rows)
     _draw(rows, seen["located"], seen["refined"], reach=2**0.5, path=folder / "kmeans.png")
     print(f"epsilon 1, {len(rows)} rows: loss {-model.score(rows) / len(rows):.4f}, estimated {model.loss_:.4f}")
-    return 0
+
+
+def draw_errors(folder: Path) -> None:
+    """Draw released centres with both kinds of errors beside those of k-means without noise: no clusters, and clusters."""
+    generator = np.random.default_rng(3)
+    blobs = np.array([[0.2, 0.25], [0.75, 0.2], [0.5, 0.55], [0.2, 0.8], [0.8, 0.8]])
+    tables = {
+        "uniform rows: five clusters that could lie elsewhere": generator.uniform(size=(20_000, 2)),
+        "five clusters: all errors are smaller than the marks": generator.normal(
+            blobs[generator.integers(5, size=20_000)], 0.05
+        ),
+    }
+    figure, axes, pyplot = _axes(len(tables), (10.5, 5.6))
+    for axis, (title, rows) in zip(axes, tables.items(), strict=True):
+        table = Table(rows, 5, (0, 1))
+        release = KMeans(5, epsilon=0.5, bounds=table.bounds, random_state=4).fit(rows).release_
+        truth = solve(table, release)
+        _draw_bars(axis, rows, release, truth.centers)
+        axis.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[], aspect="equal")
+        axis.set_title(title, fontsize=10)
+        away = np.abs(release.cluster_centers - truth.centers[match(release.cluster_centers, truth.centers)])
+        assert release.center_noise is not None
+        within = {"noise": release.center_noise, "total": release.center_errors}
+        parts = ", ".join(f"{name} {np.mean(away <= REACH * errors):.2f}" for name, errors in within.items())
+        print(f"{title}: coverage {parts}")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=3, frameon=False, fontsize=9)
+    figure.tight_layout(rect=(0, 0.06, 1, 0.97))
+    _save(figure, pyplot, folder / "errors.png")
+
+
+def _draw_bars(axis: Any, rows: Array, release: Any, truth: Array) -> None:
+    x, y = release.cluster_centers.T
+    axis.scatter(*rows[:SHOWN].T, s=2, color="0.85", linewidths=0)
+    for errors, colour, width, name in (
+        (release.center_errors, TOTAL_COLOUR, 1.6, "released centre, total error (95 %)"),
+        (release.center_noise, NOISE_COLOUR, 3.0, "noise alone (95 %)"),
+    ):
+        across, along = REACH * errors.T
+        axis.errorbar(x, y, along, across, fmt="none", ecolor=colour, elinewidth=width, label=name)
+    axis.scatter(*truth.T, s=60, color=TRUE_COLOUR, marker="x", zorder=4, label="k-means without noise")
 
 
 def _keep(seen: dict[str, Any], name: str, value: Any) -> Any:
@@ -35,12 +87,7 @@ def _keep(seen: dict[str, Any], name: str, value: Any) -> Any:
 
 
 def _draw(rows: Array, located: Any, refined: Any, *, reach: float, path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 4, figsize=(13, 3.9), sharex=True, sharey=True, dpi=110)
+    figure, axes, pyplot = _axes(4, (13, 3.9))
     votes = np.maximum(located.votes.value, 0.0)
     axes[0].scatter(*(reach * located.candidates.T), s=0.4 * votes, color="0.35", linewidths=0)
     axes[0].set_title("the last votes: area is the noisy count", fontsize=9)
@@ -57,9 +104,26 @@ def _draw(rows: Array, located: Any, refined: Any, *, reach: float, path: Path) 
         axis.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), xticks=[], yticks=[], aspect="equal")
     figure.text(0.5, 0.02, "The grey rows are drawn for the reader; the algorithm never sees them.", ha="center", fontsize=8)
     figure.tight_layout(rect=(0, 0.05, 1, 0.96))
+    _save(figure, pyplot, path)
+
+
+def _axes(count: int, size: tuple[float, float]) -> tuple[Any, Any, Any]:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, count, figsize=size, sharex=True, sharey=True, dpi=110)
+    return figure, axes, pyplot
+
+
+def _save(figure: Any, pyplot: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
     pyplot.close(figure)
+
+
+PICTURES = {"kmeans": draw_kmeans, "errors": draw_errors}
 
 
 if __name__ == "__main__":

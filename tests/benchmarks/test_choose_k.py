@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planted numbers of clusters, and clusters that are split."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from benchmarks._harness import Report
+from scipy.spatial.distance import pdist
+
+from benchmarks import choose_k
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("layout", choose_k.LAYOUTS)
+def test_planted_tables_are_what_they_are_called(layout):
+    tables = [choose_k.planted(4, index, layout) for index in range(choose_k.N_TABLES)]
+    assert np.array_equal(tables[3].rows, choose_k.planted(4, 3, layout).rows)
+    assert {table.n_clusters for table in tables} == set(range(2, 21))
+    for table in tables:
+        n_rows, n_features = table.rows.shape
+        assert n_rows in choose_k.ROWS
+        assert n_features in choose_k.COLUMNS
+        nearest = pdist(table.centers).min()
+        assert nearest >= choose_k.APART[0]
+        assert layout == "box" or nearest <= choose_k.APART[1]
+        assert f"{n_rows:,} x {n_features}, nearest {nearest:.1f} apart" in table.words
+        owners = choose_k.nearest(table.rows, table.centers)
+        assert len(set(owners)) == table.n_clusters
+
+
+@pytest.mark.parametrize("name", choose_k.WITHOUT)
+def test_tables_without_clusters_have_at_least_ten_thousand_rows(name):
+    rows = choose_k.WITHOUT[name](np.random.default_rng(0))
+    assert len(rows) >= 10_000
+    assert np.isfinite(rows).all()
+
+
+def test_the_yardstick_finds_what_is_plain():
+    rows = np.random.default_rng(0).normal(np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 100, axis=0))
+    assert choose_k.best_silhouette(rows) == 3
+
+
+def released(centers, stability, counts):
+    return SimpleNamespace(cluster_centers=np.array(centers), stability=np.array(stability), cluster_counts=np.array(counts))
+
+
+def test_pieces_are_told_from_clusters_that_stay_whole():
+    centers = np.array([[0.0, 0.0], [10.0, 0.0]])
+    right = released(centers + 0.1, [1.0, 0.9], [100.0, 100.0])
+    one_more = released([[-1.0, 0.0], [10.0, 0.0], [1.0, 0.0]], [0.1, 1.0, 0.2], [60.0, 100.0, 40.0])
+    stability = choose_k.Stability()
+    stability.add(right, one_more, centers)
+    assert stability.planted == [1.0, 0.9]
+    assert stability.pieces == [0.1, 0.2]
+    assert stability.others == [1.0]
+    lost = released(centers[[0, 0]], [0.0, 0.0], [50.0, 50.0])
+    nothing = released([[-1.0, 0.0], [10.0, 0.0], [1.0, 0.0]], [0.8, 0.7, 0.0], [99.0, 100.0, -3.0])
+    stability.add(lost, nothing, centers)
+    assert stability.planted == [1.0, 0.9]  # a cluster that was not found is not a planted one
+    assert stability.pieces == [0.1, 0.2, 0.0]  # nor is one split by a centre without rows
+    assert stability.others == [1.0, 0.8, 0.7]
+
+
+def test_it_prints_tables_and_bars(capsys, monkeypatch):
+    monkeypatch.setattr(choose_k, "WITHOUT", {"flat": lambda generator: generator.uniform(size=(5_000, 2))})
+    monkeypatch.setattr(choose_k, "YARDSTICK_NUMBERS", range(2, 4))
+    code = choose_k.main(["--tables", "2", "--seeds", "0", "--yardstick"])
+    printed = capsys.readouterr().out
+    assert code == int("MISS" in printed)
+    assert printed.count("\n| 0 | ") == 3
+    for part in (
+        "planted k found by PointSynopsis, part of 2 tables",
+        choose_k.YARDSTICK,
+        "pieces, k one too large",
+        "| 0 | flat | ",
+    ):
+        assert part in printed
+
+
+def test_clusters_that_are_claimed_where_there_are_none_are_a_miss(monkeypatch):
+    choice = SimpleNamespace(best=3, as_good=(3, 4))
+    monkeypatch.setattr(choose_k, "_choose", lambda *_: (None, {"PointSynopsis": choice, 'KMeans("auto")': choice}))
+    assert all(choose_k._tables_without(Report("choose_k"), [0]))
+    assert choose_k._words(3, (3, 4), 1) == "**3** (4)"
+    assert choose_k._words(3, (), 3) == "3"
