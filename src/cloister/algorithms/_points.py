@@ -46,7 +46,7 @@ class NoisyPoints:
         return project_to_total(self.counts, max(self.n_rows, 1.0))
 
     def filled(self) -> "NoisyPoints":
-        """The points whose weight is above zero: those that the noise does not explain away; at least one."""
+        """Return the points whose weight is above zero: those that the noise does not explain away; at least one."""
         kept = np.flatnonzero(self.weights > 0)
         return self.select(kept if kept.size else np.array([int(np.argmax(self.counts))]))
 
