@@ -147,17 +147,27 @@ def nearest_cell(points: FloatArray, centers: FloatArray) -> IntArray:
 
 
 def choose_number(
-    numbers: Sequence[int], loss: FloatArray, held_out: FloatArray, errors: FloatArray, even: FloatArray, *, inside: float
+    numbers: Sequence[int],
+    loss: FloatArray,
+    held_out: FloatArray,
+    errors: FloatArray,
+    even: FloatArray,
+    *,
+    inside: float = 0.0,
+    within: tuple[float, float] = (0.0, 0.0),
 ) -> KChoice:
-    """Return the choice from the losses of all numbers; `inside` is what is too small to be resolved."""
+    """Return the choice from the losses of all numbers.
+
+    `inside` is what is too small to be resolved. `within` is what is left out of the held-out losses, and of those of evenly
+    spread rows, when the two are compared, because no number of clusters removes it.
+    """
     supported, lowest = numbers[0], held_out[0]
     for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
         if value < lowest - 2 * error:
             supported, lowest = count, value
-    known = (
-        np.maximum(held_out, 0.0) + inside if inside else np.maximum(held_out, errors)
-    )  # below its error a loss says nothing
-    gains = np.log((even + inside) / known)
+    # Without anything too small to be resolved, a loss below its error says no more than that.
+    known = np.maximum(held_out, 0.0) + inside if inside else np.maximum(held_out - within[0], errors)
+    gains = np.log((even - within[1] + inside) / known)
     top = int(np.argmax(gains))
     slack = max(LEAST_GAIN, float(errors[top] / known[top]))
     elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]

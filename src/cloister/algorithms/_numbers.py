@@ -21,6 +21,7 @@ from cloister.domain import FloatArray
 
 __all__ = ["compare_point_numbers", "cut_loss", "silhouette", "ward_tree"]
 
+LEFT_OUT = 0.9  # of the scatter within points: no number of clusters removes it, and in many columns it would hide all else
 REFERENCES = 2  # tables without clusters
 REFERENCE_ROWS = 50  # per point
 MOST_AXES = 32  # along which they are spread; what lies across these is the same for every number of clusters
@@ -41,7 +42,9 @@ def compare_point_numbers(numbers: Sequence[int], points: NoisyPoints, *, genera
     """
     filled, scatter = points.filled(), points.filled().scatter
     halves = [_split(points, generator) for _ in range(SPLITS)]
-    even = np.mean([_even_losses(numbers, filled, generator) for _ in range(REFERENCES)], axis=0)
+    references = [_even_losses(numbers, filled, generator) for _ in range(REFERENCES)]
+    even_between = np.mean([between for between, _ in references], axis=0)
+    even_within = float(np.mean([within for _, within in references]))
     table = []
     for count in numbers:
         judged = [
@@ -52,7 +55,8 @@ def compare_point_numbers(numbers: Sequence[int], points: NoisyPoints, *, genera
         loss = cut_loss(filled, filled.cut(count, generator=generator, restarts=RESTARTS))
         table.append([loss, held_out + scatter, noise / points.n_rows])
     loss, held_out, errors = np.array(table).T
-    return choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), np.exp(even), inside=0.0)
+    left_out = (LEFT_OUT * scatter, LEFT_OUT * even_within)
+    return choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), even_between + even_within, within=left_out)
 
 
 def cut_loss(points: NoisyPoints, centers: FloatArray) -> float:
@@ -114,8 +118,8 @@ def _split(points: NoisyPoints, generator: np.random.Generator) -> tuple[NoisyPo
     return seen, replace(points, counts=points.counts - counts, points=points.points - moves)
 
 
-def _even_losses(numbers: Sequence[int], points: NoisyPoints, generator: np.random.Generator) -> FloatArray:
-    """Return the logarithms of the losses of rows spread evenly along the principal axes, as far as these rows are."""
+def _even_losses(numbers: Sequence[int], points: NoisyPoints, generator: np.random.Generator) -> tuple[FloatArray, float]:
+    """Return the losses, between points and within them, of rows spread evenly along the principal axes as far as these."""
     spreads = _axes(points)
     n_points = len(points.points)
     rows = generator.uniform(-1.0, 1.0, (REFERENCE_ROWS * n_points, min(len(spreads), MOST_AXES)))
@@ -133,9 +137,9 @@ def _even_losses(numbers: Sequence[int], points: NoisyPoints, generator: np.rand
         variances=np.zeros_like(model.cluster_centers_, dtype=np.float64),
         n_rows=float(len(rows)),
     )
-    rest = float(spreads[MOST_AXES:].sum()) + float(model.inertia_) / len(rows)
+    within = float(spreads[MOST_AXES:].sum()) + float(model.inertia_) / len(rows)
     cuts = [flat.cut(count, generator=generator, restarts=FEW_RESTARTS) for count in numbers]
-    return np.log(np.maximum([cut_loss(flat, centers) + rest for centers in cuts], 1e-300))
+    return np.maximum([cut_loss(flat, centers) for centers in cuts], 1e-300), within
 
 
 def _axes(points: NoisyPoints) -> FloatArray:
