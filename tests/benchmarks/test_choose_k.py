@@ -66,6 +66,7 @@ def test_pieces_are_told_from_clusters_that_stay_whole():
     assert stability.others == [1.0, 0.8, 0.7]
 
 
+@pytest.mark.slow
 def test_it_prints_tables_and_bars(capsys, monkeypatch):
     monkeypatch.setattr(choose_k, "WITHOUT", {"flat": lambda generator: generator.uniform(size=(5_000, 2))})
     monkeypatch.setattr(choose_k, "YARDSTICK_NUMBERS", range(2, 4))

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pictures of the docs can be made again."""
 
+import pytest
+
 from benchmarks import pictures
 
 
+@pytest.mark.slow
 def test_the_picture_of_errors_shows_what_the_page_says(tmp_path, capsys):
     assert pictures.main([str(tmp_path), "errors"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["errors.png"]

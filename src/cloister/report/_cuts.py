@@ -14,7 +14,7 @@ __all__ = ["LARGEST_COMPARED", "Cut", "Cuts", "cuts_of", "flows_between", "most_
 
 MOST_CLUSTERS = 30
 LARGEST_COMPARED = 1 << 14  # cells; comparing numbers of clusters on a larger grid takes long, so it is done on demand
-LARGEST_QUICK = 1 << 9  # cells; on a larger grid fewer numbers are compared
+LARGEST_QUICK = 1 << 6  # cells; on a larger grid fewer numbers are compared
 FEWER_CLUSTERS = 12
 
 

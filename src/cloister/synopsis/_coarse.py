@@ -9,7 +9,7 @@ from cloister.domain import FloatArray
 __all__ = ["MOST_CELLS", "coarse_points"]
 
 MOST_POINTS = 256
-MOST_CELLS = 1 << 18  # beyond it even putting cells together takes long
+MOST_CELLS = 1 << 14  # beyond it even putting cells together takes long
 
 
 def coarse_points(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import TotalErrors, add_beyond, cluster_cells, cut_loss, judge_solution
+from cloister.algorithms import TotalErrors, add_beyond, cluster_cells, cut_loss, judge_solution, squares_to
 from cloister.domain import FloatArray
 from cloister.exceptions import AccuracyWarning
 from cloister.privacy import Entropy
@@ -38,6 +38,7 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
     centers = cluster_cells(points, mass, count, generator, restarts=restarts, half_widths=half_widths)
     found = judge_clusters(points, mass, centers, sigma=synopsis.sigma)
     total = _total_errors(synopsis, found, centers, generator)
+    losses = _losses(synopsis, points, mass, centers, 0.0 if total is None else total.loss)
     return Release(
         method="GridKMeans",
         parameters={
@@ -59,8 +60,25 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
         feature_names=synopsis.feature_names,
         cells=synopsis.column_cells,
         steps=synopsis.steps,
+        details={name: value * frame.distance_unit**2 for name, value in losses.items()},
         versions=synopsis.versions or library_versions(),
     )
+
+
+def _losses(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, centers: FloatArray, choice: float) -> dict[str, float]:
+    """Return the mean squared distance to the centres with its error, and that to the mean; rows spread evenly in a cell."""
+    n_rows, half_widths = max(synopsis.n_rows, 1.0), synopsis.frame.half_widths
+    assert half_widths is not None
+    inside = float(np.sum((half_widths / np.array(synopsis.cells)) ** 2)) / 3
+    weights = mass / max(float(mass.sum()), 1.0)
+    squares = squares_to(points, centers)
+    noise = synopsis.sigma * math.sqrt(float(squares @ squares)) / n_rows
+    around = np.sum((points - weights @ points) ** 2, axis=1)
+    return {
+        "loss": float(weights @ squares) + inside,
+        "loss_error": math.hypot(noise, choice),
+        "loss_of_one_centre": float(weights @ around) + inside,
+    }
 
 
 def _total_errors(
