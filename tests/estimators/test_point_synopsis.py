@@ -2,6 +2,7 @@
 """PointSynopsis, its product, and KMeans that chooses the number of clusters: one fit, every k."""
 
 import json
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from cloister import (
     Number,
     PointSynopsis,
     PureDP,
+    Release,
     Synopsis,
     WeightedPoints,
     load_synopsis,
@@ -269,3 +271,16 @@ def test_intervals_cover_kmeans_without_noise(draw):
         moved = np.abs(release.cluster_centers - exact[linear_sum_assignment(squares)[1]])
         covered.append(np.mean(moved < 1.96 * release.center_errors))
     assert np.mean(covered) > 0.8  # the noise alone would cover a tenth
+
+
+def test_total_errors_are_computed_when_the_release_is_read(rows):
+    model = KMeans(4, epsilon=1.0, bounds=(-12, 12), random_state=0).fit(rows)
+    draft = vars(model)["release_"]
+    assert not isinstance(draft, Release)
+    again = pickle.loads(pickle.dumps(model))
+    release = model.release_
+    assert isinstance(release, Release)
+    assert model.release_ is release is vars(model)["release_"]
+    assert release.errors_are_total
+    assert again.release_.to_dict() == release.to_dict() == draft.complete().to_dict()
+    assert not hasattr(KMeans(4), "release_")

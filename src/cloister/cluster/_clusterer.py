@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description, read_columns, read_share
+from cloister.cluster._draft import Later, ReleaseDraft
 from cloister.cluster._first import FirstSteps
 from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
@@ -32,6 +33,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     describe: float = 0.0
     describe_columns: Any = None
 
+    release_ = Later()
     labels_ = RowLevel()  # exists because scikit-learn asks for it; what is about single rows is never shown or stored
 
     _attributes: ClassVar[tuple[str, ...]] = (
@@ -73,18 +75,14 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         return self
 
     def _store(self, fit: PrivateFit) -> None:
-        outcome, frame, total = fit.outcome, fit.frame, fit.outcome.total
-        noise = frame.errors_from_unit(outcome.center_errors, outcome.centers)
+        outcome, frame = fit.outcome, fit.frame
         release = Release(
             method=type(self).__name__,
             parameters=self._public_parameters(),
             cluster_centers=frame.from_unit(outcome.centers),
-            center_errors=noise if total is None else frame.errors_from_unit(total.centers, outcome.centers),
+            center_errors=frame.errors_from_unit(outcome.center_errors, outcome.centers),
             cluster_counts=outcome.counts,
-            count_errors=outcome.count_errors if total is None else total.counts,
-            center_noise=None if total is None else noise,
-            count_noise=None if total is None else outcome.count_errors,
-            stability=None if total is None else total.stability,
+            count_errors=outcome.count_errors,
             domain=frame.domain,
             scaling=fit.scaling,
             receipt=fit.receipt,
@@ -96,6 +94,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             versions=library_versions(),
         )
         self._publish(release, n_rounds=outcome.n_rounds)
+        if outcome.unjudged is not None:
+            self.release_ = ReleaseDraft(release, outcome, frame)
 
     # -- describing the clusters -----------------------------------------------------------------------------------------
 

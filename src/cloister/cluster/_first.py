@@ -257,9 +257,7 @@ def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outc
     lowest = np.where(np.broadcast_to(_no_interval(ready.domain), frame.n_raw)[list(ready.filled)], 0.0, -np.inf)
     question = NearestMissing(points=frame.clip_unit(outcome.centers), frame=frame, columns=ready.filled, lowest=lowest)
     answer = ask(question, first.cells["clusters"])
-    centers, errors = outcome.centers.copy(), [outcome.center_errors.copy()]
-    if outcome.total is not None:
-        errors.append(outcome.total.centers.copy())
+    centers, errors = outcome.centers.copy(), outcome.center_errors.copy()
     ends = np.cumsum((0, *frame.widths))
     for position, column in enumerate(ready.filled):
         total = float(answer.value[:, position].sum())
@@ -270,10 +268,8 @@ def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outc
         there = 1 - part[:, None]
         centers[:, cut] = (centers[:, cut] - part[:, None] * places[cut]) / there
         moved = part_error[:, None] * (centers[:, cut] - places[cut])  # the place itself is a public point: it adds no error
-        for one in errors:
-            one[:, cut] = np.minimum(np.where(there > FEWEST_PRESENT, np.hypot(one[:, cut], moved) / there, 1.0), 1.0)
-    totals = None if outcome.total is None else replace(outcome.total, centers=errors[1])
-    return replace(outcome, centers=frame.clip_unit(centers), center_errors=errors[0], total=totals)
+        errors[:, cut] = np.where(there > FEWEST_PRESENT, np.hypot(errors[:, cut], moved) / there, 1.0)
+    return replace(outcome, centers=frame.clip_unit(centers), center_errors=np.minimum(errors, 1.0))
 
 
 def _parts(missing: FloatArray, sigma: float, counts: FloatArray, overall: float) -> tuple[FloatArray, FloatArray]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import (
+    LastStep,
     Located,
     Refined,
-    add_beyond,
     locate,
     mean_square,
     project_to_total,
@@ -23,7 +23,7 @@ from cloister.cluster._base import LARGEST_N_CLUSTERS, NO_NOISE, PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready
-from cloister.cluster._kmeans_errors import first_points, judge_refined
+from cloister.cluster._kmeans_errors import Unjudged, first_points
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
@@ -141,8 +141,8 @@ class KMeans(PrivateClusterer):
             self._store_chosen(fit)
         else:
             super()._store(fit)
-        self.n_clusters_ = self.release_.n_clusters
-        self.loss_ = float(self.release_.details["loss"])
+        self.n_clusters_ = len(self.cluster_centers_)
+        self.loss_ = float(vars(self)["release_"].details["loss"])
 
     def _store_chosen(self, fit: PrivateFit) -> None:
         self.synopsis_ = synopsis_of(
@@ -194,19 +194,22 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
     counts = np.concatenate([counts, np.zeros(missing)])
     noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.count_sigma)
     losses = _losses(refined, plan, longest=_most_rows(located, plan))
-    points = first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"])
-    beyond = judge_refined(refined, points, generator=generator)
-    beyond = replace(beyond, count_errors=beyond.count_errors / plan.row_share)  # points were counted in the sample
-    hidden = _hidden(located, plan, frame)
-    total = add_beyond(noise, counts, count_noise, beyond, n_rows=plan.n_rows, hidden=hidden, frame=frame)
-    losses = {**losses, "loss_error": math.hypot(losses["loss_error"], total.loss)}
+    unjudged = Unjudged(
+        points=first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"]),
+        centers=refined.centers,
+        last=LastStep(offsets=refined.last_offsets, errors=refined.errors, errors_before=refined.errors_before),
+        row_share=plan.row_share,
+        n_rows=plan.n_rows,
+        hidden=_hidden(located, plan, frame),
+        seed=int(generator.integers(2**32)),
+    )
     return Outcome(
         centers=np.vstack([centers, centers[again]]),
         center_errors=noise,
         counts=counts,
         count_errors=count_noise,
         n_rounds=len(refined.moves),
-        total=total,
+        unjudged=unjudged,
         decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=frame.distance_unit),
         details={name: value * frame.distance_unit**2 for name, value in losses.items()},
     )

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What KMeans' own answers tell of its errors: points that stand for the rows, and the last step of the centres."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cloister.algorithms import Beyond, LastStep, NoisyPoints, Refined, judge_solution, nearest_of
+from cloister.algorithms import LastStep, NoisyPoints, Refined, TotalErrors, add_beyond, judge_solution, nearest_of
+from cloister.domain import FloatArray, Frame
+from cloister.privacy import Entropy
 
-__all__ = ["first_points", "judge_refined"]
+__all__ = ["Unjudged", "first_points"]
 
 LEAST_SCATTER = 0.05  # of the loss, within the points
 
@@ -35,7 +37,21 @@ def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints
     return replace(found, variances=np.full((n_points, n_features), scatter))
 
 
-def judge_refined(refined: Refined, points: NoisyPoints, *, generator: np.random.Generator) -> Beyond:
-    """Return what adds to the noise of the last round."""
-    last = LastStep(offsets=refined.last_offsets, errors=refined.errors, errors_before=refined.errors_before)
-    return judge_solution(points, refined.centers, last=last, generator=generator)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Unjudged:
+    """What it takes to tell the total errors of a fit: public numbers alone."""
+
+    points: NoisyPoints  # stand for the rows
+    centers: FloatArray  # as the last round left them
+    last: LastStep
+    row_share: float  # part of the rows that the points were counted in
+    n_rows: float
+    hidden: FloatArray  # standard error of a coordinate of a cluster that was not seen
+    seed: int  # for drawing again
+
+    def total(self, noise: FloatArray, counts: FloatArray, count_noise: FloatArray, *, frame: Frame) -> TotalErrors:
+        """Return total errors of k centres with these errors of the noise."""
+        generator = Entropy(self.seed).public_generator()
+        beyond = judge_solution(self.points, self.centers, last=self.last, generator=generator)
+        beyond = replace(beyond, count_errors=beyond.count_errors / self.row_share)
+        return add_beyond(noise, counts, count_noise, beyond, n_rows=self.n_rows, hidden=self.hidden, frame=frame)

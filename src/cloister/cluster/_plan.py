@@ -5,7 +5,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
-from cloister.algorithms import Scatter, TotalErrors
+from cloister.algorithms import Scatter
+from cloister.cluster._kmeans_errors import Unjudged
 from cloister.domain import FloatArray, Relation
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
@@ -99,7 +100,7 @@ class Outcome:
     counts: FloatArray
     count_errors: FloatArray  # of the noise alone
     n_rounds: int
-    total: TotalErrors | None = None  # None: nothing is known beyond the noise
+    unjudged: Unjudged | None = None  # what tells total errors; None: nothing is known beyond the noise
     scatter: Scatter | None = None  # of the rows around their centre; where centres are points of a synopsis
     n_rows: float = 0.0  # public or noisy; of a synopsis
     seed: int = 0  # for what is computed from the outcome, on public numbers
