@@ -72,6 +72,14 @@ def test_a_card_has_counts_centres_errors_and_the_guarantee():
         assert "SEEDED" not in text
 
 
+def test_a_card_has_the_guarantee_whatever_is_said_of_the_data():
+    release = release_by_hand(2)
+    receipt = dataclasses.replace(release.receipt, dataset="patients", purpose="a study")
+    said = dataclasses.replace(release, receipt=receipt)
+    assert "Guarantee: epsilon = 1 (pure)." in repr(said)
+    assert "Guarantee: epsilon = 1 (pure)." in said._repr_html_()
+
+
 def test_the_columns_that_tell_clusters_apart_are_shown():
     centers = np.full((2, 30), 50.0)
     centers[1, [4, 17]] = 90.0
@@ -142,6 +150,12 @@ def test_a_fitted_estimator_shows_parameters_and_its_release(generator):
         assert "SEEDED" in page
         assert "labels_" not in page
     assert model._repr_mimebundle_()["text/plain"] == repr(model)
+
+
+def test_the_release_is_shown_although_nobody_has_read_it_yet(generator):
+    model = KMeans(2, epsilon=3.0, bounds=(0, 1)).fit(generator.random((300, 2)))
+    page = model._published_html()  # an older scikit-learn lists no fitted attributes, and so reads none
+    assert page == model.release_._repr_html_()
 
 
 def test_other_estimators_show_what_they_publish(generator):

@@ -31,6 +31,6 @@ class NotebookPage:
         """Return the card of the release or the synopsis; of what has neither, the guarantee; nothing before the fit."""
         for name in ("release_", "synopsis_"):
             if name in vars(self):
-                return str(vars(self)[name]._repr_html_())
+                return str(getattr(self, name)._repr_html_())  # completes what is computed when it is first read
         receipt = vars(self).get("privacy_receipt_")
         return "" if receipt is None else Card(type(self).__name__, sentences=guarantee_words(receipt)).html()

@@ -21,7 +21,7 @@ SEEDED = "SEEDED: the noise can be drawn again from the seed. Not for publicatio
 
 def guarantee_words(receipt: Receipt) -> list[str]:
     """Return the guarantee in a sentence, and a warning where the noise was drawn from a seed."""
-    return [receipt.explain()[0], *([SEEDED] if receipt.seeded else [])]
+    return [receipt.promise()[0], *([SEEDED] if receipt.seeded else [])]
 
 
 def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
