@@ -11,6 +11,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.base import clone
 
 from cloister import (
+    GDP,
     Category,
     GridSynopsis,
     KMeans,
@@ -284,3 +285,15 @@ def test_total_errors_are_computed_when_the_release_is_read(rows):
     assert release.errors_are_total
     assert again.release_.to_dict() == release.to_dict() == draft.complete().to_dict()
     assert not hasattr(KMeans(4), "release_")
+
+
+@pytest.mark.parametrize(("n_features", "mu"), [(1, 1.4678e-6), (3000, 2.0e-7)])
+def test_a_budget_whose_noise_cannot_be_drawn_is_refused_before_anything_is_spent(n_features, mu, generator):
+    rows, seed = generator.random((20, n_features)), int(generator.integers(2**31))
+    for model in (PointSynopsis(max_clusters=3), KMeans("auto", max_clusters=3)):
+        ledger = Ledger(GDP(mu), neighbours="replace")
+        terms = {"guarantee": GDP(mu), "neighbours": "replace", "n_rows": 10**9, "ledger": ledger}
+        model.set_params(**terms, bounds=(0, 1), n_init=1, random_state=seed)
+        with pytest.raises(ParameterError, match="expected a budget whose noise can be drawn"):
+            model.fit(rows)
+        assert ledger.summary()["accounts"] == []

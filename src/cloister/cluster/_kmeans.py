@@ -29,7 +29,7 @@ from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of, unsigned_receipt
 from cloister.data import Rows
-from cloister.domain import FloatArray, Frame, grid_step
+from cloister.domain import FloatArray, Frame
 from cloister.exceptions import DataError
 from cloister.questions import Ask
 from cloister.release import Release, library_versions
@@ -39,7 +39,6 @@ __all__ = ["KMeans", "find_centers"]
 
 LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
-MAX_NOISE = 2.0**46  # grid steps: a later sum is at most four times as noisy as the mean, and 2**48 can be drawn
 BIN_ERROR = 0.02  # part of the loss that the width of the bins leaves open
 SEEN_BY_DISTANCE = 8.0  # standard deviations of a histogram of distances: from so many rows on it tells how far they lie
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
@@ -111,7 +110,7 @@ class KMeans(PrivateClusterer):
             plan = plan_points(n_rows, frame, request.n_clusters, None, planner=planner)
         else:
             plan = make_plan(n_rows, frame.n_features, request.n_clusters, planner=planner)
-        if plan.locate_steps.origin[0]["sums"].sigma > MAX_NOISE * grid_step(frame.n_features):
+        if not plan.can_be_drawn:
             validate.refuse(self._where("epsilon"), NO_NOISE, str(request.guarantee), remedy="Spend more.")
         self._whole("n_init")
         return plan

@@ -11,7 +11,7 @@ import numpy as np
 from cloister.algorithms import LocateSteps, Round
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, Recipe
 from cloister.cluster._plan import Plan, Planner
-from cloister.domain import Relation
+from cloister.domain import Relation, grid_step
 from cloister.privacy import SMALLEST_SHARE, Cost, Step
 from cloister.questions import (
     DistanceHistogram,
@@ -36,6 +36,7 @@ MOST_SAMPLED = 2.0**26  # numbers in a sample, which is kept in memory
 POINTS_PER_CLUSTER = 2  # of a synopsis
 POINT_SNR = 10.0  # standard deviations of a count's noise, at the whole budget, that a point of average weight stands out by
 FEWEST_POINTS = 4
+MAX_NOISE = 2.0**46  # steps of the mean or of a square: later answers are at most four times as noisy, and 2**48 can be drawn
 SMALLEST_SETTLING = 0.005  # share of a round in which centres settle
 JOINING = "How far rows lie from their centre; then counts and sums of offsets, clipped accordingly"
 SETTLING = "Counts and sums of offsets, clipped by the distances of the round before: k centres settle"
@@ -80,6 +81,14 @@ class KMeansPlan(Plan):
     def n_sampled(self) -> float:
         """About how many rows are asked until the last counts and sums."""
         return self.row_share * self.n_rows
+
+    @property
+    def can_be_drawn(self) -> bool:
+        """Whether the noise of all answers can be drawn, also of the plan for a number of rows that is not known yet."""
+        noise = self.locate_steps.origin[0]["sums"].sigma / grid_step(self.n_features)
+        if self.squares:  # in many columns a square has more steps than a sum
+            noise = max(noise, self.refine_rounds[-1].step["squares"].sigma / _squares(self.n_features).unit)
+        return noise <= MAX_NOISE
 
     def sum_noise(self, share: float) -> float:
         """Return the standard deviation of a coordinate of a sum that gets `share`, per unit of radius."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cloister import validate
+from cloister.cluster._base import NO_NOISE
 from cloister.cluster._declare import estimator
 from cloister.cluster._kmeans import find_centers
 from cloister.cluster._kmeans_plan import KMeansPlan
@@ -80,7 +82,10 @@ class PointSynopsis(ScaledEstimator):
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> KMeansPlan:
         n_points = self._whole_or_auto("n_points", high=MOST_POINTS)
-        return plan_points(n_rows, frame, min(self.max_clusters, MOST_POINTS), n_points, planner=planner)
+        plan = plan_points(n_rows, frame, min(self.max_clusters, MOST_POINTS), n_points, planner=planner)
+        if not plan.can_be_drawn:
+            validate.refuse(self._where("epsilon"), NO_NOISE, str(request.guarantee), remedy="Spend more.")
+        return plan
 
     def _run(self, ask: Ask, plan: KMeansPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
