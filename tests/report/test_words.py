@@ -62,3 +62,20 @@ def test_panels_of_one_column_are_flat(up: float, height: int) -> None:
 def test_a_table_of_strips_knows_whether_a_page_holds_it(n_rows: int, n_lines: int, fits: bool) -> None:
     cell = Cell([Line("1", "", Picture("", ""))] * n_lines)
     assert StripTable("Cluster", ["0"] * n_rows, [StripColumn("x", "", [cell] * n_rows)]).fits_on_a_page == fits
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ((0, 1), "The bounds, the names of the columns"),
+        ({"x0": (0, 1), "x1": "private"}, "The other bounds, the names of the columns"),
+        ({"x0": "private", "x1": "private"}, "The names of the columns"),
+    ],
+)
+def test_only_bounds_that_were_declared_are_said_to_be_public(bounds: object, words: str) -> None:
+    import pandas as pd
+
+    rows = pd.DataFrame([[0.1, 0.1], [0.9, 0.8]] * 500, columns=["x0", "x1"])
+    html = report_html(KMeans(1, epsilon=9.0, bounds=bounds, random_state=0).fit(rows).release_)
+    assert words in " ".join(html.split())
+    assert "the the" not in html

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from cloister.report._format import number, plain_text, share_text
+from cloister.report._format import chance_text, number, plain_text
 
 __all__ = [
     "MAP_WIDTH",
@@ -94,7 +94,7 @@ def guess_meter(chance: float) -> str:
         '<svg class="meter" viewBox="0 0 460 58" role="img" aria-label="Chance of a right guess">'
         '<path class="track" d="M10 30H450"/>'
         f'<path class="reach" d="M10 30H{x:.1f}"/><path class="pin" d="M{x:.1f} 21v18"/>'
-        f'<text class="value" x="{min(max(x, 10), 450):.1f}" y="15" text-anchor="{anchor}">{share_text(chance, 1)}</text>'
+        f'<text class="value" x="{min(max(x, 10), 450):.1f}" y="15" text-anchor="{anchor}">{chance_text(chance)}</text>'
         '<text class="axis" x="10" y="54">50 %: a coin</text>'
         '<text class="axis" x="450" y="54" text-anchor="end">100 %: certainty</text></svg>'
     )

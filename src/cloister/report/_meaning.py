@@ -10,7 +10,7 @@ from typing import Any
 from scipy.special import expit, logit, ndtr
 
 from cloister.privacy import ApproxDP, Receipt
-from cloister.report._format import share_text
+from cloister.report._format import chance_text
 from cloister.report._pages import Table
 from cloister.report._words import unit_of_protection
 
@@ -24,7 +24,7 @@ CHANCES = (0.01, 0.1, 0.5)
 LARGEST_FACTOR = 7.0  # epsilon up to which the factor is written out
 LARGEST_EXAMPLE = 4.0  # epsilon up to which a larger one is shown beside it
 # Of a row that is added or removed, the factor holds for its presence; of one that is replaced, for anything about it.
-GUESSES = {"add-remove": "one particular row is in the table", "replace": "the one row left has a certain property"}
+GUESSES = {"add-remove": "one particular row is in the table", "replace": "the remaining row has a certain property"}
 COMPARE = "Compare these chances, not the epsilons"
 SQUARES = "Costs of fits with Gaussian noise add up by their squares, so the lines need not add up to the total."
 
@@ -91,11 +91,11 @@ def _gaussian_words(meaning: Meaning) -> list[str]:
         "The noise is Gaussian. It has no largest factor: ordinary results change the odds far less than epsilon says, and "
         "only very rare ones change them more. All answers together reveal at most as much as one Gaussian answer with "
         f"mu = {meaning['mu']:.3g} (rho = {meaning['rho']:.3g} in zero-concentrated terms, epsilon = {spent:.4g} at delta = "
-        f"{delta:.3g}), which lets a guess be right in up to {share_text(guess, 1)} of cases."
+        f"{delta:.3g}), which lets a guess be right in up to {chance_text(guess)} of cases."
     )
     beside = (
         f"A pure fit (delta = 0) of the same epsilon may use its factor on every result: "
-        f"{share_text(meaning['pure_guess'], 1)}. That is why a fit with delta can state a larger epsilon than a "
+        f"{chance_text(meaning['pure_guess'])}. That is why a fit with delta can state a larger epsilon than a "
         "pure one and still show a smaller chance. "
         f"{COMPARE}: by this measure, this fit equals a pure one of epsilon = {meaning['equal_pure']:.2g}."
     )
@@ -107,15 +107,15 @@ def _pure_words(meaning: Meaning) -> list[str]:
     noise = (
         "The noise is of the Laplace kind, with delta = 0: the factor holds for every result, and every result may use all of "
         f"it. A single answer with epsilon = {epsilon:.4g} would let a guess be right in up to "
-        f"{share_text(meaning['pure_guess'], 1)} of cases; the answers of this fit together allow "
-        f"{share_text(meaning['best_guess'], 1)}."
+        f"{chance_text(meaning['pure_guess'])} of cases; the answers of this fit together allow "
+        f"{chance_text(meaning['best_guess'])}."
     )
     if epsilon > LARGEST_EXAMPLE:
         return [noise]
     larger = float(ndtr(ApproxDP(2 * epsilon, USUAL_DELTA).gaussian_budget().mu / 2))
     beside = (
         f"Gaussian noise uses its factor on rare results only: at epsilon = {2 * epsilon:.4g} and delta = {USUAL_DELTA:g} a "
-        f"guess would be right in up to {share_text(larger, 1)} of cases. So a fit with delta can state a larger epsilon and "
+        f"guess would be right in up to {chance_text(larger)} of cases. So a fit with delta can state a larger epsilon and "
         "reveal less. "
         f"{COMPARE}."
     )

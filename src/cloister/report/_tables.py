@@ -47,8 +47,15 @@ def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
         "versions": _pair_table("Version", summary["versions"]),
         "shape": SHAPES[summary["domain"]],
         "found": found_words(summary.get("table", ())),
+        "declared": _declared_bounds(summary.get("table", ())),
         "bounds": _bounds_table(summary),
     }
+
+
+def _declared_bounds(table: Sequence[dict[str, Any]]) -> str:
+    """Name the bounds that were declared, as the first of several things; nothing where all were found with noise."""
+    found = [bool(one.get("found")) for one in table]
+    return "" if found and all(found) else "other bounds, the " if any(found) else "bounds, the "
 
 
 def _spent_words(receipt: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from cloister.report._format import count_of, share_text
+from cloister.report._format import chance_text, count_of, share_text
 
 __all__ = ["QUESTIONS", "axis_words", "promise", "released_words", "scaling_words", "unit_of_protection"]
 
@@ -47,7 +47,7 @@ def promise(receipt: dict[str, Any]) -> list[str]:
     guess = (
         f"Suppose someone who knows every other row wants to find out {_secret(receipt['neighbours'])}, and considers both "
         "equally likely before reading this page. Whatever they compute from it, their guess is right with a probability of at "
-        f"most {share_text(chance, 1)}. Without this page it would be 50 %."
+        f"most {chance_text(chance)}. Without this page it would be 50 %."
     )
     free = (
         "Every number got noise of its own, those of empty groups too, and each answer was debited in a ledger before it was "
