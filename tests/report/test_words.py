@@ -9,7 +9,7 @@ from cloister import KMeans
 from cloister.report import report_html
 from cloister.report._figures import step_panels
 from cloister.report._pages import Picture
-from cloister.report._steps import _without_repeats
+from cloister.report._steps import _step_table, _without_repeats
 from cloister.report._strips import Cell, Line, StripColumn, StripTable
 from cloister.report._words import released_words
 
@@ -49,6 +49,17 @@ def test_steps_that_look_the_same_are_drawn_twice_at_most() -> None:
     panels = [{"name": name, "caption": caption, "voted": False} for name, caption in zip(names, captions, strict=True)]
     kept = [panel["name"] for panel in _without_repeats(panels)]
     assert kept == ["round 1", "round 2", "settling 1", "settling 4", "round 3"]
+
+
+def test_steps_with_the_same_figures_share_a_line() -> None:
+    steps = [
+        {"name": f"{kind} {index + 1}", "purpose": "", "answers": 2, "share": 0.1, "figures": {"radius": radius}}
+        for kind, radii in (("round", [4.0, 3.0, 2.0]), ("settling", [2.0] * 3))
+        for index, radius in enumerate(radii)
+    ]
+    rows = [list(row) for row in _step_table(steps).rows]
+    assert [row[0] for row in rows] == ["Round 1", "Round 2", "Round 3", "Settling 1 to 3"]
+    assert rows[-1][2:] == ["6", "30.0 %", "2"]
 
 
 @pytest.mark.parametrize(("up", "height"), [(0.0, 48), (1.0, 200)])

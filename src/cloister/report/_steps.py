@@ -41,7 +41,7 @@ LEGEND_OF_ROUNDS = (
     "first and the last are drawn."
 )
 MOST_PANELS = 16  # of more, the first, the last and some between are drawn
-LONGEST_RUN = 12  # steps of one kind that get a line each
+LONGEST_RUN, LONGEST_ALIKE = 12, 2  # steps of one kind that get a line each; of the same figures
 BARS = ("n_points", "n_kept")  # the figures that one chart holds: the part of the points that was kept
 
 
@@ -167,7 +167,8 @@ def _sentence(words: str) -> str:
 
 
 def _lines(run: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    return [run] if len(run) > LONGEST_RUN else [[step] for step in run]
+    alike = len(run) > LONGEST_ALIKE and all(step["figures"] == run[0]["figures"] for step in run)
+    return [run] if alike or len(run) > LONGEST_RUN else [[step] for step in run]
 
 
 def _name(run: Sequence[dict[str, Any]]) -> str:
