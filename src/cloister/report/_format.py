@@ -23,7 +23,7 @@ def chance_text(chance: float) -> str:
     Examples
     --------
     >>> chance_text(0.5469), chance_text(0.999994), chance_text(1.0)
-    ('54.7 %', '99.9994 %', '100.0 %')
+    ('54.7 %', '99.999 %', '100.0 %')
     """
     decimals = next((places for places in range(1, 9) if f"{100 * chance:.{places}f}" != f"{100:.{places}f}"), 1)
     return share_text(chance, decimals)
