@@ -85,12 +85,13 @@ def say_ratio(ratio: Estimate | None) -> str:
 
 @dataclass(frozen=True)
 class Head:
-    """What stands above a page: its title, a line over it, a few figures, and how it was run."""
+    """What stands above a page: its title, a line over it, a few figures, how it was run, and what it is about."""
 
     title: str
     over: str
     facts: Sequence[tuple[str, str, str]]
     lead: Sequence[str]
+    intro: str = ""
 
 
 def write_page(folder: Path, head: Head, sections: Sequence[Section]) -> tuple[Path, Path]:
@@ -130,7 +131,7 @@ def _check_table(checks: Sequence[Check]) -> Table:
 
 
 def _markdown(head: Head, sections: Sequence[Section]) -> str:
-    parts = [f"# {head.title}", *head.lead]
+    parts = [f"# {head.title}", *([head.intro] if head.intro else []), *head.lead]
     for section in sections:
         parts += [f"## {section.title}", *(_block_markdown(block) for block in _all_blocks(section))]
     return "\n\n".join(parts) + "\n"
@@ -175,6 +176,7 @@ def _html(folder: Path, head: Head, sections: Sequence[Section]) -> str:
         over=head.over,
         facts=head.facts,
         lead=head.lead,
+        intro=head.intro,
         sections=shown,
         rankings=rankings,
         head=None if rankings or not figures else figures[0],

@@ -49,6 +49,13 @@ class Ranking:
         others = ", ".join(self.left_out)
         return f"{words} Not ranked, as they were measured on fewer than half: {others}." if others else words
 
+    @property
+    def caption(self) -> str:
+        """What stands below the picture."""
+        if self.base is None:
+            return self.words
+        return f"{self.words} Bars begin at {self.base:g}{self.unit}, where nothing is lost; the scale is logarithmic."
+
 
 def rank_methods(
     figures: Mapping[tuple[Hashable, str], float],

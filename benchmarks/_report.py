@@ -13,6 +13,8 @@ from .suites import SUITES
 
 __all__ = ["Page", "make_page", "need_matplotlib"]
 
+INTRO = "Every method ran on the same data under the same accounting. Where a paper states a figure, it stands beside ours."
+
 
 @dataclass(frozen=True)
 class Page:
@@ -58,7 +60,7 @@ def _head(results: Results, sections: list[Section]) -> Head:
         facts.append(("Checks", f"{missed:,} missed" if missed else "all met", f"of {len(checks):,}"))
     over = f"Cloister {last.get('versions', {}).get('cloister', '')} · {str(last.get('when', ''))[:10]}"
     title = f"Benchmark: {sections[0].title}" if len(sections) == 1 else "Cloister: benchmark"
-    return Head(title, over, facts, _lead(results))
+    return Head(title, over, facts, _lead(results), INTRO)
 
 
 def _suites_of(results: Results) -> set[str]:

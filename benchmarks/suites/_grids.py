@@ -161,7 +161,7 @@ def _ranking(cells: dict[tuple[str, str], Cell]) -> Ranking | None:
         if method not in LIMITS and (name, LIMIT) in cells
         for epsilon in cell.epsilons
     }
-    what = "Loss over that of k-means without privacy"
+    what = "Loss relative to k-means without privacy"
     return rank_methods(figures, what=what, cases="configurations and epsilons", unit=TIMES, base=1.0)
 
 

@@ -79,7 +79,7 @@ class Table1(Suite):
 def _ranking(board: Board) -> Ranking | None:
     ratios = {key: figure.value / board.limits[key[0]] for key, figure in board.figures.items() if board.limits.get(key[0])}
     ours = {key: ratio for key, ratio in ratios.items() if key[1] in board.methods}
-    return rank_methods(ours, what="Loss over that of k-means without privacy", unit=TIMES, base=1.0)
+    return rank_methods(ours, what="Loss relative to k-means without privacy", unit=TIMES, base=1.0)
 
 
 def _overview(board: Board) -> Table:
@@ -121,8 +121,8 @@ def _wins(board: Board) -> Table:
             cells.append("" if one == two else f"{len(wins)} of {len(pairs)} ({sure})")
         rows.append([one, *cells])
     note = (
-        "Data sets on which the method of the line has the lower area than that of the column, of those both were measured "
-        "on; in brackets, how many of these wins are beyond chance (Welch's test at 5 %, each by itself)."
+        "Data sets on which the method of the row has a lower area than the method of the column, out of those where both were "
+        "measured; in brackets, how many of these wins are significant (Welch's test at 5 %, not corrected for their number)."
     )
     return Table("Wins", ["", *board.methods], rows, note=note)
 
@@ -226,9 +226,7 @@ def _draw_overview(folder: Path, board: Board) -> list[Figure]:
     if not any(marks.values()):
         return []
     draw_marks(folder, "table1-overview", board.data, marks, y="area over the limit")
-    return [
-        Figure("table1-overview", "Area over that of k-means without privacy (best of 10 starts): 1 loses nothing against it.")
-    ]
+    return [Figure("table1-overview", "Area relative to k-means without privacy (best of 10 starts); at 1, nothing is lost.")]
 
 
 def _checks(board: Board) -> list[Check]:

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 
 LONG = "a column with a name that goes on and on"
 PHONE = 390
+PAPER_HEIGHT = 1001  # pixels of an A4 page between its margins
 FEWEST_GLYPHS = 250  # of a printed page that is not nearly empty
 
 
@@ -39,6 +40,10 @@ def make_pages(folder: Path) -> Iterator[Path]:
     for n_columns, n_clusters in ((1, 5), (2, 9), (4, 6), (40, 12), (12, 40)):
         model = KMeans(n_clusters, bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(n_columns, n_clusters)))
         yield write(model, folder / f"{n_columns}-columns-{n_clusters}-clusters.html")
+    described = KMeans(5, bounds=(0, 100), random_state=0, describe=0.3, **stated).fit(frame_of(rows_of(9, 5)))
+    yield write(described, folder / "described.html")
+    nothing = KMeans(3, bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(2, 2)[:3]))
+    yield write(nothing, folder / "three-rows.html")
     synopsis = GridSynopsis(4, bounds=(0, 100), random_state=0, **stated).fit(frame_of(rows_of(2, 4)))
     yield write(synopsis, folder / "synopsis.html")
     for n_columns in (2, 40):
@@ -76,7 +81,7 @@ NAMES_OF_PAGES = (
         "40-columns-12-clusters",
         "12-columns-40-clusters",
     ),
-    *("synopsis", "points-2", "points-40", "source-target"),
+    *("described", "three-rows", "synopsis", "points-2", "points-40", "source-target"),
 )
 every_page = pytest.mark.parametrize("name", NAMES_OF_PAGES)
 
@@ -90,6 +95,15 @@ def test_nothing_is_wider_than_the_screen(tab: Tab, pages: dict[str, Path], name
         && one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 0.5).map(one => one.outerHTML.slice(0, 80))
         """
     assert tab.value(script) == []
+
+
+@every_page
+def test_every_table_has_a_hint_that_it_scrolls(tab: Tab, pages: dict[str, Path], name: str) -> None:
+    tab.show(pages[name], width=PHONE)
+    assert tab.value("[...document.querySelectorAll('table')].every(one => one.closest('.wide')?.querySelector('.hint'))")
+    narrow = """[...document.querySelectorAll('.asked td:first-child, .steps td:nth-child(2)')].filter(one =>
+        one.checkVisibility() && one.getBoundingClientRect().width < 150).length"""
+    assert tab.value(narrow) == 0  # words are not set one below the other
 
 
 @every_page
@@ -131,10 +145,11 @@ def test_no_printed_page_is_nearly_empty_and_no_table_is_torn(tab: Tab, pages: d
     assert min(glyphs[:-1]) > FEWEST_GLYPHS
     tab.show(pages[name], width=680, media="print")
     styles = """[...document.querySelectorAll('table')].map(one => [getComputedStyle(one.tHead).display,
-        getComputedStyle(one.rows[0]).breakInside, one.rows.length, getComputedStyle(one.closest('.wide')).breakInside])"""
-    for head, row, n_rows, whole in tab.value(styles):
+        getComputedStyle(one.rows[0]).breakInside, one.offsetHeight, getComputedStyle(one.closest('.wide')).breakInside])"""
+    for head, row, height, whole in tab.value(styles):
         assert (head, row) == ("table-header-group", "avoid")
-        assert whole == "avoid" or n_rows > 8
+        assert whole == "avoid" if height < 0.75 * PAPER_HEIGHT else height < PAPER_HEIGHT or whole != "avoid"
+    assert not tab.value("document.querySelector('footer').checkVisibility()")  # it would have a page to itself
 
 
 def glyphs_of(pdf: bytes) -> list[int]:

@@ -68,7 +68,7 @@ def test_a_card_has_counts_centres_errors_and_the_guarantee():
     for text in (repr(release), " ".join(Page(release._repr_html_()).words)):
         for words in ("age", "income", "1,200.0 ± 7.0", "none above the noise", "10.00 ± 0.25", "95.00 ± 0.25"):
             assert words in text
-        assert "Guarantee: epsilon = 1 (pure). Adding or removing any one row" in text
+        assert "Guarantee: epsilon = 1 (pure). This limits how much adding or removing any one row" in text
         assert "SEEDED" not in text
 
 

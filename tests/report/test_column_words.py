@@ -82,8 +82,8 @@ def test_page_table_and_json_say_the_same(release: Release, capsys: pytest.Captu
 
 def test_what_was_missing_is_told(release: Release, capsys: pytest.CaptureFixture[str]) -> None:
     words = (
-        "Missing or outside the bounds, ± 0.4 %: glucose 15.0 % missing (put at a place of their own); sex 3.0 % outside; "
-        "ward 10.0 % missing and 5.0 % outside (put at a place of their own); smoker 2.0 % missing (put at 50 % yes)."
+        "Missing or outside the bounds, ± 0.4 %: glucose 15.0 % missing (placed at a place of their own); sex 3.0 % outside; "
+        "ward 10.0 % missing and 5.0 % outside (placed at a place of their own); smoker 2.0 % missing (placed at 50 % yes)."
     )
     assert cell_words(cells_of(release)) == words
     assert words in " ".join(printed(release, capsys).split())
@@ -101,7 +101,7 @@ def test_what_was_missing_is_told(release: Release, capsys: pytest.CaptureFixtur
 
 def test_nothing_missing_and_nothing_asked(release: Release, capsys: pytest.CaptureFixture[str]) -> None:
     quiet = dataclasses.replace(release, cells=CellSummary(missing=[0.001] * 6, outside=[0.0] * 6, error=0.004))
-    assert "in no column a part that stands out from the noise (± 0.4 %)" in printed(quiet, capsys)
+    assert "no share that stands out from the noise (± 0.4 %) in any column" in printed(quiet, capsys)
     assert "the middle" in Page(report_html(quiet)).text
     for cells in (None, CellSummary()):
         unasked = dataclasses.replace(release, cells=cells)
@@ -176,5 +176,5 @@ def test_a_synopsis_tells_what_was_missing(generator: np.random.Generator) -> No
     cells = CellSummary(missing=[0.0, 0.3], outside=[0.0, 0.0], error=0.012)
     synopsis = dataclasses.replace(model.synopsis_, column_cells=cells)
     words = cell_words(synopsis_summary(synopsis)["cells_of_columns"])
-    assert words == "Missing or outside the bounds, ± 1 %: x1 30 % missing (put at the middle)."
+    assert words == "Missing or outside the bounds, ± 1 %: x1 30 % missing (placed at the middle)."
     assert words in Page(synopsis_html(synopsis)).text

@@ -25,6 +25,7 @@ from cloister import (
 from cloister.exceptions import ParameterError
 from cloister.privacy import Receipt
 from cloister.report import report_html, summary, synopsis_html
+from cloister.report._format import share_text
 from cloister.report._meaning import comparison_words, factor_words, meaning_of
 
 from .test_render import Page
@@ -46,18 +47,22 @@ def test_epsilon_is_a_factor_on_the_odds(epsilon: float) -> None:
 
 def test_the_factor_in_words() -> None:
     found = meaning_of(fit(epsilon=1.0, delta=0.0).receipt)
-    first, second = factor_words(found, guarantee="", change="adding or removing one row")
+    first, second = factor_words(found, guarantee="", neighbours="add-remove")
     assert first == (
-        "Adding or removing one row changes the odds of whatever is published by a factor of at most e^1 = 2.72, up or down."
+        "Adding or removing one row changes the probability of any published result by a factor of at most e^1 = 2.72, up or "
+        "down."
     )
-    assert "10 % likely (odds of 1 to 9)" in second
-    assert "at most 23 % likely" in second
-    assert "at least 3.9 %" in second
+    assert second == (
+        "So someone who knows every other row and considers it 10 % likely (odds of 1 to 9) that one particular row is in the "
+        "table will, after reading this page, consider it at most 23 % and at least 3.9 % likely."
+    )
 
 
 def test_delta_is_mentioned_where_there_is_one() -> None:
-    words = factor_words(meaning_of(fit(epsilon=1.0).receipt), guarantee="", change="replacing one row")
-    assert "about as rare as delta = 1e-06 may exceed it" in words[0]
+    words = factor_words(meaning_of(fit(epsilon=1.0).receipt), guarantee="", neighbours="replace")
+    assert words[0].startswith("Replacing one row")
+    assert "they add at most delta = 1e-06 to any probability" in words[0]
+    assert words[1].endswith("likely, very rare results aside.")
 
 
 @pytest.mark.parametrize("guarantee", [ZCDP(0.5), GDP(1.0)])
@@ -66,7 +71,9 @@ def test_other_terms_are_converted(guarantee: ZCDP | GDP) -> None:
     assert found["converted"]
     assert found["epsilon"] == guarantee.epsilon_at(1e-6)
     assert found["spent_epsilon"] <= found["epsilon"] * (1 + 1e-6)
-    assert factor_words(found, guarantee=str(guarantee), change="x")[0].startswith(f"{guarantee} amounts to epsilon = ")
+    assert factor_words(found, guarantee=str(guarantee), neighbours="replace")[0].startswith(
+        f"{guarantee} amounts to epsilon = "
+    )
 
 
 def test_a_larger_epsilon_with_delta_shows_a_smaller_chance_than_a_pure_one() -> None:
@@ -78,7 +85,7 @@ def test_a_larger_epsilon_with_delta_shows_a_smaller_chance_than_a_pure_one() ->
     assert gaussian["equal_pure"] < 1.0
     assert math.exp(gaussian["equal_pure"]) / (1 + math.exp(gaussian["equal_pure"])) == pytest.approx(gaussian["best_guess"])
     words = " ".join(comparison_words(gaussian))
-    for figure in (f"{gaussian['best_guess']:.1%}", f"{gaussian['pure_guess']:.1%}", f"mu = {gaussian['mu']:.3g}"):
+    for figure in (*(share_text(gaussian[name], 1) for name in ("best_guess", "pure_guess")), f"mu = {gaussian['mu']:.3g}"):
         assert figure in words
     assert "Laplace" in comparison_words(pure)[0]
     assert "epsilon = 2 and delta = 1e-06" in comparison_words(pure)[1]
@@ -149,7 +156,7 @@ def test_many_columns_without_anything_missing_are_folded() -> None:
     rows = np.random.default_rng(1).uniform(0, 1, (4000, 20))
     rows[:2000, 3] = np.nan
     text = Page(report_html(KMeans(2, epsilon=4.0, bounds=(0, 1), random_state=0).fit(rows).release_)).text
-    assert "The other 19 columns, where nothing stands out of the noise" in text
+    assert "The other 19 columns, where nothing stands out from the noise" in text
 
 
 # -- write_report ----------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def test_a_release_without_profiles_has_no_such_section(plain):
 
 def test_every_column_is_drawn_in_every_cluster_and_in_all_rows(plain):
     html = report_html(described(plain, *people()))
-    section = html[html.index('id="profiles"') : html.index("</section>", html.index('id="profiles"'))]
+    section = html[html.index('id="profiles"') : html.index("</section>", html.index('id="profiles"'))].replace("\u00a0", " ")
     assert section.count('class="histogram"') == 3
     assert section.count('class="outline"') == 2  # not of all rows, which are the outline
     assert section.count('class="share"') == 3 * (3 + 1)
@@ -80,7 +80,7 @@ def test_dates_are_written_as_dates(plain):
     html = report_html(described(plain, ColumnProfile(**days, noisy_counts=counts)))
     assert re.search(r"2020-1\d-\d\d ± \d+ days", html)
     assert "2020-01-01 to 2025-01-01" in html
-    assert "admitted earlier (-" in html
+    assert "admitted earlier (\u2212" in html
     assert "admitted later (+" in html
 
 

@@ -152,7 +152,10 @@ def test_negative_counts_and_no_steps(rows: np.ndarray) -> None:
     odd = dataclasses.replace(release, cluster_counts=np.array([-12.0, -3.0, 0.0]), steps=())
     page = Page(report_html(odd))
     assert "-12" not in page.text
-    assert page.text.count("none above the noise") == 6  # in the map and in the table
+    assert page.text.count("none above the noise") == 7  # in the head, in the map and in the table
+    assert "Nothing stands out from the noise." in page.text
+    radii = set(re.findall(r'class="hollow" [^>]*r="([\d.]+)"', report_html(odd)))
+    assert len(radii) == 1  # a size would say something about a count
     assert page.attributes.count(("class", "hollow")) == 3
     assert "How the centres were found" not in page.text
 

@@ -166,7 +166,7 @@ class Receipt:
         names = Counter(event.question_name for event in self.events)
         questions = ", ".join(f"{times} x {name}" for name, times in names.items())
         return [
-            f"Guarantee: {self.guarantee}. {who.capitalize()} changes the chance of any published result by no more than this.",
+            f"Guarantee: {self.guarantee}. This limits how much {who} can change the probability of any published result.",
             f"Spent: {self.spent.describe(self.guarantee)}, in {len(self.events)} noisy answers ({questions}).",
         ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from cloister.release import Release
 from cloister.report._figures import WHISKER, Chart
+from cloister.report._format import count_of
 from cloister.report._pages import Picture
 
 __all__ = ["ChoiceView", "Curve", "choice_of", "choice_view", "choice_words", "curve_of"]
@@ -75,10 +76,11 @@ def choice_view(choice: dict[str, Any], *, kind: str, at: int | None = None) -> 
     """Return picture and words; `kind` is that of the synopsis, `at` the number that a line marks."""
     curve = curve_of(choice, at=at)
     caption = (
-        "The mean squared distance to the nearest centre, by number of clusters, on a logarithmic axis. Line with rings: on "
-        "the numbers the centres were fitted to. Dots: on a half of the noise that the centres have not seen, with bars of "
-        "1.96 standard errors to each side; clusters made of noise do not help there. Dashed: what the same number of clusters "
-        f"achieves {EVEN[kind]}. Large ring: the best number; smaller rings: numbers that stand out about as well."
+        "The mean squared distance to the nearest centre (the loss), by number of clusters, on a logarithmic axis. Line with "
+        "small circles: on the numbers that the centres were fitted to. Dots: held out, on a half of the noise that the "
+        "centres have not seen, with bars of 1.96 standard errors to each side; clusters made of noise do not help there. "
+        f"Dashed: what the same number of clusters achieves {EVEN[kind]}. Large ring: the best number; smaller rings: numbers "
+        "about as good."
     )
     return ChoiceView(Picture("", curve.svg), curve, caption, _words(choice))
 
@@ -87,12 +89,12 @@ def _words(choice: dict[str, Any]) -> list[str]:
     numbers, best = choice["n_clusters"], choice["best"]
     others = [str(count) for count in choice["as_good"] if count != best]
     found = (
-        f"Further clusters help no more than they would help rows without clusters from {choice['elbow']} on; the noise "
-        f"supports up to {choice['supported']}. Best of {numbers[0]} to {numbers[-1]}: {best}."
+        f"Beyond {count_of(choice['elbow'], 'cluster')}, further ones lower the loss no more than they would for rows without "
+        f"clusters; the noise supports up to {choice['supported']}. Best of {numbers[0]} to {numbers[-1]}: {best}."
     )
     if best == 1:
         return [found, "Nothing speaks for more than one cluster."]
-    good = f"About as good: {', '.join(others)}." if others else "No other number stands out as well."
+    good = f"About as good: {', '.join(others)}." if others else "No other number is about as good."
     return [found, good]
 
 
@@ -101,7 +103,7 @@ def curve_of(choice: dict[str, Any], *, at: int | None = None) -> Curve:
     numbers, best = choice["n_clusters"], choice["best"]
     values = [value for name in ("loss", "held_out", "even") for value in choice[name] if value > 0]
     lowest, largest = min(values, default=1.0) / 1.4, max(values, default=1.0) * 1.4
-    chart = Chart(len(numbers), largest, names=[str(count) for count in numbers], lowest=lowest)
+    chart = Chart(len(numbers), largest, names=[str(count) for count in numbers], lowest=lowest, across="number of clusters")
 
     def line(values: Sequence[float]) -> str:
         return "".join(f"{'L' if index else 'M'}{chart.x(index):.1f} {chart.y(one):.1f}" for index, one in enumerate(values))

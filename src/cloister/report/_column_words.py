@@ -120,12 +120,12 @@ def cell_words(cells: Mapping[str, Any] | None) -> str:
     for one in cells["columns"]:
         parts = [(kind, one[kind]) for kind in ("missing", "outside") if is_noticed(one[kind], cells)]
         words = " and ".join(f"{percent(part, error)[0]} % {kind}" for kind, part in parts)
-        placed = f" (put at {one['placed']})" if parts and parts[0][0] == "missing" else ""
+        placed = f" (placed at {one['placed']})" if parts and parts[0][0] == "missing" else ""
         if parts:
             noticed.append(f"{plain_text(one['name'])} {words}{placed}")
     spread = percent(0.0, error)[1]
     if not noticed:
-        return f"Missing or outside the bounds: in no column a part that stands out from the noise (± {spread} %)."
+        return f"Missing or outside the bounds: no share that stands out from the noise (± {spread} %) in any column."
     return f"Missing or outside the bounds, ± {spread} %: {'; '.join(noticed)}."
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cloister.domain import FloatArray
-from cloister.release import rank_columns
+from cloister.release import rank_columns, stability_words
 from cloister.report._choice import Curve
 from cloister.report._cuts import Cut, Cuts, flows_between
 from cloister.report._dendrogram import Dendrogram, dendrogram_of
@@ -164,7 +164,7 @@ def _cluster(
         "colour": cut.lines[label] % COLOURS,
         "line": cut.lines[label],
         "rows": count_words(cut, label),
-        "stability": "" if release.stability is None else f"{float(release.stability[label]):.2f}",
+        "stability": "" if release.stability is None else stability_words(float(release.stability[label])),
         "cells": [_cell(cut, label, profiles, index, position) for position in range(len(profiles.picked))],
         "from": _flow(before, label),
         "to": _flow(after, label),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from cloister.report._format import number, plain_text
+from cloister.report._format import chance_text, number, plain_text
 
 __all__ = [
     "MAP_WIDTH",
@@ -31,8 +31,8 @@ Point = tuple[float, float]
 WHISKER = 1.96  # standard errors: about 95 %
 MAP_WIDTH = 520.0
 MAP_TALLEST = 0.8  # height over width
-PANEL = 200.0
-CHART_WIDTH, CHART_HEIGHT = 460.0, 150.0
+PANEL, PANEL_FLATTEST, PANEL_MARGINS = 200.0, 48.0, 16.0
+CHART_WIDTH, CHART_HEIGHT, CHART_TITLE = 460.0, 150.0, 18.0
 
 
 def strip(value: float, error: float, *, low: float, high: float, others: Sequence[float] = ()) -> str:
@@ -63,8 +63,8 @@ def step_panels(panels: Sequence[dict[str, Any]]) -> list[str]:
     everything = [point for panel in panels for name in ("candidates", "centers") for point in _points(panel, name)]
     if not everything:
         return []
-    place = _fit_square(everything)
-    return [_panel(panel, place) for panel in panels]
+    place, height = _fit_panel(everything)
+    return [_panel(panel, place, height) for panel in panels]
 
 
 def count_chart(totals: Sequence[float], kept: Sequence[float], label: str) -> str:
@@ -94,7 +94,7 @@ def guess_meter(chance: float) -> str:
         '<svg class="meter" viewBox="0 0 460 58" role="img" aria-label="Chance of a right guess">'
         '<path class="track" d="M10 30H450"/>'
         f'<path class="reach" d="M10 30H{x:.1f}"/><path class="pin" d="M{x:.1f} 21v18"/>'
-        f'<text class="value" x="{min(max(x, 10), 450):.1f}" y="15" text-anchor="{anchor}">{chance:.1%}</text>'
+        f'<text class="value" x="{min(max(x, 10), 450):.1f}" y="15" text-anchor="{anchor}">{chance_text(chance)}</text>'
         '<text class="axis" x="10" y="54">50 %: a coin</text>'
         '<text class="axis" x="450" y="54" text-anchor="end">100 %: certainty</text></svg>'
     )
@@ -132,10 +132,12 @@ def fit_map(points: Sequence[Point], margin: float) -> tuple[_Place, float]:
     return _Place(((left + right) / 2, (bottom + top) / 2), scale, (MAP_WIDTH / 2, height / 2)), height
 
 
-def _fit_square(points: Sequence[Point]) -> _Place:
+def _fit_panel(points: Sequence[Point]) -> tuple[_Place, float]:
+    """Return the map of a plane to a panel that holds all points, and the panel's height: flat where the points are."""
     left, right, bottom, top = _extent(points)
-    scale = (PANEL - 16) / max(right - left, top - bottom, 1e-9)
-    return _Place(((left + right) / 2, (bottom + top) / 2), scale, (PANEL / 2, PANEL / 2))
+    scale = (PANEL - PANEL_MARGINS) / max(right - left, top - bottom, 1e-9)
+    height = max((top - bottom) * scale + PANEL_MARGINS, PANEL_FLATTEST)
+    return _Place(((left + right) / 2, (bottom + top) / 2), scale, (PANEL / 2, height / 2)), height
 
 
 def _extent(points: Sequence[Point]) -> tuple[float, float, float, float]:
@@ -150,12 +152,15 @@ def _points(panel: dict[str, Any], name: str) -> list[Point]:
 class Chart:
     """A small chart with steps, or whatever the names say, along the bottom; logarithmic if it has a lowest value."""
 
-    def __init__(self, n_steps: int, largest: float, *, names: Sequence[str] = (), lowest: float = 0.0) -> None:
+    def __init__(
+        self, n_steps: int, largest: float, *, names: Sequence[str] = (), lowest: float = 0.0, across: str = ""
+    ) -> None:
         self._n = max(n_steps, 1)
         self._names = names or [str(index + 1) for index in range(self._n)]
         self._floor, self._top = lowest, largest if lowest else _nice(largest)
         self._height = CHART_HEIGHT * (1.6 if lowest else 1.0)
         self._left, self._right, self._low, self._high = 52.0, CHART_WIDTH - 6, self._height - 30, 12.0
+        self._across, self._height = across, self._height + (CHART_TITLE if across else 0.0)
 
     @property
     def top(self) -> float:
@@ -198,9 +203,13 @@ class Chart:
             f"{escape(self._names[index])}</text>"
             for index in range(0, self._n, step)
         )
+        title = (
+            f'<text class="title" x="{(self._left + self._right) / 2:.1f}" y="{self._height - 5:g}" text-anchor="middle">'
+            f"{escape(self._across)}</text>"
+        )
         return (
             f'<svg class="chart" viewBox="0 0 {CHART_WIDTH:g} {self._height:g}" role="img" aria-label="{escape(label)}">'
-            f'<path class="rule" d="{grid}"/>{marks}{ticks}{names}</svg>'
+            f'<path class="rule" d="{grid}"/>{marks}{ticks}{names}{title if self._across else ""}</svg>'
         )
 
 
@@ -225,7 +234,7 @@ def _nice(value: float) -> float:
 # -- marks --------------------------------------------------------------------------------------------------------------
 
 
-def _panel(panel: dict[str, Any], place: _Place) -> str:
+def _panel(panel: dict[str, Any], place: _Place, height: float) -> str:
     candidates, centers, votes = _points(panel, "candidates"), _points(panel, "centers"), panel["votes"]
     largest = max([*votes, 1.0])
     silent, voted = [], []
@@ -238,7 +247,7 @@ def _panel(panel: dict[str, Any], place: _Place) -> str:
             silent.append(f"M{x:.1f} {y:.1f}h0")
     crosses = "".join(f"M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8" for x, y in map(place, centers))
     return (
-        f'<svg class="panel" viewBox="0 0 {PANEL:g} {PANEL:g}" role="img" aria-label="{escape(plain_text(panel["name"]))}">'
+        f'<svg class="panel" viewBox="0 0 {PANEL:g} {height:.0f}" role="img" aria-label="{escape(plain_text(panel["name"]))}">'
         f'<path class="silent" d="{"".join(silent)}"/><g class="voted">{"".join(voted)}</g>'
         f'<path class="cross" d="{crosses}"/></svg>'
     )

@@ -17,6 +17,7 @@ from cloister.report._column_words import days_words, percent
 from cloister.report._format import plain_text, with_error
 
 __all__ = [
+    "MINUS",
     "HeatCell",
     "HeatTable",
     "brief_value",

@@ -5,11 +5,11 @@ import math
 from typing import Any
 
 from cloister.release import Release
-from cloister.report._format import count_of, number, with_error
+from cloister.report._format import count_of, number, share_text, with_error
 
 __all__ = ["loss_summary"]
 
-UNITS = {"bounds": "half widths of the bounds", "spread": "spreads of the columns"}
+UNITS = {"bounds": "half the widths of the bounds", "spread": "spreads of the columns"}
 CLEAR = 2.0  # standard errors by which a gain must exceed zero to be reported
 LEAST_GAIN = 0.005  # of the loss of one centre: what is less reads 0 %
 
@@ -38,8 +38,10 @@ def _loss_words(value: float, error: float, single: float, release: Release) -> 
     rounded, spread = with_error(value, error)
     unit = UNITS.get(release.scaling, "the units of the input")
     found = f"Estimated mean squared distance of a row to its centre: {rounded} ± {spread} (distances in {unit})."
-    around = f"Around a single centre it would be about {number(float(f'{single:.3g}'))}"
-    gain, takes = 1 - value / single if single > 0 else 0.0, "takes" if release.n_clusters == 1 else "take"
+    gain = 1 - value / single if single > 0 else 0.0
+    if release.n_clusters == 1:
+        return found
     if single - value < CLEAR * error or gain < LEAST_GAIN:
-        return f"{found} {around}: no gain that stands out from the noise."
-    return f"{found} {around}; {count_of(release.n_clusters, 'centre')} {takes} {gain:.0%} of it away."
+        return f"{found} Compared with a single centre, there is no gain that stands out from the noise."
+    around = f"Around a single centre it would be about {number(float(f'{single:.3g}'))}"
+    return f"{found} {around}; {count_of(release.n_clusters, 'centre')} reduce it by {share_text(gain)}."

@@ -134,7 +134,9 @@ def _circles(points: Sequence[Point], clusters: Sequence[dict[str, Any]], frame:
         )
     largest = max(max(cluster["count"] for cluster in clusters), 1.0)
     crowd = LARGEST * min(1.0, math.sqrt(12 / len(clusters)))
-    shares = [0.0 if alike else math.sqrt(max(cluster["count"], 0.0) / largest) for cluster in clusters]
+    shares = [
+        0.0 if alike or not cluster["stands_out"] else math.sqrt(max(cluster["count"], 0.0) / largest) for cluster in clusters
+    ]
     badges = place_badges(points, [max(SMALLEST, crowd * share) for share in shares], frame)
     return "".join(
         badge_marks(badge, str(one["label"]), kind=_kind(one), title=_title(one))

@@ -10,7 +10,9 @@ from typing import Any
 from scipy.special import expit, logit, ndtr
 
 from cloister.privacy import ApproxDP, Receipt
+from cloister.report._format import chance_text
 from cloister.report._pages import Table
+from cloister.report._words import unit_of_protection
 
 __all__ = ["SQUARES", "chance_table", "comparison_words", "factor_words", "ledger_summary", "ledger_table", "meaning_of"]
 
@@ -21,6 +23,8 @@ LARGEST_CHANCE = 1 - 1e-12
 CHANCES = (0.01, 0.1, 0.5)
 LARGEST_FACTOR = 7.0  # epsilon up to which the factor is written out
 LARGEST_EXAMPLE = 4.0  # epsilon up to which a larger one is shown beside it
+# Of a row that is added or removed, the factor holds for its presence; of one that is replaced, for anything about it.
+GUESSES = {"add-remove": "one particular row is in the table", "replace": "the remaining row has a certain property"}
 COMPARE = "Compare these chances, not the epsilons"
 SQUARES = "Costs of fits with Gaussian noise add up by their squares, so the lines need not add up to the total."
 
@@ -47,20 +51,25 @@ def meaning_of(receipt: Receipt) -> Meaning:
     }
 
 
-def factor_words(meaning: Meaning, *, guarantee: str, change: str) -> list[str]:
-    """Say what epsilon is as a factor on the odds; `change` is what happens to one row."""
+def factor_words(meaning: Meaning, *, guarantee: str, neighbours: str) -> list[str]:
+    """Say what epsilon is as a factor, and what follows for whoever guesses about one row."""
     epsilon, delta = meaning["epsilon"], meaning["delta"]
     size = f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon <= LARGEST_FACTOR else ", more than a thousand")
     start = f"{guarantee} amounts to epsilon = {epsilon:.3g} at delta = {delta:.3g}. " if meaning["converted"] else ""
-    rare = f" Results that are themselves about as rare as delta = {delta:.3g} may exceed it." if delta else ""
+    rare = (
+        f" Very rare results can exceed this factor; together they add at most delta = {delta:.3g} to any probability."
+        if delta
+        else ""
+    )
     before, least, most = meaning["chances"][1]
     factor = (
-        f"{start}{change[:1].upper()}{change[1:]} changes the odds of whatever is published by a factor of at most {size}, up "
-        f"or down.{rare}"
+        f"{start}{unit_of_protection(neighbours).capitalize()} changes the probability of any published result by a "
+        f"factor of at most {size}, up or down.{rare}"
     )
     example = (
-        f"So whoever held something about one person for {_percent(before)} likely (odds of 1 to {1 / before - 1:.0f}) can "
-        f"come to hold it for at most {_percent(most)} likely after reading this page, and for at least {_percent(least)}."
+        f"So someone who knows every other row and considers it {_percent(before)} likely (odds of 1 to {1 / before - 1:.0f}) "
+        f"that {GUESSES[neighbours]} will, after reading this page, consider it at most {_percent(most)} and at least "
+        f"{_percent(least)} likely{', very rare results aside' if delta else ''}."
     )
     return [factor, example]
 
@@ -68,7 +77,7 @@ def factor_words(meaning: Meaning, *, guarantee: str, change: str) -> list[str]:
 def chance_table(meaning: Meaning) -> Table:
     """Return chances before this page was read, and how far it can move them."""
     rows = [[_percent(one) for one in line] for line in meaning["chances"]]
-    return Table(["Held likely before", "At least after", "At most after"], rows, numeric=(0, 1, 2), kind="brief")
+    return Table(["Likely before", "At least after", "At most after"], rows, numeric=(0, 1, 2), kind="brief")
 
 
 def comparison_words(meaning: Meaning) -> list[str]:
@@ -80,14 +89,15 @@ def _gaussian_words(meaning: Meaning) -> list[str]:
     spent, delta, guess = meaning["spent_epsilon"], meaning["delta"], meaning["best_guess"]
     noise = (
         "The noise is Gaussian. It has no largest factor: ordinary results change the odds far less than epsilon says, and "
-        "only results about as rare as delta change them more. All answers together tell as much as one Gaussian answer with "
+        "only very rare ones change them more. All answers together reveal at most as much as one Gaussian answer with "
         f"mu = {meaning['mu']:.3g} (rho = {meaning['rho']:.3g} in zero-concentrated terms, epsilon = {spent:.4g} at delta = "
-        f"{delta:.3g}), which lets a guess be right in up to {guess:.1%} of cases."
+        f"{delta:.3g}), which lets a guess be right in up to {chance_text(guess)} of cases."
     )
     beside = (
-        f"A pure fit (delta = 0) of the same epsilon may use its factor on every result: {meaning['pure_guess']:.1%}. That is "
-        "why a fit with delta can state a larger epsilon than a pure one and still show a smaller chance. "
-        f"{COMPARE}: by them, this fit equals a pure one of epsilon = {meaning['equal_pure']:.2g}."
+        f"A pure fit (delta = 0) of the same epsilon may use its factor on every result: "
+        f"{chance_text(meaning['pure_guess'])}. That is why a fit with delta can state a larger epsilon than a "
+        "pure one and still show a smaller chance. "
+        f"{COMPARE}: by this measure, this fit equals a pure one of epsilon = {meaning['equal_pure']:.2g}."
     )
     return [noise, beside]
 
@@ -96,15 +106,17 @@ def _pure_words(meaning: Meaning) -> list[str]:
     epsilon = meaning["epsilon"]
     noise = (
         "The noise is of the Laplace kind, with delta = 0: the factor holds for every result, and every result may use all of "
-        f"it. A single answer with epsilon = {epsilon:.4g} would let a guess be right in up to {meaning['pure_guess']:.1%} of "
-        f"cases; the answers of this fit together allow {meaning['best_guess']:.1%}."
+        f"it. A single answer with epsilon = {epsilon:.4g} would let a guess be right in up to "
+        f"{chance_text(meaning['pure_guess'])} of cases; the answers of this fit together allow "
+        f"{chance_text(meaning['best_guess'])}."
     )
     if epsilon > LARGEST_EXAMPLE:
         return [noise]
     larger = float(ndtr(ApproxDP(2 * epsilon, USUAL_DELTA).gaussian_budget().mu / 2))
     beside = (
         f"Gaussian noise uses its factor on rare results only: at epsilon = {2 * epsilon:.4g} and delta = {USUAL_DELTA:g} a "
-        f"guess would be right in up to {larger:.1%} of cases. So a fit with delta can state a larger epsilon and tell less. "
+        f"guess would be right in up to {chance_text(larger)} of cases. So a fit with delta can state a larger epsilon and "
+        "reveal less. "
         f"{COMPARE}."
     )
     return [noise, beside]

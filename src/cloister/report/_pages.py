@@ -4,19 +4,21 @@
 Pictures are the only markup that is made elsewhere: SVG of our own, wrapped in :class:`Picture`.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cloister.report._format import count_of, number, plain_text, with_error
+from cloister.report._format import count_of, number, plain_text, share_text, with_error
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 __all__ = ["Picture", "Table", "render_page"]
 
+PER_CENT = re.compile(r"(\d) %")
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -54,13 +56,20 @@ def _environment(folder: Path) -> "Environment":
     loader = FileSystemLoader([folder, TEMPLATES])
     environment = Environment(loader=loader, autoescape=True, finalize=_printable, undefined=StrictUndefined)
     environment.trim_blocks = environment.lstrip_blocks = environment.keep_trailing_newline = True
-    environment.filters |= {"name": plain_text, "number": number, "with": format, "with_error": with_error}
+    environment.filters |= {
+        "name": plain_text,
+        "number": number,
+        "with": format,
+        "with_error": with_error,
+        "percent": share_text,
+    }
     environment.globals |= {"count_of": count_of}
     return environment
 
 
 def _printable(value: object) -> object:
-    """Replace control characters of a value; markup stays as it is."""
+    """Replace control characters of a value, and keep numbers on one line with their per cent; markup stays as it is."""
     if hasattr(value, "__html__"):
         return value
-    return "".join(letter if letter.isprintable() else " " for letter in str(value))
+    text = "".join(letter if letter.isprintable() else " " for letter in str(value))
+    return PER_CENT.sub("\\1\u00a0%", text)

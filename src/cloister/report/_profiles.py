@@ -15,6 +15,7 @@ import numpy as np
 from cloister.domain import iso_date
 from cloister.release import ColumnProfile, Release
 from cloister.report._format import number, with_error
+from cloister.report._heat import MINUS
 from cloister.report._pages import Picture
 
 __all__ = ["ProfileSection", "profile_section", "profiles_of"]
@@ -230,7 +231,7 @@ def _apart(columns: Sequence[dict[str, Any]], place: int) -> str:
             value = pairs[level][0]
             name = one["name"] if one["kind"] == "flag" else f"{one['name']} {one['levels'][level]}"
             share = one["shares"][place][level]
-            found.append((abs(value) / NOTICED_SHARE, f"{name} {_percent(share)} ({100 * value:+.0f} points)"))
+            found.append((abs(value) / NOTICED_SHARE, f"{name} {_percent(share)} ({_plus_minus(100 * value, 0)} points)"))
     words = [text for _, text in sorted(found, key=lambda pair: -pair[0])[:MENTIONED]]
     return ", ".join(words) if words else "no difference above the noise"
 
@@ -239,9 +240,13 @@ def _is_sure(column: dict[str, Any], value: float | None, error: float | None) -
     return value is not None and error is not None and abs(value) > max(SURE * error, _unit(column))
 
 
+def _plus_minus(value: float, decimals: int) -> str:
+    return f"{value:+.{decimals}f}".replace("-", MINUS)
+
+
 def _effect_words(column: dict[str, Any], value: float) -> str:
     lower, higher = ("earlier", "later") if column["kind"] == "date" else ("lower", "higher")
-    return f"{column['name']} {higher if value > 0 else lower} ({value:+.1f} standard deviations)"
+    return f"{column['name']} {higher if value > 0 else lower} ({_plus_minus(value, 1)} standard deviations)"
 
 
 # -- pictures ----------------------------------------------------------------------------------------------------------------

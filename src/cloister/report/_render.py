@@ -6,7 +6,7 @@ from typing import Any
 
 from cloister import validate
 from cloister.files import write_whole
-from cloister.release import Release, error_words
+from cloister.release import NONE, Release, error_words
 from cloister.report._choice import choice_view
 from cloister.report._column_words import cell_words, missing_fact
 from cloister.report._format import count_of, with_error
@@ -20,7 +20,7 @@ from cloister.report._strips import strip_tables
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
 from cloister.report._tables import cell_tables, number_tables, shared_parts
-from cloister.report._words import axis_words
+from cloister.report._words import axis_words, released_words
 from cloister.synopsis import Synopsis, WeightedPoints
 
 __all__ = ["render", "report_html", "write_report"]
@@ -102,6 +102,9 @@ def render(summary: dict[str, Any]) -> str:
         "release.html",
         title=f"{count_of(summary['n_clusters'], 'cluster')} in {count_of(summary['n_columns'], 'column')}",
         summary=summary,
+        released=released_words(summary),
+        has_shares=any(one["type"] in ("category", "flag") for one in summary["table"]),
+        silent=not any(cluster["stands_out"] for cluster in summary["clusters"]),
         facts=_facts(summary),
         map=drawn,
         map_picture=Picture("", drawn.svg),
@@ -125,8 +128,9 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     receipt = summary["receipt"]
     error = sum(cluster["count_error"] ** 2 for cluster in summary["clusters"]) ** 0.5
     total, spread = with_error(summary["total_count"], error)
+    seen = any(cluster["stands_out"] for cluster in summary["clusters"])
     facts = [
-        ("Rows, with noise", total, f"± {spread}"),
+        ("Rows (noisy)", *((total, f"± {spread}") if seen else (NONE, ""))),
         ("Noisy answers", str(len(receipt["events"])), count_of(len(receipt["groups"]), "kind") + " of question"),
     ]
     if "loss" in summary:

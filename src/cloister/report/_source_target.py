@@ -16,7 +16,7 @@ from cloister.release import Release
 from cloister.report._axes import Axis
 from cloister.report._badges import Frame, badge_marks, place_badges
 from cloister.report._figures import MAP_WIDTH, Point, fit_map
-from cloister.report._format import count_of, number, plain_text
+from cloister.report._format import count_of, number, plain_text, share_text
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._plot import Plot
 from cloister.report._steps import course_of
@@ -53,6 +53,7 @@ def source_target_summary(release: Release) -> dict[str, Any]:
         raise ReleaseError("release: its details are damaged. Write it again from the fit.")
     without = f"{number(chosen)} without it; {number(alone)} if the points had been chosen as if there were no source."
     through = f"through {count_of(sources, 'sanitised point')}" if sources else "no part of it stands out from the noise"
+    serves = f"{served:,} of {n_target:,} target points ({share_text(served / n_target)})"
     return {
         "n_target": n_target,
         "rows": rows,
@@ -62,7 +63,7 @@ def source_target_summary(release: Release) -> dict[str, Any]:
         "cost_of_chosen": chosen,
         "cost_alone": alone,
         "words": [
-            f"The source, as sanitised, serves {served:,} of {n_target:,} target points ({served / n_target:.0%}): {through}.",
+            f"The source, as sanitised, serves {serves}: {through}.",
             f"Mean distance of a target point to its nearest centre: {number(cost)} with the sanitised source, {without}",
         ],
     }
@@ -97,7 +98,7 @@ def source_target_html(summary: dict[str, Any]) -> str:
     """Return the page, from what :func:`summary` returned."""
     found, drawn = summary["source_target"], summary["map"]
     picked = sorted(summary["ranking"][:LISTED_COLUMNS])
-    served = f"{found['served_by_source'] / found['n_target']:.0%} of the target, by sanitised points"
+    served = f"{share_text(found['served_by_source'] / found['n_target'])} of the target, by sanitised points"
     return render_page(
         "source_target.html",
         title=f"{count_of(summary['n_clusters'], 'point')} chosen from a public target of {found['n_target']:,}",

@@ -16,7 +16,7 @@ from typing import Any
 from cloister.privacy import FIGURES, StepRecord
 from cloister.release import Release
 from cloister.report._figures import count_chart, line_chart, step_panels
-from cloister.report._format import count_of, number, span_of
+from cloister.report._format import count_of, number, share_text, span_of
 from cloister.report._pages import Picture, Table
 from cloister.report._shares import share_of
 
@@ -36,9 +36,12 @@ LEGEND_OF_VOTES = (
     " Votes: discs by noisy votes, grey points without votes above the noise (at most 150 candidates are drawn), crosses for "
     "the centres chosen from them."
 )
-LEGEND_OF_ROUNDS = " Rounds: discs where centres were before, crosses where they went."
+LEGEND_OF_ROUNDS = (
+    " Rounds: discs where centres were before, crosses where they went. Of rounds alike in kind and number of centres, the "
+    "first and the last are drawn."
+)
 MOST_PANELS = 16  # of more, the first, the last and some between are drawn
-LONGEST_RUN = 12  # steps of one kind that get a line each
+LONGEST_RUN, LONGEST_ALIKE = 12, 2  # steps of one kind that get a line each; of the same figures
 BARS = ("n_points", "n_kept")  # the figures that one chart holds: the part of the points that was kept
 
 
@@ -64,8 +67,15 @@ def panels_of(release: Release) -> list[dict[str, Any]]:
         if "centers" in step.picture and ("candidates" in step.picture or _kind(step.name) not in votes):
             with suppress(AttributeError, KeyError, TypeError, ValueError):
                 panels.append(_panel(step, panels[-1]["centers"] if panels else None))
+    panels = _without_repeats(panels)
     last, most = len(panels) - 1, min(MOST_PANELS, len(panels))
     return [panels[round(index * last / max(most - 1, 1))] for index in range(most)]
+
+
+def _without_repeats(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Keep the first and the last of steps of one kind that keep all their points: the others look the same."""
+    runs = [list(run) for _, run in groupby(panels, key=lambda panel: (_kind(panel["name"]), panel["caption"]))]
+    return [panel for run in runs for panel in (run if run[0]["voted"] or len(run) < 3 else (run[0], run[-1]))]
 
 
 def _panel(step: StepRecord, before: list[list[float]] | None) -> dict[str, Any]:
@@ -134,13 +144,13 @@ def _step_table(steps: Sequence[dict[str, Any]]) -> Table:
             _name(run),
             _sentence(run[0]["purpose"]),
             str(sum(step["answers"] for step in run)),
-            f"{sum(step['share'] for step in run):.1%}",
+            share_text(sum(step["share"] for step in run), 1),
             *(_span([step["figures"][name] for step in run if name in step["figures"]]) for name in figures),
         ]
         for run in runs
     ]
     heads = ["Step", "What for", "Noisy answers", "Share of the cost", *(FIGURES[name] for name in figures)]
-    return Table(heads, rows, numeric=range(2, len(heads)), kind="words")
+    return Table(heads, rows, numeric=range(2, len(heads)), kind="steps")
 
 
 def _kind(name: str) -> str:
@@ -157,7 +167,8 @@ def _sentence(words: str) -> str:
 
 
 def _lines(run: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    return [run] if len(run) > LONGEST_RUN else [[step] for step in run]
+    alike = len(run) > LONGEST_ALIKE and all(step["figures"] == run[0]["figures"] for step in run)
+    return [run] if alike or len(run) > LONGEST_RUN else [[step] for step in run]
 
 
 def _name(run: Sequence[dict[str, Any]]) -> str:

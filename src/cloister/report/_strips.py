@@ -21,6 +21,7 @@ __all__ = ["Cell", "Line", "StripColumn", "StripTable", "share_line", "strip_tab
 
 SIDE_BY_SIDE = 6  # columns of one table
 TICKED_CLUSTERS = 12  # up to so many, every strip also marks the other centres
+PRINTED_LINES = 24  # of one page
 DRAWN_LEVELS = 5  # of a category, those with the largest shares
 
 
@@ -58,6 +59,12 @@ class StripTable:
     corner: str
     labels: Sequence[str]
     columns: Sequence[StripColumn]
+
+    @property
+    def fits_on_a_page(self) -> bool:
+        """Whether it can be printed on one page."""
+        lines = (max(max(len(column.cells[row].lines) for column in self.columns), 1) for row in range(len(self.labels)))
+        return sum(lines) <= PRINTED_LINES
 
 
 def strip_tables(summary: dict[str, Any], picked: Sequence[int]) -> list[StripTable]:

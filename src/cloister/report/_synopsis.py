@@ -4,12 +4,12 @@
 from itertools import combinations
 from typing import Any
 
-from cloister.release import Release
+from cloister.release import Release, error_words
 from cloister.report._choice import ChoiceView, choice_view
 from cloister.report._column_words import cell_words
 from cloister.report._cuts import cuts_of, most_clusters
 from cloister.report._explore import Exploration, explore, page_script
-from cloister.report._format import count_of, plain_text, with_error
+from cloister.report._format import count_of, plain_text, share_text, with_error
 from cloister.report._grids import bars, drawn_cells, heat_map
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._strips import strip_tables
@@ -82,6 +82,7 @@ def synopsis_html(
         script=script,
         digest=digest,
         picture=lambda svg: Picture("", svg),
+        errors=error_words(total=found["errors_are_total"]),
         strips=strip_tables(found, picked),
         n_left=found["n_columns"] - len(picked),
         shared=shared_parts(about),
@@ -111,7 +112,7 @@ def _explored(
 def _title(about: dict[str, Any]) -> str:
     columns = count_of(about["n_columns"], "column")
     if about["kind"] == "points":
-        return f"{count_of(about['n_points'], 'point')} in {columns}"
+        return f"A synopsis of {count_of(about['n_points'], 'point')} in {columns}"
     cells = " \u00d7 ".join(map(str, about["cells"])) if len(about["cells"]) <= 4 else f"{about['n_cells']:,}"
     return f"A grid of {cells} cells in {columns}"
 
@@ -120,7 +121,7 @@ def _facts(about: dict[str, Any]) -> list[tuple[str, str, str]]:
     rows, spread = with_error(about["n_rows"], about["n_rows_error"])
     unit, size = ("cell", "n_cells") if about["kind"] == "grid" else ("point", "n_points")
     return [
-        (f"{unit.capitalize()}s", f"{about[size]:,}", f"{about['full']:.0%} above twice the noise"),
+        (f"{unit.capitalize()}s", f"{about[size]:,}", f"{share_text(about['full'])} above twice the noise"),
         (f"Noise per {unit}", f"± {about['sigma']:.3g}", "rows, standard deviation"),
         ("Rows", rows, "public" if about["n_rows_error"] == 0 else f"± {spread}, noisy"),
     ]

@@ -8,7 +8,7 @@ from typing import Any
 from cloister.privacy import MECHANISMS
 from cloister.report._column_words import column_words, declared_words, found_words, is_noticed
 from cloister.report._figures import guess_meter
-from cloister.report._format import number, span_of
+from cloister.report._format import count_of, number, share_text, span_of
 from cloister.report._meaning import SQUARES, chance_table, comparison_words, factor_words, ledger_table
 from cloister.report._pages import Picture, Table
 from cloister.report._strips import Cell, StripColumn, StripTable, share_line
@@ -31,10 +31,9 @@ def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
     receipt, parameters = summary["receipt"], summary["parameters"]
     return {
         "receipt": receipt,
+        "promised": [receipt["promised"][0], _spent_words(receipt)],
         "promise": promise(receipt),
-        "factor": factor_words(
-            receipt["meaning"], guarantee=receipt["guarantee_text"], change=unit_of_protection(receipt["neighbours"])
-        ),
+        "factor": factor_words(receipt["meaning"], guarantee=receipt["guarantee_text"], neighbours=receipt["neighbours"]),
         "chances": chance_table(receipt["meaning"]),
         "comparison": comparison_words(receipt["meaning"]),
         "ledger": ledger_table(receipt["ledger"]),
@@ -48,8 +47,21 @@ def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
         "versions": _pair_table("Version", summary["versions"]),
         "shape": SHAPES[summary["domain"]],
         "found": found_words(summary.get("table", ())),
+        "declared": _declared_bounds(summary.get("table", ())),
         "bounds": _bounds_table(summary),
     }
+
+
+def _declared_bounds(table: Sequence[dict[str, Any]]) -> str:
+    """Name the bounds that were declared, as the first of several things; nothing where all were found with noise."""
+    found = [bool(one.get("found")) for one in table]
+    return "" if found and all(found) else "other bounds, the " if any(found) else "bounds, the "
+
+
+def _spent_words(receipt: dict[str, Any]) -> str:
+    """Say what was spent; the questions are in a table of their own."""
+    answers, kinds = count_of(len(receipt["events"]), "noisy answer"), count_of(len(receipt["groups"]), "kind")
+    return f"Spent: {receipt['spent']}, in {answers} to {kinds} of question, listed below."
 
 
 def number_tables(summary: dict[str, Any]) -> list[Table]:
@@ -110,12 +122,12 @@ def _group_table(receipt: dict[str, Any]) -> Table:
             MECHANISMS[group["mechanism"]].label,
             span_of(f"{group['standard_deviation']:.4g}", f"{group['largest_standard_deviation']:.4g}"),
             span_of(f"{group['sensitivity']:.4g}", f"{group['largest_sensitivity']:.4g}"),
-            f"{group['share']:.1%}",
+            share_text(group["share"], 1),
         ]
         for group in receipt["groups"]
     ]
     heads = ["Question", "Times", "Numbers each", "Noise", "Standard deviation", "Sensitivity", "Share of the cost"]
-    return Table(heads, rows, numeric=(1, 2, 4, 5, 6), kind="words")
+    return Table(heads, rows, numeric=(1, 2, 4, 5, 6), kind="asked")
 
 
 def _event_table(receipt: dict[str, Any]) -> Table:

@@ -4,7 +4,9 @@
 from collections.abc import Collection
 from typing import Any
 
-__all__ = ["QUESTIONS", "axis_words", "promise", "scaling_words", "unit_of_protection"]
+from cloister.report._format import chance_text, count_of, share_text
+
+__all__ = ["QUESTIONS", "axis_words", "promise", "released_words", "scaling_words", "unit_of_protection"]
 
 QUESTIONS = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
@@ -29,6 +31,8 @@ QUESTIONS = {
     "nearest_missing": "How many values of each column are missing in each cluster",
 }
 
+SHARES = {"category": "for a category the share of each level", "flag": "for a flag the share of yes"}
+
 
 def _secret(neighbours: str) -> str:
     """Say what an observer would like to know."""
@@ -41,16 +45,27 @@ def promise(receipt: dict[str, Any]) -> list[str]:
     """Explain the guarantee: its strength, its unit, and what it does not cover."""
     chance = receipt["best_guess"]
     guess = (
-        f"Suppose someone who knows every other row wants to find out {_secret(receipt['neighbours'])}, and before "
-        "reading this page holds both for equally likely. Whatever they compute from it, their guess is right with a chance "
-        f"of at most {chance:.1%}. Without this page it would be 50 %."
+        f"Suppose someone who knows every other row wants to find out {_secret(receipt['neighbours'])}, and considers both "
+        "equally likely before reading this page. Whatever they compute from it, their guess is right with a probability of at "
+        f"most {chance_text(chance)}. Without this page it would be 50 %."
     )
     free = (
-        "The noise was drawn for every number by itself, also for those of empty groups, and each answer was paid for in a "
-        "ledger before it was computed. Everything on this page is arithmetic on those noisy answers, so it may be copied, "
-        "combined and published without further cost."
+        "Every number got noise of its own, those of empty groups too, and each answer was debited in a ledger before it was "
+        "computed. Everything on this page is computed from those noisy answers, so it may be copied, combined and published "
+        "at no further cost."
     )
     return [guess, free]
+
+
+def released_words(summary: dict[str, Any]) -> str:
+    """Say what the centres of a release are, in words for the columns it has."""
+    centres, kinds = count_of(summary["n_clusters"], "centre"), {one["type"] for one in summary["table"]}
+    shares = [words for kind, words in SHARES.items() if kind in kinds]
+    plain = [f"{kind}s" for kind in ("number", "date") if kind in kinds]
+    parts = [f"{' and '.join(plain)} in their own units", *shares] if plain else shares
+    told = f": {', '.join(parts)}" if shares else ", in the units of the input"
+    each = ", each with a noisy number of rows" if summary["n_clusters"] > 1 else ", with a noisy number of rows"
+    return f"{centres} in {count_of(summary['n_columns'], 'column')}{told}{each}."
 
 
 def unit_of_protection(neighbours: str) -> str:
@@ -62,7 +77,7 @@ def scaling_words(scaling: str, kinds: Collection[str] = ()) -> str:
     """Say how distances were measured; `kinds` are those of the columns."""
     levels = " Two levels of a category lie as far apart as the two ends of a number." if "category" in kinds else ""
     if scaling == "bounds":
-        return f"Distances were measured with every column divided by the width of its bounds.{levels}"
+        return f"Distances were measured with every column divided by half the width of its bounds.{levels}"
     if scaling == "spread":
         apart = " Two levels of a category lie two units apart." if "category" in kinds else ""
         return f"Distances were measured with numbers and dates divided by their spread, which was found with noise.{apart}"
@@ -74,4 +89,4 @@ def axis_words(share: float, loadings: list[list[Any]], *, spread: str = "spread
     if not loadings or share <= 0:
         return "no spread"
     parts = [f"{name} {'up' if weight > 0 else 'down'}" for name, weight in loadings]
-    return f"{', '.join(parts)} ({share:.0%} of the {spread})"
+    return f"{', '.join(parts)} ({share_text(share)} of the {spread})"

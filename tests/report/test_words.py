@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences of the report that depend on what was released, and how pages set them."""
+
+import re
+
+import pytest
+
+from cloister import KMeans
+from cloister.report import report_html
+from cloister.report._figures import step_panels
+from cloister.report._pages import Picture
+from cloister.report._steps import _step_table, _without_repeats
+from cloister.report._strips import Cell, Line, StripColumn, StripTable
+from cloister.report._words import released_words
+
+
+@pytest.mark.parametrize(
+    ("kinds", "n_clusters", "words"),
+    [
+        (["number"], 1, "1 centre in 1 column, in the units of the input, with a noisy number of rows."),
+        (["number", "date"], 3, "3 centres in 2 columns, in the units of the input, each with a noisy number of rows."),
+        (
+            ["date", "flag"],
+            3,
+            "3 centres in 2 columns: dates in their own units, for a flag the share of yes, each with a noisy number of rows.",
+        ),
+        (
+            ["category", "category"],
+            2,
+            "2 centres in 2 columns: for a category the share of each level, each with a noisy number of rows.",
+        ),
+    ],
+)
+def test_only_kinds_of_columns_that_there_are_get_a_word(kinds: list[str], n_clusters: int, words: str) -> None:
+    table = [{"type": kind} for kind in kinds]
+    assert released_words({"n_clusters": n_clusters, "n_columns": len(kinds), "table": table}) == words
+
+
+def test_numbers_stay_on_one_line_with_their_per_cent() -> None:
+    release = KMeans(2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500).release_
+    html = re.sub(r"<style>.*?</style>", "", report_html(release), flags=re.DOTALL)
+    assert re.search(r"at most \d+\.\d\u00a0%", html)
+    assert not re.search(r"\d%", re.sub(r"<svg.*?</svg>", "", html, flags=re.DOTALL))  # one way to write it
+
+
+def test_steps_that_look_the_same_are_drawn_twice_at_most() -> None:
+    names = ["round 1", "round 2", "settling 1", "settling 2", "settling 3", "settling 4", "round 3"]
+    captions = ["5 centres, 4 left", "4 centres, 3 left", *["3 centres"] * 5]
+    panels = [{"name": name, "caption": caption, "voted": False} for name, caption in zip(names, captions, strict=True)]
+    kept = [panel["name"] for panel in _without_repeats(panels)]
+    assert kept == ["round 1", "round 2", "settling 1", "settling 4", "round 3"]
+
+
+def test_steps_with_the_same_figures_share_a_line() -> None:
+    steps = [
+        {"name": f"{kind} {index + 1}", "purpose": "", "answers": 2, "share": 0.1, "figures": {"radius": radius}}
+        for kind, radii in (("round", [4.0, 3.0, 2.0]), ("settling", [2.0] * 3))
+        for index, radius in enumerate(radii)
+    ]
+    rows = [list(row) for row in _step_table(steps).rows]
+    assert [row[0] for row in rows] == ["Round 1", "Round 2", "Round 3", "Settling 1 to 3"]
+    assert rows[-1][2:] == ["6", "30.0 %", "2"]
+
+
+@pytest.mark.parametrize(("up", "height"), [(0.0, 48), (1.0, 200)])
+def test_panels_of_one_column_are_flat(up: float, height: int) -> None:
+    points = [[0.0, 0.0], [1.0, up]]
+    panel = {"name": "round 1", "candidates": points, "votes": [1.0, 1.0], "centers": points}
+    assert f'viewBox="0 0 200 {height}"' in step_panels([panel])[0]
+
+
+@pytest.mark.parametrize(("n_rows", "n_lines", "fits"), [(24, 1, True), (25, 1, False), (6, 4, True), (6, 5, False)])
+def test_a_table_of_strips_knows_whether_a_page_holds_it(n_rows: int, n_lines: int, fits: bool) -> None:
+    cell = Cell([Line("1", "", Picture("", ""))] * n_lines)
+    assert StripTable("Cluster", ["0"] * n_rows, [StripColumn("x", "", [cell] * n_rows)]).fits_on_a_page == fits
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ((0, 1), "The bounds, the names of the columns"),
+        ({"x0": (0, 1), "x1": "private"}, "The other bounds, the names of the columns"),
+        ({"x0": "private", "x1": "private"}, "The names of the columns"),
+    ],
+)
+def test_only_bounds_that_were_declared_are_said_to_be_public(bounds: object, words: str) -> None:
+    import pandas as pd
+
+    rows = pd.DataFrame([[0.1, 0.1], [0.9, 0.8]] * 500, columns=["x0", "x1"])
+    html = report_html(KMeans(1, epsilon=9.0, bounds=bounds, random_state=0).fit(rows).release_)
+    assert words in " ".join(html.split())
+    assert "the the" not in html
