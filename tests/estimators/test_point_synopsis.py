@@ -3,6 +3,7 @@
 
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.base import clone
 
 from cloister import (
+    AccuracyWarning,
     Category,
     GridSynopsis,
     KMeans,
@@ -224,9 +226,42 @@ def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generato
         release = KMeans(n_clusters, epsilon=1.0, bounds=(0, 100), random_state=state).fit(table).release_
         seen.append(release.stands_out.any())
         assert np.median(release.center_errors) > 15
-        assert release.stability is None or not release.stability[~release.stands_out].any()
+        assert not release.stability[~release.stands_out].any()
     assert np.mean(seen) <= 0.25
     assert "none above the noise" in repr(release)
+
+
+@pytest.mark.parametrize("n_rows", [0, 3])
+@pytest.mark.parametrize("estimator", [GridSynopsis, PointSynopsis])
+def test_of_a_synopsis_of_few_rows_nothing_stands_out(n_rows, estimator, generator):
+    table = generator.uniform(0, 100, (n_rows, 2))
+    synopses = [estimator(n_clusters=2, epsilon=0.5, bounds=(0, 100), random_state=state).fit(table) for state in range(16)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # a grid may have a single cell
+        releases = [synopsis.kmeans(2, random_state=0) for synopsis in synopses]
+    assert np.mean([release.stands_out.any() for release in releases]) <= 0.2
+    assert all(release.errors_are_total and not release.stability[~release.stands_out].any() for release in releases)
+    assert min(release.center_errors[~release.stands_out].min(initial=100) for release in releases) > 10
+
+
+@pytest.mark.parametrize("estimator", [GridSynopsis, PointSynopsis])
+def test_the_count_of_a_single_cluster_errs_as_its_error_says(estimator):
+    table, scores = np.full((1000, 2), 50.0), []
+    for state in range(20):
+        release = estimator(epsilon=1.0, bounds=(0, 100), random_state=state).fit(table).kmeans(1, random_state=0)
+        scores.append((release.cluster_counts[0] - 1000) / release.count_noise[0])
+    assert 0.5 < np.sqrt(np.mean(np.square(scores))) < 1.6  # false alarms: less than one in a thousand
+
+
+def test_a_single_cluster_always_comes_back(rows):
+    release = KMeans(1, epsilon=1.0, bounds=(-12, 12), random_state=0).fit(rows).release_
+    assert release.stability.tolist() == [1.0]
+
+
+def test_both_synopses_have_the_same_methods():
+    shared = ("kmeans", "choose_k", "tree", "loss", "silhouette", "sample", "plot", "save", "to_arrow")
+    owners = (GridSynopsis, PointSynopsis, Synopsis, WeightedPoints)
+    assert all(callable(getattr(owner, name)) for owner in owners for name in shared)
 
 
 def test_of_a_thousand_equal_rows_one_cluster_stands_out():

@@ -112,9 +112,9 @@ class PointSynopsis(ScaledEstimator):
         """Compare numbers of clusters; see :meth:`WeightedPoints.choose_k`."""
         return self._fitted().choose_k(n_clusters, **options)
 
-    def tree(self) -> FloatArray:
+    def tree(self, **options: Any) -> FloatArray:
         """Return how points are joined to ever fewer clusters; see :meth:`WeightedPoints.tree`."""
-        return self._fitted().tree()
+        return self._fitted().tree(**options)
 
     def loss(self, n_clusters: int, **options: Any) -> LossEstimate:
         """Return the loss for a number of clusters, with its error; see :meth:`WeightedPoints.loss`."""

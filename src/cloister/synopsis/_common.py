@@ -51,7 +51,7 @@ class CommonSynopsis(SynopsisViews):
         """Cluster what was released."""
 
     @abstractmethod
-    def choose_k(self, n_clusters: Iterable[int] = range(1, 13), *, random_state: int | None = None) -> KChoice:
+    def choose_k(self, n_clusters: Iterable[int] | None = None, *, random_state: int | None = None) -> KChoice:
         """Compare numbers of clusters."""
 
     @abstractmethod
@@ -84,7 +84,7 @@ class CommonSynopsis(SynopsisViews):
         -----
         **Privacy.** Post-processing of the synopsis; costs nothing.
         """
-        points = self.tree_points(random_state=random_state)
+        points = self.noisy_points(_generator("tree", random_state)).filled()
         tree = ward_tree(points.points, points.weights / max(points.n_rows, 1.0))
         tree[:, 2] *= self.frame.distance_unit
         return tree
