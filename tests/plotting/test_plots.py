@@ -4,6 +4,7 @@
 import importlib.util
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -285,6 +286,12 @@ def test_given_axes_are_drawn_on_and_returned(kind):
 def test_other_requests_are_refused(options, match):
     with pytest.raises(ParameterError, match=match):
         release_by_hand(3, 3).plot(**options)
+
+
+def test_a_cluster_that_does_not_stand_out_is_drawn_without_rows():
+    release = replace(release_by_hand(2, 2), cluster_counts=np.array([500.0, 9.0]), count_errors=np.array([8.0, 8.0]))
+    legend = [text.get_text() for text in release.plot().get_legend().get_texts()]
+    assert "no rows above the noise" in legend
 
 
 def test_a_release_draws_the_curve_that_spoke_for_its_number(generator):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cloister import validate
-from cloister.domain import ColumnDomain, Date, Number
+from cloister.domain import ColumnDomain, Date, FloatArray, Number
 from cloister.plotting import plot_curve, plot_map, plot_profiles
 from cloister.release._geometry import plane_of_centers, rank_columns
 from cloister.release._profile import date_of, described_columns
@@ -57,7 +57,7 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
     if picked is None:
         plane = plane_of_centers(release)
         names = [_axis_name(*pair) for pair in zip(plane.shares, plane.loadings, strict=True)]
-        return plot_map(plane.positions, plane.errors, release.cluster_counts, names=names, where=WHERE, ax=ax)
+        return plot_map(plane.positions, plane.errors, _seen_counts(release), names=names, where=WHERE, ax=ax)
     if len(picked) > 2:
         validate.refuse(f"{WHERE}.columns", "one or two columns of a map", picked, remedy="Name two, or leave them out.")
     kinds, names = _date_columns(release), [_label(release, index) for index in picked]
@@ -67,7 +67,12 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
         places, errors = [*places, release.cluster_counts], [*errors, release.count_errors]
         names, dates = [*names, ROWS], [*dates, False]
     stacked, spreads = np.stack(places, axis=1), np.stack(errors, axis=1)
-    return plot_map(stacked, spreads, release.cluster_counts, names=names, dates=dates, where=WHERE, ax=ax)
+    return plot_map(stacked, spreads, _seen_counts(release), names=names, dates=dates, where=WHERE, ax=ax)
+
+
+def _seen_counts(release: "Release") -> FloatArray:
+    """Return the noisy numbers of rows; none of clusters that cannot be told from noise."""
+    return np.where(release.stands_out, release.cluster_counts, 0.0)
 
 
 def _plot_profiles(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
