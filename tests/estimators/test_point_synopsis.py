@@ -14,6 +14,8 @@ from sklearn.base import clone
 from cloister import (
     AccuracyWarning,
     Category,
+    Date,
+    Flag,
     GridSynopsis,
     KMeans,
     Ledger,
@@ -258,8 +260,39 @@ def test_a_single_cluster_always_comes_back(rows):
     assert release.stability.tolist() == [1.0]
 
 
+def test_synthetic_rows_have_the_columns_of_the_table(generator):
+    table = pd.DataFrame(
+        {
+            "age": generator.normal(40, 5, 2000),
+            "ward": generator.choice(["a", "b"], 2000),
+            "smoker": generator.random(2000) < 0.3,
+            "day": pd.Timestamp("2024-03-01") + pd.to_timedelta(generator.integers(0, 60, 2000), unit="D"),
+        }
+    )
+    columns = {"age": (0, 100), "ward": Category(["a", "b"]), "smoker": Flag(), "day": Date("2024-01-01", "2024-12-31")}
+    synopsis = PointSynopsis(epsilon=5.0, bounds=columns, random_state=0).fit(table)
+    drawn = synopsis.sample_table(3000, random_state=1)
+    assert drawn.column_names == list(columns)
+    assert [str(field.type) for field in drawn.schema] == ["double", "string", "bool", "date32[day]"]
+    frame = drawn.to_pandas()
+    assert frame["ward"].value_counts(normalize=True)["a"] == pytest.approx(0.5, abs=0.1)
+    assert frame["smoker"].mean() == pytest.approx(0.3, abs=0.1)
+    assert abs(frame["ward"].eq("a").corr(frame["smoker"])) < 0.15  # levels and flags are drawn on their own
+    labels = synopsis.kmeans(2, random_state=0).predict(frame)
+    assert labels.shape == (3000,)
+    assert np.array_equal(drawn["age"].to_numpy(), synopsis.sample(3000, random_state=1)[:, 0])
+
+
+def test_synthetic_rows_of_a_grid_have_its_columns(generator):
+    table = pd.DataFrame({"age": generator.normal(40, 5, 500), "smoker": generator.random(500) < 0.3})
+    grid = GridSynopsis(epsilon=5.0, bounds={"age": (0, 100), "smoker": Flag()}, random_state=0).fit(table)
+    drawn = grid.sample_table(100, random_state=0)
+    assert [str(field.type) for field in drawn.schema] == ["double", "bool"]
+    assert GridSynopsis(bounds=(0, 1), random_state=0).fit(np.zeros((9, 2))).sample_table(3).column_names == ["x0", "x1"]
+
+
 def test_both_synopses_have_the_same_methods():
-    shared = ("kmeans", "choose_k", "tree", "loss", "silhouette", "sample", "plot", "save", "to_arrow")
+    shared = ("kmeans", "choose_k", "tree", "loss", "silhouette", "sample", "sample_table", "plot", "save", "to_arrow")
     owners = (GridSynopsis, PointSynopsis, Synopsis, WeightedPoints)
     assert all(callable(getattr(owner, name)) for owner in owners for name in shared)
 

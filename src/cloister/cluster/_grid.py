@@ -85,7 +85,8 @@ class _GridEstimator(ScaledEstimator):
         plain = all(type(part) is Interval for part in domain.parts("bounds"))
         if not plain or len({one.weight for one in domain.columns}) > 1 or self.scaling == "spread":
             rule = "numbers, dates and flags of equal weight, as a grid cuts intervals"
-            remedy = 'Leave categories, weights, missing="own" and scaling="spread" out, or use KMeans.'
+            other = "PointSynopsis" if isinstance(self, GridSynopsis) else "KMeans"
+            remedy = f'Leave categories, weights, missing="own" and scaling="spread" out, or use {other}.'
             validate.refuse(self._where("bounds"), rule, "other columns", remedy=remedy)
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:
@@ -233,6 +234,10 @@ class GridSynopsis(_GridEstimator):
     def sample(self, n_rows: int, **options: Any) -> FloatArray:
         """Draw synthetic rows; see :meth:`Synopsis.sample`."""
         return self._fitted().sample(n_rows, **options)
+
+    def sample_table(self, n_rows: int, **options: Any) -> "pa.Table":
+        """Draw synthetic rows with the columns of the original table; see :meth:`Synopsis.sample_table`."""
+        return self._fitted().sample_table(n_rows, **options)
 
     def marginal(self, columns: Sequence[int | str]) -> Synopsis:
         """Return the synopsis of some columns; see :meth:`Synopsis.marginal`."""

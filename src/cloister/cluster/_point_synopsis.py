@@ -128,6 +128,10 @@ class PointSynopsis(ScaledEstimator):
         """Draw synthetic rows; see :meth:`WeightedPoints.sample`."""
         return self._fitted().sample(n_rows, **options)
 
+    def sample_table(self, n_rows: int, **options: Any) -> "pa.Table":
+        """Draw synthetic rows with the columns of the original table; see :meth:`WeightedPoints.sample_table`."""
+        return self._fitted().sample_table(n_rows, **options)
+
     def plot(self, kind: str = "curve", ax: Any = None, **options: Any) -> Any:
         """Draw the synopsis with matplotlib; see :meth:`WeightedPoints.plot`."""
         return self._fitted().plot(kind, ax, **options)

@@ -111,6 +111,11 @@ class Synopsis(CommonSynopsis):
         return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
 
     @property
+    def declared_columns(self) -> ColumnDomain | None:
+        """What the columns are, where this was declared or found with noise."""
+        return self.declared
+
+    @property
     def n_rows(self) -> float:
         """The number of rows, as well as it is known."""
         return max(0.0, float(self.noisy_counts.sum())) if self.total is None else self.total
