@@ -71,6 +71,7 @@ def open_draft(target: Path) -> Iterator[IO[bytes]]:
     try:
         with opened as stream:
             yield stream
-        draft.replace(target)
+        if draft.exists():  # else it took the place before the block ended
+            draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)

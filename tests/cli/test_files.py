@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of every kind and dialect, from the command line: read alike, or refused in one line before anything is spent."""
 
+import errno
 import gzip
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+
+from cloister import load_release
 
 FIT = ("-k", 2, "--epsilon", 5, "--bounds", "größe=0:3,gewicht=0:200", "--seed", 0, "-q", "-o", "-")
 
@@ -74,3 +78,33 @@ def test_an_address_that_cannot_be_opened_is_one_line(refused):
     address = "s3://key:secret@bucket/rows.csv?endpoint_override=x:y&colour=blue"
     result = refused("fit", address, "-k", 2, "--epsilon", 1, "--bounds", "0,1", match="with s3:// cannot be opened")
     assert "secret" not in result.stderr
+
+
+def test_a_file_is_in_its_place_before_anything_is_printed(people, monkeypatch, run):
+    def broken(*arguments: object) -> None:
+        assert (people / "release.json").is_file()
+        assert (people / "report.html").is_file()
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("cloister.cli._print.print_release", broken)
+    options = [option for option in FIT[:-1] if option != "-q"]
+    result = run("fit", people / "plain.csv", *options, people / "release.json", "--report", people / "report.html")
+    assert result.exit_code != 0
+    assert load_release(people / "release.json").n_clusters == 2
+    assert not list(people.glob(".*.draft"))
+
+
+def test_a_terminal_hears_that_the_report_is_written(people, monkeypatch, run):
+    heard = []
+
+    def status(console: object, words: str) -> nullcontext[None]:
+        heard.append(words)
+        return nullcontext()
+
+    monkeypatch.setattr("rich.console.Console.status", status)
+    options = ("-k", 2, "--epsilon", 5, "--bounds", "größe=0:3,gewicht=0:200", "--force", "-o", people / "r.json")
+    report = ("--report", people / "r.html")
+    for terminal, more, expected in ((False, (), []), (True, ("-q",), []), (True, (), ["Writing the report ..."])):
+        monkeypatch.setattr("cloister.cli._product.on_terminal", lambda terminal=terminal: terminal)
+        assert run("fit", people / "plain.csv", *options, *report, *more).exit_code == 0
+        assert heard == expected

@@ -81,7 +81,7 @@ def test_json_is_for_machines(run: Run, table: Path, ledger: Path, tmp_path: Pat
 def test_a_dash_is_standard_output_and_the_summary_goes_elsewhere(run: Run, table: Path) -> None:
     result = run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--output", "-")
     assert json.loads(result.stdout)["format"] == "cloister.release"
-    assert "1 centres" in result.stderr
+    assert "1 centre, " in result.stderr
     html = run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--report", "-", "-q")
     assert html.stdout.startswith("<!doctype html>")
 

@@ -3,6 +3,7 @@
 
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,10 @@ from sklearn.base import clone
 
 from cloister import (
     GDP,
+    AccuracyWarning,
     Category,
+    Date,
+    Flag,
     GridSynopsis,
     KMeans,
     Ledger,
@@ -225,9 +229,73 @@ def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generato
         release = KMeans(n_clusters, epsilon=1.0, bounds=(0, 100), random_state=state).fit(table).release_
         seen.append(release.stands_out.any())
         assert np.median(release.center_errors) > 15
-        assert release.stability is None or not release.stability[~release.stands_out].any()
+        assert not release.stability[~release.stands_out].any()
     assert np.mean(seen) <= 0.25
     assert "none above the noise" in repr(release)
+
+
+@pytest.mark.parametrize("n_rows", [0, 3])
+@pytest.mark.parametrize("estimator", [GridSynopsis, PointSynopsis])
+def test_of_a_synopsis_of_few_rows_nothing_stands_out(n_rows, estimator, generator):
+    table = generator.uniform(0, 100, (n_rows, 2))
+    synopses = [estimator(n_clusters=2, epsilon=0.5, bounds=(0, 100), random_state=state).fit(table) for state in range(16)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # a grid may have a single cell
+        releases = [synopsis.kmeans(2, random_state=0) for synopsis in synopses]
+    assert np.mean([release.stands_out.any() for release in releases]) <= 0.2
+    assert all(release.errors_are_total and not release.stability[~release.stands_out].any() for release in releases)
+    assert min(release.center_errors[~release.stands_out].min(initial=100) for release in releases) > 10
+
+
+@pytest.mark.parametrize("estimator", [GridSynopsis, PointSynopsis])
+def test_the_count_of_a_single_cluster_errs_as_its_error_says(estimator):
+    table, scores = np.full((1000, 2), 50.0), []
+    for state in range(20):
+        release = estimator(epsilon=1.0, bounds=(0, 100), random_state=state).fit(table).kmeans(1, random_state=0)
+        scores.append((release.cluster_counts[0] - 1000) / release.count_noise[0])
+    assert 0.5 < np.sqrt(np.mean(np.square(scores))) < 1.6  # false alarms: less than one in a thousand
+
+
+def test_a_single_cluster_always_comes_back(rows):
+    release = KMeans(1, epsilon=1.0, bounds=(-12, 12), random_state=0).fit(rows).release_
+    assert release.stability.tolist() == [1.0]
+
+
+def test_synthetic_rows_have_the_columns_of_the_table(generator):
+    table = pd.DataFrame(
+        {
+            "age": generator.normal(40, 5, 2000),
+            "ward": generator.choice(["a", "b"], 2000),
+            "smoker": generator.random(2000) < 0.3,
+            "day": pd.Timestamp("2024-03-01") + pd.to_timedelta(generator.integers(0, 60, 2000), unit="D"),
+        }
+    )
+    columns = {"age": (0, 100), "ward": Category(["a", "b"]), "smoker": Flag(), "day": Date("2024-01-01", "2024-12-31")}
+    synopsis = PointSynopsis(epsilon=5.0, bounds=columns, random_state=0).fit(table)
+    drawn = synopsis.sample_table(3000, random_state=1)
+    assert drawn.column_names == list(columns)
+    assert [str(field.type) for field in drawn.schema] == ["double", "string", "bool", "date32[day]"]
+    frame = drawn.to_pandas()
+    assert frame["ward"].value_counts(normalize=True)["a"] == pytest.approx(0.5, abs=0.1)
+    assert frame["smoker"].mean() == pytest.approx(0.3, abs=0.1)
+    assert abs(frame["ward"].eq("a").corr(frame["smoker"])) < 0.15  # levels and flags are drawn on their own
+    labels = synopsis.kmeans(2, random_state=0).predict(frame)
+    assert labels.shape == (3000,)
+    assert np.array_equal(drawn["age"].to_numpy(), synopsis.sample(3000, random_state=1)[:, 0])
+
+
+def test_synthetic_rows_of_a_grid_have_its_columns(generator):
+    table = pd.DataFrame({"age": generator.normal(40, 5, 500), "smoker": generator.random(500) < 0.3})
+    grid = GridSynopsis(epsilon=5.0, bounds={"age": (0, 100), "smoker": Flag()}, random_state=0).fit(table)
+    drawn = grid.sample_table(100, random_state=0)
+    assert [str(field.type) for field in drawn.schema] == ["double", "bool"]
+    assert GridSynopsis(bounds=(0, 1), random_state=0).fit(np.zeros((9, 2))).sample_table(3).column_names == ["x0", "x1"]
+
+
+def test_both_synopses_have_the_same_methods():
+    shared = ("kmeans", "choose_k", "tree", "loss", "silhouette", "sample", "sample_table", "plot", "save", "to_arrow")
+    owners = (GridSynopsis, PointSynopsis, Synopsis, WeightedPoints)
+    assert all(callable(getattr(owner, name)) for owner in owners for name in shared)
 
 
 def test_of_a_thousand_equal_rows_one_cluster_stands_out():

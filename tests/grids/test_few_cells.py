@@ -20,6 +20,14 @@ def test_more_clusters_than_cells_are_warned_of(by_hand):
         by_hand(np.ones((1, 1))).kmeans(2)
 
 
+def test_a_centre_beyond_the_cells_may_be_anywhere(by_hand):
+    with pytest.warns(AccuracyWarning, match="3 clusters of 1 cell"):
+        release = by_hand(np.full((1, 1), 500.0)).kmeans(3, random_state=0)
+    assert release.errors_are_total
+    assert release.stands_out.sum() == 1
+    assert release.center_errors[~release.stands_out].min() > 0.2  # of bounds from 0 to 1
+
+
 def test_as_many_cells_are_enough(by_hand):
     with warnings.catch_warnings():
         warnings.simplefilter("error", AccuracyWarning)

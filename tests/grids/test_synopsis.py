@@ -295,3 +295,10 @@ def test_guarantees_of_both_kinds(fit):
     assert gaussian.receipt.guarantee == ApproxDP(2.0, 1e-6)
     assert {event.mechanism for event in gaussian.receipt.events} == {"rounded_gaussian"}
     assert gaussian.sigma > pure.sigma
+
+
+def test_other_kinds_of_files_are_refused(by_hand):
+    with pytest.raises(ParameterError, match=r"Synopsis\.to_bytes\.kind: expected one of 'json', 'parquet', got 'csv'"):
+        by_hand(np.ones((2, 2))).to_bytes("csv")
+    with pytest.raises(ParameterError, match=r"Synopsis\.tree\.random_state: expected an integer"):
+        by_hand(np.ones((2, 2))).tree(random_state="x")

@@ -4,6 +4,7 @@
 import importlib.util
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.cluster.hierarchy import linkage
 from tests.declared import declared_release
 from tests.releases import release_by_hand
 
-from cloister import GridSynopsis, PointSynopsis
+from cloister import GridSynopsis, KMeans, PointSynopsis
 from cloister.exceptions import ParameterError
 from cloister.plotting import plot_curve, plot_map, plot_profiles, plot_tree
 
@@ -270,7 +271,12 @@ def test_given_axes_are_drawn_on_and_returned(kind):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"kind": "pie"}, r"Release\.plot: expected one of 'map', 'profiles', got 'pie'"),
+        ({"kind": "pie"}, r"Release\.plot: expected one of 'curve', 'map', 'profiles', got 'pie'"),
+        (
+            {"kind": "tree"},
+            r"Release\.plot: expected one of .*, got 'tree'\. Draw it of a synopsis: synopsis\.plot\(\"tree\"\)\.",
+        ),
+        ({"kind": "curve"}, r"Release\.plot\.kind: expected a release whose number .* was chosen, got 'curve'\. Fit KMeans"),
         ({"ax": "here"}, r"Release\.plot\.ax: expected the Axes of matplotlib, or None, got 'here'"),
         ({"columns": ["x9"]}, r"Release\.plot\.columns: expected names of columns, got 'x9'\. The columns are: x0, x1, x2\."),
         ({"columns": [0, 1, 2]}, r"Release\.plot\.columns: expected one or two columns of a map"),
@@ -280,6 +286,20 @@ def test_given_axes_are_drawn_on_and_returned(kind):
 def test_other_requests_are_refused(options, match):
     with pytest.raises(ParameterError, match=match):
         release_by_hand(3, 3).plot(**options)
+
+
+def test_a_cluster_that_does_not_stand_out_is_drawn_without_rows():
+    release = replace(release_by_hand(2, 2), cluster_counts=np.array([500.0, 9.0]), count_errors=np.array([8.0, 8.0]))
+    legend = [text.get_text() for text in release.plot().get_legend().get_texts()]
+    assert "no rows above the noise" in legend
+
+
+def test_a_release_draws_the_curve_that_spoke_for_its_number(generator):
+    rows = generator.normal([[20.0, 20.0], [80.0, 70.0]], 3.0, (1000, 2, 2)).reshape(-1, 2)
+    release = KMeans("auto", max_clusters=5, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows).release_
+    ax = release.plot("curve")
+    assert ax.lines[0].get_xdata().tolist() == [1, 2, 3, 4, 5]
+    assert ax.get_ylabel() == "held-out mean squared distance"
 
 
 def test_other_trees_are_refused(generator):

@@ -67,7 +67,7 @@ def test_numbers_of_a_box_are_told_too(release: Release) -> None:
         "x0": {"type": "number", "value": 30.25, "error": 0.5},
         "x1": {"type": "number", "value": 90.5, "error": 2.0},
     }
-    assert list(plain.to_frame().columns)[3:] == ["x0", "x0_error", "x1", "x1_error"]
+    assert list(plain.to_frame().columns)[3:] == ["stands_out", "x0", "x0_error", "x1", "x1_error"]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_dates_are_days_unless_the_bounds_are_times(low: str, high: str, days: f
 # -- frames --------------------------------------------------------------------------------------------------------------
 
 HEADS = [
-    *("label", "rows", "rows_error", "age", "age_error", "glucose", "glucose_error"),
+    *("label", "rows", "rows_error", "stands_out", "age", "age_error", "glucose", "glucose_error"),
     *("glucose is missing", "glucose is missing_error", "sex=f", "sex=f_error", "sex=m", "sex=m_error"),
     *("ward=north", "ward=north_error", "ward=south", "ward=south_error", "ward=3", "ward=3_error"),
     *("ward=(missing)", "ward=(missing)_error", "smoker", "smoker_error", "admitted", "admitted_error"),

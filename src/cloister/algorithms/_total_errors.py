@@ -41,7 +41,7 @@ def add_beyond(
 
     A cluster that does not stand out of the noise may be anywhere among the rows: `hidden`. Those that stand out hold its rows
     besides their own, one of them for each that does not; which of them is not known. Where the whole table does not stand
-    out, no cluster does.
+    out, no cluster does. Stability is not known only where nothing was drawn of several clusters that stand out.
     """
     missing = len(counts) - len(beyond.count_errors)
     centers = np.hypot(noise, np.concatenate([beyond.center_errors, np.zeros((missing, noise.shape[1]))]))
@@ -49,9 +49,12 @@ def add_beyond(
     n_unseen = int(np.count_nonzero(unseen))
     part = np.where(unseen, 1.0, min(1.0, n_unseen / max(len(unseen) - n_unseen, 1)))
     centers = np.hypot(centers, np.sqrt(part)[:, None] * hidden)
-    stability = None
-    if beyond.stability is not None:
-        stability = np.where(unseen, 0.0, np.concatenate([beyond.stability, np.zeros(missing)]))
+    back = beyond.stability
+    if back is None and len(beyond.count_errors) == 1:
+        back = np.ones(1)  # a single cluster holds all rows, whatever is drawn
+    if back is None and unseen.all():
+        back = np.zeros(len(beyond.count_errors))
+    stability = None if back is None else np.where(unseen, 0.0, np.concatenate([back, np.zeros(missing)]))
     return TotalErrors(
         centers=np.minimum(centers, unknown_errors(frame)),
         counts=np.hypot(count_noise, np.concatenate([beyond.count_errors, np.zeros(missing)])),

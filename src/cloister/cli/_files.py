@@ -34,6 +34,13 @@ class Target:
         self._stream.write(content.encode() if isinstance(content, str) else content)
         self._stream.flush()
 
+    def finish(self) -> None:
+        """Let the draft of a file take its place now, so that nothing that fails later can lose what it holds."""
+        draft = Path(str(getattr(self._stream, "name", "")))
+        if not self.is_standard and draft.suffix == ".draft" and draft.is_file():
+            self._stream.close()
+            draft.replace(self.path)
+
 
 @contextlib.contextmanager
 def open_target(option: str, path: str | None, *, force: bool) -> Iterator[Target | None]:

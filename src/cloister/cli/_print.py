@@ -79,11 +79,12 @@ def print_release(console: "Console", release: "Release") -> None:
         plain_text,
         table_of,
     )
+    from cloister.text import count_of
 
     picked, loss, known = _pick_table(console, release), loss_summary(release), table_of(release)
     declared = any(one["type"] != "number" for one in known)
     units = "in the columns' own words" if declared else "in the units of the input"
-    console.print(f"{release.n_clusters} centres, {units}", style="bold")
+    console.print(f"{count_of(release.n_clusters, 'centre')}, {units}", style="bold")
     heads = [(plain_text(known[index]["name"]), known[index]["type"] != "category") for index in picked]
     stability = [] if release.stability is None else release.stability.tolist()
     table = _table([("label", True), ("rows (noisy)", True), *([("stability", True)] if stability else []), *heads])

@@ -4,6 +4,7 @@
 from typing import TYPE_CHECKING, Any
 
 from cloister.cli._print import CELL_WIDTH, FEW_COLUMNS, open_console, print_table
+from cloister.text import count_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +45,7 @@ def _print_grid(console: "Console", summary: dict[str, Any]) -> None:
 def _print_points(console: "Console", summary: dict[str, Any]) -> None:
     from cloister.report import declared_words, plain_text
 
-    points, most = f"{summary['n_points']:,} points", summary["max_clusters"]
+    points, most = count_of(summary["n_points"], "point"), summary["max_clusters"]
     console.print(
         f"{points}, made for up to {most:,} clusters, noise of standard deviation {summary['sigma']:.3g} in each count",
         style="bold",

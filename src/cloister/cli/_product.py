@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What commands publish, and how: as a file, as a report, and as text or JSON on the terminal."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
@@ -119,16 +120,37 @@ def publish(
             if paid and not outputs.output.is_standard:
                 click.echo(product.encode(value, STANDARD_OUTPUT), nl=False)
             raise
+        outputs.output.finish()
     if outputs.report is not None:
-        outputs.report.write(product.report(value))
+        with _working("Writing the report", quiet=outputs.options.quiet):
+            outputs.report.write(product.report(value))
+        outputs.report.finish()
     if outputs.indices is not None and product.indices is not None:
         outputs.indices.write(product.indices(value))
+        outputs.indices.finish()
     if outputs.options.as_json:
         from cloister.cli._print import print_json
 
         print_json({**product.summary(value), **(more or {})})
     elif not outputs.options.quiet:
         _print_summary(product, value, outputs, ledger=ledger, paid=paid)
+
+
+def on_terminal() -> bool:
+    """Say whether somebody watches standard error."""
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def _working(words: str, *, quiet: bool) -> Iterator[None]:
+    """Say on a terminal what is being done: the page of a synopsis takes some seconds."""
+    if quiet or not on_terminal():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{words} ..."):
+        yield
 
 
 def _print_summary(product: Product, value: Any, outputs: Outputs, *, ledger: "Ledger | None", paid: bool) -> None:

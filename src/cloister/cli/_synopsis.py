@@ -16,6 +16,8 @@ from cloister.cli._synopsis_fit import fit, is_device
 from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from cloister.domain import Box
     from cloister.synopsis import Synopsis, WeightedPoints
 
@@ -205,6 +207,8 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
 def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bool) -> None:
     """Draw synthetic rows from SYNOPSIS: a cell or point in proportion to its noisy count, then a place in or around it.
 
+    They have the columns of the original table: of a category a level, of a date a day.
+
     \b
     Examples:
       cloister synopsis sample synopsis.json -n 1000 --output rows.csv
@@ -215,10 +219,10 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
         raise ParameterError(f"--output: expected a .csv or .parquet file, got {output!r}. Choose one of these endings.")
     refuse_same([("SYNOPSIS", source if source != STANDARD_OUTPUT else None), ("--output", output)])
     found = _read(source)
-    rows = found.sample(n_rows, random_state=seed)
+    table = found.sample_table(n_rows, random_state=seed)
     with open_target("--output", output, force=force) as target:
         assert target is not None
-        target.write(_encode(dict(zip(found.columns, rows.T, strict=True)), parquet=kind == "parquet"))
+        target.write(_encode(table, parquet=kind == "parquet"))
 
 
 @synopsis.command(short_help="Print a synopsis, or write its report.")
@@ -297,14 +301,14 @@ def _box(found: "Synopsis", query: Bounds) -> "Box":
     return Box([low for low, _ in pairs], [high for _, high in pairs])
 
 
-def _encode(columns: dict[str, Any], *, parquet: bool) -> bytes:
+def _encode(table: "pa.Table", *, parquet: bool) -> bytes:
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
     sink = pa.BufferOutputStream()
     if parquet:
-        pyarrow.parquet.write_table(pa.table(columns), sink)
+        pyarrow.parquet.write_table(table, sink)
     else:
-        pyarrow.csv.write_csv(pa.table(columns), sink)
+        pyarrow.csv.write_csv(table, sink)
     return bytes(sink.getvalue())

@@ -4,7 +4,7 @@
 The share of the budget is taken before the method's own plan. Which bins are asked for follows from public numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,8 @@ NO_YES = ("no", "yes")
 def read_share(where: str, share: object) -> float:
     """Check ``describe=``."""
     remedy = "Pass the part of the budget that says what clusters look like, such as 0.1; 0 asks nothing."
+    if isinstance(share, str | Mapping | Sequence):
+        remedy = "Pass describe=0.1, and columns that are not clustered by as describe_columns={...}."
     found = validate.number(where, share, low=0.0, high=LARGEST_SHARE, remedy=remedy)
     if 0 < found < SMALLEST_SHARE:
         validate.refuse(where, f"0, or at least {SMALLEST_SHARE:g}", found, remedy=remedy)

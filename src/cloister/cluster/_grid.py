@@ -15,14 +15,23 @@ from cloister.cluster._base import PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready
-from cloister.cluster._plan import Plan, Planner, Request
+from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
 from cloister.exceptions import ParameterError
 from cloister.privacy import PureDP, Receipt, Step
-from cloister.questions import Ask, GridCounts, check_grid, price_question
+from cloister.questions import Answer, Ask, GridCounts, check_grid, price_question
 from cloister.release import Release, library_versions
-from cloister.synopsis import REPRESENTATIVES, DensityClusters, KChoice, RangeCount, Synopsis, cut_cells, warn_of_few_cells
+from cloister.synopsis import (
+    REPRESENTATIVES,
+    DensityClusters,
+    KChoice,
+    LossEstimate,
+    RangeCount,
+    Synopsis,
+    cut_cells,
+    warn_of_few_cells,
+)
 
 if TYPE_CHECKING:
     import os
@@ -76,7 +85,8 @@ class _GridEstimator(ScaledEstimator):
         plain = all(type(part) is Interval for part in domain.parts("bounds"))
         if not plain or len({one.weight for one in domain.columns}) > 1 or self.scaling == "spread":
             rule = "numbers, dates and flags of equal weight, as a grid cuts intervals"
-            remedy = 'Leave categories, weights, missing="own" and scaling="spread" out, or use KMeans.'
+            other = "PointSynopsis" if isinstance(self, GridSynopsis) else "KMeans"
+            remedy = f'Leave categories, weights, missing="own" and scaling="spread" out, or use {other}.'
             validate.refuse(self._where("bounds"), rule, "other columns", remedy=remedy)
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:
@@ -111,8 +121,8 @@ class _GridEstimator(ScaledEstimator):
     def _run(self, ask: Ask, plan: GridPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> GridAnswer:
         assert frame.half_widths is not None
         answer = ask(GridCounts(half_widths=frame.half_widths, cells=plan.cells), plan.grid["counts"])
-        known = self.n_rows is not None or self._needs_n_rows()
-        return GridAnswer(answer.value, answer.sigma, n_rows if known else None, int(generator.integers(2**32)))
+        total = _total_rows(plan, answer, n_rows, public=self.n_rows is not None)
+        return GridAnswer(answer.value, answer.sigma, total, int(generator.integers(2**32)))
 
     def _synopsis(self, fit: PrivateFit) -> Synopsis:
         about = {"feature_names": fit.feature_names, "steps": fit.steps, "column_cells": fit.cells}
@@ -129,6 +139,17 @@ class _GridEstimator(ScaledEstimator):
             declared=frame.domain if isinstance(frame.domain, ColumnDomain) else None,
             **about,
         )
+
+
+def _total_rows(plan: GridPlan, answer: Answer, n_rows: float, *, public: bool) -> float | None:
+    """Return the number of rows: the public one, or what the count of rows and the sum of all cells say together."""
+    if public:
+        return n_rows
+    counted = [step["counts"].sigma for step in plan.preliminary if step.name == COUNT]
+    if not counted:
+        return None  # the sum of all cells
+    first, second = counted[0] ** -2, (answer.sigma**2 * answer.value.size) ** -1
+    return max(0.0, (first * n_rows + second * float(answer.value.sum())) / (first + second))
 
 
 def _as_box(domain: Domain) -> Box:
@@ -186,9 +207,21 @@ class GridSynopsis(_GridEstimator):
         """Cluster the cells; see :meth:`Synopsis.kmeans`."""
         return self._fitted().kmeans(self.n_clusters if n_clusters is None else n_clusters, **options)
 
-    def choose_k(self, n_clusters: Iterable[int] = range(1, 13), **options: Any) -> KChoice:
+    def choose_k(self, n_clusters: Iterable[int] | None = None, **options: Any) -> KChoice:
         """Compare numbers of clusters; see :meth:`Synopsis.choose_k`."""
         return self._fitted().choose_k(n_clusters, **options)
+
+    def tree(self, **options: Any) -> FloatArray:
+        """Return how cells are joined to ever fewer clusters; see :meth:`Synopsis.tree`."""
+        return self._fitted().tree(**options)
+
+    def loss(self, n_clusters: int, **options: Any) -> LossEstimate:
+        """Return the loss for a number of clusters, with its error; see :meth:`Synopsis.loss`."""
+        return self._fitted().loss(n_clusters, **options)
+
+    def silhouette(self, n_clusters: int, **options: Any) -> float:
+        """Return how well clusters are separated; see :meth:`Synopsis.silhouette`."""
+        return self._fitted().silhouette(n_clusters, **options)
 
     def density_clusters(self, **options: Any) -> DensityClusters:
         """Find clusters of any shape; see :meth:`Synopsis.density_clusters`."""
@@ -201,6 +234,10 @@ class GridSynopsis(_GridEstimator):
     def sample(self, n_rows: int, **options: Any) -> FloatArray:
         """Draw synthetic rows; see :meth:`Synopsis.sample`."""
         return self._fitted().sample(n_rows, **options)
+
+    def sample_table(self, n_rows: int, **options: Any) -> "pa.Table":
+        """Draw synthetic rows with the columns of the original table; see :meth:`Synopsis.sample_table`."""
+        return self._fitted().sample_table(n_rows, **options)
 
     def marginal(self, columns: Sequence[int | str]) -> Synopsis:
         """Return the synopsis of some columns; see :meth:`Synopsis.marginal`."""

@@ -117,9 +117,9 @@ class PointSynopsis(ScaledEstimator):
         """Compare numbers of clusters; see :meth:`WeightedPoints.choose_k`."""
         return self._fitted().choose_k(n_clusters, **options)
 
-    def tree(self) -> FloatArray:
+    def tree(self, **options: Any) -> FloatArray:
         """Return how points are joined to ever fewer clusters; see :meth:`WeightedPoints.tree`."""
-        return self._fitted().tree()
+        return self._fitted().tree(**options)
 
     def loss(self, n_clusters: int, **options: Any) -> LossEstimate:
         """Return the loss for a number of clusters, with its error; see :meth:`WeightedPoints.loss`."""
@@ -132,6 +132,10 @@ class PointSynopsis(ScaledEstimator):
     def sample(self, n_rows: int, **options: Any) -> FloatArray:
         """Draw synthetic rows; see :meth:`WeightedPoints.sample`."""
         return self._fitted().sample(n_rows, **options)
+
+    def sample_table(self, n_rows: int, **options: Any) -> "pa.Table":
+        """Draw synthetic rows with the columns of the original table; see :meth:`WeightedPoints.sample_table`."""
+        return self._fitted().sample_table(n_rows, **options)
 
     def plot(self, kind: str = "curve", ax: Any = None, **options: Any) -> Any:
         """Draw the synopsis with matplotlib; see :meth:`WeightedPoints.plot`."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cloister import validate
-from cloister.domain import ColumnDomain, Date, Number
-from cloister.plotting import plot_map, plot_profiles
+from cloister.domain import ColumnDomain, Date, FloatArray, Number
+from cloister.plotting import plot_curve, plot_map, plot_profiles
 from cloister.release._geometry import plane_of_centers, rank_columns
 from cloister.release._profile import date_of, described_columns
 from cloister.text import plain_text, with_error
@@ -21,17 +21,33 @@ if TYPE_CHECKING:
 __all__ = ["RELEASE_PLOTS", "plot_release"]
 
 WHERE = "Release.plot"
-RELEASE_PLOTS = ("map", "profiles")
+RELEASE_PLOTS = ("map", "profiles", "curve")
 DRAWN_COLUMNS = 40  # of a heat map, unless columns are named
 LEAST_SHARE = 0.005  # of the spread between centres, that an axis is named for
 ROWS = "rows (noisy)"
+HELD_OUT = "held-out mean squared distance"
 
 
 def plot_release(release: "Release", kind: str, columns: Sequence[int | str] | None, ax: Any) -> "Axes":
     """Draw a release; errors carry the name of its method."""
-    validate.one_of(WHERE, kind, RELEASE_PLOTS)
+    validate.one_of(
+        WHERE, kind, RELEASE_PLOTS, remedy='Draw it of a synopsis: synopsis.plot("tree").' if kind == "tree" else ""
+    )
+    if kind == "curve":
+        return _plot_choice(release, ax)
     picked = None if columns is None else validate.columns(f"{WHERE}.columns", columns, release.columns)
     return (_plot_map if kind == "map" else _plot_profiles)(release, picked, ax)
+
+
+def _plot_choice(release: "Release", ax: Any) -> "Axes":
+    """Draw the curve that spoke for the number of clusters, where it was chosen."""
+    choice = release.details.get("choice")
+    if choice is None:
+        remedy = 'Fit KMeans("auto"), or draw the curve of a synopsis: synopsis.plot("curve").'
+        validate.refuse(f"{WHERE}.kind", "a release whose number of clusters was chosen", "curve", remedy=remedy)
+    return plot_curve(
+        choice["n_clusters"], choice["held_out"], choice["held_out_error"], choice["best"], ax, name=HELD_OUT, where=WHERE
+    )
 
 
 def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
@@ -41,7 +57,7 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
     if picked is None:
         plane = plane_of_centers(release)
         names = [_axis_name(*pair) for pair in zip(plane.shares, plane.loadings, strict=True)]
-        return plot_map(plane.positions, plane.errors, release.cluster_counts, names=names, where=WHERE, ax=ax)
+        return plot_map(plane.positions, plane.errors, _seen_counts(release), names=names, where=WHERE, ax=ax)
     if len(picked) > 2:
         validate.refuse(f"{WHERE}.columns", "one or two columns of a map", picked, remedy="Name two, or leave them out.")
     kinds, names = _date_columns(release), [_label(release, index) for index in picked]
@@ -51,7 +67,12 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
         places, errors = [*places, release.cluster_counts], [*errors, release.count_errors]
         names, dates = [*names, ROWS], [*dates, False]
     stacked, spreads = np.stack(places, axis=1), np.stack(errors, axis=1)
-    return plot_map(stacked, spreads, release.cluster_counts, names=names, dates=dates, where=WHERE, ax=ax)
+    return plot_map(stacked, spreads, _seen_counts(release), names=names, dates=dates, where=WHERE, ax=ax)
+
+
+def _seen_counts(release: "Release") -> FloatArray:
+    """Return the noisy numbers of rows; none of clusters that cannot be told from noise."""
+    return np.where(release.stands_out, release.cluster_counts, 0.0)
 
 
 def _plot_profiles(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":

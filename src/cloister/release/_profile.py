@@ -113,6 +113,7 @@ def _frame_columns(release: "Release") -> dict[str, list[Any]]:
         "label": list(range(release.n_clusters)),
         "rows": release.cluster_counts.tolist(),
         "rows_error": release.count_errors.tolist(),
+        "stands_out": release.stands_out.tolist(),
         **({} if release.stability is None else {"stability": release.stability.tolist()}),
     }
     for name, declared, cut in described_columns(release):

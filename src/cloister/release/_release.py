@@ -230,11 +230,11 @@ class Release(ReleaseViews):
         Returns
         -------
         DataFrame
-            Columns `label`, `rows`, `rows_error`, `stability` where it is known, and for each coordinate its value and its
-            standard error: ``age``,
-            ``age_error``, ``sex=f``, ``sex=f_error``. Dates are dates; their error is in days. A name that is taken gets an
-            underscore. Where the fit was asked to describe the clusters, also the standard deviation of numbers and dates in
-            each of them, ``age_spread`` and ``age_spread_error``, and columns that were only described, as centres are.
+            Columns `label`, `rows`, `rows_error`, `stands_out`, `stability` where it is known, and for each coordinate its
+            value and its standard error: ``age``, ``age_error``, ``sex=f``, ``sex=f_error``. Dates are dates; their error is
+            in days. A name that is taken gets an underscore. Where the fit was asked to describe the clusters, also the
+            standard deviation of numbers and dates in each of them, ``age_spread`` and ``age_spread_error``, and columns that
+            were only described, as centres are.
 
         Notes
         -----
@@ -245,7 +245,7 @@ class Release(ReleaseViews):
         >>> from cloister import PEMeans
         >>> model = PEMeans(n_clusters=1, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1], [0.9]] * 500)
         >>> list(model.release_.to_frame().columns)
-        ['label', 'rows', 'rows_error', 'x0', 'x0_error']
+        ['label', 'rows', 'rows_error', 'stands_out', 'x0', 'x0_error']
         """
         return to_frame(self, library)
 

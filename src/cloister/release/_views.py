@@ -29,10 +29,11 @@ class ReleaseViews:
 
         Parameters
         ----------
-        kind : {"map", "profiles"}, default="map"
+        kind : {"map", "profiles", "curve"}, default="map"
             Centres in a plane, as large as their noisy counts and with error bars: two columns are the axes themselves; of more
             it is the plane in which the centres differ most. Or a heat map of clusters and columns, coloured by how each
-            cluster differs from the mean of all rows.
+            cluster differs from the mean of all rows. Or, where ``n_clusters="auto"`` chose the number of clusters, the
+            held-out loss that spoke for it.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default on a new figure.
         columns : sequence of str or int, optional

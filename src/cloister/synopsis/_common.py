@@ -7,18 +7,22 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cloister import validate
 from cloister.algorithms import RESTARTS, KChoice, NoisyPoints, cut_loss, silhouette, ward_tree
-from cloister.domain import FloatArray, Frame
+from cloister.domain import ColumnDomain, FloatArray, Frame
 from cloister.files import write_whole
 from cloister.privacy import Entropy
 from cloister.release import Release
 from cloister.synopsis._files import file_kind
+from cloister.synopsis._synthetic import table_of_rows
 from cloister.synopsis._views import SynopsisViews
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["LARGEST_N_CLUSTERS", "CommonSynopsis", "LossEstimate", "read_numbers"]
 
@@ -41,17 +45,28 @@ class LossEstimate:
 class CommonSynopsis(SynopsisViews):
     """Base of the synopses: of a grid, and of points."""
 
+    feature_names: tuple[str, ...] | None
+
     @property
     @abstractmethod
     def frame(self) -> Frame:
         """The map to the unit ball in which distances are measured."""
+
+    @property
+    @abstractmethod
+    def declared_columns(self) -> ColumnDomain | None:
+        """What the columns are, where this was declared or found with noise."""
+
+    @abstractmethod
+    def sample(self, n_rows: int, *, random_state: int | None = None) -> FloatArray:
+        """Draw synthetic rows."""
 
     @abstractmethod
     def kmeans(self, n_clusters: int, *, n_init: int = RESTARTS, random_state: int | None = None) -> Release:
         """Cluster what was released."""
 
     @abstractmethod
-    def choose_k(self, n_clusters: Iterable[int] = range(1, 13), *, random_state: int | None = None) -> KChoice:
+    def choose_k(self, n_clusters: Iterable[int] | None = None, *, random_state: int | None = None) -> KChoice:
         """Compare numbers of clusters."""
 
     @abstractmethod
@@ -84,7 +99,7 @@ class CommonSynopsis(SynopsisViews):
         -----
         **Privacy.** Post-processing of the synopsis; costs nothing.
         """
-        points = self.tree_points(random_state=random_state)
+        points = self.noisy_points(_generator("tree", random_state)).filled()
         tree = ward_tree(points.points, points.weights / max(points.n_rows, 1.0))
         tree[:, 2] *= self.frame.distance_unit
         return tree
@@ -148,6 +163,28 @@ class CommonSynopsis(SynopsisViews):
         generator = _generator("silhouette", random_state)
         points = self.noisy_points(generator).filled()
         return silhouette(points, points.cut(count, generator=generator, restarts=RESTARTS))
+
+    def sample_table(self, n_rows: int, *, random_state: int | None = None) -> "pa.Table":
+        """Draw synthetic rows as an Arrow table with the columns of the original one.
+
+        As :meth:`sample`, but with levels, flags and dates in place of coordinates: the shares of levels at the drawn place
+        are chances, from which one is drawn. ``.to_pandas()`` makes a data frame of it.
+
+        Parameters
+        ----------
+        n_rows : int
+            Any number.
+        random_state : int, optional
+            For the draws.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the synopsis; costs nothing.
+        """
+        rows = self.sample(n_rows, random_state=random_state)
+        names = self.feature_names or tuple(f"x{index}" for index in range(self.frame.n_raw))
+        other = _generator("sample_table", random_state).spawn(1)[0]  # independent of what chose the rows, also with a seed
+        return table_of_rows(rows, self.declared_columns, names, other)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the synopsis to a ``.json`` or ``.parquet`` file. One that exists is refused, or replaced with `overwrite`."""

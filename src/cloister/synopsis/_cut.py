@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import TotalErrors, add_beyond, cluster_cells, cut_loss, judge_solution, squares_to
+from cloister.algorithms import (
+    Beyond,
+    TotalErrors,
+    add_beyond,
+    cluster_cells,
+    cut_loss,
+    judge_solution,
+    squares_to,
+    unknown_errors,
+)
 from cloister.domain import FloatArray
 from cloister.exceptions import AccuracyWarning
 from cloister.privacy import Entropy
@@ -23,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["cut_cells", "warn_of_few_cells"]
 
 WHERE = "Synopsis.kmeans"
+SEEN_BY_CELLS = (
+    8.0  # standard deviations of the sum of all cells: from so many rows on they tell how far rows lie from the mean
+)
 CELLS_PER_CLUSTER = 4  # of the grid that a warning recommends
 
 
@@ -84,13 +96,23 @@ def _losses(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, centers:
 def _total_errors(
     synopsis: "Synopsis", found: CellClusters, centers: FloatArray, generator: np.random.Generator
 ) -> TotalErrors | None:
-    """Return errors with the choice among solutions; None of a grid too large to be drawn again."""
-    if synopsis.noisy_counts.size > MOST_CELLS or len(centers) > synopsis.noisy_counts.size:
+    """Return errors with the choice among solutions; None of a grid too large to be drawn again.
+
+    Where there are fewer cells than clusters there is no choice: those beyond one per cell have no rows, and no place.
+    """
+    if synopsis.noisy_counts.size > MOST_CELLS:
         return None
     points = synopsis.noisy_points(generator)
-    beyond = judge_solution(points, centers, last=None, generator=generator)
-    mean = np.average(points.points, axis=0, weights=np.maximum(points.weights, 1e-300))[None]
-    hidden = np.full(centers.shape[1], math.sqrt(cut_loss(points, mean) / centers.shape[1]))
+    if len(centers) > synopsis.noisy_counts.size:
+        beyond = Beyond(
+            center_errors=np.zeros_like(centers), count_errors=np.zeros(len(centers)), loss_error=0.0, stability=None
+        )
+    else:
+        beyond = judge_solution(points, centers, last=None, generator=generator)
+    hidden = unknown_errors(synopsis.frame)
+    if synopsis.n_rows >= SEEN_BY_CELLS * synopsis.sigma * math.sqrt(synopsis.noisy_counts.size):
+        mean = np.average(points.points, axis=0, weights=np.maximum(points.weights, 1e-300))[None]
+        hidden = np.full(centers.shape[1], math.sqrt(cut_loss(points, mean) / centers.shape[1]))
     return add_beyond(
         found.center_errors,
         found.counts,

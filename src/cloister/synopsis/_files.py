@@ -37,6 +37,7 @@ def file_kind(where: str, name: str) -> str:
 
 def encode(data: dict[str, Any], make_table: "Callable[[], pa.Table]", kind: str) -> bytes:
     """Return what a file of the kind holds; of Parquet the table, and all that is not in it as metadata."""
+    validate.one_of("Synopsis.to_bytes.kind", kind, FILES)
     if kind == "json":
         return (json.dumps(data, allow_nan=False) + "\n").encode()
     import pyarrow as pa

@@ -44,7 +44,7 @@ def cut_points(
     filled = points.filled()
     n_found = min(count, len(filled.points))
     found = frame.clip_unit(filled.cut(n_found, generator=generator, restarts=restarts))
-    noise = _noise(filled, found)
+    noise = _noise(filled, found, synopsis.n_rows_error)
     offsets = place_of_rows(filled, found, generator) - found
     flat = np.sqrt(np.mean(noise.centers**2, axis=1))
     beyond = judge_solution(points, found, last=LastStep(offsets=offsets, errors=flat, errors_before=flat), generator=generator)
@@ -102,8 +102,11 @@ class _Noise:
         )
 
 
-def _noise(points: NoisyPoints, centers: FloatArray) -> _Noise:
-    """Return counts and errors: to first order, errors of points and those of their counts move a weighted mean."""
+def _noise(points: NoisyPoints, centers: FloatArray, n_rows_error: float) -> _Noise:
+    """Return counts and errors: to first order, errors of points and those of their counts move a weighted mean.
+
+    Counts add up to the number of rows: what they differ by is spread evenly over the points, with the error of that number.
+    """
     owner, size, weights = nearest_of(points.points, centers), len(centers), points.weights
 
     def add(values: FloatArray) -> FloatArray:
@@ -112,7 +115,9 @@ def _noise(points: NoisyPoints, centers: FloatArray) -> _Noise:
     counts = np.bincount(owner, weights=weights, minlength=size).astype(np.float64)
     offsets = points.points - centers[owner]
     moved = add((points.count_errors[:, None] * offsets) ** 2 + (weights * points.errors)[:, None] ** 2)
-    count_errors = np.sqrt(np.bincount(owner, weights=points.count_errors**2, minlength=size))
+    part = np.bincount(owner, minlength=size) / len(weights)
+    variances = np.bincount(owner, weights=points.count_errors**2, minlength=size)
+    count_errors = np.sqrt(variances * (1 - part) + (part * n_rows_error) ** 2)
     smallest = float(np.min(points.count_errors))
     errors = np.sqrt(moved) / np.maximum(counts, smallest)[:, None]
     return _Noise(np.minimum(errors, 1.0), counts, np.maximum(count_errors, smallest))

@@ -49,7 +49,8 @@ class Synopsis(CommonSynopsis):
     receipt : Receipt
         Guarantee and events.
     total : float, optional
-        The number of rows, if it is public or was counted by itself; else the noisy counts are added up.
+        The number of rows, if it is public or was also counted by itself: then what that count and the sum of all cells say
+        together. None: the noisy counts are added up.
     feature_names : tuple of str, optional
         Names of the columns.
     steps : tuple of StepRecord
@@ -110,16 +111,23 @@ class Synopsis(CommonSynopsis):
         return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
 
     @property
+    def declared_columns(self) -> ColumnDomain | None:
+        """What the columns are, where this was declared or found with noise."""
+        return self.declared
+
+    @property
     def n_rows(self) -> float:
         """The number of rows, as well as it is known."""
         return max(0.0, float(self.noisy_counts.sum())) if self.total is None else self.total
 
     @property
     def n_rows_error(self) -> float:
-        """Its error: of the sum of all cells, of the answer that counted the rows, or none if the number is public."""
+        """Its error: of the sum of all cells, of it and the answer that counted the rows, or none if the number is public."""
+        added = float(self.sigma * math.sqrt(self.noisy_counts.size))
         if self.total is None:
-            return float(self.sigma * math.sqrt(self.noisy_counts.size))
-        return math.hypot(*(one.standard_deviation for one in self.receipt.events if one.question_name == RowCount.name))
+            return added
+        counted = math.hypot(*(one.standard_deviation for one in self.receipt.events if one.question_name == RowCount.name))
+        return counted * added / math.hypot(counted, added)
 
     @property
     def frame(self) -> Frame:
@@ -173,7 +181,7 @@ class Synopsis(CommonSynopsis):
         warn_of_few_cells("Synopsis.kmeans", self, release.n_clusters)
         return release
 
-    def choose_k(self, n_clusters: Iterable[int] = range(1, 13), *, random_state: int | None = None) -> KChoice:
+    def choose_k(self, n_clusters: Iterable[int] | None = None, *, random_state: int | None = None) -> KChoice:
         """Compare numbers of clusters, by an elbow and by a criterion that knows the noise.
 
         The noisy counts are split into two halves with independent noise (what one half adds, the other subtracts): centres are
@@ -183,12 +191,12 @@ class Synopsis(CommonSynopsis):
 
         Parameters
         ----------
-        n_clusters : iterable of int, default=range(1, 13)
-            Numbers to compare.
+        n_clusters : iterable of int, optional
+            Numbers to compare; by default 1 to 12.
         random_state : int, optional
             For restarts and for splitting the noise.
         """
-        numbers = read_numbers("Synopsis.choose_k.n_clusters", n_clusters)
+        numbers = read_numbers("Synopsis.choose_k.n_clusters", range(1, 13) if n_clusters is None else n_clusters)
         generator = Entropy(random_state, where="Synopsis.choose_k.random_state").public_generator()
         choice = compare_numbers(
             numbers,

@@ -122,6 +122,11 @@ class WeightedPoints(CommonSynopsis):
         return self.feature_names or tuple(f"x{index}" for index in range(self.unit_points.shape[1]))
 
     @property
+    def declared_columns(self) -> ColumnDomain | None:
+        """What the columns are, where this was declared or found with noise."""
+        return self.domain if isinstance(self.domain, ColumnDomain) else None
+
+    @property
     def n_rows(self) -> float:
         """The number of rows, as well as it is known."""
         return self.total
@@ -214,7 +219,7 @@ class WeightedPoints(CommonSynopsis):
         -------
         array of shape (n_rows, n_features)
             In the units of the input and inside the domain, with the coordinates of centres: of a category one share for
-            each level.
+            each level. :meth:`sample_table` draws levels, flags and dates instead.
         """
         size = validate.integer("Synopsis.sample.n_rows", n_rows, low=0)
         generator = Entropy(random_state, where="Synopsis.sample.random_state").public_generator()
