@@ -69,7 +69,26 @@ def test_a_long_last_step_shows_that_centres_were_still_moving(generator):
         return judge_solution(close, close.points, last=last, generator=np.random.default_rng(0)).center_errors
 
     assert judged(0.05)[0, 0] > 10 * judged(1e-4)[0, 0]
-    assert judged(0.05)[1, 1] == judged(1e-4)[1, 1]
+    assert judged(0.05)[1, 0] > 10 * judged(1e-4)[1, 0]  # the border is theirs in common
+    assert judged(0.05)[:, 1].max() < 0.2 * judged(0.05)[:, 0].min()
+
+
+def test_the_way_left_is_the_one_that_k_means_would_still_go():
+    line = np.linspace(-1, 1, 4001)[:, None]
+    rows = resample._Scattered(line, np.ones(len(line)))
+    before = np.array([[-0.9], [0.4]])
+    centers = rows.step(before)[0]
+    last = LastStep(offsets=centers - before, errors=np.zeros(2), errors_before=np.zeros(2))
+    way = resample._way_left(rows, centers, last, length=0.1)
+    assert np.allclose(centers + way, [[-0.5], [0.5]], atol=0.01)
+
+
+def test_a_step_as_long_as_its_noise_leaves_no_way():
+    line = np.linspace(-1, 1, 101)[:, None]
+    errors = np.full(2, 0.05)
+    last = LastStep(offsets=np.array([[0.05], [-0.05]]), errors=errors, errors_before=errors)
+    rows = resample._Scattered(line, np.ones(len(line)))
+    assert not resample._way_left(rows, np.array([[-0.5], [0.5]]), last, length=0.1).any()
 
 
 def test_many_centres_get_fewer_draws_and_very_many_none():

@@ -6,7 +6,7 @@ the points are drawn again with other noise and another sample of rows, each dra
 each cut settle on the points as they were released. Where there is one good solution all end at the same place; else they end
 wherever k-means might have ended. **What the step before left**: centres were not known exactly when the last sums were asked,
 and rows at the borders between clusters carry a part of that error on. **What clipping and too few steps left**: a last step
-that is longer than its noise shows that centres were still moving, by a part of the way that the same borders tell.
+that is longer than its noise shows that centres were still moving; the same borders tell how far they would have gone on.
 
 The same draws tell how often a cluster comes back. Arithmetic on public numbers: it costs no budget.
 """
@@ -34,7 +34,8 @@ NUDGES = 20  # of the centres
 PLACES = 32  # that stand for the rows of a point
 MOST_PLACES = 2.0**17  # times centres; beyond it fewer stand for a point
 LARGE_NUDGE = 0.3  # of the scatter of a coordinate: about as far as borders are smooth
-MOST_CARRIED = 0.9  # of an error by one step
+MOST_CARRIED = 0.9  # of a step by the next one
+FOLLOWED_STEPS = 15  # beyond the last one, until next to nothing is left
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -187,25 +188,41 @@ class _Scattered:
 def _carry(
     filled: NoisyPoints, centers: FloatArray, last: LastStep, generator: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what errors before the last step, and a step longer than its noise, leave: in centres and in counts."""
+    """Return what errors before the last step, and the way that centres had still to go, leave: in centres and in counts."""
     rows = _Scattered.of(filled, len(centers), generator)
     means, sizes = rows.step(centers)
-    large = LARGE_NUDGE * math.sqrt(max(filled.scatter, 1e-300) / centers.shape[1])
-    left, changed, passed = np.zeros_like(centers), np.zeros(len(centers)), []
+    left, changed = np.zeros_like(centers), np.zeros(len(centers))
     for _ in range(NUDGES):
-        nudge = generator.standard_normal(centers.shape)
-        found, counts = rows.step(centers + last.errors_before[:, None] * nudge)
+        found, counts = rows.step(centers + last.errors_before[:, None] * generator.standard_normal(centers.shape))
         left += (found - means) ** 2 / NUDGES
         changed += (counts - sizes) ** 2 / NUDGES
-        found, _ = rows.step(centers + large * nudge)
-        passed.append(np.sum((found - means) ** 2) / np.sum((large * nudge) ** 2))
-    part = min(math.sqrt(float(np.mean(passed))), MOST_CARRIED)
-    left += _still_moving(last)[:, None] * (last.offsets * part / (1 - part)) ** 2
+    way = _way_left(rows, centers, last, length=LARGE_NUDGE * math.sqrt(max(filled.scatter, 1e-300) / centers.shape[1]))
+    left += way**2
+    changed += (rows.step(centers + way)[1] - sizes) ** 2
     return np.sqrt(left), np.sqrt(changed)
 
 
-def _still_moving(last: LastStep) -> np.ndarray:
-    """Return which centres took a step that is longer than noise makes it: by two standard deviations of its square."""
-    n_features = last.offsets.shape[1]
-    noise = last.errors**2 + last.errors_before**2
-    return np.asarray(np.sum(last.offsets**2, axis=1) > n_features * noise * (1 + 2 * math.sqrt(2 / n_features)))
+def _way_left(rows: _Scattered, centers: FloatArray, last: LastStep, *, length: float) -> FloatArray:
+    """Return how far centres would still go, from what of their last step the noise does not explain.
+
+    A step moves the borders, and the rows that change hands there pass a part of it on to the next one. The steps add up until
+    nothing is left. How much is passed on is a derivative, taken over a distance of about `length`.
+    """
+    step, way = np.sqrt(_beyond_noise(last))[:, None] * last.offsets, np.zeros_like(centers)
+    for _ in range(FOLLOWED_STEPS):
+        size = math.sqrt(float(np.mean(step**2)))
+        if size == 0:
+            break
+        nudge = step * (length / size)
+        passed_on = (rows.step(centers + nudge)[0] - rows.step(centers - nudge)[0]) * (size / (2 * length))
+        part = math.sqrt(float(np.mean(passed_on**2))) / size
+        step = passed_on * min(1.0, MOST_CARRIED / max(part, 1e-300))
+        way += step
+    return way
+
+
+def _beyond_noise(last: LastStep) -> FloatArray:
+    """Return, for each centre, the part of its squared last step that exceeds what noise makes on average."""
+    noise = last.offsets.shape[1] * (last.errors**2 + last.errors_before**2)
+    squares = np.sum(last.offsets**2, axis=1)
+    return np.asarray(np.maximum(squares - noise, 0.0) / np.maximum(squares, 1e-300))
