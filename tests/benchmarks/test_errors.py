@@ -15,7 +15,7 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("name", errors.TABLES)
+@pytest.mark.parametrize("name", errors.ALL)
 def test_every_table_is_the_same_for_the_same_seed_and_lies_within_its_bounds(name):
     first, again = errors.make(name, 3), errors.make(name, 3)
     assert np.array_equal(first.rows, again.rows)
