@@ -230,6 +230,7 @@ def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generato
         seen.append(release.stands_out.any())
         assert np.median(release.center_errors) > 15
         assert not release.stability[~release.stands_out].any()
+        assert ("Nothing stands out of the noise" in repr(release)) == (not seen[-1])
     assert np.mean(seen) <= 0.25
     assert "none above the noise" in repr(release)
 
@@ -302,6 +303,7 @@ def test_of_a_thousand_equal_rows_one_cluster_stands_out():
     release = KMeans(3, epsilon=1.0, bounds=(0, 1), random_state=0).fit(np.full((1000, 2), 0.5)).release_
     assert release.stands_out.sum() == 1
     assert repr(release).count("none above the noise") == 2
+    assert "2 of 3 clusters cannot be told from noise." in repr(release)
     assert KMeans("auto", epsilon=1.0, bounds=(0, 1), random_state=0).fit(np.full((1000, 2), 0.5)).n_clusters_ == 1
 
 

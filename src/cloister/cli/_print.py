@@ -68,7 +68,7 @@ def print_text(value: Any, *, as_json: bool) -> None:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, what was missing, and the receipt in plain words."""
-    from cloister.release import columns_of, error_words, rows_words, stability_words
+    from cloister.release import columns_of, error_words, hidden_words, rows_words, stability_words
     from cloister.report import (
         cell_words,
         cells_of,
@@ -95,7 +95,14 @@ def print_release(console: "Console", release: "Release") -> None:
         back = [stability_words(stability[label])] if stability else []
         table.add_row(str(label), counted, *back, *(column_words(columns[index], between="\n") for index in picked))
     covered, lost = error_words(total=release.errors_are_total), "" if loss is None else loss["words"]
-    more = [covered, cell_words(cells_of(release)), found_words(known), lost, *choice_words(release)]
+    more = [
+        hidden_words(int(seen.sum()), release.n_clusters),
+        covered,
+        cell_words(cells_of(release)),
+        found_words(known),
+        lost,
+        *choice_words(release),
+    ]
     _print_end(console, table, release, picked, n_columns=release.n_columns, more=[line for line in more if line])
 
 

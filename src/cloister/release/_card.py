@@ -7,7 +7,7 @@ from cloister.card import HTML_COLUMNS, HTML_ROWS, Card
 from cloister.privacy import Receipt
 from cloister.release._geometry import rank_table
 from cloister.release._profile import columns_of, described_columns
-from cloister.release._words import column_words, error_words, rows_words, stability_words
+from cloister.release._words import column_words, error_words, hidden_words, rows_words, stability_words
 from cloister.text import count_of, number
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
         back = [] if release.stability is None else [stability_words(float(release.stability[label]))]
         rows.append([str(label), counted, *back, *words])
     size = f"{count_of(release.n_clusters, 'cluster')} in {count_of(release.n_columns, 'column')}"
-    sentences = [] if chosen else [error_words(total=release.errors_are_total)]
+    hidden = hidden_words(int(seen.sum()), release.n_clusters)
+    sentences = [] if chosen else [*filter(None, [hidden]), error_words(total=release.errors_are_total)]
     return Card(
         title=f"Release of {release.method}: {size}",
         heads=heads,

@@ -7,7 +7,16 @@ from typing import Any
 
 from cloister.text import plain_text, with_error
 
-__all__ = ["column_words", "days_words", "error_words", "largest_levels", "percent", "rows_words", "stability_words"]
+__all__ = [
+    "column_words",
+    "days_words",
+    "error_words",
+    "hidden_words",
+    "largest_levels",
+    "percent",
+    "rows_words",
+    "stability_words",
+]
 
 MORE = "..."
 NONE = "none above the noise"  # the number of rows of a cluster that cannot be told from noise
@@ -29,6 +38,26 @@ def error_words(*, total: bool) -> str:
     if total:
         return "Each number ± its standard error against k-means without noise: the noise and the choice among solutions."
     return "Each number ± its standard error from the noise alone; k-means may have several solutions."
+
+
+def hidden_words(n_seen: int, n_clusters: int) -> str:
+    """Return how many clusters cannot be told from noise, in a sentence; nothing where all can.
+
+    Examples
+    --------
+    >>> hidden_words(0, 3)
+    'Nothing stands out of the noise: too few rows for this budget, or none. The centres are guesses.'
+    >>> hidden_words(1, 3), hidden_words(3, 3)
+    ('2 of 3 clusters cannot be told from noise. Labels of them say nothing about a row.', '')
+    """
+    if n_seen == n_clusters:
+        return ""
+    if n_seen:
+        return (
+            f"{n_clusters - n_seen} of {n_clusters} clusters cannot be told from noise. Labels of them say nothing about a row."
+        )
+    guess = "The centre is a guess." if n_clusters == 1 else "The centres are guesses."
+    return f"Nothing stands out of the noise: too few rows for this budget, or none. {guess}"
 
 
 def stability_words(stability: float) -> str:

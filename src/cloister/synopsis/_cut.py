@@ -3,6 +3,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from cloister.algorithms import (
     cluster_cells,
     cut_loss,
     judge_solution,
+    nearest_cell,
     squares_to,
     unknown_errors,
 )
@@ -49,7 +51,7 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
     points = cell_points(half_widths, weights, sigma=synopsis.sigma, representatives=representatives)
     centers = cluster_cells(points, mass, count, generator, restarts=restarts, half_widths=half_widths)
     found = judge_clusters(points, mass, centers, sigma=synopsis.sigma)
-    total = _total_errors(synopsis, found, centers, generator)
+    total = _total_errors(synopsis, found, centers, generator, within=_within_cells(synopsis, points, mass, centers))
     losses = _losses(synopsis, points, mass, centers, 0.0 if total is None else total.loss)
     return Release(
         method="GridKMeans",
@@ -94,7 +96,7 @@ def _losses(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, centers:
 
 
 def _total_errors(
-    synopsis: "Synopsis", found: CellClusters, centers: FloatArray, generator: np.random.Generator
+    synopsis: "Synopsis", found: CellClusters, centers: FloatArray, generator: np.random.Generator, *, within: FloatArray
 ) -> TotalErrors | None:
     """Return errors with the choice among solutions; None of a grid too large to be drawn again.
 
@@ -113,7 +115,7 @@ def _total_errors(
     if synopsis.n_rows >= SEEN_BY_CELLS * synopsis.sigma * math.sqrt(synopsis.noisy_counts.size):
         mean = np.average(points.points, axis=0, weights=np.maximum(points.weights, 1e-300))[None]
         hidden = np.full(centers.shape[1], math.sqrt(cut_loss(points, mean) / centers.shape[1]))
-    return add_beyond(
+    total = add_beyond(
         found.center_errors,
         found.counts,
         found.count_errors,
@@ -122,6 +124,21 @@ def _total_errors(
         hidden=hidden,
         frame=synopsis.frame,
     )
+    return replace(total, centers=np.minimum(np.hypot(total.centers, within), unknown_errors(synopsis.frame)))
+
+
+def _within_cells(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, centers: FloatArray) -> FloatArray:
+    """Return the standard error of centres that comes from not knowing where in their cell rows lie.
+
+    Rows of a single cell may all lie at one place of it. Of clusters that spread over several cells, what is too far in one is
+    nearly made up for in the next: the error falls with the chance that two rows share a cell.
+    """
+    half_widths = synopsis.frame.half_widths
+    assert half_widths is not None
+    owner, size = nearest_cell(points, centers), len(centers)
+    total, squares = (np.bincount(owner, weights=mass**power, minlength=size) for power in (1, 2))
+    part = np.where(total > 0, squares / np.maximum(total, 1e-150) ** 2, 1.0)
+    return np.asarray(part[:, None] * half_widths / np.array(synopsis.cells) / math.sqrt(3))
 
 
 def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int, *, stacklevel: int = 3) -> None:
