@@ -51,3 +51,15 @@ def test_what_clipping_hid_is_half_uncertain():
     found = Scatter(np.full((2, 2), 1.0), 0.1).times(1.5)
     assert np.allclose(found.variances, 1.5)
     assert found.error == pytest.approx(np.hypot(0.15, 0.5))
+
+
+def test_two_sources_are_averaged_by_their_errors():
+    found = Scatter(np.array([[0.01, 0.03], [0.02, 0.04]]), 0.02)
+    equal = np.ones(2)
+    both = found.averaged(0.07, 0.02, weights=equal)
+    assert both.variances.sum(axis=1).mean() == pytest.approx((0.05 + 0.07) / 2)
+    assert both.error == pytest.approx(0.02 / np.sqrt(2))
+    assert np.allclose(both.variances / found.variances, both.variances[0, 0] / 0.01)  # the proportions stay
+    assert np.allclose(found.averaged(9.0, 1e9, weights=equal).variances, found.variances)
+    assert found.averaged(0.07, 1e-9, weights=equal).variances.sum(axis=1).mean() == pytest.approx(0.07)
+    assert np.allclose(Scatter(np.zeros((2, 2)), 1.0).averaged(0.08, 1e-6, weights=equal).variances, 0.04)

@@ -257,6 +257,19 @@ def test_the_count_of_a_single_cluster_errs_as_its_error_says(estimator):
     assert 0.5 < np.sqrt(np.mean(np.square(scores))) < 1.6  # false alarms: less than one in a thousand
 
 
+@pytest.mark.parametrize("n_rows", [0, 100, 500])
+def test_the_loss_of_a_small_table_is_within_its_error_and_the_domain(n_rows, generator):
+    centers = np.array([[20.0, 20.0], [40.0, 30.0], [60.0, 25.0], [80.0, 35.0]])
+    rows = centers[generator.integers(4, size=n_rows)] + generator.normal(size=(n_rows, 2)) * [4, 2]
+    covered = []
+    for seed in range(20):
+        fitted = PointSynopsis(epsilon=0.5, bounds=([0, 10], [100, 50]), random_state=seed).fit(rows)
+        loss = fitted.loss(4, random_state=0)
+        assert 0 <= loss.value <= 2.0
+        covered.append(abs(loss.value - 0.016 * (n_rows > 0)) <= 3 * loss.error)
+    assert np.mean(covered) >= 0.7
+
+
 def test_a_single_cluster_always_comes_back(rows):
     release = KMeans(1, epsilon=1.0, bounds=(-12, 12), random_state=0).fit(rows).release_
     assert release.stability.tolist() == [1.0]

@@ -80,6 +80,7 @@ from cloister.algorithms._refine import (
     mean_square,
     quantile,
     refine,
+    sees_distances,
     shrinkage,
 )
 from cloister.algorithms._resample import Beyond, LastStep, judge_solution, match_centers, place_of_rows
@@ -192,6 +193,7 @@ __all__ = [
     "random_projection",
     "refine",
     "rounds_within",
+    "sees_distances",
     "select_kmeans",
     "select_top",
     "settle",

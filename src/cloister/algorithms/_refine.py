@@ -42,6 +42,7 @@ __all__ = [
     "mean_square",
     "quantile",
     "refine",
+    "sees_distances",
     "shrinkage",
 ]
 
@@ -51,6 +52,8 @@ FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is t
 SMALLEST_PHI = 1e-3
 NEARLY_ALL = 0.9  # of the rows lie within the length around which the next histogram looks
 MOST_ROWS = 0.99  # lie within the distance up to which a histogram tells how far they scatter
+SEEN = 8.0  # standard deviations of a histogram of distances: from so many rows on it tells how far they lie
+BIN_ERROR = 0.02  # part of a mean squared distance that the width of the bins leaves open
 OVERSTEP = 1.5  # times the step, while centres settle: rows change hands as centres move, so the next step points the same way
 SETTLED = 5e-4  # part of the loss: centres whose last step gained less have settled
 FARTHER = 2.0  # the last histogram also tells the loss, so it looks farther out, where the tails are
@@ -157,7 +160,7 @@ def refine(
     restarts : int
         Of weighted k-means, when the last extra centres go.
     """
-    moves, clip, projection = [], space.full.clip, space.projection
+    moves, clip, projection, reach = [], space.full.clip, space.projection, length
     pending = list(rounds)
     while pending:
         one = pending.pop(0)
@@ -187,18 +190,31 @@ def refine(
         moved.count_sigma,
         lengths,
         moved.gained,
-        None if moved.scatter is None else moved.scatter.times(_unclipped(lengths, n_rows=asked, radius=moved.radius)),
+        None if moved.scatter is None else _scatter(moved.scatter, lengths, moved, n_rows=asked, reach=reach),
         moved.step,
         _errors_before(moves, len(centers)),
         tuple(moves),
     )
 
 
-def _unclipped(lengths: Lengths, *, n_rows: float, radius: float) -> float:
-    """Return how much larger the mean squared distance is than that of distances cut at a radius, by a noisy histogram."""
-    longest = max(quantile(lengths, n_rows=n_rows, part=MOST_ROWS), radius)
-    cut = mean_square(lengths, n_rows=n_rows, longest=radius).value
-    return mean_square(lengths, n_rows=n_rows, longest=longest).value / max(cut, 1e-300)
+def _scatter(found: Scatter, lengths: Lengths, moved: "_Moved", *, n_rows: float, reach: float) -> Scatter:
+    """Return the scatter of rows beyond the radius too, as sums of squares and the last histogram of distances show it.
+
+    Too few rows tell neither where to clip nor how far they scatter: it may be as far as the domain reaches.
+    """
+    if not sees_distances(lengths, n_rows=n_rows):
+        return Scatter.even(found.variances.shape, mean_square(lengths, n_rows=n_rows, longest=LONGEST).value, LONGEST**2)
+    longest = max(quantile(lengths, n_rows=n_rows, part=MOST_ROWS), moved.radius)
+    clipped = mean_square(lengths, n_rows=n_rows, longest=moved.radius).value
+    unclipped = mean_square(lengths, n_rows=n_rows, longest=longest).value
+    seen = mean_square(lengths, n_rows=n_rows, longest=reach)
+    found = found.times(unclipped / max(clipped, 1e-300))
+    return found.averaged(max(seen.value - moved.gained, 0.0), seen.error, weights=project_to_total(moved.counts, n_rows))
+
+
+def sees_distances(lengths: Lengths, *, n_rows: float) -> bool:
+    """Return whether there are enough rows for a noisy histogram to tell how far they lie."""
+    return n_rows >= SEEN * lengths.sigma
 
 
 def _errors_before(moves: Sequence[Move], n_centers: int) -> FloatArray:
@@ -346,9 +362,10 @@ class MeanSquare:
 def mean_square(lengths: Lengths, *, n_rows: float, longest: float) -> MeanSquare:
     """Return the mean squared distance that a noisy histogram shows; distances beyond `longest` count as that."""
     squares = np.minimum(lengths.middle, longest) ** 2
-    error = lengths.sigma * math.sqrt(float(squares @ squares)) / max(n_rows, 1.0)
+    noise = lengths.sigma * math.sqrt(float(squares @ squares)) / max(n_rows, 1.0)
     parts = lengths.parts(n_rows)
     value = float(parts @ squares)
+    error = math.hypot(noise, BIN_ERROR * value)
     return MeanSquare(value, error, math.sqrt(max(float(parts @ squares**2) - value**2, 0.0)))
 
 

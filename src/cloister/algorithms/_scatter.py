@@ -27,6 +27,22 @@ class Scatter:
         added = (factor - 1) * float(np.mean(np.sum(self.variances, axis=1)))
         return Scatter(self.variances * factor, math.hypot(self.error * factor, added / 2))
 
+    @classmethod
+    def even(cls, shape: tuple[int, ...], mean: float, error: float) -> "Scatter":
+        """Return a scatter that is the same in all columns of all points."""
+        return cls(np.full(shape, mean / shape[1]), error)
+
+    def averaged(self, mean: float, error: float, *, weights: FloatArray) -> "Scatter":
+        """Return the same proportions with a mean squared distance that is known from elsewhere too, each by its error."""
+        own = float(np.average(np.sum(self.variances, axis=1), weights=weights))
+        both = max(self.error, error, 1e-300)
+        part = (error / both) ** 2 / max((error / both) ** 2 + (self.error / both) ** 2, 1e-300)
+        level = part * own + (1 - part) * mean
+        level_error = math.sqrt(part) * self.error
+        if own <= 0:
+            return Scatter.even(self.variances.shape, level, level_error)
+        return Scatter(self.variances * (level / own), level_error)
+
 
 def find_scatter(squares: Answer, counts: Answer, steps: FloatArray) -> Scatter:
     """Return the variance of the rows of each point in each column.

@@ -17,6 +17,7 @@ from cloister.algorithms import (
     project_to_total,
     quantile,
     refine,
+    sees_distances,
     unknown_errors,
 )
 from cloister.cluster._base import LARGEST_N_CLUSTERS, NO_NOISE, PrivateFit
@@ -39,8 +40,6 @@ __all__ = ["KMeans", "find_centers"]
 
 LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
-BIN_ERROR = 0.02  # part of the loss that the width of the bins leaves open
-SEEN_BY_DISTANCE = 8.0  # standard deviations of a histogram of distances: from so many rows on it tells how far they lie
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look
 
 
@@ -220,7 +219,7 @@ def _hidden(located: Located, plan: KMeansPlan, frame: Frame) -> FloatArray:
     Where too few rows are there to tell, it may be anywhere in the domain.
     """
     profile = located.origin.profile
-    if plan.n_sampled < SEEN_BY_DISTANCE * profile.sigma:
+    if not sees_distances(profile, n_rows=plan.n_sampled):
         return unknown_errors(frame)
     square = mean_square(profile, n_rows=plan.n_sampled, longest=_most_rows(located, plan)).value
     return np.full(frame.n_features, math.sqrt(square / frame.n_features))
@@ -233,7 +232,7 @@ def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, 
     parts = project_to_total(refined.counts, plan.n_rows) / plan.n_rows
     between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))
     sampling = found.deviation * math.sqrt((1 - plan.row_share) / max(plan.n_sampled, 1.0))
-    error = math.hypot(found.error, BIN_ERROR * loss, sampling)
+    error = math.hypot(found.error, sampling)
     return {"loss": loss, "loss_error": error, "loss_of_one_centre": loss + between}
 
 

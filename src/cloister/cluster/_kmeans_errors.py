@@ -17,20 +17,24 @@ LEAST_SCATTER = 0.05  # of the loss, within the points
 def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints:
     """Return the points of the first round, which are several per cluster, as what stands for the rows.
 
+    The centres are known better by now, so points lie as far from theirs as the noise of the first round does not explain.
     Their rows scatter alike in all directions, by what the loss leaves when the points' own distances from the centres are
     taken out.
     """
     first = refined.moves[0]
     n_points, n_features = first.points.shape
+    nearest = refined.centers[nearest_of(first.points, refined.centers)]
+    offsets = first.points - nearest
+    squares = np.maximum(np.sum(offsets**2, axis=1), 1e-300)
+    offsets *= np.sqrt(np.maximum(1 - n_features * first.errors**2 / squares, 0.0))[:, None]
     found = NoisyPoints(
-        points=first.points,
+        points=nearest + offsets,
         errors=first.errors,
         counts=first.counts,
         count_errors=np.full(n_points, first.count_sigma),
         variances=np.zeros((n_points, n_features)),
         n_rows=n_rows,
     )
-    offsets = first.points - refined.centers[nearest_of(first.points, refined.centers)]
     weights = np.maximum(found.weights, 1e-300)
     between = float(np.average(np.sum(offsets**2, axis=1), weights=weights))
     scatter = max(loss - between, LEAST_SCATTER * loss) / n_features
