@@ -262,10 +262,10 @@ def test_the_loss_of_a_small_table_is_within_its_error_and_the_domain(n_rows, ge
     centers = np.array([[20.0, 20.0], [40.0, 30.0], [60.0, 25.0], [80.0, 35.0]])
     rows = centers[generator.integers(4, size=n_rows)] + generator.normal(size=(n_rows, 2)) * [4, 2]
     covered = []
-    for seed in range(20):
+    for seed in range(10):
         fitted = PointSynopsis(epsilon=0.5, bounds=([0, 10], [100, 50]), random_state=seed).fit(rows)
         loss = fitted.loss(4, random_state=0)
-        assert 0 <= loss.value <= 2.0
+        assert 0 <= loss.value <= 2.0 + 1e-9
         covered.append(abs(loss.value - 0.016 * (n_rows > 0)) <= 3 * loss.error)
     assert np.mean(covered) >= 0.7
 
