@@ -21,6 +21,7 @@ from cloister import (
     KMeans,
     Ledger,
     Number,
+    PEMeans,
     PointSynopsis,
     PureDP,
     Release,
@@ -220,6 +221,11 @@ def test_other_words_are_refused(n_clusters, rows):
         KMeans(n_clusters, bounds=(-12, 12)).fit(rows)
 
 
+def test_other_estimators_say_which_one_chooses_the_number(rows):
+    with pytest.raises(ParameterError, match=r"PEMeans\.n_clusters: .* got 'auto'\. Pass a number; KMeans takes \"auto\"\."):
+        PEMeans("auto", bounds=(-12, 12)).fit(rows)
+
+
 @pytest.mark.parametrize("n_rows", [0, 3])
 @pytest.mark.parametrize("n_clusters", [3, "auto"])
 def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generator):
@@ -228,6 +234,7 @@ def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generato
     for state in range(8):
         release = KMeans(n_clusters, epsilon=1.0, bounds=(0, 100), random_state=state).fit(table).release_
         seen.append(release.stands_out.any())
+        assert n_clusters != "auto" or release.n_clusters == 1
         assert np.median(release.center_errors) > 15
         assert not release.stability[~release.stands_out].any()
         assert ("Nothing stands out of the noise" in repr(release)) == (not seen[-1])

@@ -56,6 +56,11 @@ class KChoice:
         others = [str(count) for count in self.as_good if count != self.best]
         return f"{self.best} clusters" + (f"; about as good: {', '.join(others)}" if others else "")
 
+    def without_clusters(self) -> "KChoice":
+        """Return the same comparison where too few rows are there to claim more than the smallest number."""
+        least = self.n_clusters[0]
+        return replace(self, elbow=least, supported=least, best=least, as_good=(least,))
+
     def scaled(self, factor: float) -> "KChoice":
         """Return the same choice with losses in another unit."""
         losses = {name: getattr(self, name) * factor for name in ("loss", "held_out", "held_out_error", "even")}

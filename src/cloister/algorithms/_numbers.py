@@ -56,7 +56,8 @@ def compare_point_numbers(numbers: Sequence[int], points: NoisyPoints, *, genera
         table.append([loss, held_out + scatter, noise / points.n_rows])
     loss, held_out, errors = np.array(table).T
     left_out = (LEFT_OUT * scatter, LEFT_OUT * even_within)
-    return choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), even_between + even_within, within=left_out)
+    found = choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), even_between + even_within, within=left_out)
+    return found if points.stand_out else found.without_clusters()
 
 
 def cut_loss(points: NoisyPoints, centers: FloatArray) -> float:

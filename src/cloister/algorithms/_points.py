@@ -11,6 +11,8 @@ from cloister.domain import FloatArray, IntArray
 
 __all__ = ["NoisyPoints", "nearest_of", "squares_between"]
 
+SEEN = 8.0  # standard deviations of a count: from so many rows on the points tell where rows lie
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyPoints:
@@ -44,6 +46,11 @@ class NoisyPoints:
     def weights(self) -> FloatArray:
         """The counts, moved to the nearest ones that are not negative and add up to the number of rows."""
         return project_to_total(self.counts, max(self.n_rows, 1.0))
+
+    @property
+    def stand_out(self) -> bool:
+        """Whether there are more rows than the noise of a single count could be taken for."""
+        return self.n_rows >= SEEN * float(np.min(self.count_errors))
 
     def filled(self) -> "NoisyPoints":
         """Return the points whose weight is above zero: those that the noise does not explain away; at least one."""

@@ -324,7 +324,8 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         )
 
     def _wanted_clusters(self) -> int:
-        return validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS)
+        remedy = 'Pass a number; KMeans takes "auto".' if validate.is_word(self.n_clusters, "auto") else ""
+        return validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS, remedy=remedy)
 
     @property
     def _owner(self) -> str:

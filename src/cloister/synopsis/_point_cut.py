@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["cut_points"]
 
 WHERE = "Synopsis.kmeans"
-SEEN_BY_COUNT = 8.0  # standard deviations of a count: from so many rows on the points tell how far rows lie from their mean
 
 
 def cut_points(
@@ -52,7 +51,7 @@ def cut_points(
     again = np.argsort(-noise.counts, kind="stable")[np.arange(count - n_found) % n_found]
     noise = noise.with_repeated(again)
     one = np.average(filled.points, axis=0, weights=filled.weights)[None]
-    hidden = _hidden(filled, one, synopsis.sigma, frame)
+    hidden = _hidden(filled, one, frame)
     total = add_beyond(
         noise.centers, noise.counts, noise.count_errors, beyond, n_rows=points.n_rows, hidden=hidden, frame=frame
     )
@@ -123,8 +122,8 @@ def _noise(points: NoisyPoints, centers: FloatArray, n_rows_error: float) -> _No
     return _Noise(np.minimum(errors, 1.0), counts, np.maximum(count_errors, smallest))
 
 
-def _hidden(points: NoisyPoints, mean: FloatArray, sigma: float, frame: Frame) -> FloatArray:
+def _hidden(points: NoisyPoints, mean: FloatArray, frame: Frame) -> FloatArray:
     """Return the standard error of a coordinate of a cluster that was not seen: how far rows lie from their mean."""
-    if points.n_rows < SEEN_BY_COUNT * sigma:
+    if not points.stand_out:
         return unknown_errors(frame)
     return np.full(frame.n_features, math.sqrt(cut_loss(points, mean) / frame.n_features))
