@@ -85,10 +85,12 @@ class KMeansPlan(Plan):
     @property
     def can_be_drawn(self) -> bool:
         """Whether the noise of all answers can be drawn, also of the plan for a number of rows that is not known yet."""
-        noise = self.locate_steps.origin[0]["sums"].sigma / grid_step(self.n_features)
-        if self.squares:  # in many columns a square has more steps than a sum
-            noise = max(noise, self.refine_rounds[-1].step["squares"].sigma / _squares(self.n_features).unit)
-        return noise <= MAX_NOISE
+        if self.locate_steps.origin[0]["sums"].sigma > MAX_NOISE * grid_step(self.n_features):
+            return False
+        if not self.squares:
+            return True
+        # In many columns a square has more steps than a sum.
+        return self.refine_rounds[-1].step["squares"].sigma <= MAX_NOISE * _squares(self.n_features).unit
 
     def sum_noise(self, share: float) -> float:
         """Return the standard deviation of a coordinate of a sum that gets `share`, per unit of radius."""
