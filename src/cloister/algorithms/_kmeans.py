@@ -17,6 +17,7 @@ from cloister.domain import FloatArray, IntArray
 __all__ = ["plusplus", "settle", "weighted_kmeans"]
 
 CACHED_DISTANCES = 1 << 16  # distances in work at a time
+COMPARED = 2**14  # sums and targets: up to so many, comparing all is faster than searching
 LARGE_PROBLEM = 1 << 19  # points times clusters from which compiled code wins
 LARGEST_ITERATIONS = 300
 
@@ -90,7 +91,10 @@ def _draw(masses: FloatArray, count: int, generator: np.random.Generator) -> Int
     """Draw `count` indices per row of `masses`, in proportion to its entries (any, where all are zero)."""
     sums = np.cumsum(masses, axis=1)
     targets = generator.random((len(masses), count)) * sums[:, -1:]
-    found = np.stack([np.searchsorted(row, target, side="right") for row, target in zip(sums, targets, strict=True)])
+    if targets.size * sums.shape[1] <= COMPARED:
+        found = np.count_nonzero(sums[:, None, :] <= targets[:, :, None], axis=2)
+    else:
+        found = np.stack([np.searchsorted(row, target, side="right") for row, target in zip(sums, targets, strict=True)])
     return np.asarray(np.minimum(found, masses.shape[1] - 1), dtype=np.int64)
 
 

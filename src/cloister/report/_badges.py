@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from cloister.domain import FloatArray
 
@@ -21,6 +22,8 @@ MOVED = 2.0  # a circle farther than this from its point is tied to it
 ROUNDS = 400
 SHRINK, MOST_SHRINKS = 0.85, 8
 GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+
+Places = npt.NDArray[np.complex128]
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,15 @@ class Badge:
 
 def place_badges(points: Sequence[tuple[float, float]], radii: Sequence[float], frame: Frame) -> list[Badge]:
     """Return a circle for each point, none over another. Where they do not fit at all, they become smaller."""
-    anchors, sizes = np.array(points, dtype=np.float64).reshape(-1, 2), np.array(radii, dtype=np.float64)
+    anchors, sizes = np.array([complex(x, y) for x, y in points]), np.array(radii, dtype=np.float64)
     for _ in range(MOST_SHRINKS):
         centers = _relax(anchors, sizes, frame)
-        if not _overlaps(centers, sizes).any():
+        if not _depths(np.abs(_lines(centers, centers)), _reach(sizes)).any():
             break
         sizes = sizes * SHRINK
     return [
-        Badge((float(x), float(y)), (float(at[0]), float(at[1])), float(size))
-        for (x, y), at, size in zip(anchors, centers, sizes, strict=True)
+        Badge((float(point.real), float(point.imag)), (float(at.real), float(at.imag)), float(size))
+        for point, at, size in zip(anchors, centers, sizes, strict=True)
     ]
 
 
@@ -77,61 +80,70 @@ def badge_marks(badge: Badge, words: str, *, kind: str, title: str) -> str:
     return f"<g><title>{title}</title>{tie}{circle}{label}</g>"
 
 
-def _relax(anchors: FloatArray, radii: FloatArray, frame: Frame) -> FloatArray:
+# Points are complex numbers from here on: one number is a place, and a difference of two is a way.
+
+
+def _relax(anchors: Places, radii: FloatArray, frame: Frame) -> Places:
     """Push circles apart that overlap; those that moved also leave their own point free."""
     if _is_clear(anchors, radii, frame):
         return anchors
-    own = np.zeros(len(anchors), dtype=bool)
-    centers = _push(anchors, anchors, radii, frame, own)
-    own = np.hypot(*(centers - anchors).T) > MOVED
-    return _push(centers, anchors, radii, frame, own) if own.any() else centers
+    centers = _push(anchors, anchors, radii, frame, own=np.zeros(len(anchors), dtype=bool))
+    own = np.abs(centers - anchors) > MOVED
+    return _push(centers, anchors, radii, frame, own=own) if own.any() else centers
 
 
-def _is_clear(anchors: FloatArray, radii: FloatArray, frame: Frame) -> bool:
+def _is_clear(anchors: Places, radii: FloatArray, frame: Frame) -> bool:
     """Whether every circle can stand at its own point: it covers no other circle and no other point, and is inside."""
-    apart = np.hypot(*np.moveaxis(anchors[:, None] - anchors[None], 2, 0))
+    apart = np.abs(_lines(anchors, anchors))
     np.fill_diagonal(apart, np.inf)
-    inside = (
-        (anchors[:, 0] >= frame.left + radii)
-        & (anchors[:, 0] <= frame.right - radii)
-        & (anchors[:, 1] >= frame.top + radii)
-        & (anchors[:, 1] <= frame.bottom - radii)
-    )
-    return bool(inside.all() and not _overlaps(anchors, radii).any() and (apart >= radii[:, None] + CLEARANCE).all())
+    inside = np.array_equal(anchors, _inside(anchors, radii, frame))
+    return bool(inside and not _depths(apart, _reach(radii)).any() and (apart >= radii[:, None] + CLEARANCE).all())
 
 
-def _push(
-    start: FloatArray, anchors: FloatArray, radii: FloatArray, frame: Frame, own: "np.typing.NDArray[np.bool_]"
-) -> FloatArray:
-    n = len(anchors)
-    angles = GOLDEN_ANGLE * np.arange(n)
-    centers = start + 0.01 * np.stack([np.cos(angles), np.sin(angles)], axis=1)  # two points may be the same
-    obstacle = ~np.eye(n, dtype=bool) | np.diag(own)
-    low = np.stack([frame.left + radii, frame.top + radii], axis=1)
-    high = np.maximum(np.stack([frame.right - radii, frame.bottom - radii], axis=1), low)
+def _push(start: Places, anchors: Places, radii: FloatArray, frame: Frame, *, own: npt.NDArray[np.bool_]) -> Places:
+    n_circles, reach = len(anchors), _reach(radii)
+    centers = start + 0.01 * np.exp(1j * GOLDEN_ANGLE * np.arange(n_circles))  # two points may be the same
+    obstacle = ~np.eye(n_circles, dtype=bool) | np.diag(own)
+    clear = np.where(obstacle, radii[:, None] + CLEARANCE, -np.inf)
     for index in range(2 * ROUNDS):
         calm = index / ROUNDS
-        step = 0.5 * _away(centers, centers, _overlaps(centers, radii))
+        lines = _lines(centers, centers)
+        apart = np.abs(lines)
+        step = 0.5 * _away(lines, apart, _depths(apart, reach))
         if calm < 1:
-            apart = np.hypot(*np.moveaxis(centers[:, None] - anchors[None], 2, 0))
-            hidden = np.where(obstacle, np.maximum(radii[:, None] + CLEARANCE - apart, 0.0), 0.0)
-            step += 0.5 * _away(centers, anchors, hidden) + 0.08 * (1 - calm) * (anchors - centers)
+            lines = _lines(centers, anchors)
+            apart = np.abs(lines)
+            step += 0.5 * _away(lines, apart, np.maximum(clear - apart, 0.0)) + 0.08 * (1 - calm) * (anchors - centers)
         elif not step.any():
             break
-        centers = np.clip(centers + step, low, high)
-    return centers
+        centers = _inside(centers + step, radii, frame)
+    return np.asarray(centers)
 
 
-def _overlaps(centers: FloatArray, radii: FloatArray) -> FloatArray:
+def _lines(places: Places, others: Places) -> Places:
+    return np.asarray(places[:, None] - others)
+
+
+def _reach(radii: FloatArray) -> FloatArray:
+    """Return how far apart any two circles must be."""
+    reach = radii[:, None] + radii + GAP
+    np.fill_diagonal(reach, -np.inf)
+    return np.asarray(reach)
+
+
+def _depths(apart: FloatArray, reach: FloatArray) -> FloatArray:
     """Return how far circles reach into each other, with the gap between them."""
-    apart = np.hypot(*np.moveaxis(centers[:, None] - centers[None], 2, 0))
-    deep = np.maximum(radii[:, None] + radii[None] + GAP - apart, 0.0)
-    np.fill_diagonal(deep, 0.0)
-    return np.where(deep < 0.5, 0.0, deep)  # the gap is larger than this
+    deep = reach - apart
+    deep[deep < 0.5] = 0.0  # the gap is larger than this
+    return deep
 
 
-def _away(centers: FloatArray, others: FloatArray, depth: FloatArray) -> FloatArray:
+def _away(lines: Places, apart: FloatArray, depth: FloatArray) -> Places:
     """Return the sum of the ways out of each overlap."""
-    lines = centers[:, None] - others[None]
-    lengths = np.maximum(np.hypot(*np.moveaxis(lines, 2, 0)), 1e-9)
-    return np.asarray((lines * (depth / lengths)[:, :, None]).sum(axis=1))
+    return np.asarray((lines * (depth / np.maximum(apart, 1e-9))).sum(axis=1))
+
+
+def _inside(places: Places, radii: FloatArray, frame: Frame) -> Places:
+    across = np.minimum(np.maximum(places.real, frame.left + radii), np.maximum(frame.right - radii, frame.left + radii))
+    down = np.minimum(np.maximum(places.imag, frame.top + radii), np.maximum(frame.bottom - radii, frame.top + radii))
+    return np.asarray(across + 1j * down)
