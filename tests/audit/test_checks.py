@@ -57,6 +57,7 @@ def test_honest_code_passes_a_quick_audit(check: str, seed: int) -> None:
     assert found.passed, found.checks[0].violations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAST)
 def test_a_planted_fault_is_caught(name: str, seed: int) -> None:
     with planted(name):

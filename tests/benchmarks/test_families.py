@@ -50,6 +50,7 @@ def test_it_prints_a_line_for_each_table_and_seed(capsys):
     assert "bar" not in printed  # which is for all tables
 
 
+@pytest.mark.slow
 def test_processes_find_what_one_process_finds():
     tables = [(name, partial(families.make, name, 0)) for name in ("mixed-15:1", "units-8:10")]
     alone, apart = (list(compare_all(tables, ["FastLloyd"], repeats=1, jobs=jobs)) for jobs in (1, 2))

@@ -94,6 +94,7 @@ def pieces_of(place):
     return [np.concatenate([np.empty((0, len(NAMES))), *piece.blocks()]) for piece in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["numpy", "dask"])
 @pytest.mark.parametrize("piece_bytes", [300, 1 << 26])
 @pytest.mark.parametrize("kind", FILES)

@@ -106,6 +106,7 @@ def test_what_is_dense_is_the_callers_choice(by_hand):
 # -- what is not claimed -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "n_features"), [(6, 1), (100, 1), (8, 2), (30, 2), (8, 3)])
 def test_nothing_is_claimed_about_a_table_without_rows(rule, n_features):
     empty = np.empty((0, n_features))
