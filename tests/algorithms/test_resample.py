@@ -85,8 +85,7 @@ def test_the_way_left_is_the_one_that_k_means_would_still_go():
 
 def test_a_step_as_long_as_its_noise_leaves_no_way():
     line = np.linspace(-1, 1, 101)[:, None]
-    errors = np.full(2, 0.05)
-    last = LastStep(offsets=np.array([[0.05], [-0.05]]), errors=errors, errors_before=errors)
+    last = LastStep(offsets=np.array([[0.05], [-0.05]]), errors=np.full(2, 0.05), errors_before=np.zeros(2))
     rows = resample._Scattered(line, np.ones(len(line)))
     assert not resample._way_left(rows, np.array([[-0.5], [0.5]]), last, length=0.1).any()
 

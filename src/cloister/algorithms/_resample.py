@@ -222,7 +222,10 @@ def _way_left(rows: _Scattered, centers: FloatArray, last: LastStep, *, length: 
 
 
 def _beyond_noise(last: LastStep) -> FloatArray:
-    """Return, for each centre, the part of its squared last step that exceeds what noise makes on average."""
-    noise = last.offsets.shape[1] * (last.errors**2 + last.errors_before**2)
+    """Return, for each centre, the part of its squared last step that exceeds what the noise of this step makes on average.
+
+    Errors that centres had before it are part of the way: the step takes them back, but for what the borders carry on.
+    """
+    noise = last.offsets.shape[1] * last.errors**2
     squares = np.sum(last.offsets**2, axis=1)
     return np.asarray(np.maximum(squares - noise, 0.0) / np.maximum(squares, 1e-300))
