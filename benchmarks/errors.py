@@ -10,8 +10,7 @@ of its deviations over the fits, the stated one the median over the fits; the me
 "Stated / deviation": the median over all coordinates of all fits. Where errors are normal and exactly known, the first is 1,
 the second 1.48, and the root mean square of deviation over stated error 1.
 
-Ten tables are held to bars. Those of ``--further`` are not: no rule was chosen on them, and they show where errors are too wide
-or too narrow.
+Ten tables are held to bars. Those of ``--further`` are not: they show where errors are too wide or too narrow.
 """
 
 import argparse
