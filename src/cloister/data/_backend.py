@@ -101,31 +101,37 @@ class Source:
     """What all sources share: names of columns, a representation without values, and no pickling."""
 
     declared: tuple[AnyDeclaration, ...] | None = None  # what the columns were declared to be; None: numbers
+    n_hidden: int = 0  # columns at the end of every block that are no features: whose row it is
 
     def __init__(
         self, n_features: int, feature_names: tuple[str, ...] | None, *, nullable: tuple[bool, ...] | None = None
     ) -> None:
-        self._n_features = n_features
+        self._n_features = n_features  # of a block, hidden columns included
         self._feature_names = feature_names
         self._nullable = (True,) * n_features if nullable is None else nullable
 
     @property
+    def width(self) -> int:
+        """Number of columns of a block, those included that say whose row it is."""
+        return self._n_features
+
+    @property
     def n_features(self) -> int:
         """Number of columns."""
-        return self._n_features
+        return self._n_features - self.n_hidden
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns, if they have any."""
-        return self._feature_names
+        return None if self._feature_names is None else self._feature_names[: self.n_features]
 
     @property
     def nullable(self) -> tuple[bool, ...]:
         """Whether the declared type of each column allows a missing value; a public fact, whatever the values are."""
-        return self._nullable
+        return self._nullable[: self.n_features]
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} with {self._n_features} columns>"
+        return f"<{type(self).__name__} with {self.n_features} columns>"
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError(f"{type(self).__name__}: rows do not leave the process that opened them. Open them again there.")
@@ -288,7 +294,8 @@ class _PickedRows(MemoryRows):
 
     def __init__(self, source: MemoryRows, positions: IntArray, lengths: Sequence[int]) -> None:
         given: dict[str, Any] = {"nullable": source.nullable, "lengths": lengths}
-        super().__init__(len(positions), source.n_features, source.feature_names, source.n_jobs, **given)
+        super().__init__(len(positions), source.width, source.feature_names, source.n_jobs, **given)
+        self.n_hidden = source.n_hidden
         self._source = source
         self._positions = positions
 
@@ -311,10 +318,12 @@ def rows_of_parts(parts: Sequence[Sequence[Block]], *, like: Source, n_jobs: int
     """Return rows in memory: the blocks of every partition, end to end; columns are called as elsewhere."""
     from cloister.data._numpy import ArrayRows
 
-    blocks = [empty_block(like.n_features), *(block for part in parts for block in part)]
+    blocks = [empty_block(like.width), *(block for part in parts for block in part)]
     lengths = [sum(map(len, part)) for part in parts]
     given: dict[str, Any] = {"feature_names": like.feature_names, "nullable": like.nullable, "lengths": lengths}
-    return ArrayRows(np.concatenate(blocks), n_jobs=n_jobs, **given)
+    rows = ArrayRows(np.concatenate(blocks), n_jobs=n_jobs, **given)
+    rows.n_hidden = like.n_hidden
+    return rows
 
 
 def _generate(blocks: Sequence[Any]) -> Generator[Any, None, None]:

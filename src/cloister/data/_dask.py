@@ -206,7 +206,8 @@ class _DaskSample(DaskRows):
 
     def __init__(self, source: DaskRows, parts: Sequence[Any], client: Any) -> None:
         names, nullable = source.feature_names, source.nullable
-        super().__init__(source._where, parts, source.n_features, names, size=None, client=client, nullable=nullable)
+        super().__init__(source._where, parts, source.width, names, size=None, client=client, nullable=nullable)
+        self.n_hidden = source.n_hidden
         self._source = source
 
     def _keep(self, client: Any) -> None:

@@ -80,7 +80,8 @@ class ThinnedFiles(LocalRows):
     reads_ahead = True
 
     def __init__(self, pieces: Sequence[Piece], coins: Coins, *, like: LocalRows) -> None:
-        super().__init__(like.n_features, like.feature_names, like.n_jobs, nullable=like.nullable)
+        super().__init__(like.width, like.feature_names, like.n_jobs, nullable=like.nullable)
+        self.n_hidden = like.n_hidden
         self.kept_numbers = like.kept_numbers
         self._pieces = pieces
         self._coins = coins

@@ -28,7 +28,8 @@ class HeldFiles(LocalRows):
     """Files that are read for every question, unless their blocks are few enough to stay in memory as they are."""
 
     def __init__(self, source: "FileRows", files: FileSet) -> None:
-        super().__init__(source.n_features, source.feature_names, source.n_jobs, nullable=source.nullable)
+        super().__init__(source.width, source.feature_names, source.n_jobs, nullable=source.nullable)
+        self.n_hidden = source.n_hidden
         self.reads_ahead = True
         self.kept_numbers = source.kept_numbers
         self._source = source

@@ -154,7 +154,8 @@ class _SparkSample(SparkRows):
 
     def __init__(self, source: SparkRows, parts: Any) -> None:
         names, nullable = source.feature_names or (), source.nullable
-        super().__init__(source._where, source._partitions, source.n_features, names, nullable=nullable)
+        super().__init__(source._where, source._partitions, source.width, names, nullable=nullable)
+        self.n_hidden = source.n_hidden
         self._source = source
         self._blocks = parts
         weakref.finalize(self, _forget, parts)

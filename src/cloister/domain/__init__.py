@@ -24,6 +24,15 @@ from cloister.domain._columns import (
     Number,
     declare_columns,
 )
+from cloister.domain._groups import (
+    LARGEST_GROUP,
+    WEIGHT_STEPS,
+    WEIGHTINGS,
+    Groups,
+    Identifier,
+    Neighbours,
+    as_neighbours,
+)
 from cloister.domain._parts import Interval, project_to_simplex
 from cloister.domain._read import Domain, as_domain, domain_from_dict
 from cloister.domain._table import ColumnDomain, ColumnFrame
@@ -32,8 +41,11 @@ from cloister.domain._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_k
 __all__ = [
     "BLOCK_NUMBERS",
     "EXACT_BITS",
+    "LARGEST_GROUP",
     "LEVELS_OF_A_FLAG",
     "PRIVATE",
+    "WEIGHTINGS",
+    "WEIGHT_STEPS",
     "AnyDeclaration",
     "Ball",
     "Box",
@@ -45,11 +57,15 @@ __all__ = [
     "Flag",
     "FloatArray",
     "Frame",
+    "Groups",
+    "Identifier",
     "IntArray",
     "Interval",
+    "Neighbours",
     "Number",
     "Relation",
     "as_domain",
+    "as_neighbours",
     "clip_to_unit_ball",
     "days_of",
     "declare_columns",
