@@ -16,8 +16,8 @@ from typing import overload
 import numpy as np
 
 from cloister import validate
-from cloister.data import Block, BlockCache, LocalRows, Rows, Watch
-from cloister.domain import FloatArray, Frame, IntArray, Relation
+from cloister.data import N_PERSON_COLUMNS, Block, BlockCache, Bounding, LocalRows, Persons, Rows, Watch, cells_of
+from cloister.domain import FloatArray, Frame, IntArray, Neighbours, Relation, as_neighbours
 from cloister.exceptions import DataError
 from cloister.privacy import Account, Coins, Entropy, Event, Guarantee, Query, Receipt, check_share
 from cloister.questions import Answer, NearestQuestion, Question, Spend, Together, price_question
@@ -34,8 +34,9 @@ class Vault:
         Where the rows are.
     frame : Frame
         Public map to the unit ball; every row passes through ``frame.clean``.
-    relation : Relation
-        Which tables are neighbours.
+    relation : Relation or Neighbours
+        Which tables are neighbours: a relation alone is about rows. Where they differ in persons, the rows must come with ids,
+        of each person at most so many are used, and nothing is asked of any others.
     account : Account
         What may be spent.
     entropy : Entropy
@@ -52,6 +53,10 @@ class Vault:
     between neighbours, because cleaning maps each row by itself; the noise is drawn exactly from the distribution the event
     names, independently for every number, also for those of empty cells; the debit is on disk before the rows are read. What
     is not covered: the time an answer takes, and memory of the process while the rows are in it.
+
+    Where persons are protected, each of them is represented by rows that were chosen among their own, by a function of these
+    and of a key drawn for the fit (see ``data.choose_rows``). So two tables that differ in one person differ, as the questions
+    see them, in at most so many rows, all of that person; ``domain.Groups`` says how far that moves an answer.
     """
 
     def __init__(
@@ -59,16 +64,18 @@ class Vault:
         rows: Rows,
         *,
         frame: Frame,
-        relation: Relation,
+        relation: Relation | Neighbours,
         account: Account,
         entropy: Entropy,
         watch: Watch | None = None,
         single_pass: bool = False,
     ) -> None:
         self._source = rows
-        self._rows = rows.held() if isinstance(rows, LocalRows) and not single_pass else rows
         self._frame = frame
-        self._relation = relation
+        self._neighbours = as_neighbours(relation)
+        self._persons = Persons.of(self._neighbours.groups)
+        self._rows = self._opened(rows, single_pass=single_pass)
+        self._is_bounded = self._persons is None
         self._account = account
         self._entropy = entropy
         self._watch = watch
@@ -78,14 +85,39 @@ class Vault:
         self._whole_cleaned = False  # whether a question about clean rows was asked of all
         self._events: list[Event] = []
 
+    def _opened(self, rows: Rows, *, single_pass: bool) -> Rows:
+        """Return the rows as they are read: more than once, unless those of every person are chosen first."""
+        if self._persons is not None:
+            if not getattr(rows, "n_hidden", 0) or not hasattr(rows, "bounded"):
+                raise DataError("Vault: expected rows that come with the ids of persons. Open them with open_rows(groups=...).")
+            return rows
+        if getattr(rows, "n_hidden", 0):
+            raise DataError("Vault: expected a guarantee for persons, as the rows come with their ids. Pass groups=.")
+        return rows.held() if isinstance(rows, LocalRows) and not single_pass else rows
+
     def use(self, frame: Frame) -> None:
         """See the rows through another public map from now on: bounds or places of missing values have been found."""
         self._frame = frame
+        self._forget()
+
+    def limit_rows(self, max_rows: int) -> None:
+        """Use so many rows of each person from now on. Before that, only persons can be counted, if nobody said how many."""
+        groups = self._neighbours.groups
+        assert groups is not None
+        assert groups.max_rows is None, "it is said once"
+        self._neighbours = Neighbours(self._neighbours.relation, groups.limited(max_rows))
+        if self._persons is not None:
+            self._persons = self._persons.limited(max_rows)
+        self._forget()
+
+    def _forget(self) -> None:
         self._cache = self._new_cache()
         self._samples = {share: _Sample(sample.rows, self._new_cache()) for share, sample in self._samples.items()}
 
     def _new_cache(self) -> BlockCache["_CleanBlock"] | None:
-        return None if self._single_pass else BlockCache(partial(_CleanBlock, frame=self._frame))
+        if self._single_pass:
+            return None
+        return BlockCache(partial(_CleanBlock, frame=self._frame, persons=self._persons))
 
     @overload
     def ask(self, question: Question, cost: Spend) -> Answer: ...
@@ -133,12 +165,21 @@ class Vault:
         return share
 
     def _fold(self, question: Question | Together, share: float) -> IntArray:
+        self._bound_rows()
         asked = self._whole() if share == 1.0 else self._sample(share)
         cleans = question.reads_values and not question.raw
         cache = asked.cache if cleans else None  # which holds clean rows
-        exact: IntArray = asked.rows.fold(_Kernel(question, self._frame), watch=self._watch, cache=cache)
+        exact: IntArray = asked.rows.fold(_Kernel(question, self._frame, self._persons), watch=self._watch, cache=cache)
         self._whole_cleaned |= cleans and share == 1.0
         return exact
+
+    def _bound_rows(self) -> None:
+        """Choose the rows of every person that are used, once. Nothing is released of it, and the first answer is paid."""
+        if not self._is_bounded:
+            assert self._persons is not None
+            bounding = Bounding.draw(self._entropy, self._persons.limit)
+            self._rows = self._rows.bounded(bounding, watch=self._watch)  # type: ignore[attr-defined]
+            self._is_bounded = True
 
     def _whole(self) -> "_Sample":
         """Return all rows. Beside a sample few questions are asked of them, often one.
@@ -172,25 +213,26 @@ class Vault:
 
     def _price(self, question: Question, cost: Spend) -> Event:
         price, step = (cost.cost, cost.step) if isinstance(cost, Query) else (cost, "")
-        return price_question(question, price, self._relation, seeded=self._entropy.seeded, step=step)
+        return price_question(question, price, self._neighbours, seeded=self._entropy.seeded, step=step)
 
     def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
         if question.selects:  # nothing of the costs gets out but where a low one stands
             place = np.unravel_index(event.choose(self._entropy, exact.ravel()), question.shape)
             return Answer(np.array(place, dtype=np.float64), event)
         noisy = exact + event.draw(self._entropy).reshape(question.shape)
-        return Answer(np.asarray(noisy * question.unit, dtype=np.float64), event)
+        return Answer(np.asarray(noisy * event.unit, dtype=np.float64), event)
 
     def close(self, guarantee: Guarantee) -> Receipt:
         """Close the account and return the receipt, which adds the events up again and raises if they exceed the guarantee.
 
         What was kept of the rows is dropped.
         """
-        self._rows, self._cache, self._samples = self._source, None, {}
+        self._rows, self._cache, self._samples, self._is_bounded = self._source, None, {}, self._persons is None
         self._account.close()
         return Receipt(
             guarantee=guarantee,
-            neighbours=self._relation.value,
+            neighbours=self._neighbours.value,
+            groups=self._neighbours.groups,
             events=tuple(self._events),
             account=self._account.identity,
         )
@@ -216,10 +258,26 @@ class _CleanBlock:
     It may be kept during a fit. It is never an answer, only what it takes to find one.
     """
 
-    def __init__(self, block: Block, frame: Frame) -> None:
-        self.rows = frame.clean(block[:, : frame.n_raw])
+    def __init__(self, block: Block, frame: Frame, persons: Persons | None) -> None:
+        cells = cells_of(block, persons)
+        self._parts = cells.parts
+        self.rows = frame.clean(cells.features[:, : frame.n_raw])
         self.rows.setflags(write=False)  # every later question sees them as this one does
         self._last: tuple[NearestQuestion, IntArray] | None = None
+
+    def answer(self, question: Question | Together) -> IntArray:
+        """Return the answer of the question, with the weights that rows have."""
+        if self._parts is None or not question.weighs_rows:
+            return question.exact_by(self.rows, self.find)
+        labels: dict[int, IntArray] = {}
+
+        def find(part: slice, one: NearestQuestion, rows: FloatArray) -> IntArray:
+            if id(one) not in labels:
+                labels[id(one)] = self.find(one, self.rows)
+            return labels[id(one)][part]
+
+        answers = (weight * question.exact_by(self.rows[part], partial(find, part)) for weight, part in self._parts)
+        return np.asarray(sum(answers), dtype=np.int64)
 
     def find(self, question: NearestQuestion, rows: FloatArray) -> IntArray:
         """Return the labels of the rows, searched again if the points are not those of the last question."""
@@ -240,17 +298,27 @@ class _Kernel:
 
     question: Question | Together
     frame: Frame
+    persons: Persons | None = None
 
     @property
     def reads_values(self) -> bool:
-        """Whether it looks into rows: a source may count them instead."""
-        return self.question.reads_values
+        """Whether it looks into rows: a source may count them instead, unless they have weights."""
+        return self.question.reads_values or self.persons is not None
 
     def __call__(self, block: Block | _CleanBlock) -> IntArray:
         if self.question.raw or not self.question.reads_values:
-            return self.question.exact(self._cells(np.asarray(block)))
-        clean = block if isinstance(block, _CleanBlock) else _CleanBlock(block, self.frame)
-        return self.question.exact_by(clean.rows, clean.find)
+            return self._of_raw(np.asarray(block))
+        clean = block if isinstance(block, _CleanBlock) else _CleanBlock(block, self.frame, self.persons)
+        return clean.answer(self.question)
+
+    def _of_raw(self, block: Block) -> IntArray:
+        if isinstance(self.question, Question) and self.question.reads_persons:
+            return self.question.exact(block[:, -N_PERSON_COLUMNS:])
+        cells = cells_of(block, self.persons)
+        if cells.parts is None or not self.question.weighs_rows:
+            return self.question.exact(self._cells(cells.features))
+        answers = (weight * self.question.exact(self._cells(cells.features[part])) for weight, part in cells.parts)
+        return np.asarray(sum(answers), dtype=np.int64)
 
     def _cells(self, block: Block) -> Block:
         """Return the raw cells of the columns that rows are compared by, which come first, or of all where it says so."""

@@ -12,9 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister import open_rows, questions
-from cloister.domain import Box, Category, ColumnDomain, Flag, Number, Relation, grid_step, snap
+from cloister.data import Bounding, Persons, choose_rows
+from cloister.domain import (
+    Box,
+    Category,
+    ColumnDomain,
+    Flag,
+    Groups,
+    Neighbours,
+    Number,
+    Relation,
+    grid_step,
+    snap,
+)
 from cloister.domain._base import pull_in
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount
+from cloister.privacy import PureDP
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount, price_question, sensitivities
+from cloister.vault import _Kernel
 
 FEATURES = 3
 PROJECTED = 2
@@ -67,6 +81,7 @@ def make_questions(seed):
     }
     made.update(raw_questions(seed))
     made["grid_counts"] = questions.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
+    made["group_sizes"] = questions.GroupSizes(starts=(1, 2, 4))
     made["neighbour_means"] = questions.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
     made.update(moment_questions(seed))
     made.update(squares_questions(seed, flat))
@@ -309,6 +324,72 @@ def test_neighbours_stay_within_the_claimed_distance(name, pair, seed):
     assert sum(abs(step) for step in moved) <= question.l1_sensitivity(relation)
     assert sum(step * step for step in moved) <= Fraction(question.l2_sensitivity(relation)) ** 2
     assert max(*moved, 0) - min(*moved, 0) <= question.span_sensitivity(relation)
+
+
+# -- persons -------------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def whole_persons(draw):
+    """Two tables that differ in all rows of one person, who comes or goes or is replaced by one with another number of rows.
+
+    Persons have up to nine rows, among them copies and rows that others have as well; at most one, two or five are used.
+    """
+    few = draw(st.lists(ROW, min_size=1, max_size=4))
+    person = st.lists(st.one_of(st.sampled_from(few), ROW), min_size=1, max_size=9)
+    others = draw(st.lists(person, max_size=3))
+    relation = draw(st.sampled_from(Relation))
+    left, right = [*others, draw(person)], [*others, *([draw(person)] if relation is Relation.REPLACE else [])]
+    max_rows, weighting = draw(st.sampled_from([1, 2, 5])), draw(st.sampled_from(["row", "person"]))
+    return left, right, Neighbours(relation, Groups(max_rows=max_rows, weighting=weighting))
+
+
+def table_of(persons, generator):
+    """Return the rows of persons in any order, each with two numbers that say whose it is."""
+    rows = [[*row, 2.0**50 * index, 7.0] for index, person in enumerate(persons) for row in person]
+    return generator.permutation(np.array(rows).reshape(-1, FEATURES + 2))
+
+
+def answer_of_persons(question, persons, near, key, generator):
+    """Return what the vault would say of the rows that are used of all persons, cut into blocks."""
+    used = choose_rows(table_of(persons, generator), Bounding(key, near.groups.max_rows))
+    kernel = _Kernel(question, FRAME, Persons.of(near.groups))
+    parts = [kernel(part) for part in np.array_split(used, 3)]
+    return question.finish(functools.reduce(kernel.merge, parts))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=25, deadline=None)
+@given(pair=whole_persons(), seed=st.integers(0, 3), key=st.binary(min_size=32, max_size=32))
+def test_whole_persons_stay_within_the_claimed_distance(name, pair, seed, key):
+    left, right, near = pair
+    question, generator = make_questions(seed)[name], np.random.default_rng(seed)
+    one, other = (answer_of_persons(question, persons, near, key, generator) for persons in (left, right))
+    moved = (one - other).ravel()
+    moved = [int(step) for step in moved[moved != 0]] or [0]
+    claimed = sensitivities(question, near)
+    assert sum(abs(step) for step in moved) <= claimed["l1"]
+    assert sum(step * step for step in moved) <= Fraction(claimed["l2"]) ** 2
+    if question.selects:
+        event = price_question(question, PureDP(1.0), near)
+        assert max(*moved, 0) - min(*moved, 0) <= event.sensitivity
+
+
+@pytest.mark.parametrize("weighting", ["row", "person"])
+@pytest.mark.parametrize("relation", Relation)
+def test_the_claim_for_persons_is_reached_where_that_for_rows_is(weighting, relation, generator):
+    """Counts and sums: a person whose rows are all alike comes, or takes the place of one whose rows are all opposite."""
+    near = Neighbours(relation, Groups(max_rows=4, weighting=weighting))
+    ends = FRAME.scale[0] * np.array([0.5, 0.0, 0.0])
+    points = np.array([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]])
+    both = {NearestCounts(points=points): "l1", NearestSums(points=points[:1] * 0, radius=0.5): "l2"}
+    for question, norm in both.items():
+        left, right = [[ends.tolist()] * 6], [[(-ends).tolist()] * 4] if relation is Relation.REPLACE else []
+        moved = answer_of_persons(question, left, near, bytes(32), generator) - answer_of_persons(
+            question, right, near, bytes(32), generator
+        )
+        size = np.abs(moved).sum() if norm == "l1" else np.sqrt(np.sum(moved.astype(float) ** 2))
+        assert size == pytest.approx(sensitivities(question, near)[norm], rel=1e-6)
 
 
 HOSTILE = (math.nan, math.inf, -math.inf, 1.7e308, -1e300, 5e-324, -5e-324, -0.0, 0.0, -1.0, 2.0, 0.5, 1e-300)

@@ -326,7 +326,7 @@ def test_a_vault_neither_prints_nor_travels():
 
 
 def test_only_ask_returns_a_value():
-    assert [name for name in dir(Vault) if not name.startswith("_")] == ["ask", "close", "use"]
+    assert [name for name in dir(Vault) if not name.startswith("_")] == ["ask", "close", "limit_rows", "use"]
     assert inspect.signature(Vault.use).return_annotation is None
     assert inspect.signature(Vault.close).return_annotation is Receipt
 

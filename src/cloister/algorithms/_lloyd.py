@@ -12,8 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray, Relation
-from cloister.questions import Answer, Ask, BoundedCounts, BoundedSums, Cost, NearestCounts, NearestSums, Step
+from cloister.domain import FloatArray, Neighbours, Relation, as_neighbours
+from cloister.questions import (
+    Answer,
+    Ask,
+    BoundedCounts,
+    BoundedSums,
+    Cost,
+    NearestCounts,
+    NearestSums,
+    Step,
+    sensitivities,
+    step_of,
+)
 
 __all__ = ["LloydRound", "LloydSplit", "bounded_radius", "fast_lloyd", "fold", "lloyd", "rounds_within", "split_round"]
 
@@ -53,7 +64,7 @@ class LloydRound:
 Transform = Callable[[FloatArray], FloatArray]
 
 
-def split_round(cost: Cost, n_features: int, relation: Relation, *, counts: float | None = None) -> LloydSplit:
+def split_round(cost: Cost, n_features: int, relation: Relation | Neighbours, *, counts: float | None = None) -> LloydSplit:
     """Return the split of Su et al.: the one with the smallest expected error of a centre, for the noise that is drawn.
 
     The error of a centre is, to first order, the noise of d sums plus the noise of the count times the centre's distance from
@@ -64,9 +75,10 @@ def split_round(cost: Cost, n_features: int, relation: Relation, *, counts: floa
     middle = np.zeros((1, n_features))
     count, total = NearestCounts(points=middle), NearestSums(points=middle, radius=1.0)
     if not cost.is_gaussian:
-        power, of_count, of_sum = 2, count.l1_sensitivity(relation), total.l1_sensitivity(relation) * total.unit
+        power, norm = 2, "l1"
     else:
-        power, of_count, of_sum = 1, count.l2_sensitivity(relation), total.l2_sensitivity(relation) * total.unit
+        power, norm = 1, "l2"
+    of_count, of_sum = (sensitivities(one, relation)[norm] * step_of(one, as_neighbours(relation)) for one in (count, total))
     for_count, for_sum = (2 * SPREAD * of_count) ** 2, n_features * of_sum**2
     if counts is None:
         root = 1 / (power + 1)

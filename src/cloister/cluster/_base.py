@@ -4,7 +4,7 @@
 import numbers
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, overload
@@ -18,6 +18,7 @@ from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
+from cloister.cluster._groups import PersonParameters, find_max_rows, limit, provisional
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
@@ -30,6 +31,7 @@ from cloister.domain import (
     Domain,
     FloatArray,
     Frame,
+    Neighbours,
     Relation,
     as_domain,
     declare_columns,
@@ -66,7 +68,7 @@ class PrivateFit:
 
 
 @estimator
-class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
+class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: ignore[misc]
     """Base of everything that is fitted to private rows. Subclasses declare parameters and implement `_plan` and `_run`."""
 
     n_clusters: Any = field(default=8, kw_only=False)
@@ -75,6 +77,10 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     guarantee: Guarantee | None = None
     bounds: Any = None
     neighbours: str = "add-remove"
+    groups: str | None = None
+    max_rows_per_group: Any = "auto"
+    weighting: str = "row"
+    groups_bounded: bool = False
     n_rows: int | None = None
     dataset: str = ""
     purpose: str = ""
@@ -82,6 +88,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     random_state: Any = None
     n_jobs: int | None = None
     progress: bool = False
+    _ids: Any = field(default=None, init=False)  # during a fit
 
     _attributes: ClassVar[tuple[str, ...]] = ("plan_", "privacy_receipt_", "n_features_in_")
     _single_pass: ClassVar[bool] = False  # whether all questions are answered in one pass, so that keeping rows does not pay
@@ -155,7 +162,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         try:
             self._note_features(X, rows)
             with bar:
-                done = self._ask_all(_Followed(vault.ask, bar), vault.use, request, first, setting, bar)
+                done = self._ask_all(_Followed(vault.ask, bar), vault, request, first, setting, bar)
         finally:
             receipt = vault.close(request.guarantee)
         balance = None if self.ledger is None else ledger.balance(account.identity)
@@ -202,6 +209,10 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     def _counts_first(self, request: Request) -> bool:
         return request.n_rows is None and self._needs_n_rows()
 
+    def _finds_max_rows(self, request: Request) -> bool:
+        """Whether it is found with noise how many rows of each person are used."""
+        return request.relation.groups is not None and self._max_rows() is None
+
     def _first_steps(self, request: Request, setting: "_Setting", n_rows: float | None) -> FirstSteps:
         """Return what is asked before the method's own plan; `n_rows` is None while nobody knows it."""
         return plan_first(
@@ -209,6 +220,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             setting.domain,
             scaling=setting.scaling,
             n_rows=n_rows,
+            sizes=self._finds_max_rows(request),
             counts=self._counts_first(request),
             bounds_share=self._bounds_share(),
             cells=self._asks_cells(setting.domain),
@@ -216,6 +228,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
 
     def _first_plan(self, request: Request, setting: "_Setting") -> Plan:
         """Return the plan before anything is asked: all parameters are checked, and the steps are those for the public size."""
+        request = provisional(request)
         n_rows = UNKNOWN_ROWS if request.n_rows is None else max(float(request.n_rows), 1.0)
         first = self._first_steps(request, setting, None if request.n_rows is None else n_rows)
         return self._whole_plan(request, setting.frame, first, n_rows)
@@ -229,7 +242,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     def _ask_all(
         self,
         ask: Ask,
-        use: Callable[[Frame], None],
+        vault: Vault,
         request: Request,
         plan: Plan,
         setting: "_Setting",
@@ -239,7 +252,12 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         n_rows = None if request.n_rows is None else float(request.n_rows)
         generator = request.entropy.public_generator()
         progress.follow(plan.all_steps)
-        first = self._first_steps(request, setting, n_rows)
+        first = self._first_steps(provisional(request), setting, n_rows)
+        if first.sizes is not None:
+            max_rows = find_max_rows(ask, first.sizes, request, setting.frame.n_features)
+            vault.limit_rows(max_rows)
+            request = limit(request, max_rows)
+            first = self._first_steps(request, setting, n_rows)
         if first.count is not None:
             n_rows = max(1.0, float(ask(RowCount(), first.count["counts"]).value[0]))
             first = self._first_steps(request, setting, n_rows)
@@ -250,7 +268,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             scaling=setting.scaling,
             nullable=setting.nullable,
             n_rows=n_rows,
-            use=use,
+            use=vault.use,
         )
         size = UNKNOWN_ROWS if n_rows is None else n_rows
         planned = size if request.n_rows is None else max(size, 1.0)
@@ -268,17 +286,18 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     def _warn_of_empty_promises(self, request: Request) -> None:
         """Warn, from public numbers alone, where the guarantee promises little."""
         where, delta = self._owner, request.guarantee.stated_delta
-        if request.n_rows and delta * request.n_rows >= 1:
+        unit = request.relation.unit
+        if request.n_units and delta * request.n_units >= 1:
             warnings.warn(
-                f"{where}.delta: {delta:g} is at least 1 / n_rows: publishing a row at random would satisfy it. "
-                f"Pass a delta well below {1 / request.n_rows:.1g}.",
+                f"{where}.delta: {delta:g} is at least 1 / n_rows: publishing a {unit} at random would satisfy it. "
+                f"Pass a delta well below {1 / request.n_units:.1g}.",
                 PrivacyWarning,
                 stacklevel=4,
             )
         if request.epsilon > WEAK_EPSILON:
             warnings.warn(
-                f"{where}.epsilon: {request.epsilon:.4g} promises little: one row may change the odds of a result by a factor "
-                f"of e^{request.epsilon:.4g}. Pass an epsilon of at most {WEAK_EPSILON:g}.",
+                f"{where}.epsilon: {request.epsilon:.4g} promises little: one {unit} may change the odds of a result by a "
+                f"factor of e^{request.epsilon:.4g}. Pass an epsilon of at most {WEAK_EPSILON:g}.",
                 PrivacyWarning,
                 stacklevel=4,
             )
@@ -292,7 +311,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
             vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
             silent = Progress("rehearsal", enabled=False)
-            copy(self)._ask_all(vault.ask, vault.use, request, plan, setting, silent)
+            copy(self)._ask_all(vault.ask, vault, request, plan, setting, silent)
         except ParameterError:  # of a scale, which is no parameter of this estimator
             possible = False
         if not possible:
@@ -314,12 +333,15 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
         validate.boolean(self._where("progress"), self.progress)
         for name in ("dataset", "purpose"):
             validate.text(self._where(name), getattr(self, name))
+        groups = self._read_groups()
+        are_units = groups is None or groups.is_weighted or groups.max_rows == 1  # what counts add up to
         return Request(
             n_clusters=n_clusters,
             guarantee=guarantee,
             cost=guarantee.noise_budget(),
-            relation=Relation.parse(self._where("neighbours"), self.neighbours),
-            n_rows=n_rows,
+            relation=Neighbours(Relation.parse(self._where("neighbours"), self.neighbours), groups),
+            n_rows=n_rows if are_units else None,
+            n_units=n_rows,
             entropy=Entropy(self.random_state, where=self._where("random_state")),
         )
 
@@ -368,15 +390,19 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
     def _open(self, X: object) -> Rows:
         self._request()  # parameters are checked before the table is touched
         declared = self._declared
-        return self._open_as(X, None if declared is None else {**declared, **self._extra_columns})
+        whole = None if declared is None else {**declared, **self._extra_columns}
+        rows = self._open_as(X, whole, **({} if is_open(X) else self._group_options()))
+        if is_open(X):
+            self._check_ids(rows)
+        return rows
 
-    def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | None) -> Rows:
+    def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | Sequence[str] | None, **options: Any) -> Rows:
         """Open a table with the columns that are declared; rows that are open already must have been read as these."""
         if is_open(X):
             rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
-            self._check_reading(rows, declared)
+            self._check_reading(rows, declared if isinstance(declared, Mapping) else None)
             return rows
-        rows = open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner)
+        rows = open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner, **options)
         if isinstance(X, ScaledRows):
             rows.bounds = X.bounds  # type: ignore[attr-defined]
         return rows
@@ -395,8 +421,26 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
                 "mapping to both."
             )
 
+    def _group_options(self) -> dict[str, Any]:
+        """Return how a table is opened that says whose rows they are."""
+        groups = self.groups if self._ids is None else self._ids
+        if groups is None:
+            return {}
+        key = Entropy(self.random_state, where=self._where("random_state")).key("groups")
+        return {"groups": groups, "group_key": key, "groups_bounded": self.groups_bounded}
+
+    def _check_ids(self, rows: Rows) -> None:
+        """Refuse open rows that say otherwise than the estimator whose rows they are."""
+        name, found = self.groups if self._ids is None else "ids", getattr(rows, "groups", None)
+        if name != found or self._ids is not None:
+            given = "none" if found is None else f"{found!r}"
+            raise DataError(
+                f"{self._where('groups')}: expected the groups that open_rows was given, got {name!r} where the rows have "
+                f"{given}. Pass the same name to both."
+            )
+
     def _note_features(self, X: object, rows: Rows) -> None:
-        if is_in_memory(X, rows) and self._declared is None:
+        if is_in_memory(X, rows) and self._declared is None and self.groups is None:
             validate_data(self, shape_of(X, rows), skip_check_array=True)
             self.n_features_in_ = rows.n_features
             return
@@ -408,6 +452,7 @@ class PrivateEstimator(NotebookPage, BaseEstimator):  # type: ignore[misc]
 
     def _public_parameters(self) -> dict[str, Any]:
         hidden = {"bounds", "dataset", "guarantee", "ledger", "n_jobs", "progress", "purpose", "random_state"}
+        hidden |= {"groups", "max_rows_per_group", "weighting", "groups_bounded"}  # the receipt says whom it protects
         if self.guarantee is not None:
             hidden |= {"epsilon", "delta"}  # replaced by the guarantee, which the receipt holds
         return {name: _plain(value) for name, value in self.get_params(deep=False).items() if name not in hidden}
@@ -470,7 +515,7 @@ class _Followed:
 
 
 def _own_ledger(request: Request) -> Ledger:
-    return Ledger(request.guarantee, neighbours=request.relation.value)
+    return Ledger(request.guarantee, neighbours=request.relation.value, unit=request.relation.unit)
 
 
 def _records(plan: Plan, decisions: dict[str, Decision], receipt: Receipt) -> tuple[StepRecord, ...]:

@@ -16,7 +16,7 @@ from cloister.cluster._first import FirstSteps
 from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.cluster._tables import is_in_memory, is_open, shape_of
+from cloister.cluster._tables import has_names, is_in_memory, is_open, shape_of
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.domain import AnyDeclaration, FloatArray, Frame, IntArray, snap
 from cloister.exceptions import DataError
@@ -47,7 +47,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         "n_iter_",
     )
 
-    def fit(self, X: object, y: object = None) -> Self:
+    def fit(self, X: object, y: object = None, *, groups: object = None) -> Self:
         """Cluster the rows under the guarantee.
 
         Parameters
@@ -56,6 +56,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             The private rows: an array, a data frame, files, a Dask or Spark collection.
         y : None
             Ignored.
+        groups : array-like of shape (n_rows,), optional
+            Whose row each is, for tables in memory that have no column of ids: a person is protected with all of their rows.
 
         Returns
         -------
@@ -67,8 +69,9 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         ParameterError, DataError, BudgetExceeded
             Before anything is spent.
         """
-        rows = self._open(X)
-        self._store(self._fit_privately(X, rows))
+        with self._with_ids(groups):
+            rows = self._open(X)
+            self._store(self._fit_privately(X, rows))
         type(self).labels_.forget(self)  # of an earlier fit
         if isinstance(rows, LocalRows) and not _is_file(X):
             self.labels_ = _find_labels(rows, self._frame, self.cluster_centers_)
@@ -143,9 +146,9 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """
         return _find_labels(self._open_new(X), self._frame, self.cluster_centers_)
 
-    def fit_predict(self, X: object, y: object = None) -> IntArray:
+    def fit_predict(self, X: object, y: object = None, *, groups: object = None) -> IntArray:
         """Fit, then return the label of each row. The labels are not covered by the guarantee."""
-        self.fit(X)
+        self.fit(X, groups=groups)
         labels: IntArray = self.labels_ if hasattr(self, "labels_") else self.predict(X)
         return labels
 
@@ -170,9 +173,10 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         if self._declared is not None:
             return self._local(self._open_as(X, self._columns_of(X, self._declared)))
         owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
-        columns = None if names is None or is_open(X) or not _is_file(X) else list(names)
+        chooses = _is_file(X) or (self.groups is not None and has_names(X))  # a table may have the column of ids, or not
+        columns = None if names is None or is_open(X) or not chooses else list(names)
         rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
-        if is_in_memory(X, rows):
+        if is_in_memory(X, rows) and columns is None:
             validate_data(self, shape_of(X, rows), reset=False, skip_check_array=True)
         elif names is not None and rows.feature_names is not None and rows.feature_names != tuple(names):
             raise DataError(f"{owner}: expected the columns {', '.join(names[:50])}, got others. Pass the same, in order.")

@@ -56,9 +56,36 @@ _PARAMETERS = (
         'neighbours : {{"add-remove", "replace"}}, default="add-remove"\n    Which tables count as neighbours.',
     ),
     _Part(
+        ("groups",),
+        "groups : str, optional\n"
+        "    The column that says whose row it is. Then a person is protected with all of their rows, instead of one row: two\n"
+        "    tables are neighbours if they differ in one person. It is never clustered by, and appears nowhere. Ids of a\n"
+        "    table in memory may be passed to ``fit(X, groups=ids)`` instead.",
+    ),
+    _Part(
+        ("max_rows_per_group",),
+        'max_rows_per_group : "auto" or int, default="auto"\n'
+        "    Rows of a person that are used, up to 1,000; of whoever has more, as many are drawn at random. More rows are\n"
+        '    more noise: where every row counts, so many times as much. ``"auto"`` spends 2 % of the budget on a noisy\n'
+        "    histogram of rows per person and takes the number with the least expected error.",
+    ),
+    _Part(
+        ("weighting",),
+        'weighting : {{"row", "person"}}, default="row"\n'
+        "    With `groups`: every row that is used counts 1, or every person, in equal parts for each of their rows. Persons\n"
+        "    need less noise, and counts are numbers of persons.",
+    ),
+    _Part(
+        ("groups_bounded",),
+        "groups_bounded : bool, default=False\n"
+        "    Your statement that nobody has more than `max_rows_per_group` rows: they are not counted, which saves a pass.\n"
+        "    The guarantee rests on it.",
+    ),
+    _Part(
         ("n_rows",),
         "n_rows : int, optional\n"
-        "    The number of rows, if it is public. None spends 2 % of the budget on a noisy count, where the method needs one.",
+        "    The number of rows, if it is public; with `groups`, that of persons. None spends 2 % of the budget on a noisy\n"
+        "    count, where the method needs one.",
     ),
     _Part(
         ("missing",),

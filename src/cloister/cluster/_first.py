@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister.algorithms import N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
+from cloister.cluster._groups import plan_sizes
 from cloister.cluster._plan import COUNT, Outcome, Planner, Request
 from cloister.domain import Ball, Box, Category, ColumnDomain, Domain, Flag, FloatArray, Frame
 from cloister.privacy import Step
@@ -48,6 +49,7 @@ CONFIRMED = 2.0  # the same for all clusters together, below which their centres
 class FirstSteps:
     """The steps before a method's own; those that are not needed are None."""
 
+    sizes: Step | None = None
     count: Step | None = None
     ranges: RangeSteps | None = None
     cells: Step | None = None
@@ -57,7 +59,7 @@ class FirstSteps:
     def steps(self) -> tuple[Step, ...]:
         """All of them, in order."""
         ranges = () if self.ranges is None else self.ranges.steps
-        return tuple(step for step in (self.count, *ranges, self.cells) if step is not None)
+        return tuple(step for step in (self.sizes, self.count, *ranges, self.cells) if step is not None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,7 +80,15 @@ class Ready:
 
 
 def plan_first(
-    request: Request, domain: Domain, *, scaling: str, n_rows: float | None, counts: bool, bounds_share: float, cells: bool
+    request: Request,
+    domain: Domain,
+    *,
+    scaling: str,
+    n_rows: float | None,
+    sizes: bool,
+    counts: bool,
+    bounds_share: float,
+    cells: bool,
 ) -> FirstSteps:
     """Return the steps before a method's own.
 
@@ -92,6 +102,8 @@ def plan_first(
         "spread" looks for the spread of every column.
     n_rows : float, optional
         The number of rows, public or noisy; None while nobody knows.
+    sizes : bool
+        Whether it is asked how many rows persons have.
     counts : bool
         Whether the number of rows is asked for.
     bounds_share : float
@@ -100,15 +112,19 @@ def plan_first(
         Whether to ask what is missing or outside.
     """
     planner = Planner(request.cost, request.relation)
+    size = plan_sizes(planner) if sizes else None
     count = _count(planner) if counts else None
     ranges = _ranges(planner, domain, scaling=scaling, share=bounds_share)
     step = _cells(planner, domain, n_rows=n_rows) if cells else None
     steps = [SIZE_SHARE if counts else 0.0, 0.0 if ranges is None else bounds_share, 0.0 if step is None else step.share]
-    return FirstSteps(count=count, ranges=ranges, cells=step, share=sum(steps))
+    share = sum(steps) + (0.0 if size is None else size.share)
+    return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, share=share)
 
 
 def _count(planner: Planner) -> Step:
-    return planner.step(COUNT, "How many rows there are", n_points=1, counts=(RowCount(), SIZE_SHARE))
+    groups = planner.relation.groups
+    purpose = "How many persons there are" if groups is not None and groups.is_weighted else "How many rows there are"
+    return planner.step(COUNT, purpose, n_points=1, counts=(RowCount(), SIZE_SHARE))
 
 
 def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> RangeSteps | None:

@@ -196,9 +196,13 @@ class GridSynopsis(_GridEstimator):
     (2, 2)
     """
 
-    def fit(self, X: object, y: object = None) -> Self:
-        """Count the rows in the cells, with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored."""
-        fit = self._fit_privately(X, self._open(X))
+    def fit(self, X: object, y: object = None, *, groups: object = None) -> Self:
+        """Count the rows in the cells, with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
+
+        `groups` says whose row each is, for tables in memory that have no column of ids.
+        """
+        with self._with_ids(groups):
+            fit = self._fit_privately(X, self._open(X))
         self.synopsis_ = self._synopsis(fit)
         self.privacy_receipt_ = fit.receipt
         return self

@@ -11,7 +11,7 @@ import numpy as np
 from cloister.algorithms import LocateSteps, Round
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, Recipe
 from cloister.cluster._plan import Plan, Planner
-from cloister.domain import Relation, grid_step
+from cloister.domain import Neighbours, grid_step
 from cloister.privacy import SMALLEST_SHARE, Cost, Step
 from cloister.questions import (
     DistanceHistogram,
@@ -337,5 +337,5 @@ def _left(index: int, start: int, n_clusters: int, joining: int) -> int:
     return max(n_clusters, int(0.5 + start * (n_clusters / start) ** (index / joining)))
 
 
-def _count_noise(cost: Cost, relation: Relation) -> float:
+def _count_noise(cost: Cost, relation: Neighbours) -> float:
     return deviation(_probes(1)[0], cost, relation)

@@ -115,7 +115,7 @@ class PEMeans(PrivateClusterer):
         n_features, settings = frame.n_features, self._settings(request.n_clusters, n_rows)
         dimension = self._dimension(request, n_features, n_rows=n_rows, planner=planner)
         projected = dimension < n_features
-        n_rounds = self._rounds(request.epsilon, dimension, projected=projected)
+        n_rounds = self._rounds(request.row_epsilon, dimension, projected=projected)
         share = 1 / (n_rounds + LIFT_QUERIES * projected)
         point = np.zeros((1, n_features))
         counts, sums = (NearestCounts(points=point), share), (NearestSums(points=point, radius=1.0), share)
@@ -162,7 +162,7 @@ class PEMeans(PrivateClusterer):
 
         In units of the domain's radius, and from public numbers alone.
         """
-        share = 1 / (self._rounds(request.epsilon, PROJECT_TO, projected=True) + LIFT_QUERIES)
+        share = 1 / (self._rounds(request.row_epsilon, PROJECT_TO, projected=True) + LIFT_QUERIES)
         sums = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
         sigma = deviation(sums, planner.budget.share(share), planner.relation)
         return float(sigma * n_features**0.5 * request.n_clusters / n_rows)

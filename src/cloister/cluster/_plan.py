@@ -7,7 +7,7 @@ from typing import Any
 
 from cloister.algorithms import Scatter
 from cloister.cluster._kmeans_errors import Unjudged
-from cloister.domain import FloatArray, Relation
+from cloister.domain import FloatArray, Neighbours
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
 
@@ -24,8 +24,9 @@ class Request:
     n_clusters: int
     guarantee: Guarantee
     cost: Cost  # the whole budget of the fit, in the currency of its noise
-    relation: Relation
-    n_rows: int | None  # None: not public
+    relation: Neighbours
+    n_rows: int | None  # what counts add up to; None: not public
+    n_units: int | None  # rows or persons, whatever is protected; None: not public
     entropy: Entropy
 
     @property
@@ -33,13 +34,19 @@ class Request:
         """The guarantee read as an epsilon, for heuristics."""
         return self.guarantee.nominal_epsilon(REFERENCE_DELTA)
 
+    @property
+    def row_epsilon(self) -> float:
+        """The epsilon of one row that is as noisy: that of a person, divided by how far a person moves a count."""
+        groups = self.relation.groups
+        return self.epsilon if groups is None else self.epsilon * groups.steps / groups.factor
+
 
 @dataclass(frozen=True)
 class Planner:
     """Makes the steps of a plan: a budget, the part of the fit that it is, and which tables are neighbours."""
 
     budget: Cost
-    relation: Relation
+    relation: Neighbours
     part: float = 1.0
 
     @classmethod

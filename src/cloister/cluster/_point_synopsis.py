@@ -91,9 +91,13 @@ class PointSynopsis(ScaledEstimator):
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
         return outcome_of_points(located, refined, plan, frame, seed=int(generator.integers(2**32)))
 
-    def fit(self, X: object, y: object = None) -> Self:
-        """Find the points. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored."""
-        fit = self._fit_privately(X, self._open(X))
+    def fit(self, X: object, y: object = None, *, groups: object = None) -> Self:
+        """Find the points. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
+
+        `groups` says whose row each is, for tables in memory that have no column of ids.
+        """
+        with self._with_ids(groups):
+            fit = self._fit_privately(X, self._open(X))
         self.synopsis_ = synopsis_of(
             fit.outcome,
             fit.frame,

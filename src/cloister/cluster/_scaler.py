@@ -14,7 +14,7 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.cluster._tables import ScaledRows
+from cloister.cluster._tables import ScaledRows, has_names
 from cloister.data import LocalRows
 from cloister.domain import Box, ColumnDomain, FloatArray, Frame
 from cloister.exceptions import DataError
@@ -108,6 +108,10 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
     bounds: Any = "private"
     scaling: str = "spread"
     neighbours: str = "add-remove"
+    groups: str | None = None
+    max_rows_per_group: Any = "auto"
+    weighting: str = "row"
+    groups_bounded: bool = False
     n_rows: int | None = None
     dataset: str = ""
     purpose: str = ""
@@ -118,13 +122,17 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     _attributes: ClassVar[tuple[str, ...]] = ()
 
-    def fit(self, X: object, y: object = None) -> Self:
-        """Find bounds and spreads with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored."""
+    def fit(self, X: object, y: object = None, *, groups: object = None) -> Self:
+        """Find bounds and spreads with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
+
+        `groups` says whose row each is, for tables in memory that have no column of ids.
+        """
         where = f"{type(self).__name__}.scaling"
         scaling = validate.one_of(where, self.scaling, ("bounds", "spread"))
         shared = {name: value for name, value in self.get_params(deep=False).items() if name != "scaling"}
         self._ranges = _Ranges(1, scaling=scaling, **shared)
-        fit = self._ranges._fit_privately(X, self._ranges._open(X))
+        with self._ranges._with_ids(groups):
+            fit = self._ranges._fit_privately(X, self._ranges._open(X))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self._ranges, name):
                 setattr(self, name, getattr(self._ranges, name))
@@ -142,7 +150,7 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def transform(self, X: object) -> ScaledRows:
         """Return the rows, scaled and moved into `bounds_`. They are as private as `X`."""
         check_is_fitted(self)
-        rows = self._ranges._open_as(X, self._ranges._declared)
+        rows = self._ranges._open_as(X, self._ranges._declared or self._columns_of(X))
         if rows.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
@@ -151,10 +159,15 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
         if not isinstance(rows, LocalRows):
             raise DataError(f"{type(self).__name__}.transform: expected rows of this machine. Use KMeans(scaling='spread').")
         frame = self._frame
-        parts = [frame.clean(block) * frame.distance_unit for block in rows.blocks()]
+        parts = [frame.clean(block[:, : frame.n_raw]) * frame.distance_unit for block in rows.blocks()]
         scaled = np.concatenate([np.empty((0, frame.n_features)), *parts]).view(ScaledRows)
         scaled.bounds = self.bounds_
         return scaled
+
+    def _columns_of(self, X: object) -> list[str] | None:
+        """Return the columns to read where the table may have one of ids beside them."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None or self.groups is None or not has_names(X) else list(names)
 
     def inverse_transform(self, X: object) -> FloatArray:
         """Return scaled points, such as centres, in the units of the input."""

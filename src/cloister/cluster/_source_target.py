@@ -14,6 +14,7 @@ from cloister.cluster._base import PrivateEstimator, PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Decision, Plan, Planner, Request
 from cloister.cluster._progress import Progress
+from cloister.cluster._tables import is_open
 from cloister.cluster._target import Problem, Target, ball_around, check_metric, read_target, state_problem
 from cloister.data import Rows, open_rows
 from cloister.domain import ColumnDomain, Domain, Frame, IntArray
@@ -86,7 +87,8 @@ class SourceTargetKMedoids(PrivateEstimator):
     n_init : int, default=3
         Starts of the solver, on public numbers.
     n_rows : int, optional
-        The number of source points, if it is public; only NAS uses it. None spends 2 % of the budget on a noisy count.
+        The number of source points (with `groups`, of persons), if it is public; only NAS uses it. None spends 2 % of the
+        budget on a noisy count.
 
     Attributes
     ----------
@@ -138,7 +140,7 @@ class SourceTargetKMedoids(PrivateEstimator):
     n_init: int = 3
     _problem: Problem | None = field(default=None, init=False)  # during a fit
 
-    def fit(self, target: object, y: object = None, *, source: object = None) -> Self:
+    def fit(self, target: object, y: object = None, *, source: object = None, groups: object = None) -> Self:
         """Choose target points.
 
         Parameters
@@ -148,7 +150,9 @@ class SourceTargetKMedoids(PrivateEstimator):
         y : None
             Ignored.
         source : whatever :func:`cloister.open_rows` opens
-            Private, with the same columns as the target.
+            Private, with the same columns as the target; and a column of ids, if `groups` names one.
+        groups : array-like of shape (n_source,), optional
+            Whose source point each is, for a source in memory that has no column of ids.
 
         Returns
         -------
@@ -157,10 +161,18 @@ class SourceTargetKMedoids(PrivateEstimator):
         """
         if source is None:
             validate.refuse(self._where("source"), "the private table", None, remedy="Pass fit(target, source=rows).")
+        with self._with_ids(groups):
+            return self._fit(target, source)
+
+    def _fit(self, target: object, source: object) -> Self:
         request = self._request()
         self._check_method()
         public = read_target(self._where("target"), target)
-        rows = open_rows(source, n_jobs=self.n_jobs, where=self._where("source"))
+        rows = open_rows(
+            source, n_jobs=self.n_jobs, where=self._where("source"), **({} if is_open(source) else self._group_options())
+        )
+        if is_open(source):
+            self._check_ids(rows)
         self._check_columns(public, rows)
         check_metric(self._where("metric"), self.metric, public.matrix[:2])
         with self._new_progress() as progress:
@@ -271,7 +283,9 @@ class SourceTargetKMedoids(PrivateEstimator):
         if planner.budget.is_gaussian:
             return 1 / 4, 1 / 16, None
         parts = n_features**0.5 + 1
-        threshold = 1 + math.log(parts / (1 - self.confidence)) / planner.budget.strength
+        groups = planner.relation.groups  # the noise of a count, over that of one that a row moves by 1
+        noise = 1.0 if groups is None else groups.factor / groups.steps
+        threshold = 1 + noise * math.log(parts / (1 - self.confidence)) / planner.budget.strength
         return 1 / parts, n_features**0.5 / (2 * parts), threshold
 
     def _run(

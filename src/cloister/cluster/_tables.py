@@ -9,7 +9,7 @@ import numpy as np
 from cloister.data import LocalRows, Rows
 from cloister.domain import AnyDeclaration, Box, Category, Number
 
-__all__ = ["ScaledRows", "is_in_memory", "is_open", "reads_alike", "shape_of"]
+__all__ = ["ScaledRows", "has_names", "is_in_memory", "is_open", "reads_alike", "shape_of"]
 
 
 class ScaledRows(np.ndarray[Any, np.dtype[np.float64]]):
@@ -29,6 +29,11 @@ def is_open(X: object) -> bool:
 def is_in_memory(X: object, rows: Rows) -> bool:
     """Whether scikit-learn can look at the shape and the column names itself."""
     return isinstance(rows, LocalRows) and (isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"))
+
+
+def has_names(X: object) -> bool:
+    """Whether a table in memory has names for its columns."""
+    return hasattr(X, "columns") or hasattr(X, "column_names")
 
 
 def shape_of(X: Any, rows: Rows) -> Any:

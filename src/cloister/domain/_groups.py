@@ -88,6 +88,20 @@ class Groups:
         rows = "1 row" if self.max_rows == 1 else f"{self.max_rows} rows"
         return f"one {self.noun}, with at most {rows} each"
 
+    def explain(self) -> str:
+        """Say how the rows of a person count, and on what that rests."""
+        how = (
+            "Every person counts 1, in equal parts for each of their rows that are used."
+            if self.is_weighted
+            else "Every row that is used counts 1."
+        )
+        chosen = (
+            "That nobody has more rows was stated, not checked."
+            if self.stated
+            else "Of whoever has more rows, as many are drawn at random and used."
+        )
+        return f"{how} {chosen}"
+
     @property
     def is_weighted(self) -> bool:
         """Whether rows have weights."""

@@ -37,7 +37,7 @@ from cloister.cluster import (
     plan_first,
     plan_fit,
 )
-from cloister.domain import Box, Relation
+from cloister.domain import Box, Neighbours, Relation
 from cloister.methods import Method
 from cloister.privacy import Entropy, Guarantee, Step
 
@@ -83,8 +83,9 @@ class Setting:
             n_clusters=self.n_clusters,
             guarantee=self.guarantee,
             cost=self.guarantee.noise_budget(),
-            relation=self.relation,
+            relation=Neighbours(self.relation),
             n_rows=self.n_rows,
+            n_units=self.n_rows,
             entropy=Entropy(0),
         )
         first, n_rows = self._first(request), float(self.n_rows)
@@ -106,6 +107,7 @@ class Setting:
             Box(-1.0, 1.0).spread(self.n_features),
             scaling="none",
             n_rows=float(self.n_rows),
+            sizes=False,
             counts=False,
             bounds_share=KMeans.bounds_share,
             cells=True,

@@ -18,6 +18,7 @@ __all__ = ["Entropy", "KeyedWords"]
 
 WORD_BYTES = 8
 CHUNK_WORDS = 1 << 12
+KEY_BYTES = 32
 
 
 class Entropy:
@@ -48,6 +49,10 @@ class Entropy:
         if self._noise is not None:
             return self._noise.take(count)
         return np.frombuffer(os.urandom(WORD_BYTES * count), dtype="<u8").astype(np.uint64, copy=False)
+
+    def key(self, purpose: str) -> bytes:
+        """Return 32 secret bytes for a purpose, independent of the noise."""
+        return os.urandom(KEY_BYTES) if self._seed is None else hashlib.shake_256(_label(self._seed, purpose)).digest(KEY_BYTES)
 
     def public_generator(self) -> np.random.Generator:
         """Return a generator for choices that touch no row: candidates, restarts, projections."""

@@ -69,7 +69,7 @@ class Event:
     @property
     def laplace_epsilon(self) -> float:
         """The epsilon of the Laplace mechanism that is as noisy on counts, for rules that are stated in terms of it."""
-        return self.noise.laplace_epsilon(self.scale)
+        return self.noise.laplace_epsilon(self.scale * self.unit)
 
     def quantile(self, confidence: float) -> float:
         """Return what the noise on one number stays below with probability `confidence`, in the question's own unit."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from cloister import validate
-from cloister.domain import Relation
+from cloister.domain import Neighbours, Relation, as_neighbours
 from cloister.exceptions import LedgerError
 from cloister.privacy._account import Account
 from cloister.privacy._accounting import Tally, left_of
@@ -46,6 +46,9 @@ class Ledger:
         The total as (epsilon, delta); ``delta=0`` is pure differential privacy.
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Which tables count as neighbours. A fit under the other relation is refused.
+    unit : {"row", "person"}, default="row"
+        Whom the budget protects. Fits with ``groups=`` protect a person with all of their rows, others one row; a ledger of the
+        other kind refuses them.
     name : str, default=""
         What the budget is for; printed with it.
     planned : bool, default=False
@@ -82,12 +85,19 @@ class Ledger:
         epsilon: float | None = None,
         delta: float | None = None,
         neighbours: str = "add-remove",
+        unit: str = "row",
         name: str = "",
         planned: bool = False,
         pure_epsilon: float = 0.0,
     ) -> None:
         terms = Terms(
-            epsilon=epsilon, delta=delta, neighbours=neighbours, name=name, planned=planned, pure_epsilon=pure_epsilon
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=neighbours,
+            unit=unit,
+            name=name,
+            planned=planned,
+            pure_epsilon=pure_epsilon,
         )
         self._store = LedgerStore(None)
         self._store.write_first(first_line(budget, **terms))
@@ -207,6 +217,11 @@ class Ledger:
         return self._store.state.relation.value
 
     @property
+    def unit(self) -> str:
+        """Whom the budget protects: "row" or "person"."""
+        return self._store.state.unit
+
+    @property
     def name(self) -> str:
         """What the budget is for."""
         return self._store.state.name
@@ -267,6 +282,7 @@ class Ledger:
             "name": state.name,
             "budget": state.budget.to_dict(),
             "neighbours": state.relation.value,
+            "unit": state.unit,
             "planned": composition.planned,
             "pure_epsilon": composition.pure_epsilon,
             "spent": spent.describe(state.budget, composition=composition) if not spent.empty else "nothing",
@@ -280,7 +296,7 @@ class Ledger:
     # -- what a ledger does ---------------------------------------------------------------------------------------------
 
     def reserve(
-        self, cost: Cost, *, purpose: str, relation: Relation, dataset: str = "", stated_purpose: str = ""
+        self, cost: Cost, *, purpose: str, relation: Relation | Neighbours, dataset: str = "", stated_purpose: str = ""
     ) -> "Account":
         """Set aside `cost` for one fit and return the account it debits.
 
@@ -291,20 +307,27 @@ class Ledger:
         BudgetExceeded
             If it does not fit into what is left; nothing is written then.
         LedgerError
-            If the relation is not the ledger's.
+            If the relation, or what is protected, is not the ledger's.
         """
-        identity = uuid.uuid4().hex[:12]
+        identity, near = uuid.uuid4().hex[:12], as_neighbours(relation)
         if not isinstance(cost, Cost):
             validate.refuse("Ledger.reserve", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
 
         def line(state: LedgerState) -> dict[str, Any]:
-            if relation is not state.relation:
+            if near.relation is not state.relation:
                 raise LedgerError(
                     f"Ledger.reserve: this ledger is about {state.relation.value!r} neighbours, the fit about "
-                    f"{relation.value!r}. Pass neighbours={state.relation.value!r} or another ledger."
+                    f"{near.value!r}. Pass neighbours={state.relation.value!r} or another ledger."
+                )
+            if near.unit != state.unit:
+                remedy = "Pass groups=" if near.groups is None else "Leave groups= out"
+                raise LedgerError(
+                    f"Ledger.reserve: this ledger protects one {state.unit}, the fit one {near.unit}. {remedy}, or pass a "
+                    f"ledger that was created with unit={near.unit!r}."
                 )
             refuse_unless_it_fits(state, cost)
-            given = {"dataset": dataset, "stated_purpose": stated_purpose}
+            groups = "" if near.groups is None else near.groups.name
+            given = {"dataset": dataset, "stated_purpose": stated_purpose, "groups": groups}
             stated = {name: words for name, words in given.items() if words}
             own = {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": cost.to_dict()}
             return {**own, **stated}

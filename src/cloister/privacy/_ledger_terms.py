@@ -4,13 +4,18 @@
 from typing import Any, TypedDict
 
 from cloister import validate
-from cloister.domain import Relation
+from cloister.domain import WEIGHTINGS, Relation
 from cloister.privacy._accounting import Composition
 from cloister.privacy._convert import as_guarantee, names_of_guarantees
 from cloister.privacy._events import LINE_VERSION, today
 from cloister.privacy._guarantees import Guarantee
 
-__all__ = ["Terms", "first_line", "given_terms"]
+__all__ = ["PERSONS_VERSION", "UNITS", "Terms", "first_line", "given_terms"]
+
+UNITS = WEIGHTINGS  # what a budget protects: a row or a person
+PERSONS_VERSION = (
+    2  # of the first line of a budget for persons: earlier versions of this library must not read it as one for rows
+)
 
 
 class Terms(TypedDict, total=False):
@@ -19,6 +24,7 @@ class Terms(TypedDict, total=False):
     epsilon: float | None
     delta: float | None
     neighbours: str
+    unit: str
     name: str
     planned: bool
     pure_epsilon: float
@@ -30,6 +36,7 @@ def first_line(
     epsilon: float | None = None,
     delta: float | None = None,
     neighbours: str = "add-remove",
+    unit: str = "row",
     name: str = "",
     planned: bool = False,
     pure_epsilon: float = 0.0,
@@ -39,11 +46,13 @@ def first_line(
     composition = Composition(
         planned=validate.boolean("Ledger.planned", planned), pure_epsilon=_set_aside(total, pure_epsilon, planned=planned)
     )
+    whom = _read_unit(unit)
     return {
-        "v": LINE_VERSION,
+        "v": LINE_VERSION if whom == UNITS[0] else PERSONS_VERSION,
         "kind": "budget",
         "budget": total.to_dict(),
         "neighbours": Relation.parse("Ledger.neighbours", neighbours).value,
+        **({} if whom == UNITS[0] else {"unit": whom}),
         "name": str(name),
         "planned": composition.planned,
         "pure_epsilon": composition.pure_epsilon,
@@ -57,6 +66,7 @@ def given_terms(
     epsilon: float | None = None,
     delta: float | None = None,
     neighbours: str | None = None,
+    unit: str | None = None,
     name: str | None = None,
     planned: bool | None = None,
     pure_epsilon: float | None = None,
@@ -65,11 +75,16 @@ def given_terms(
     wanted = {
         "budget": None if budget is None and epsilon is None else _total(budget, epsilon, delta),
         "neighbours": None if neighbours is None else Relation.parse("Ledger.neighbours", neighbours).value,
+        "unit": None if unit is None else _read_unit(unit),
         "name": name,
         "planned": None if planned is None else validate.boolean("Ledger.planned", planned),
         "pure_epsilon": pure_epsilon,
     }
     return {word: value for word, value in wanted.items() if value is not None}
+
+
+def _read_unit(unit: object) -> str:
+    return validate.one_of("Ledger.unit", unit, UNITS, remedy="Pass what one fit must not give away: a row, or a person.")
 
 
 def _total(budget: Guarantee | None, epsilon: float | None, delta: float | None) -> Guarantee:

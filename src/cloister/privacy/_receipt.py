@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister import validate
-from cloister.domain import Relation
+from cloister.domain import Groups, Neighbours, Relation
 from cloister.exceptions import LedgerError
 from cloister.privacy._accounting import Tally
 from cloister.privacy._convert import guarantee_from_dict
@@ -106,6 +106,8 @@ class Receipt:
         What the data set is called and what the fit is for, in the words of whoever fitted; empty where nobody said.
     ledger : LedgerBalance, optional
         Where the fit left the ledger that paid for it, if it was a shared one.
+    groups : Groups, optional
+        The persons that are protected, each with all of their rows; None where one row is.
 
     Notes
     -----
@@ -126,6 +128,7 @@ class Receipt:
     dataset: str = ""
     purpose: str = ""
     ledger: LedgerBalance | None = None
+    groups: Groups | None = None
 
     def __post_init__(self) -> None:
         if not self.spent.fits(self.guarantee):
@@ -158,17 +161,35 @@ class Receipt:
         return lines
 
     def promise(self) -> list[str]:
-        """Return two sentences: what was promised, and which questions were answered at what cost."""
-        who = {
-            "add-remove": "adding or removing any one row",
-            "replace": "replacing any one row by another",
-        }[self.neighbours]
+        """Return sentences: what was promised, to whom, and which questions were answered at what cost."""
         names = Counter(event.question_name for event in self.events)
         questions = ", ".join(f"{times} x {name}" for name, times in names.items())
         return [
-            f"Guarantee: {self.guarantee}. This limits how much {who} can change the probability of any published result.",
+            (
+                f"Guarantee: {self.guarantee}. This limits how much {self.difference} can change the probability of any "
+                "published result."
+            ),
+            *self._protected(),
             f"Spent: {self.spent.describe(self.guarantee)}, in {len(self.events)} noisy answers ({questions}).",
         ]
+
+    @property
+    def difference(self) -> str:
+        """What two neighbouring tables differ in, in words."""
+        return Neighbours(Relation(self.neighbours), self.groups).words
+
+    @property
+    def unit(self) -> str:
+        """What is protected, in one word: a row, or what the column of ids is called."""
+        return "row" if self.groups is None else self.groups.noun
+
+    @property
+    def protects(self) -> str:
+        """What is protected, in words: ``one row``, or ``one patient_id, with at most 5 rows each``."""
+        return "one row" if self.groups is None else self.groups.words
+
+    def _protected(self) -> list[str]:
+        return [] if self.groups is None else [f"Protects {self.groups.words}. {self.groups.explain()}"]
 
     def _stated(self) -> list[str]:
         """Return what whoever fitted said of the data set and the purpose."""
@@ -183,6 +204,7 @@ class Receipt:
             **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
             "guarantee": self.guarantee.to_dict(),
             "neighbours": self.neighbours,
+            **({} if self.groups is None else {"groups": self.groups.to_dict()}),
             "account": self.account,
             "seeded": self.seeded,
             "events": [event.to_line() for event in self.events],
@@ -202,5 +224,6 @@ class Receipt:
             dataset=validate.text("Receipt.dataset", data.get("dataset", "")),
             purpose=validate.text("Receipt.purpose", data.get("purpose", "")),
             ledger=None if data.get("ledger") is None else LedgerBalance.from_dict(data["ledger"]),
+            groups=None if data.get("groups") is None else Groups.from_dict(data["groups"], where="Receipt.groups"),
             events=events,
         )

@@ -12,7 +12,8 @@ from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
 from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
 from cloister.questions._moments import SecondMoments, spectral_edge, symmetric
 from cloister.questions._neighbours import NeighbourMeans
-from cloister.questions._price import deviation, plan_query, price_question
+from cloister.questions._persons import GroupSizes
+from cloister.questions._price import deviation, plan_query, price_question, sensitivities, step_of
 from cloister.questions._profiles import ColumnBins, NearestHistograms
 from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
 from cloister.questions._squares import NearestSquares
@@ -39,6 +40,7 @@ __all__ = [
     "CubeCounts",
     "DistanceHistogram",
     "GridCounts",
+    "GroupSizes",
     "HashCounts",
     "HashSums",
     "Nearest",
@@ -64,6 +66,8 @@ __all__ = [
     "deviation",
     "plan_query",
     "price_question",
+    "sensitivities",
     "spectral_edge",
+    "step_of",
     "symmetric",
 ]

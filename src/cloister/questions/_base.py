@@ -2,10 +2,11 @@
 """What a question is: frozen public data that answers itself on one block of rows, with integers.
 
 A question states how far its whole answer can move between two neighbouring tables, in l1 and in l2, for each neighbouring
-relation. Answers of blocks add up to the answer of the table, so every backend is "map blocks, add arrays" and nothing else
-(one question keeps the nearest rows instead of adding; it says so in ``merge``). Rows come from ``Frame.clean``: in the unit
-ball, on the grid; histograms of single columns see raw cells instead, and say so in ``raw``. Imported by the vault and the
-algorithms.
+relation. That is said of one row; what a person with several rows can do follows from it by the argument of ``domain.Groups``,
+unless a question says otherwise. Answers of blocks add up to the answer of the table, so every backend is "map blocks, add
+arrays" and nothing else (one question keeps the nearest rows instead of adding; it says so in ``merge``). Rows come from
+``Frame.clean``: in the unit ball, on the grid; histograms of single columns see raw cells instead, and say so in ``raw``.
+Imported by the vault and the algorithms.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +18,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, Relation, grid_step, snap
+from cloister.domain import FloatArray, Groups, IntArray, Relation, grid_step, snap
 from cloister.questions._search import Nearest
 
 __all__ = [
@@ -45,6 +46,8 @@ class Question(ABC):
     whole_rows: ClassVar[bool] = False  # whether raw cells include those of columns that rows are not compared by
     reads_values: ClassVar[bool] = True  # whether it looks into rows; otherwise they need not be cleaned, or even read
     selects: ClassVar[bool] = False  # whether the answers are costs, of which only the index of a low one is released
+    weighs_rows: ClassVar[bool] = True  # whether it is a sum over rows, so that rows can have weights
+    reads_persons: ClassVar[bool] = False  # whether it sees, of each row, its rank among those of its person and their number
 
     @property
     @abstractmethod
@@ -84,6 +87,15 @@ class Question(ABC):
         """Bound on the largest move less the smallest, over all numbers, between two neighbouring tables; in integer steps."""
         # Two numbers whose moves lie farthest apart move, together, by no more than the whole answer does in l1.
         return self.l1_sensitivity(relation)
+
+    def person_factor(self, groups: Groups) -> int:
+        """How many times as far as one row a person moves the answer, at most, in integer steps."""
+        # A sum over rows: the argument is that of Groups.
+        return groups.factor
+
+    def person_steps(self, groups: Groups) -> int:
+        """Integer steps that make one step of the answer where rows have weights; 1 where they have none."""
+        return groups.steps
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,33 +2,63 @@
 """What a question costs and how noisy its answer will be: the same arithmetic for a plan and for the vault."""
 
 import math
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
-from cloister.domain import Relation
+from cloister.domain import Neighbours, Relation, as_neighbours
 from cloister.exceptions import ParameterError
 from cloister.privacy import Cost, Event, Query, price, price_choice
 from cloister.questions._base import Question
 
-__all__ = ["deviation", "plan_query", "price_question"]
+__all__ = ["deviation", "plan_query", "price_question", "sensitivities", "step_of"]
+
+LARGEST_EXACT = 2**53
 
 
-def price_question(question: Question, cost: Cost, relation: Relation, *, seeded: bool = False, step: str = "") -> Event:
+def price_question(
+    question: Question, cost: Cost, relation: Relation | Neighbours, *, seeded: bool = False, step: str = ""
+) -> Event:
     """Return the event that answers `question` at no more than `cost`."""
-    about = {
+    near = as_neighbours(relation)
+    about: dict[str, Any] = {
         "question_name": question.name,
         "size": math.prod(question.shape),
-        "unit": question.unit,
-        "relation": relation,
+        "unit": step_of(question, near),
+        "relation": near.relation,
         "seeded": seeded,
         "step": step,
     }
     if question.selects:
-        return price_choice(cost, span=question.span_sensitivity(relation), **about)
-    l1, l2 = question.l1_sensitivity(relation), question.l2_sensitivity(relation)
-    return price(cost, l1=l1, l2=l2, **about)
+        return price_choice(cost, span=_largest(question, question.span_sensitivity, near), **about)
+    return price(cost, **sensitivities(question, near), **about)
 
 
-def deviation(question: Question, cost: Cost, relation: Relation) -> float:
+def sensitivities(question: Question, relation: Relation | Neighbours) -> dict[str, float]:
+    """Return how far the answer moves between neighbours, at most, in l1 and in l2, in its integer steps."""
+    near = as_neighbours(relation)
+    return {"l1": _largest(question, question.l1_sensitivity, near), "l2": _largest(question, question.l2_sensitivity, near)}
+
+
+def step_of(question: Question, near: Neighbours) -> float:
+    """Return what one integer step of the answer is worth: less where rows have weights."""
+    return question.unit if near.groups is None else question.unit / question.person_steps(near.groups)
+
+
+def _largest(question: Question, of_a_row: Callable[[Relation], float], near: Neighbours) -> float:
+    """Return the largest move between neighbours, for a bound on what one row can do.
+
+    Persons who replace one another may have different numbers of rows, so that some of these come or go.
+    """
+    if near.groups is None:
+        return of_a_row(near.relation)
+    row = max(of_a_row(Relation.ADD_REMOVE), of_a_row(near.relation))
+    factor = question.person_factor(near.groups)
+    is_exact = row.is_integer() and factor * row < LARGEST_EXACT
+    return factor * row if is_exact or factor == 1 else math.nextafter(factor * row, math.inf)
+
+
+def deviation(question: Question, cost: Cost, relation: Relation | Neighbours) -> float:
     """Return the standard deviation of the noise in each number of the answer, as the vault will draw it.
 
     Where the cost is too small for noise that can be drawn, what it would be.
@@ -42,7 +72,7 @@ def deviation(question: Question, cost: Cost, relation: Relation) -> float:
     """
     with suppress(ParameterError):
         return price_question(question, cost, relation).standard_deviation
-    return cost.deviation(l1=question.l1_sensitivity(relation), l2=question.l2_sensitivity(relation)) * question.unit
+    return cost.deviation(**sensitivities(question, relation)) * step_of(question, as_neighbours(relation))
 
 
 def plan_query(
@@ -52,7 +82,7 @@ def plan_query(
     *,
     budget: Cost,
     share: float,
-    relation: Relation,
+    relation: Relation | Neighbours,
     part: float = 1.0,
     row_share: float = 1.0,
 ) -> Query:

@@ -26,6 +26,7 @@ class Together:
     questions: tuple[Question, ...]
 
     raw = False
+    weighs_rows = True
 
     @property
     def reads_values(self) -> bool:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Persons as the unit of privacy of a fit: what its parameters say of them, and how many rows of each are used.
+
+That number may be found with noise: a histogram of how many persons have how many rows, for a stated share of the budget. The
+choice follows from it and from public numbers by a rule that is written here.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cloister import validate
+from cloister.cluster._plan import Planner, Request
+from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
+from cloister.privacy import Step
+from cloister.questions import Ask, GroupSizes, NearestSums, deviation
+
+__all__ = ["SIZES", "PersonParameters", "choose_max_rows", "find_max_rows", "plan_sizes", "provisional"]
+
+SIZES = "rows per person"  # name of the step that asks how many rows persons have
+SIZES_SHARE = 0.02  # of the budget
+STARTS = (1, 2, 3, 4, 5, 6, 8, 11, 15, 21, 29, 41, 57, 80)  # smallest numbers of rows of the bins
+PLANNED_ROWS = 5  # stands for the number of rows per person while that is not known
+# What a rule can know of rows without looking at them. Of the spread of rows in a cluster, half is taken to lie between persons
+# and half within them. Offsets are clipped at about twice the spread, and the last sums have about a third of the budget.
+BETWEEN = 0.5
+CLIPPED_AT, PART_OF_SUMS = 2.0, 1 / 3
+AS_GOOD = 1.05  # times the least expected error: the smallest number of rows that is as good is taken
+SEEN = 2.0  # standard deviations from which on a bin is taken to hold persons
+
+
+class PersonParameters:
+    """What an estimator reads of its parameters `groups`, `max_rows_per_group`, `weighting` and `groups_bounded`."""
+
+    groups: Any
+    max_rows_per_group: Any
+    weighting: str
+    groups_bounded: bool
+    _ids: Any  # during a fit: the ids that it was given, one for each row
+
+    def _where(self, parameter: str) -> str:
+        raise NotImplementedError
+
+    def _read_groups(self) -> Groups | None:
+        """Return the persons that the fit protects; None where it protects single rows."""
+        where = self._where
+        max_rows = self._max_rows()
+        weighting = validate.one_of(where("weighting"), self.weighting, WEIGHTINGS)
+        stated = validate.boolean(where("groups_bounded"), self.groups_bounded)
+        name = "" if self.groups is None else self._group_name()
+        if self.groups is None and self._ids is None:
+            self._refuse_without_groups(max_rows)
+            return None
+        if stated and (max_rows is None or weighting != WEIGHTINGS[0]):
+            rule = "False unless max_rows_per_group is a number and every row counts"
+            validate.refuse(where("groups_bounded"), rule, True, remedy="Pass the largest number of rows that anybody has.")
+        return Groups(name=name, max_rows=max_rows, weighting=weighting, stated=stated)
+
+    def _group_name(self) -> str:
+        if not isinstance(self.groups, str) or not self.groups:
+            remedy = "Pass the ids themselves to fit(X, groups=ids)."
+            kind = type(self.groups).__name__
+            validate.refuse(self._where("groups"), "the name of the column that says whose row it is", kind, remedy=remedy)
+        if self._ids is not None:
+            remedy = "Name a column, or pass fit(X, groups=ids)."
+            validate.refuse(self._where("groups"), "ids once", "a column and an array", remedy=remedy)
+        return self.groups
+
+    def _max_rows(self) -> int | None:
+        value, remedy = self.max_rows_per_group, 'Pass "auto" or how many rows of a person are used.'
+        if validate.is_word(value, "auto"):
+            return None
+        return validate.integer(self._where("max_rows_per_group"), value, low=1, high=LARGEST_GROUP, remedy=remedy)
+
+    def _refuse_without_groups(self, max_rows: int | None) -> None:
+        """Refuse what would make somebody believe that persons are protected."""
+        given = {
+            "max_rows_per_group": max_rows is not None,
+            "weighting": self.weighting != WEIGHTINGS[0],
+            "groups_bounded": self.groups_bounded,
+        }
+        for name, is_given in given.items():
+            if is_given:
+                remedy = "Pass groups=, the name of the column that says whose row it is, or leave it out."
+                validate.refuse(self._where(name), "groups with it", getattr(self, name), remedy=remedy)
+
+    @contextmanager
+    def _with_ids(self, ids: Any) -> Iterator[None]:
+        """Have a fit know the ids it was given."""
+        self._ids = ids
+        try:
+            yield
+        finally:
+            del self._ids
+
+
+def provisional(request: Request) -> Request:
+    """Return the request with a number of rows per person, where that is to be found."""
+    groups = request.relation.groups
+    if groups is None or groups.max_rows is not None:
+        return request
+    return limit(request, PLANNED_ROWS)
+
+
+def limit(request: Request, max_rows: int) -> Request:
+    """Return the request with so many rows per person."""
+    groups = request.relation.groups
+    assert groups is not None
+    return replace(request, relation=replace(request.relation, groups=groups.limited(max_rows)))
+
+
+def plan_sizes(planner: Planner) -> Step:
+    """Return the step that asks how many persons have how many rows."""
+    purpose = "How many persons have how many rows"
+    return planner.step(SIZES, purpose, n_points=len(STARTS), counts=(GroupSizes(starts=STARTS), SIZES_SHARE))
+
+
+def find_max_rows(ask: Ask, step: Step, request: Request, n_features: int) -> int:
+    """Return how many rows of a person are used, by a noisy histogram of how many they have."""
+    answer = ask(GroupSizes(starts=STARTS), step["counts"])
+    persons = np.where(answer.value > SEEN * answer.sigma, answer.value, 0.0)
+    groups = request.relation.groups
+    assert groups is not None
+    return choose_max_rows(persons, noise=_noise(request, n_features), weighted=groups.is_weighted)
+
+
+def _noise(request: Request, n_features: int) -> float:
+    """Return the variance of the noise of a centre over that of its rows, times the square of the rows, for one row each."""
+    sums = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
+    sigma = deviation(sums, request.cost.share(PART_OF_SUMS), request.relation.relation)
+    return n_features * request.n_clusters * (CLIPPED_AT * sigma) ** 2
+
+
+def choose_max_rows(persons: FloatArray, *, noise: float, weighted: bool) -> int:
+    """Return the number of rows per person with about the least expected error of a centre.
+
+    Parameters
+    ----------
+    persons : array of shape (n_bins,)
+        About how many persons have as many rows as each bin of ``STARTS`` says.
+    noise : float
+        Variance of the noise in a sum of rows, all columns together, if every person had one row, over that of one row.
+    weighted : bool
+        Whether every person counts 1, instead of every row.
+
+    Notes
+    -----
+    Of the rows of a person k are used, m at most. Where every row counts, N rows are used in all, and the error of a centre has
+    the variance (b sum k^2 + (1 - b) N) / N^2 of a sample in clusters, b being the part of the spread that lies between
+    persons, and m^2 noise / N^2. Where every person counts, they are the sum of b + (1 - b) / k over all n persons, and the
+    noise, over n^2.
+
+    Examples
+    --------
+    >>> few = np.array([100.0] + [0.0] * 13)
+    >>> choose_max_rows(few, noise=50.0, weighted=False)
+    1
+    """
+    ends = np.array([*STARTS[1:], STARTS[-1] + 1]) - 1
+    sizes = (np.array(STARTS) + ends) / 2
+    if not persons.any():
+        return 1
+    used = np.minimum(sizes, np.array(STARTS)[:, None])  # by how many are used at most, and by bin
+    if weighted:
+        errors = (BETWEEN + (1 - BETWEEN) / used) @ persons + noise
+    else:
+        rows = used @ persons
+        errors = (BETWEEN * used**2 @ persons + (1 - BETWEEN) * rows + noise * np.array(STARTS) ** 2) / rows**2
+    return int(STARTS[int(np.flatnonzero(errors <= AS_GOOD * errors.min())[0])])

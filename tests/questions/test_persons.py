@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person with several rows can do to an answer: whole persons come, go and take one another's place."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cloister.data import Persons, cells_of
+from cloister.domain import WEIGHT_STEPS, Groups, Neighbours, Relation
+from cloister.exceptions import ParameterError
+from cloister.privacy import GDP, PureDP
+from cloister.questions import (
+    GroupSizes,
+    NearestCounts,
+    NearestSums,
+    NeighbourMeans,
+    RowCount,
+    deviation,
+    price_question,
+    sensitivities,
+    step_of,
+)
+
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE
+POINT = np.zeros((1, 2))
+
+
+class TestPrices:
+    def test_every_row_counts(self):
+        near = Neighbours(ADD, Groups(max_rows=7))
+        assert sensitivities(RowCount(), near) == {"l1": 7.0, "l2": 7.0}
+        assert sensitivities(NearestCounts(points=POINT), Neighbours(REPLACE, Groups(max_rows=3)))["l1"] == 6.0
+
+    def test_every_person_counts(self):
+        near = Neighbours(ADD, Groups(max_rows=7, weighting="person"))
+        event = price_question(RowCount(), GDP(0.1), near)
+        assert (event.sensitivity, event.unit) == (WEIGHT_STEPS, 1 / WEIGHT_STEPS)
+        assert event.standard_deviation == pytest.approx(10.0)
+
+    @pytest.mark.parametrize("cost", [GDP(0.3), PureDP(0.7)])
+    def test_noise_in_the_unit_of_the_answer(self, cost):
+        rows = deviation(NearestSums(points=POINT, radius=1.0), cost, ADD)
+        assert deviation(NearestSums(points=POINT, radius=1.0), cost, Neighbours(ADD, Groups(max_rows=6))) == pytest.approx(
+            6 * rows, rel=1e-6
+        )
+        weighted = Neighbours(ADD, Groups(max_rows=6, weighting="person"))
+        assert deviation(NearestSums(points=POINT, radius=1.0), cost, weighted) == pytest.approx(rows, rel=1e-6)
+
+    def test_the_epsilon_of_laplace_noise_as_strong_is_that_of_one_row(self):
+        near = Neighbours(ADD, Groups(max_rows=4))
+        assert price_question(RowCount(), PureDP(1.0), near).laplace_epsilon == pytest.approx(0.25)
+        near = Neighbours(ADD, Groups(max_rows=4, weighting="person"))
+        assert price_question(RowCount(), PureDP(1.0), near).laplace_epsilon == pytest.approx(1.0)
+
+    def test_persons_who_replace_one_another_may_have_different_numbers_of_rows(self):
+        """Replacing a row leaves their number as it is; replacing a person does not."""
+        assert sensitivities(RowCount(), Neighbours(REPLACE, Groups(max_rows=5)))["l1"] == 5.0
+
+    def test_neighbours_count_at_most_as_many_as_there_are(self):
+        one = NeighbourMeans(points=POINT, n_neighbors=3)
+        alone = sensitivities(one, ADD)["l2"]
+        assert sensitivities(one, Neighbours(ADD, Groups(max_rows=2)))["l2"] == pytest.approx(2 * alone)
+        for weighting in ("row", "person"):
+            near = Neighbours(REPLACE, Groups(max_rows=50, weighting=weighting))
+            assert sensitivities(one, near)["l2"] == pytest.approx(3 * alone)
+            assert step_of(one, near) == one.unit
+
+    def test_sizes_can_be_asked_before_it_is_known_how_many_rows_are_used(self):
+        event = price_question(GroupSizes(starts=(1, 2)), GDP(0.5), Neighbours(ADD, Groups()))
+        assert (event.sensitivity, event.unit) == (1.0, 1.0)
+
+    def test_sizes_are_checked(self):
+        with pytest.raises(ParameterError, match=r"GroupSizes.starts: expected 1, then increasing whole numbers"):
+            GroupSizes(starts=(2, 3))
+
+
+class TestWeights:
+    @given(st.integers(1, 1000))
+    def test_a_person_weighs_at_most_one(self, n_rows):
+        weight = Groups(max_rows=1000, weighting="person").weight(n_rows)
+        assert 0 < n_rows * weight <= WEIGHT_STEPS
+        assert n_rows * weight >= 0.8 * WEIGHT_STEPS
+
+    def test_rows_of_equal_weight_stand_together(self):
+        block = np.array([[1.0, 0, 2], [2.0, 0, 1], [3.0, 1, 2], [4.0, 0, 3]])
+        cells = cells_of(block, Persons.of(Groups(max_rows=2, weighting="person")))
+        assert cells.parts == [(WEIGHT_STEPS, slice(0, 1)), (WEIGHT_STEPS // 2, slice(1, 4))]
+        assert cells.features.ravel().tolist() == [2.0, 1.0, 3.0, 4.0]
+
+    def test_no_rows(self):
+        cells = cells_of(np.empty((0, 3)), Persons.of(Groups(max_rows=2, weighting="person")))
+        assert cells.parts == [(WEIGHT_STEPS, slice(0, 0))]
+
+    def test_rows_of_a_higher_rank_are_not_used(self):
+        persons = Persons.of(Groups())
+        block = np.array([[1.0, 0, 3], [2.0, 1, 3], [3.0, 2, 3]])
+        assert cells_of(block, persons.limited(2)).features.ravel().tolist() == [1.0, 2.0]
+        weighted = Persons.of(Groups(weighting="person")).limited(2)
+        assert cells_of(block, weighted).parts == [(WEIGHT_STEPS // 2, slice(0, 2))]
+
+    def test_nobody_is_counted_where_a_number_was_stated(self):
+        assert Persons.of(Groups(max_rows=2, stated=True)) is None
+        assert Persons.of(None) is None
