@@ -2,6 +2,7 @@
 """Reading tables: opens them, cuts them into blocks, and adds integers up. Imported by the vault and the estimators."""
 
 from cloister.data._backend import Block, Integers, Kernel, LocalRows, Rows, Source, Watch
+from cloister.data._bound import Bounding
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Column
 from cloister.data._describe import describe_columns
@@ -13,6 +14,7 @@ __all__ = [
     "ArrayRows",
     "Block",
     "BlockCache",
+    "Bounding",
     "Column",
     "Integers",
     "Kernel",

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows, Rows, Watch, rows_of_parts
+from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows, Rows, Watch
 from cloister.data._columns import Chosen, choose_columns, declared_of
-from cloister.data._draw import ThinnedFiles, draw_pieces
+from cloister.data._draw import sample_pieces
 from cloister.data._files import DOUBLE, FileSet
 from cloister.data._table import columns_of, take_rows, to_matrix
 from cloister.domain import IntArray
@@ -75,11 +75,7 @@ class FileRows(LocalRows):
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Read the files once and keep the rows whose coins show heads in memory, unless they are too many for that."""
-        pieces = list(self._files.pieces())
-        kept = draw_pieces(pieces, coins, n_jobs=self._n_jobs, limit=self.kept_numbers, watch=watch)
-        if kept is None:
-            return ThinnedFiles(pieces, coins, like=self)
-        return rows_of_parts(kept, like=self, n_jobs=self._n_jobs)
+        return sample_pieces(list(self._files.pieces()), coins, like=self, watch=watch)
 
     def held(self) -> LocalRows:
         """Return the files as one fit sees them: read once, if they are small."""

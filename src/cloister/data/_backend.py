@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from functools import cache, partial
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import joblib
 import numpy as np
@@ -24,6 +24,9 @@ from cloister.data._ahead import read_ahead
 from cloister.data._cache import BlockCache
 from cloister.domain import BLOCK_NUMBERS, AnyDeclaration, IntArray
 from cloister.privacy import Coins
+
+if TYPE_CHECKING:
+    from cloister.data._bound import Bounding
 
 __all__ = [
     "Block",
@@ -39,6 +42,7 @@ __all__ = [
     "count_jobs",
     "empty_block",
     "end_to_end",
+    "map_in_order",
     "merge_of",
     "one_blas_thread",
     "reads_values",
@@ -50,6 +54,8 @@ Block: TypeAlias = npt.NDArray[Any]
 Integers: TypeAlias = Any  # what a kernel returns for a block: an array of integers, or several
 Kernel: TypeAlias = Callable[[Any], Integers]  # of a block, or of what a cache has prepared from one
 Watch: TypeAlias = Callable[[float], None]  # called with the part of a pass that is done, from 0 to 1
+
+Result = TypeVar("Result")
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 512, 1 << 16
 KEPT_NUMBERS = 1 << 26  # of rows that are in memory as it is: 512 megabytes of doubles
@@ -94,6 +100,20 @@ class Rows(Protocol):
             One for each position: a partition and a place in it. The same coins give the same rows again.
         watch : callable, optional
             As in ``fold``, of the pass that draws the sample, if it takes one.
+        """
+
+    def bounded(self, bounding: "Bounding", *, watch: Watch | None = None) -> "Rows":
+        """Return at most so many rows of each person, the same ones whatever holds the rows.
+
+        The rows have two hidden columns that say whose they are. In what is returned these two are the place of a row among
+        the kept rows of its person (0, 1, ...) and how many rows of that person are kept.
+
+        Parameters
+        ----------
+        bounding : Bounding
+            How many are kept, and the key that decides which.
+        watch : callable, optional
+            As in ``fold``, of the pass that reads the rows and what follows it.
         """
 
 
@@ -201,7 +221,7 @@ class LocalRows(Source, ABC):
         merge = merge_of(kernel)
         total = kernel(empty_block(self._n_features))
         with one_blas_thread(), closing(blocks):
-            for number, integers in enumerate(_map_in_order(work, blocks, self._n_jobs), start=1):
+            for number, integers in enumerate(map_in_order(work, blocks, self._n_jobs), start=1):
                 total = merge(total, integers)
                 if watch is not None and n_blocks:
                     watch(min(number / n_blocks, 1.0))
@@ -210,7 +230,7 @@ class LocalRows(Source, ABC):
     def label(self, find: Callable[[Block], IntArray]) -> IntArray:
         """Return what `find` says of each row, in order, on `n_jobs` threads. For predicting, the caller's own business."""
         with one_blas_thread(), closing(self._stream()) as blocks:
-            return np.concatenate([np.empty(0, dtype=np.int64), *_map_in_order(find, blocks, self._n_jobs)])
+            return np.concatenate([np.empty(0, dtype=np.int64), *map_in_order(find, blocks, self._n_jobs)])
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Read the rows once and keep those whose coins show heads, in memory."""
@@ -223,6 +243,13 @@ class LocalRows(Source, ABC):
             yield block[tosses.take(len(block))]
             if watch is not None and self.n_blocks:
                 watch(min(number / self.n_blocks, 1.0))
+
+    def bounded(self, bounding: "Bounding", *, watch: Watch | None = None) -> "LocalRows":
+        """Read the rows once and keep at most so many of each person: in memory or, if they are many, in a temporary file."""
+        from cloister.data._bounded import bound_blocks
+
+        with closing(self._stream()) as blocks:
+            return bound_blocks(blocks, bounding, like=self, watch=watch)
 
     def _stream(self) -> Generator[Block, None, None]:
         yield from read_ahead(self.blocks(), BLOCKS_AHEAD) if self.reads_ahead else self.blocks()
@@ -279,7 +306,7 @@ class MemoryRows(LocalRows):
             return np.asarray(find(self.block(0, self._n_rows)), dtype=np.int64)
         labels = np.empty(self._n_rows, dtype=np.int64)
         with one_blas_thread():
-            for start, found in zip(self._starts(), _map_in_order(find, self.blocks(), self._n_jobs), strict=True):
+            for start, found in zip(self._starts(), map_in_order(find, self.blocks(), self._n_jobs), strict=True):
                 labels[start : start + self._size] = found
         return labels
 
@@ -330,13 +357,13 @@ def _generate(blocks: Sequence[Any]) -> Generator[Any, None, None]:
     yield from blocks
 
 
-def _map_in_order(kernel: Kernel, blocks: Iterator[Any], n_jobs: int) -> Iterator[Integers]:
+def map_in_order(kernel: Callable[[Any], Result], blocks: Iterator[Any], n_jobs: int) -> Iterator[Result]:
     """Yield ``kernel(block)`` for each block, in order; one more block than there are threads is in work or done."""
     if n_jobs == 1:
         yield from map(kernel, blocks)
         return
     with ThreadPoolExecutor(n_jobs) as pool:
-        waiting: deque[Future[Integers]] = deque()
+        waiting: deque[Future[Result]] = deque()
         for block in blocks:
             waiting.append(pool.submit(kernel, block))
             if len(waiting) > n_jobs:

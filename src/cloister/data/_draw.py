@@ -8,20 +8,37 @@ is read in order, and what is kept of it depends on its own coins and rows alone
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from threading import Lock
+from typing import Protocol
 
 import numpy as np
 
-from cloister.data._backend import Block, LocalRows, Watch, block_rows, empty_block
-from cloister.data._files import Piece
-from cloister.privacy import Coins
+from cloister.data._backend import Block, LocalRows, Watch, block_rows, empty_block, rows_of_parts
+from cloister.privacy import Coins, CoinStream
 
-__all__ = ["ThinnedFiles", "draw_pieces", "gather"]
+__all__ = ["Drawable", "gather", "sample_pieces"]
 
 LOOK_SECONDS = 0.25
 
 
-def draw_pieces(
-    pieces: Sequence[Piece], coins: Coins, *, n_jobs: int, limit: int, watch: Watch | None
+class Drawable(Protocol):
+    """A partition that can be read anew."""
+
+    @property
+    def n_blocks(self) -> int:
+        """About how many blocks it has."""
+
+    def blocks(self, tosses: CoinStream | None = None) -> Iterator[Block]:
+        """Yield blocks of raw rows, in order; with `tosses`, those rows whose coins show heads."""
+
+
+def sample_pieces(pieces: Sequence[Drawable], coins: Coins, *, like: LocalRows, watch: Watch | None) -> LocalRows:
+    """Read all pieces once and keep the rows whose coins show heads in memory, unless they are too many for that."""
+    kept = _draw_pieces(pieces, coins, n_jobs=like.n_jobs, limit=like.kept_numbers, watch=watch)
+    return ThinnedFiles(pieces, coins, like=like) if kept is None else rows_of_parts(kept, like=like, n_jobs=like.n_jobs)
+
+
+def _draw_pieces(
+    pieces: Sequence[Drawable], coins: Coins, *, n_jobs: int, limit: int, watch: Watch | None
 ) -> list[list[Block]] | None:
     """Return the rows whose coins show heads, piece by piece; None where they hold more than `limit` numbers."""
     work = _Drawing(coins, limit=limit, n_blocks=sum(piece.n_blocks for piece in pieces))
@@ -51,7 +68,7 @@ class _Drawing:
         """The part of the pass that is done."""
         return min(self._n_read / self._n_blocks, 1.0)
 
-    def draw(self, number: int, piece: Piece) -> list[Block]:
+    def draw(self, number: int, piece: Drawable) -> list[Block]:
         """Return the rows of one piece whose coins show heads, in its blocks; fewer where the pass has come to nothing."""
         kept = []
         for block in piece.blocks(self._coins.partition(number)):
@@ -79,7 +96,7 @@ class ThinnedFiles(LocalRows):
 
     reads_ahead = True
 
-    def __init__(self, pieces: Sequence[Piece], coins: Coins, *, like: LocalRows) -> None:
+    def __init__(self, pieces: Sequence[Drawable], coins: Coins, *, like: LocalRows) -> None:
         super().__init__(like.width, like.feature_names, like.n_jobs, nullable=like.nullable)
         self.n_hidden = like.n_hidden
         self.kept_numbers = like.kept_numbers

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rows of a person are used: at most so many of each, chosen by a keyed hash of what stands in them.
+
+The last two columns of a block say whose row it is: whole numbers below 2**52, here called lanes. Imported by all engines, so
+that all of them choose the same rows.
+
+Every row has a `content`, 64 bits: a hash of its lanes and its numbers under the key. Rows of one person that are equal are
+copies, and each copy has a number of its own, made of the content and how many copies came before it. The rows with the
+smallest numbers are kept. Without a number for every copy, a row that a person has often would be kept too rarely.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister import validate
+from cloister.data._backend import Block
+from cloister.domain import IntArray
+from cloister.privacy import Entropy
+
+__all__ = [
+    "N_BUCKETS",
+    "Bounding",
+    "Chosen",
+    "Words",
+    "buckets_of",
+    "choose",
+    "choose_rows",
+    "contents_of",
+    "number_copies",
+]
+
+Words: TypeAlias = npt.NDArray[np.uint64]
+
+KEY_WORDS = 4  # 256 bits
+WORD_BYTES = 8
+LANE_BITS = 52
+N_BUCKETS = 64  # by the first bits of the first lane
+HASHED_ROWS = 1 << 13  # at a time: what they need stays close to the processor
+N_MIXERS = 3  # words of the key that mix, beside those that are multiplied with the numbers
+
+
+@dataclass(frozen=True)
+class Bounding:
+    """How many rows of a person are kept, and the key that decides which: plain data, to be sent to where the rows are.
+
+    Parameters
+    ----------
+    key : bytes
+        Secret. Drawn once for one table, from the source that noise comes from.
+    limit : int
+        Rows of a person that are kept.
+
+    Notes
+    -----
+    **Privacy.** Under every key, the rows of a person that are kept are a function of that person's own rows: of how often each
+    of them occurs, and of nothing else, neither of other people's rows nor of an order. So take two tables that differ in one
+    person, who has come, gone, or been replaced. Everybody else has the same rows in both and keeps the same ones. What is
+    kept of the two tables differs in at most `limit` rows of that person where they come or go, and in at most `limit` rows
+    that take the place of at most `limit` others where they are replaced.
+
+    This holds for each key and does not need it to be secret. The key is drawn so that nobody can arrange which of their rows
+    are kept: the numbers behave as if they were drawn for each row, and each row of a person is as likely to be kept as any.
+
+    Examples
+    --------
+    >>> Bounding.draw(Entropy(1), 5)
+    Bounding(limit=5)
+    """
+
+    key: bytes = field(repr=False)
+    limit: int
+
+    @classmethod
+    def draw(cls, entropy: Entropy, limit: int) -> "Bounding":
+        """Return a bound under a new secret key."""
+        key = entropy.words(KEY_WORDS).astype("<u8").tobytes()
+        return cls(key, validate.integer("max_rows_per_group", limit, low=1, remedy="Pass how many rows of a person to use."))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chosen:
+    """Rows that are kept, ordered by lanes and number."""
+
+    rows: Block  # the numbers of a row, its place among the kept rows of its person, and how many these are
+    numbers: Words
+    lengths: IntArray  # how many of the rows are in each bucket
+
+
+def choose_rows(block: Block, bounding: Bounding) -> Block:
+    """Return the rows that are kept of a block with all rows of some persons.
+
+    Parameters
+    ----------
+    block : array of shape (n_rows, n_features + 2)
+        The last two columns say whose row it is.
+    bounding : Bounding
+        How many are kept, and by which key.
+
+    Returns
+    -------
+    array of shape (n_kept, n_features + 2)
+        Instead of the lanes, the place of a row among those of its person that are kept (0, 1, ...), and how many are kept.
+        Missing values have one form, and there is no negative zero.
+
+    Examples
+    --------
+    >>> visits = np.array([[0.5, 7, 1], [0.25, 7, 1], [0.5, 3, 1]])
+    >>> choose_rows(visits, Bounding(bytes(32), 1))[:, 1:].tolist()
+    [[0.0, 1.0], [0.0, 1.0]]
+    """
+    return choose(block, bounding).rows
+
+
+def choose(block: Block, bounding: Bounding) -> Chosen:
+    """Return the rows that are kept of a block with all rows of some persons, and their numbers."""
+    block = _canonical(block)
+    first, second = block[:, -2].astype(np.uint64), block[:, -1].astype(np.uint64)
+    contents = _contents(block, bounding)
+    order = np.lexsort((contents, second, first))
+    first, second, numbers = first[order], second[order], contents[order]
+    starts = _starts(first, second)
+    copied = ~_starts(first, second, numbers)
+    if copied.any():
+        _arrange_copies(block, order, numbers, starts=starts, copied=copied, bounding=bounding)
+    heads = np.flatnonzero(starts)
+    sizes = np.diff(heads, append=len(order))
+    ranks = np.arange(len(order)) - np.repeat(heads, sizes)
+    kept = np.flatnonzero(ranks < bounding.limit)
+    rows = block[order[kept]]
+    rows[:, -2] = ranks[kept]
+    rows[:, -1] = np.repeat(np.minimum(sizes, bounding.limit), np.minimum(sizes, bounding.limit))
+    return Chosen(rows, numbers[kept], np.bincount(_top_bits(first[kept]), minlength=N_BUCKETS))
+
+
+def buckets_of(block: Block) -> npt.NDArray[np.uint8]:
+    """Return the bucket of each row: the first bits of its first lane, so that buckets in order are in the order of lanes."""
+    return _top_bits(block[:, -2].astype(np.uint64))
+
+
+def contents_of(block: Block, bounding: Bounding) -> Words:
+    """Return the content of each row.
+
+    Two sums of products of the halves of all numbers with words of the key, modulo 2**64; the upper half of each. Of two
+    different rows, both contents are uniform and independent of one another if the words are (Lemire and Kaser, Strongly
+    universal string hashing is fast, 2014). A bijection that is not linear then hides sums from those who know some of them.
+    """
+    return _contents(_canonical(block), bounding)
+
+
+def _contents(block: Block, bounding: Bounding) -> Words:
+    n_halves = 2 * block.shape[1]
+    words = _words_of_key(bounding, 2 * n_halves + 2 + N_MIXERS)
+    factors, offsets = words[: 2 * n_halves].reshape(n_halves, 2), words[2 * n_halves : 2 * n_halves + 2]
+    contents = np.empty(len(block), dtype=np.uint64)
+    for start in range(0, len(block), HASHED_ROWS):
+        halves = block[start : start + HASHED_ROWS].astype("<f8", copy=False).view("<u4").astype(np.uint64)
+        sums = (halves @ factors + offsets) >> np.uint64(32)
+        contents[start : start + HASHED_ROWS] = (sums[:, 0] << np.uint64(32)) | sums[:, 1]
+    return _mix(contents, words[-N_MIXERS:])
+
+
+def _arrange_copies(
+    block: Block,
+    order: IntArray,
+    numbers: Words,
+    *,
+    starts: npt.NDArray[np.bool_],
+    copied: npt.NDArray[np.bool_],
+    bounding: Bounding,
+) -> None:
+    """Give every copy its number, and order the rows of persons who have copies by number, in place."""
+    persons = np.cumsum(starts) - 1
+    concerned = np.zeros(persons[-1] + 1, dtype=bool)
+    concerned[persons[copied]] = True
+    places = np.flatnonzero(concerned[persons])
+    copied, persons, rows, numbers_here = copied[places], persons[places], order[places], numbers[places]
+    if (block[rows[copied]].view(np.uint64) != block[rows[np.flatnonzero(copied) - 1]].view(np.uint64)).any():
+        # Different rows with the same content, once in 2**64 pairs: what stands in them decides which comes first.
+        rows = rows[np.lexsort((*block[rows].view(np.uint64).T[::-1], numbers_here, persons))]
+    heads = np.flatnonzero(~copied)
+    before = np.arange(len(places)) - np.repeat(heads, np.diff(heads, append=len(places)))
+    numbers_here = number_copies(numbers_here, before, bounding)
+    again = np.lexsort((numbers_here, persons))  # stable: equal numbers stay in the order of contents
+    order[places], numbers[places] = rows[again], numbers_here[again]
+
+
+def number_copies(contents: Words, before: IntArray, bounding: Bounding) -> Words:
+    """Return the numbers of rows of which so many copies came before: that of the first is its content."""
+    step, *others = _words_of_key(bounding, 1 + N_MIXERS, purpose=b"copies")
+    moved = _mix(contents + before.astype(np.uint64) * (step | np.uint64(1)), np.array(others))
+    return np.where(before == 0, contents, moved)
+
+
+def _mix(words: Words, key: Words) -> Words:
+    """Return a bijection of words, by multiplications with odd words of the key and shifts."""
+    for shift, factor in zip((30, 27, 31), key, strict=True):
+        words = (words ^ (words >> np.uint64(shift))) * (factor | np.uint64(1))
+    return words ^ (words >> np.uint64(32))
+
+
+def _words_of_key(bounding: Bounding, count: int, *, purpose: bytes = b"contents") -> Words:
+    digest = hashlib.shake_256(b"cloister/bound/" + purpose + b"/" + bounding.key).digest(WORD_BYTES * count)
+    return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
+
+
+def _canonical(block: Block) -> Block:
+    """Return the block as doubles, one row after the other, with one kind of missing value and one kind of zero."""
+    block = np.ascontiguousarray(block, dtype=np.float64) + 0.0  # a negative zero becomes a positive one
+    block[np.isnan(block)] = np.nan
+    return block
+
+
+def _top_bits(lane: Words) -> npt.NDArray[np.uint8]:
+    return ((lane * np.uint64(N_BUCKETS)) >> np.uint64(LANE_BITS)).astype(np.uint8)
+
+
+def _starts(*columns: Words) -> npt.NDArray[np.bool_]:
+    """Return where a row differs from the one before in one of the columns; the first does."""
+    starts = np.ones(len(columns[0]), dtype=bool)
+    starts[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return starts

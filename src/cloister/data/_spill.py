@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows on their way into parts: in memory while they are few, then in a temporary file. Imported by the bounding of rows.
+
+The file holds rows as they are. On POSIX it has no name from the moment it is made and nobody else can open it, so nothing is
+left of it when the process ends, however it ends; elsewhere it goes when it is closed. It lies where temporary files do, in the
+folder that TMPDIR names.
+"""
+
+import errno
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.data._backend import Block, block_rows
+from cloister.exceptions import DataError
+
+__all__ = ["Pile", "Shuffle", "SpillFile", "Split", "split_block"]
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
+DOUBLE = 8
+
+
+class SpillFile:
+    """A temporary file of doubles, written at its end and read anywhere, by several threads."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._lock = Lock()
+        self._n_rows = 0
+        self._file = _made()
+        weakref.finalize(self, self._file.close)
+
+    def append(self, blocks: Sequence[Block]) -> "Segment":
+        """Write rows, and return where they are."""
+        with self._lock:
+            first, self._n_rows = self._n_rows, self._n_rows + sum(map(len, blocks))
+            failure = self._written(blocks, first)
+        if failure is not None:
+            raise failure
+        return Segment(self, first, self._n_rows - first)
+
+    def _written(self, blocks: Sequence[Block], first: int) -> DataError | None:
+        try:
+            self._file.seek(first * self._width * DOUBLE)
+            for block in blocks:
+                rest = _bytes_of(np.ascontiguousarray(block, dtype=np.float64))
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+            return None
+        except OSError as error:
+            return _failure(error)
+
+    def read(self, first: int, n_rows: int) -> Block:
+        """Return some of the rows."""
+        block = np.empty((n_rows, self._width))
+        rest = _bytes_of(block)
+        with self._lock:
+            self._file.seek(first * self._width * DOUBLE)
+            while rest and (count := self._file.readinto(rest)):
+                rest = rest[count:]
+        if rest:
+            raise DataError("groups: the temporary file of rows has become shorter. Fit again.")
+        return block
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Rows that stand in a file one after the other."""
+
+    file: SpillFile
+    first: int
+    n_rows: int
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Yield the rows, so many at a time."""
+        for start in range(0, self.n_rows, size):
+            yield self.file.read(self.first + start, min(size, self.n_rows - start))
+
+
+@dataclass(frozen=True, eq=False)
+class Pile:
+    """Some rows, in any order: a few at a time, or all of them at once."""
+
+    width: int
+    segments: Sequence[Segment | Block]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.segments))
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers there are."""
+        return len(self) * self.width
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the rows in blocks."""
+        size = block_rows(self.width)
+        for segment in self.segments:
+            if isinstance(segment, Segment):
+                yield from segment.blocks(size)
+            else:
+                yield segment
+
+    def load(self) -> Block:
+        """Return all rows."""
+        whole = np.empty((len(self), self.width))
+        start = 0
+        for block in self.blocks():
+            whole[start : start + len(block)] = block
+            start += len(block)
+        return whole
+
+    def __add__(self, other: "Pile") -> "Pile":
+        return Pile(self.width, [one for one in (*self.segments, *other.segments) if len(one)])
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A block of which the rows of each part stand together."""
+
+    rows: Block
+    ends: npt.NDArray[np.int64]  # of the parts
+
+    def part(self, number: int) -> Block:
+        """Return the rows of one part."""
+        return self.rows[self.ends[number - 1] if number else 0 : self.ends[number]]
+
+
+def split_block(block: Block, parts: npt.NDArray[np.uint8], n_parts: int) -> Split:
+    """Return the rows of a block by the number of the part that each of them goes to."""
+    order = np.argsort(parts, kind="stable")  # of bytes: by counting
+    rows = np.asarray(block, dtype=np.float64)[order]
+    return Split(rows, np.cumsum(np.bincount(parts, minlength=n_parts)))
+
+
+class Shuffle:
+    """Takes rows in any order and gives them back part by part.
+
+    Parameters
+    ----------
+    width : int
+        Numbers of a row.
+    n_parts : int
+        Number of parts.
+    waiting : int
+        Up to so many numbers wait in memory.
+    """
+
+    def __init__(self, width: int, n_parts: int, *, waiting: int) -> None:
+        self._width = width
+        self._limit = waiting
+        self._lock = Lock()
+        self._waiting: list[Split] = []
+        self._n_waiting = 0
+        self._file: SpillFile | None = None
+        self._segments: list[list[Segment]] = [[] for _ in range(n_parts)]
+
+    def add(self, split: Split) -> None:
+        """Take some rows; several threads may bring them."""
+        with self._lock:
+            self._waiting.append(split)
+            self._n_waiting += split.rows.size
+            if self._n_waiting > self._limit:
+                self._spill()
+
+    def _spill(self) -> None:
+        self._file = self._file or SpillFile(self._width)
+        for number, segments in enumerate(self._segments):
+            segments.append(self._file.append([split.part(number) for split in self._waiting]))
+        self._waiting, self._n_waiting = [], 0
+
+    def piles(self) -> list[Pile]:
+        """Return the parts; what was written to a file has all of them there, and the memory is free."""
+        if self._file is not None:
+            self._spill()
+        waiting, self._waiting = self._waiting, []
+        found = [Pile(self._width, segments) for segments in self._segments]
+        return [pile + Pile(self._width, [split.part(number) for split in waiting]) for number, pile in enumerate(found)]
+
+
+def _bytes_of(block: Block) -> memoryview:
+    return block.reshape(-1).view(np.uint8).data
+
+
+def _made() -> Any:
+    try:
+        return tempfile.TemporaryFile(prefix="cloister-", buffering=0)  # closed with the object that owns it
+    except OSError as error:
+        failure = _failure(error)
+    raise failure
+
+
+def _failure(error: OSError) -> DataError:
+    what = "has no room left" if error.errno in NO_ROOM else f"cannot be written to ({type(error).__name__})"
+    return DataError(
+        f"groups: rows are sorted by person in a temporary file, and the folder of temporary files {what}. Set TMPDIR to a "
+        "folder with room for two copies of the table."
+    )
