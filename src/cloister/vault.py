@@ -178,7 +178,7 @@ class Vault:
         if not self._is_bounded:
             assert self._persons is not None
             bounding = Bounding.draw(self._entropy, self._persons.limit)
-            self._rows = self._rows.bounded(bounding, watch=self._watch)  # type: ignore[attr-defined]
+            self._rows = self._rows.bounded(bounding, watch=self._watch)
             self._is_bounded = True
 
     def _whole(self) -> "_Sample":

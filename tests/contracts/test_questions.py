@@ -359,7 +359,7 @@ def answer_of_persons(question, persons, near, key, generator):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(pair=whole_persons(), seed=st.integers(0, 3), key=st.binary(min_size=32, max_size=32))
 def test_whole_persons_stay_within_the_claimed_distance(name, pair, seed, key):
     left, right, near = pair
@@ -534,7 +534,7 @@ def coupled_neighbours(draw):
 
 
 @pytest.mark.parametrize("name", sorted(name for name, question in make_questions(0).items() if not question.raw))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(pair=coupled_neighbours(), seed=st.integers(0, 3))
 def test_samples_of_neighbours_stay_within_the_claimed_distance(name, pair, seed):
     *tables, relation = pair

@@ -2,15 +2,18 @@
 """Reading tables: opens them, cuts them into blocks, and adds integers up. Imported by the vault and the estimators."""
 
 from cloister.data._backend import Block, Integers, Kernel, LocalRows, Rows, Source, Watch
-from cloister.data._bound import Bounding
+from cloister.data._bound import Bounding, choose_rows
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Column
 from cloister.data._describe import describe_columns
 from cloister.data._keep import kept_rows
 from cloister.data._numpy import ArrayRows, as_matrix
 from cloister.data._open import open_rows
+from cloister.data._persons import LARGEST_AUTO, N_PERSON_COLUMNS, Persons, cells_of
 
 __all__ = [
+    "LARGEST_AUTO",
+    "N_PERSON_COLUMNS",
     "ArrayRows",
     "Block",
     "BlockCache",
@@ -19,10 +22,13 @@ __all__ = [
     "Integers",
     "Kernel",
     "LocalRows",
+    "Persons",
     "Rows",
     "Source",
     "Watch",
     "as_matrix",
+    "cells_of",
+    "choose_rows",
     "describe_columns",
     "kept_rows",
     "open_rows",
