@@ -80,10 +80,10 @@ class Column:
 
 @dataclass(frozen=True)
 class IdColumn:
-    """The column that says whose row it is, by its name."""
+    """The column that says whose row it is, by its name. Without `ids` it is left out and not read."""
 
     name: str
-    ids: Identifier
+    ids: Identifier | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,9 +146,9 @@ def choose_columns(
     declared = declared_of(columns)
     for index, one in zip(found, declared or [None] * len(found), strict=True):
         _check_number(place, table[index]) if one is None else _check_declared(place, table[index], one)
+    if ids is None or ids.ids is None:
+        return Choice(found, tuple(table[index] for index in found), declared)
     columns_found = tuple(table[index] for index in found + own)
-    if ids is None:
-        return Choice(found, columns_found, declared)
     check_id_type(place, f"column {ids.name!r}", columns_found[-1].kind, columns_found[-1].holds)
     return Choice(found + own, columns_found, (*(declared or [None] * len(found)), ids.ids))
 
