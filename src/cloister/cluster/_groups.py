@@ -212,9 +212,9 @@ def center_variances(
     """
     most = np.array(limits, dtype=float)
     used = np.minimum(sizes, most[:, None])  # by how many are used at most, and by size
-    if weighted:
-        found: FloatArray = ((BETWEEN + (1 - BETWEEN) / used) @ persons + noise) / persons.sum() ** 2
-        return found
-    rows = used @ persons
-    found = (BETWEEN * used**2 @ persons + (1 - BETWEEN) * rows + noise * most**2) / rows**2
-    return found
+    weights = np.ones_like(most) if weighted else most  # of a person, at most
+    counted = np.full(len(most), persons.sum()) if weighted else used @ persons
+    spread = BETWEEN + (1 - BETWEEN) / used  # of the mean of the rows of a person
+    sampled = (spread if weighted else used**2 * spread) @ persons
+    variances: FloatArray = (sampled + noise * weights**2) / counted**2
+    return variances
