@@ -58,8 +58,8 @@ def refuse_other_unit(ledger: "Ledger", options: Mapping[str, Any]) -> None:
     if unit != ledger.unit:
         remedy = "Pass --groups COLUMN" if options["groups"] is None else "Leave --groups out"
         raise LedgerError(
-            f"--ledger: this ledger protects one {ledger.unit}, the fit one {unit}. {remedy}, or take a ledger that was created "
-            f"with --unit {unit}."
+            f"--ledger: this ledger protects one {ledger.unit}, the fit one {unit}. {remedy}, or take a ledger that was "
+            f"created with --unit {unit}."
         )
 
 
@@ -73,4 +73,4 @@ def found_rows_words(receipt: "Receipt") -> str:
     groups = receipt.groups
     if groups is None or not any(event.question_name == "group_sizes" for event in receipt.events):
         return ""
-    return f"Rows of one {groups.noun} that are used: at most {groups.max_rows}, found with noise (--max-rows-per-group auto)."
+    return f"Rows of one {groups.noun} that are used: at most {groups.max_rows}, found with noise (auto)."
