@@ -69,8 +69,8 @@ def _error_words(one: "CenterError") -> str:
 
 def _group_title(groups: "PersonForecast") -> str:
     return (
-        f"What using so many rows of a person costs and loses, if persons have 1 to {groups.rows_per_group:,} rows, all numbers "
-        f"equally often (an assumption). Noise of a count in {groups.counted}{', last line rows' * (groups.counted != 'rows')}; "
+        f"What so many rows of a person cost and lose, if persons have 1 to {groups.rows_per_group:,} rows, all equally "
+        f"often (an assumption). Noise of a count in {groups.counted}{', last line rows' * (groups.counted != 'rows')}; "
         "error of the centre of a cluster of average size, the accident of who was collected included"
     )
 
