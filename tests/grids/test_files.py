@@ -74,7 +74,7 @@ def test_other_endings_and_places_are_refused(synopsis, tmp_path):
         (b"[" * 100_000, "is not a synopsis"),
         (b"[]", "expected a Cloister synopsis, got another file"),
         (b'{"format": "cloister.release", "version": 1}', "expected a Cloister synopsis, got another file"),
-        (b'{"format": "cloister.synopsis", "version": 2}', r"expected version 1, got 2\. Upgrade cloister"),
+        (b'{"format": "cloister.synopsis", "version": 3}', r"expected version 2, got 3\. Upgrade cloister"),
         (b'{"format": "cloister.synopsis", "version": 1}', "the file is damaged"),
     ],
 )

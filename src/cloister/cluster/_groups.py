@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from cloister import validate
-from cloister.cluster._plan import Planner, Request
+from cloister.cluster._plan import Decision, Planner, Request
 from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
 from cloister.privacy import Step
 from cloister.questions import Ask, GroupSizes, NearestSums, deviation
 
-__all__ = ["SIZES", "PersonParameters", "choose_max_rows", "find_max_rows", "plan_sizes", "provisional"]
+__all__ = ["SIZES", "PersonParameters", "choose_max_rows", "decided_rows", "find_max_rows", "plan_sizes", "provisional"]
 
 SIZES = "rows per person"  # name of the step that asks how many rows persons have
 SIZES_SHARE = 0.02  # of the budget
@@ -67,7 +67,7 @@ class PersonParameters:
         if self._ids is not None:
             remedy = "Name a column, or pass fit(X, groups=ids)."
             validate.refuse(self._where("groups"), "ids once", "a column and an array", remedy=remedy)
-        return self.groups
+        return validate.text(self._where("groups"), self.groups)
 
     def _max_rows(self) -> int | None:
         value, remedy = self.max_rows_per_group, 'Pass "auto" or how many rows of a person are used.'
@@ -125,6 +125,13 @@ def find_max_rows(ask: Ask, step: Step, request: Request, n_features: int) -> in
     groups = request.relation.groups
     assert groups is not None
     return choose_max_rows(persons, noise=_noise(request, n_features), weighted=groups.is_weighted)
+
+
+def decided_rows(groups: Groups | None) -> dict[str, Decision]:
+    """Return what the step that asks how many rows persons have decided: how many are used."""
+    if groups is None or groups.max_rows is None:
+        return {}
+    return {SIZES: Decision(figures={"max_rows": float(groups.max_rows)})}
 
 
 def _noise(request: Request, n_features: int) -> float:
