@@ -334,13 +334,12 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         for name in ("dataset", "purpose"):
             validate.text(self._where(name), getattr(self, name))
         groups = self._read_groups()
-        are_units = groups is None or groups.is_weighted or groups.max_rows == 1  # what counts add up to
         return Request(
             n_clusters=n_clusters,
             guarantee=guarantee,
             cost=guarantee.noise_budget(),
             relation=Neighbours(Relation.parse(self._where("neighbours"), self.neighbours), groups),
-            n_rows=n_rows if are_units else None,
+            n_rows=n_rows if self._counts_units() else None,
             n_units=n_rows,
             entropy=Entropy(self.random_state, where=self._where("random_state")),
         )
@@ -431,12 +430,15 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _check_ids(self, rows: Rows) -> None:
         """Refuse open rows that say otherwise than the estimator whose rows they are."""
-        name, found = self.groups if self._ids is None else "ids", getattr(rows, "groups", None)
-        if name != found or self._ids is not None:
-            given = "none" if found is None else f"{found!r}"
+        if self._ids is not None:
             raise DataError(
-                f"{self._where('groups')}: expected the groups that open_rows was given, got {name!r} where the rows have "
-                f"{given}. Pass the same name to both."
+                f"{self._where('groups')}: expected None for rows already open, got ids. Pass them to open_rows(groups=...)."
+            )
+        found, is_read = getattr(rows, "groups", None), getattr(rows, "n_hidden", 0) > 0
+        if self.groups != (found or None) or (found is not None and is_read == self.groups_bounded):
+            raise DataError(
+                f"{self._where('groups')}: expected groups and groups_bounded as open_rows was given them, got other ones. "
+                "Pass the same to both."
             )
 
     def _note_features(self, X: object, rows: Rows) -> None:

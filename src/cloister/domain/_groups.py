@@ -156,7 +156,7 @@ class Neighbours:
     Examples
     --------
     >>> Neighbours(Relation.REPLACE, Groups(max_rows=3)).words
-    'replacing one person, with at most 3 rows each, by another'
+    'replacing any one person, with all of their rows, by another'
     """
 
     relation: Relation
@@ -175,10 +175,10 @@ class Neighbours:
     @property
     def words(self) -> str:
         """What two neighbours differ in, in words."""
-        who = "any one row" if self.groups is None else self.groups.words
+        who = "any one row" if self.groups is None else f"any one {self.groups.noun}, with all of their rows,"
         if self.relation is Relation.ADD_REMOVE:
             return f"adding or removing {who}"
-        return f"replacing {who} by another" if self.groups is None else f"replacing {who}, by another"
+        return f"replacing {who} by another"
 
 
 def as_neighbours(value: Relation | Neighbours) -> Neighbours:
