@@ -40,6 +40,7 @@ __all__ = [
     "Sampled",
     "Share",
     "draw_part",
+    "explain_part",
     "failure_of",
     "fold_blocks",
     "hold",
@@ -111,7 +112,7 @@ def hold(where: str, part: Any, *, declared: tuple[AnyDeclaration, ...] | None =
             return matrix_of_frame(part, declared)
         return as_matrix(where, part if isinstance(part, np.ma.MaskedArray) else as_numbers(np.asanyarray(part)))
     except Exception as error:
-        return _failure(where, error)
+        return explain_part(where, error)
 
 
 def draw_part(
@@ -126,7 +127,7 @@ def draw_part(
         rows = _heads(where, part, coins.partition(number), declared)
         return rows if isinstance(rows, Failure) else Sampled(rows, {number: len(rows)})
     except Exception as error:
-        return _failure(where, error)
+        return explain_part(where, error)
 
 
 def _heads(where: str, part: Any, tosses: CoinStream, declared: tuple[AnyDeclaration, ...] | None) -> Block | Failure:
@@ -166,7 +167,7 @@ def share_of(where: str, part: Any, packed: bytes, *, declared: tuple[AnyDeclara
             return Share(None, failure=matrix)
         return Share(fold_blocks(_slices(matrix), kernel, matrix.shape[1]), matrix.nbytes)
     except Exception as error:
-        return Share(None, failure=_failure(where, error))
+        return Share(None, failure=explain_part(where, error))
 
 
 @cache
@@ -194,7 +195,8 @@ def _slices(matrix: Block) -> Iterator[Block]:
     return slices(matrix, block_rows(matrix.shape[1]))
 
 
-def _failure(where: str, error: Exception) -> Failure:
+def explain_part(where: str, error: Exception) -> Failure:
+    """Say why a part could not be read."""
     if isinstance(error, DataError):
         return Failure(str(error))
     return Failure(f"{where}: a part of the rows cannot be read ({type(error).__name__}). Check that all parts are alike.")
