@@ -18,7 +18,7 @@ from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
-from cloister.cluster._groups import PersonParameters, find_max_rows, limit, provisional
+from cloister.cluster._groups import PersonParameters, at_most, find_max_rows, limit, provisional
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
@@ -144,7 +144,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         request = self._request()
         setting = self._setting(rows)
         first = self._first_plan(request, setting)
-        self._refuse_noise_that_cannot_be_drawn(request, first, setting)
+        self._refuse_noise_that_cannot_be_drawn(request, setting)
         self._warn_of_empty_promises(request)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
         stated = {"dataset": self.dataset, "stated_purpose": self.purpose}
@@ -302,16 +302,21 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
                 stacklevel=4,
             )
 
-    def _refuse_noise_that_cannot_be_drawn(self, request: Request, plan: Plan, setting: "_Setting") -> None:
+    def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting") -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
-        if request.cost.strength >= RARELY_TOO_NOISY:
+        model, request = copy(self), at_most(request)
+        groups = request.relation.groups
+        if request.cost.strength >= RARELY_TOO_NOISY * (1 if groups is None else groups.factor):
             return
-        empty, possible = open_rows(np.empty((0, len(setting.names))), n_jobs=1), True
+        ids: dict[str, Any] = {} if groups is None or groups.stated else {"groups": []}
+        if groups is not None:
+            model.max_rows_per_group = groups.max_rows
+        empty, possible = open_rows(np.empty((0, len(setting.names))), n_jobs=1, **ids), True
         try:
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
             vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
             silent = Progress("rehearsal", enabled=False)
-            copy(self)._ask_all(vault.ask, vault, request, plan, setting, silent)
+            model._ask_all(vault.ask, vault, request, model._first_plan(request, setting), setting, silent)
         except ParameterError:  # of a scale, which is no parameter of this estimator
             possible = False
         if not possible:

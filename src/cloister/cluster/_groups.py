@@ -18,7 +18,17 @@ from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
 from cloister.privacy import Step
 from cloister.questions import Ask, GroupSizes, NearestSums, deviation
 
-__all__ = ["SIZES", "SIZES_SHARE", "PersonParameters", "choose_max_rows", "find_max_rows", "plan_sizes", "provisional"]
+__all__ = [
+    "SIZES",
+    "SIZES_SHARE",
+    "PersonParameters",
+    "at_most",
+    "choose_max_rows",
+    "find_max_rows",
+    "limit",
+    "plan_sizes",
+    "provisional",
+]
 
 SIZES = "rows per person"  # name of the step that asks how many rows persons have
 SIZES_SHARE = 0.02  # of the budget
@@ -108,6 +118,12 @@ def provisional(request: Request) -> Request:
     if groups is None or groups.max_rows is not None:
         return request
     return limit(request, PLANNED_ROWS)
+
+
+def at_most(request: Request) -> Request:
+    """Return the request with the largest number of rows per person, where that is to be found."""
+    groups = request.relation.groups
+    return request if groups is None or groups.max_rows is not None else limit(request, STARTS[-1])
 
 
 def limit(request: Request, max_rows: int) -> Request:
