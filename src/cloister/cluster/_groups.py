@@ -18,7 +18,18 @@ from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
 from cloister.privacy import Step
 from cloister.questions import Ask, GroupSizes, NearestSums, deviation
 
-__all__ = ["SIZES", "PersonParameters", "choose_max_rows", "decided_rows", "find_max_rows", "plan_sizes", "provisional"]
+__all__ = [
+    "SIZES",
+    "SIZES_SHARE",
+    "PersonParameters",
+    "at_most",
+    "choose_max_rows",
+    "decided_rows",
+    "find_max_rows",
+    "limit",
+    "plan_sizes",
+    "provisional",
+]
 
 SIZES = "rows per person"  # name of the step that asks how many rows persons have
 SIZES_SHARE = 0.02  # of the budget
@@ -58,6 +69,11 @@ class PersonParameters:
             rule = "False unless max_rows_per_group is a number and every row counts"
             validate.refuse(where("groups_bounded"), rule, True, remedy="Pass the largest number of rows that anybody has.")
         return Groups(name=name, max_rows=max_rows, weighting=weighting, stated=stated)
+
+    def _counts_units(self) -> bool:
+        """Whether counts are numbers of what is protected: of rows, or of persons."""
+        groups = self._read_groups()
+        return groups is None or groups.is_weighted or groups.max_rows == 1
 
     def _group_name(self) -> str:
         if not isinstance(self.groups, str) or not self.groups:
@@ -103,6 +119,12 @@ def provisional(request: Request) -> Request:
     if groups is None or groups.max_rows is not None:
         return request
     return limit(request, PLANNED_ROWS)
+
+
+def at_most(request: Request) -> Request:
+    """Return the request with the largest number of rows per person, where that is to be found."""
+    groups = request.relation.groups
+    return request if groups is None or groups.max_rows is not None else limit(request, STARTS[-1])
 
 
 def limit(request: Request, max_rows: int) -> Request:

@@ -84,6 +84,7 @@ class IdColumn:
 
     name: str
     ids: Identifier
+    is_read: bool = True  # otherwise it is left out, and nobody is told apart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,9 +147,9 @@ def choose_columns(
     declared = declared_of(columns)
     for index, one in zip(found, declared or [None] * len(found), strict=True):
         _check_number(place, table[index]) if one is None else _check_declared(place, table[index], one)
+    if ids is None or not ids.is_read:
+        return Choice(found, tuple(table[index] for index in found), declared)
     columns_found = tuple(table[index] for index in found + own)
-    if ids is None:
-        return Choice(found, columns_found, declared)
     check_id_type(place, f"column {ids.name!r}", columns_found[-1].kind, columns_found[-1].holds)
     return Choice(found + own, columns_found, (*(declared or [None] * len(found)), ids.ids))
 

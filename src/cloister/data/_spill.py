@@ -24,6 +24,7 @@ __all__ = ["Pile", "Shuffle", "SpillFile", "Split", "split_block"]
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
 DOUBLE = 8
+SMALLER = 8  # how many times as few rows wait once there is a file: they are written while others are read
 
 
 class SpillFile:
@@ -169,7 +170,7 @@ class Shuffle:
         with self._lock:
             self._waiting.append(split)
             self._n_waiting += split.rows.size
-            if self._n_waiting > self._limit:
+            if self._n_waiting > (self._limit if self._file is None else self._limit // SMALLER):
                 self._spill()
 
     def _spill(self) -> None:
