@@ -13,12 +13,12 @@ from cloister.report._meaning import SQUARES, chance_table, comparison_words, fa
 from cloister.report._pages import Picture, Table
 from cloister.report._strips import Cell, StripColumn, StripTable, share_line
 from cloister.report._words import (
-    QUESTIONS,
     counted_words,
     not_covered,
     person_of,
     person_words,
     promise,
+    question_words,
     scaling_words,
     unit_of_protection,
 )
@@ -131,7 +131,7 @@ def _group_table(receipt: dict[str, Any]) -> Table:
     """Return the kinds of questions: how often, how noisy, and their share of the cost."""
     rows = [
         [
-            QUESTIONS.get(group["asked"], group["asked"]),
+            question_words(group["asked"], counted=receipt["counted"]),
             str(group["times"]),
             span_of(number(group["smallest_size"]), number(group["largest_size"])),
             MECHANISMS[group["mechanism"]].label,

@@ -15,6 +15,7 @@ __all__ = [
     "person_words",
     "promise",
     "protected_words",
+    "question_words",
     "released_words",
     "scaling_words",
     "unit_of_protection",
@@ -45,6 +46,11 @@ QUESTIONS = {
 }
 
 SHARES = {"category": "for a category the share of each level", "flag": "for a flag the share of yes"}
+
+
+def question_words(name: str, *, counted: str = "rows") -> str:
+    """Return a question in words; `counted` is what its counts are numbers of."""
+    return QUESTIONS.get(name, name).replace("How many rows", f"How many {counted}")
 
 
 def person_of(receipt: dict[str, Any]) -> str | None:
@@ -78,8 +84,8 @@ def person_words(receipt: dict[str, Any]) -> str:
         else "Numbers are numbers of the rows that were used."
     )
     return (
-        f"{column} whose row it is; of each person at most {count_of(persons['max_rows'], 'row')} were used. No id is part of "
-        f"this page or of the release behind it. {numbers}"
+        f"{column} whose row it is. The fit used at most {count_of(persons['max_rows'], 'row')} of each person. No id is part "
+        f"of this page or of the release behind it. {numbers}"
     )
 
 
@@ -98,7 +104,7 @@ def not_covered(receipt: dict[str, Any]) -> list[str]:
     if persons["stated"]:
         more = f"Whoever has more than {rows}: that nobody has was stated, not checked. Each further row weakens the guarantee."
         return [more, *lines, f"{shared}, to which that statement applies, too."]
-    return [*lines, f"{shared}, so at most {rows} of them were used.{_leaving(receipt)}"]
+    return [*lines, f"{shared}, so at most {persons['max_rows']} of them were used.{_leaving(receipt)}"]
 
 
 def _leaving(receipt: dict[str, Any]) -> str:
@@ -126,9 +132,9 @@ def promise(receipt: dict[str, Any]) -> list[str]:
         f"most {chance_text(chance)}. Without this page it would be 50 %."
     )
     free = (
-        "Every number got noise of its own, those of empty groups too, and each answer was debited in a ledger before it was "
-        "computed. Everything on this page is computed from those noisy answers, so it may be copied, combined and published "
-        "at no further cost."
+        "Every number got noise of its own, those of empty clusters and cells too, and each answer was debited in a ledger "
+        "before it was computed. Everything on this page is computed from those noisy answers, so it may be copied, combined and "
+        "published at no further cost."
     )
     return [guess, free]
 
