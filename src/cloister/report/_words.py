@@ -133,8 +133,8 @@ def promise(receipt: dict[str, Any]) -> list[str]:
     )
     free = (
         "Every number got noise of its own, those of empty clusters and cells too, and each answer was debited in a ledger "
-        "before it was computed. Everything on this page is computed from those noisy answers, so it may be copied, combined and "
-        "published at no further cost."
+        "before it was computed. Everything on this page is computed from those noisy answers, so it may be copied, combined "
+        "and published at no further cost."
     )
     return [guess, free]
 
