@@ -58,7 +58,7 @@ class Release(ReleaseViews):
         Standard error of each coordinate against k-means without noise on the same rows, in the units of the input: the noise,
         the secret sample of large tables and the choice among solutions. Where `center_noise` is None: of the noise alone.
     cluster_counts : array of shape (n_clusters,)
-        Noisy numbers of rows; they can be negative.
+        Noisy numbers of rows, or of persons where every person counts 1 (``receipt.counted``); they can be negative.
     count_errors : array of shape (n_clusters,)
         Their standard error; what it covers is the same.
     center_noise, count_noise : array, optional

@@ -117,7 +117,7 @@ class Synopsis(CommonSynopsis):
 
     @property
     def n_rows(self) -> float:
-        """The number of rows, as well as it is known."""
+        """The number of rows, or of persons where every person counts 1, as well as it is known."""
         return max(0.0, float(self.noisy_counts.sum())) if self.total is None else self.total
 
     @property

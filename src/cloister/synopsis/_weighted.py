@@ -128,7 +128,7 @@ class WeightedPoints(CommonSynopsis):
 
     @property
     def n_rows(self) -> float:
-        """The number of rows, as well as it is known."""
+        """The number of rows, or of persons where every person counts 1, as well as it is known."""
         return self.total
 
     @property
