@@ -13,11 +13,11 @@ import numpy as np
 from cloister.data._backend import KEPT_NUMBERS, Block, block_rows, empty_block, slices
 from cloister.data._bound import N_BUCKETS, Bounding, Chosen, buckets_of
 from cloister.data._bounded import split_by_bucket
+from cloister.data._columns import Declared
 from cloister.data._cut import choose_piles
 from cloister.data._files import Piece
 from cloister.data._share import Failure, Sampled, explain_part, failure_of, hold
 from cloister.data._spill import Pile, Shuffle, split_block
-from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
 
 __all__ = ["choose_buckets", "choose_range", "count_ranges", "deal_block", "deal_part", "shuffle_part"]
@@ -38,9 +38,7 @@ def deal_block(block: Block, n_ranges: int) -> list[Block]:
     return [split.part(number) for number in range(n_ranges)]
 
 
-def deal_part(
-    where: str, part: Any, n_ranges: int, width: int, *, declared: tuple[AnyDeclaration, ...] | None = None
-) -> list[Block | Failure]:
+def deal_part(where: str, part: Any, n_ranges: int, width: int, *, declared: Declared = None) -> list[Block | Failure]:
     """Return a part of the rows by range."""
     try:
         dealt = [deal_block(block, n_ranges) for block in (empty_block(width), *_blocks_of(where, part, declared))]
@@ -61,9 +59,7 @@ def choose_range(where: str, dealt: Sequence[Block | Failure], bounding: Boundin
         return explain_part(where, error)
 
 
-def shuffle_part(
-    where: str, part: Any, shuffle: Shuffle, *, declared: tuple[AnyDeclaration, ...] | None = None
-) -> Failure | None:
+def shuffle_part(where: str, part: Any, shuffle: Shuffle, *, declared: Declared = None) -> Failure | None:
     """Bring a part of the rows to where this process collects them."""
     try:
         for block in _blocks_of(where, part, declared):
@@ -88,12 +84,10 @@ def choose_buckets(blocks: Iterable[Block], bounding: Bounding, width: int) -> I
         yield _joined(waiting, width)
 
 
-def _blocks_of(where: str, part: Any, declared: tuple[AnyDeclaration, ...] | None) -> Iterator[Block]:
+def _blocks_of(where: str, part: Any, declared: Declared) -> Iterator[Block]:
     if isinstance(part, Piece):
         return part.blocks()
-    matrix = (
-        part.rows if isinstance(part, Sampled) else part if isinstance(part, Failure) else hold(where, part, declared=declared)
-    )
+    matrix = part.rows if isinstance(part, Sampled) else hold(where, part, declared=declared)
     if isinstance(matrix, Failure):
         raise DataError(matrix.message)
     return slices(matrix, block_rows(matrix.shape[1]))
