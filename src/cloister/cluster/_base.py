@@ -18,7 +18,7 @@ from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
-from cloister.cluster._groups import PersonParameters, at_most, find_max_rows, limit, provisional
+from cloister.cluster._groups import PersonParameters, at_most, find_max_rows, group_options, limit, provisional
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
@@ -427,11 +427,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _group_options(self) -> dict[str, Any]:
         """Return how a table is opened that says whose rows they are."""
+        entropy = Entropy(self.random_state, where=self._where("random_state"))
         groups = self.groups if self._ids is None else self._ids
-        if groups is None:
-            return {}
-        key = Entropy(self.random_state, where=self._where("random_state")).key("groups")
-        return {"groups": groups, "group_key": key, "groups_bounded": self.groups_bounded}
+        return group_options(groups, groups_bounded=self.groups_bounded, entropy=entropy)
 
     def _check_ids(self, rows: Rows) -> None:
         """Refuse open rows that say otherwise than the estimator whose rows they are."""
@@ -470,9 +468,14 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         return tags
 
 
-def plan_fit(model: PrivateEstimator, n_features: int) -> Plan:
-    """Return what a fit of an estimator to so many columns would ask, before any row is seen."""
+def plan_fit(model: PrivateEstimator, n_features: int, *, max_rows: int | None = None) -> Plan:
+    """Return what a fit of an estimator to so many columns would ask, before any row is seen.
+
+    Where it is found with noise how many rows of a person are used, `max_rows` says what will be found.
+    """
     request = model._request()
+    if max_rows is not None:
+        request = limit(request, max_rows)
     width = n_features + len(model._extra_columns)
     return model._first_plan(request, model._setting(open_rows(np.empty((0, width)), n_jobs=1)))
 
