@@ -18,7 +18,8 @@ class Engine:
     """One engine.
 
     Its module offers ``open_collection(where, data, columns, *, n_jobs)`` and
-    ``open_files(where, files, *, scheduler, n_jobs)``; both return ``Rows``.
+    ``open_files(where, files, *, scheduler, n_jobs)``; both return ``Rows``. Where rows are those of persons, the first one is
+    also passed ``ids``: the column that says so, or the ids themselves.
     """
 
     name: str

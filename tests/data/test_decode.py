@@ -568,7 +568,7 @@ def test_what_other_readers_use():
     assert declared_of(["a"]) is None
     assert declared_of({"a": (0, 1), "b": "flag"}) == (NUMBER, FLAG)
     table = pa.table({"b": [True], "a": ["0.5"]})
-    assert choose_columns("here", columns_of(table.schema), {"a": (0, 1), "b": "flag"}) == (1, 0)
+    assert choose_columns("here", columns_of(table.schema), {"a": (0, 1), "b": "flag"}).places == (1, 0)
     assert same(to_matrix(table.select(["a", "b"]), (NUMBER, FLAG)), [[0.5, 1.0]])
     assert same(to_matrix(pa.table({"a": [1, None]})), [[1.0], [NAN]])
 

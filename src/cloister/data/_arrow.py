@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows, Rows, Watch
-from cloister.data._columns import Chosen, choose_columns, declared_of
+from cloister.data._columns import Chosen, IdColumn, choose_columns, hidden_of
 from cloister.data._draw import sample_pieces
 from cloister.data._files import DOUBLE, FileSet
 from cloister.data._table import columns_of, take_rows, to_matrix
@@ -25,13 +25,12 @@ LONG_NUMBER = 64  # bytes of text: few numbers take more, names and unused colum
 class TableRows(MemoryRows):
     """Rows of an Arrow table in memory."""
 
-    def __init__(self, where: str, table: pa.Table, *, columns: Chosen, n_jobs: int) -> None:
-        described = columns_of(table.schema)
-        chosen = choose_columns(where, described, columns)
-        self._table = table.select(list(chosen))
-        self._declared = declared_of(columns)
-        nullable = tuple(described[index].nullable for index in chosen)
-        super().__init__(table.num_rows, len(chosen), tuple(self._table.column_names), n_jobs, nullable=nullable)
+    def __init__(self, where: str, table: pa.Table, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
+        chosen = choose_columns(where, columns_of(table.schema), columns, ids=ids)
+        super().__init__(table.num_rows, chosen.width, chosen.names, n_jobs, nullable=chosen.nullable)
+        self.n_hidden = hidden_of(chosen.declared)
+        self._table = table.select(list(chosen.places))
+        self._declared = chosen.declared
 
     def block(self, start: int, stop: int) -> Block:
         """Return some of the rows as a matrix."""
@@ -49,7 +48,8 @@ class FileRows(LocalRows):
     kept_numbers = KEPT_NUMBERS // 2  # nothing of them is in memory otherwise
 
     def __init__(self, files: FileSet, *, n_jobs: int) -> None:
-        super().__init__(len(files.names), files.names, n_jobs, nullable=files.nullable)
+        super().__init__(files.width, files.names, n_jobs, nullable=files.nullable)
+        self.n_hidden = files.n_hidden
         self._files = files
 
     @property

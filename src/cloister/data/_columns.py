@@ -4,14 +4,34 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
-from cloister.domain import AnyDeclaration, Category, Date, Flag, Number, declare_columns
+import numpy as np
+
+from cloister.domain import AnyDeclaration, Category, Date, Flag, Identifier, Number, declare_columns
 from cloister.exceptions import DataError
 
-__all__ = ["Chosen", "Column", "Holds", "choose_columns", "declared_of", "refuse_mapping"]
+__all__ = [
+    "N_LANES",
+    "Choice",
+    "Chosen",
+    "Column",
+    "Declared",
+    "Holds",
+    "IdColumn",
+    "IdValues",
+    "check_id_array",
+    "check_id_type",
+    "choose_columns",
+    "declared_of",
+    "hidden_of",
+    "refuse_id_values",
+    "refuse_mapping",
+    "width_of",
+]
 
 Chosen: TypeAlias = "Sequence[str] | Mapping[str, Any] | None"  # names, or what each column is; None for all, as numbers
+Declared: TypeAlias = "tuple[AnyDeclaration | Identifier | None, ...] | None"  # of each column; None: numbers
 
 LISTED = 50  # names in a message
 
@@ -23,6 +43,7 @@ class Holds(Enum):
     INTEGER = "integer"
     FRACTION = "fraction"
     TEXT = "text"
+    BYTES = "bytes"
     TIME = "time"
     ANYTHING = "anything"
     OTHER = "other"
@@ -35,10 +56,13 @@ FITTING: dict[type[Any], tuple[Holds, ...]] = {
     Flag: (*_NUMBERS, Holds.TEXT, Holds.ANYTHING),
     Date: (Holds.TIME, Holds.TEXT, Holds.ANYTHING),
 }
+IDS = (*_NUMBERS, Holds.TEXT, Holds.BYTES, Holds.ANYTHING)
+ID_KINDS = "iubfOUST"  # of types of NumPy that hold ids
+N_LANES = 2  # columns of a block that the column of ids is read as
 REMEDIES = {
     Holds.BOOL: "Declare it as Flag(), or leave it out.",
     Holds.TIME: "Declare it as Date(low, high), or leave it out.",
-    Holds.OTHER: "Convert it to numbers, text or dates first, or leave it out.",
+    **dict.fromkeys((Holds.BYTES, Holds.OTHER), "Convert it to numbers, text or dates first, or leave it out."),
 }
 USUAL_REMEDY = "Declare it as Number(low, high) or Category(levels), or convert it first."
 
@@ -54,31 +78,94 @@ class Column:
     nullable: bool = True  # whether the type allows a missing value
 
 
+@dataclass(frozen=True)
+class IdColumn:
+    """The column that says whose row it is, by its name."""
+
+    name: str
+    ids: Identifier
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IdValues:
+    """Ids that come beside a table, one for each row."""
+
+    values: Any
+    ids: Identifier
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The columns that are read of a table: the features in their order, then that of ids, if there is one."""
+
+    places: tuple[int, ...]  # in the table
+    columns: tuple[Column, ...]
+    declared: Declared
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def nullable(self) -> tuple[bool, ...]:
+        """Whether the types of the columns allow a missing value."""
+        return tuple(column.nullable for column in self.columns)
+
+    @property
+    def width(self) -> int:
+        """Number of columns of a block."""
+        return width_of(len(self.places), self.declared)
+
+
+def hidden_of(declared: Declared) -> int:
+    """Return how many columns of a block say whose row it is."""
+    return N_LANES if declared and isinstance(declared[-1], Identifier) else 0
+
+
+def width_of(n_columns: int, declared: Declared) -> int:
+    """Return how many columns a block has that is read from so many."""
+    return n_columns - 1 + N_LANES if hidden_of(declared) else n_columns
+
+
 def declared_of(columns: Chosen) -> tuple[AnyDeclaration, ...] | None:
     """Return what each chosen column is; None where all are numbers."""
     return tuple(declare_columns("columns", columns).values()) if isinstance(columns, Mapping) else None
 
 
-def choose_columns(place: str, table: Sequence[Column], columns: Chosen, *, quote: bool = True) -> tuple[int, ...]:
-    """Check that the columns exist, once each, and are what they are declared; return where they stand in the table.
+def choose_columns(
+    place: str, table: Sequence[Column], columns: Chosen, *, ids: IdColumn | None = None, quote: bool = True
+) -> Choice:
+    """Check that the columns exist, once each, and are what they are declared; say where they stand in the table.
 
-    Columns that are only named, or not even that, hold numbers.
+    Columns that are only named, or not even that, hold numbers. That of ids is none of the others.
     """
     names = [column.name for column in table]
-    found = _find(place, names, columns if columns is None else list(columns), quote=quote)
+    own = () if ids is None else _find(place, names, [ids.name], quote=quote)
+    found = _find(place, names, columns if columns is None else list(columns), quote=quote, leave=own)
     declared = declared_of(columns)
-    if declared is not None:
-        for index, one in zip(found, declared, strict=True):
-            _check_declared(place, table[index], one)
-        return found
-    for index in found:
-        if not table[index].is_number:
-            raise DataError(
-                f"{place}: expected numbers in column {names[index]!r}, got {table[index].kind}. Say what columns are, as in "
-                'bounds={"age": (0, 120), "sex": Category(["f", "m"])} '
-                "or in a file that 'cloister schema DATA' drafts, or name those with numbers; argument must be numeric."
-            )
-    return found
+    for index, one in zip(found, declared or [None] * len(found), strict=True):
+        _check_number(place, table[index]) if one is None else _check_declared(place, table[index], one)
+    columns_found = tuple(table[index] for index in found + own)
+    if ids is None:
+        return Choice(found, columns_found, declared)
+    check_id_type(place, f"column {ids.name!r}", columns_found[-1].kind, columns_found[-1].holds)
+    return Choice(found + own, columns_found, (*(declared or [None] * len(found)), ids.ids))
+
+
+def _check_number(place: str, column: Column) -> None:
+    if not column.is_number:
+        raise DataError(
+            f"{place}: expected numbers in column {column.name!r}, got {column.kind}. Say what columns are, as in "
+            'bounds={"age": (0, 120), "sex": Category(["f", "m"])} '
+            "or in a file that 'cloister schema DATA' drafts, or name those with numbers; argument must be numeric."
+        )
+
+
+def check_id_type(place: str, what: str, kind: str, holds: Holds) -> None:
+    """Refuse a type that holds no ids; it is declared, hence public."""
+    if holds not in IDS:
+        raise DataError(f"{place}: expected ids in {what}, got {kind}. Convert it to text or whole numbers first.")
 
 
 def _check_declared(place: str, column: Column, declared: AnyDeclaration) -> None:
@@ -87,6 +174,20 @@ def _check_declared(place: str, column: Column, declared: AnyDeclaration) -> Non
             f"{place}: expected what can be read as a {declared.kind} in column {column.name!r}, declared as {declared!r}, got "
             f"{column.kind}. {REMEDIES.get(column.holds, USUAL_REMEDY)}"
         )
+
+
+def check_id_array(place: str, dtype: np.dtype[Any]) -> None:
+    """Refuse a type of NumPy that holds no ids."""
+    if dtype.kind not in ID_KINDS:
+        raise DataError(f"{place}: expected ids, got dtype {dtype}. Convert them to text or whole numbers first.")
+
+
+def refuse_id_values(where: str, engine: str) -> NoReturn:
+    """Refuse ids that come beside a collection of a cluster."""
+    raise DataError(
+        f"{where}.groups: expected the name of a column of a {engine} data frame, got other ids. Make them a column of the "
+        "data frame, and pass its name."
+    )
 
 
 def refuse_mapping(where: str, columns: Chosen, data: object) -> None:
@@ -99,12 +200,15 @@ def refuse_mapping(where: str, columns: Chosen, data: object) -> None:
         )
 
 
-def _find(place: str, names: Sequence[str], columns: Sequence[str] | None, *, quote: bool = True) -> tuple[int, ...]:
-    """Check that the columns exist, once each; return where they stand. None stands for all of them.
+def _find(
+    place: str, names: Sequence[str], columns: Sequence[str] | None, *, quote: bool, leave: tuple[int, ...] = ()
+) -> tuple[int, ...]:
+    """Check that the columns exist, once each; return where they stand. None stands for all of them but those to `leave`.
 
     Without `quote` no name of the table is quoted: they may not be names.
     """
-    wanted = list(names) if columns is None else [str(name) for name in columns]
+    rest = [name for index, name in enumerate(names) if index not in leave]
+    wanted = rest if columns is None else [str(name) for name in columns]
     if not wanted:
         raise DataError(f"{place}: 0 feature(s) found while a minimum of 1 is required. Pass a table with columns.")
     for name in wanted:

@@ -20,11 +20,13 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from cloister.data._backend import Block
+from cloister.data._columns import Declared, width_of
 from cloister.data._decode import decode_arrow
 from cloister.data._formats import COMMA, POINT, UTF_8, Dialect
+from cloister.data._ids import hash_arrow, utf_8_of
 from cloister.data._places import TextFile
 from cloister.data._values import doubles_of, to_number
-from cloister.domain import AnyDeclaration, Number
+from cloister.domain import AnyDeclaration, Identifier, Number
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
@@ -63,7 +65,7 @@ def csv_blocks(
     file: TextFile,
     names: Sequence[str],
     *,
-    declared: Sequence[AnyDeclaration] | None = None,
+    declared: Declared = None,
     start: int = 0,
     stop: int = WHOLE,
     tosses: CoinStream | None = None,
@@ -190,19 +192,23 @@ def _tidy(chunk: bytes) -> bytes:
 class _Lines:
     """Reads lines as rows: the wanted entries of each, as they were declared."""
 
-    def __init__(self, dialect: Dialect, width: int, wanted: Sequence[int], declared: Sequence[AnyDeclaration] | None) -> None:
+    def __init__(self, dialect: Dialect, width: int, wanted: Sequence[int], declared: Declared) -> None:
         self._dialect = dialect
         self._delimiter = dialect.delimiter.encode()
         self._width = width
         self._wanted = wanted
+        self._n_columns = width_of(len(wanted), declared)
         self._declared = [None if isinstance(one, Number) else one for one in declared] if declared else [None] * len(wanted)
         self._has_words = any(one is not None for one in self._declared)
 
     def block(self, chunk: bytes) -> Block:
         """Return the rows of whole lines."""
-        block = np.empty((chunk.count(b"\n"), len(self._wanted)))
+        block = np.empty((chunk.count(b"\n"), self._n_columns))
         for index, (column, declared) in enumerate(zip(self._columns(chunk), self._declared, strict=True)):
-            block[:, index] = self._numbers(column) if declared is None else self._words(column, declared)
+            if isinstance(declared, Identifier):
+                block[:, index:] = hash_arrow(self._ids(column), declared)
+            else:
+                block[:, index] = self._numbers(column) if declared is None else self._words(column, declared)
         return block
 
     def _columns(self, chunk: bytes) -> list[pa.ChunkedArray]:
@@ -275,6 +281,14 @@ class _Lines:
         if self._dialect.encoding != UTF_8:
             column = pa.chunked_array([self._in_utf_8(chunk) for chunk in column.chunks], pa.binary())
         return decode_arrow(column, declared)
+
+    def _ids(self, column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+        """Return ids in UTF-8. Bytes that are no text of the encoding are kept apart: no two of them become one."""
+        if self._dialect.encoding == UTF_8:
+            return column
+        return pa.array(
+            [None if one is None else utf_8_of(one, self._dialect.encoding) for one in column.to_pylist()], pa.binary()
+        )
 
     def _in_utf_8(self, chunk: pa.Array) -> pa.Array:
         found = chunk.dictionary_encode()  # words come again and again

@@ -21,11 +21,32 @@ import numpy as np
 from cloister import validate
 from cloister.data._backend import Integers, Kernel, Rows, Source, Watch, empty_block, merge_of, rows_of_parts
 from cloister.data._cache import BlockCache
-from cloister.data._columns import Chosen, choose_columns, declared_of, refuse_mapping
-from cloister.data._files import FileSet
+from cloister.data._columns import (
+    N_LANES,
+    Chosen,
+    Declared,
+    IdColumn,
+    IdValues,
+    check_id_array,
+    choose_columns,
+    hidden_of,
+    refuse_id_values,
+    refuse_mapping,
+)
+from cloister.data._files import DOUBLE, FileSet
 from cloister.data._pandas import describe_column
-from cloister.data._share import Failure, Sampled, Share, draw_part, failure_of, hold, join_parts, join_shares, share_of
-from cloister.domain import AnyDeclaration
+from cloister.data._share import (
+    Failure,
+    Sampled,
+    Share,
+    draw_part,
+    failure_of,
+    hold,
+    identify,
+    join_parts,
+    join_shares,
+    share_of,
+)
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
@@ -56,7 +77,7 @@ class DaskRows(Source):
         *,
         size: int | None,
         client: Any = None,
-        declared: tuple[AnyDeclaration, ...] | None = None,
+        declared: Declared = None,
         nullable: tuple[bool, ...] | None = None,
         n_jobs: int = 1,
     ) -> None:
@@ -221,13 +242,15 @@ class _DaskSample(DaskRows):
             return join_shares([self._await(future, client) for future in futures], packed)
 
 
-def open_collection(where: str, data: Any, columns: Chosen, *, n_jobs: int) -> DaskRows:
+def open_collection(where: str, data: Any, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None = None) -> DaskRows:
     """Open a Dask array or data frame; no partition is computed."""
     kind = type(data)
     if hasattr(kind, "chunks"):
-        return _open_array(where, data, columns, n_jobs)
+        return _open_array(where, data, columns, n_jobs, ids=ids)
+    if isinstance(ids, IdValues):
+        refuse_id_values(where, "Dask")
     if hasattr(kind, "columns") and data.ndim == 2:
-        return _open_frame(where, data, columns, n_jobs)
+        return _open_frame(where, data, columns, n_jobs, ids=ids)
     raise DataError(f"{where}: expected a Dask array or data frame, got a Dask {kind.__name__}. Convert it to one of these.")
 
 
@@ -238,7 +261,8 @@ def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int
     parts = [dask.delayed(piece, traverse=False) for piece in files.pieces()]
     client = None if scheduler is None else connect_dask(where, scheduler)
     given: dict[str, Any] = {"client": client, "nullable": files.nullable, "n_jobs": n_jobs}
-    rows = DaskRows(where, parts, len(files.names), files.names, size=files.size, **given)
+    rows = DaskRows(where, parts, files.width, files.names, size=files.size, **given)
+    rows.n_hidden = files.n_hidden
     if client is not None:
         weakref.finalize(rows, client.close)
     return rows
@@ -257,7 +281,7 @@ def connect_dask(where: str, scheduler: str) -> Any:
     )
 
 
-def _open_array(where: str, array: Any, columns: Chosen, n_jobs: int) -> DaskRows:
+def _open_array(where: str, array: Any, columns: Chosen, n_jobs: int, *, ids: IdColumn | IdValues | None) -> DaskRows:
     refuse_mapping(where, columns, array)
     if columns is not None:
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
@@ -270,20 +294,39 @@ def _open_array(where: str, array: Any, columns: Chosen, n_jobs: int) -> DaskRow
         raise DataError(f"{where}: expected a known number of columns, at least 1. Call compute_chunk_sizes() first.")
     size = array.nbytes
     parts = array.rechunk({1: -1}).to_delayed().ravel().tolist()
+    if ids is not None:
+        return _with_ids(where, array, parts, ids, n_jobs)
     return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size), n_jobs=n_jobs)
 
 
-def _open_frame(where: str, frame: Any, columns: Chosen, n_jobs: int) -> DaskRows:
+def _with_ids(where: str, array: Any, parts: Sequence[Any], ids: IdColumn | IdValues, n_jobs: int) -> DaskRows:
+    """Return rows whose ids are a Dask array of one dimension, cut as the rows are."""
+    import dask
+
+    given: Any = ids.values if isinstance(ids, IdValues) else None
+    lengths = array.chunks[0]
+    if getattr(given, "ndim", 0) != 1 or getattr(given, "chunks", None) != (lengths,) or np.isnan(sum(lengths)):
+        refuse_id_values(where, "Dask")
+    check_id_array(f"{where}.groups", given.dtype)
+    join = dask.delayed(partial(identify, ids=ids.ids), pure=False)
+    joined = [join(where, part, some) for part, some in zip(parts, given.to_delayed(), strict=True)]
+    width = array.shape[1] + N_LANES
+    rows = DaskRows(where, joined, width, None, size=int(sum(lengths)) * width * DOUBLE, n_jobs=n_jobs)
+    rows.n_hidden = N_LANES
+    return rows
+
+
+def _open_frame(where: str, frame: Any, columns: Chosen, n_jobs: int, *, ids: IdColumn | None) -> DaskRows:
     table = [describe_column(name, dtype) for name, dtype in frame.dtypes.items()]
-    chosen = choose_columns(where, table, columns)
-    names = tuple(table[index].name for index in chosen)
-    parts = frame[[frame.columns[index] for index in chosen]].to_delayed()
-    nullable = tuple(table[index].nullable for index in chosen)
-    given: dict[str, Any] = {"declared": declared_of(columns), "nullable": nullable, "n_jobs": n_jobs}
-    return DaskRows(where, list(parts), len(names), names, size=None, **given)
+    chosen = choose_columns(where, table, columns, ids=ids)
+    parts = frame[[frame.columns[index] for index in chosen.places]].to_delayed()
+    given: dict[str, Any] = {"declared": chosen.declared, "nullable": chosen.nullable, "n_jobs": n_jobs}
+    rows = DaskRows(where, list(parts), chosen.width, chosen.names, size=None, **given)
+    rows.n_hidden = hidden_of(chosen.declared)
+    return rows
 
 
-def _tree(where: str, parts: Sequence[Any], packed: bytes, *, declared: tuple[AnyDeclaration, ...] | None = None) -> Any:
+def _tree(where: str, parts: Sequence[Any], packed: bytes, *, declared: Declared = None) -> Any:
     """Return the delayed answer of all parts. The question is a task of its own: workers get it from one another, once each."""
     import dask
 

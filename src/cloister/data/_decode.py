@@ -27,6 +27,7 @@ __all__ = [
     "decode_moments",
     "decode_objects",
     "decode_temporal",
+    "places_of",
     "spread_doubles",
     "without_views",
 ]
@@ -126,7 +127,7 @@ def _decode_chunk(chunk: pa.Array, declared: AnyDeclaration) -> Doubles:
     if _is_text(kind):
         # As bytes, because Arrow does not check that text is text, and reading one value that is none would raise an error.
         encoded = pc.cast(chunk, pa.large_binary()).dictionary_encode()
-        return spread_doubles(decode_objects(map(_text, encoded.dictionary.to_pylist()), declared), _places(encoded))
+        return spread_doubles(decode_objects(map(_text, encoded.dictionary.to_pylist()), declared), places_of(encoded))
     if not _is_number(kind) or isinstance(declared, Date):
         return np.full(len(chunk), math.nan)
     if isinstance(declared, Number):
@@ -134,12 +135,12 @@ def _decode_chunk(chunk: pa.Array, declared: AnyDeclaration) -> Doubles:
     if pa.types.is_decimal(kind) and kind.bit_width < DECIMAL_BITS:  # Arrow has no dictionaries of these
         chunk = chunk.cast(pa.decimal128(kind.precision, kind.scale))
     encoded = chunk.dictionary_encode()
-    return spread_doubles(decode_objects(encoded.dictionary.to_pylist(), declared), _places(encoded))
+    return spread_doubles(decode_objects(encoded.dictionary.to_pylist(), declared), places_of(encoded))
 
 
 def _decode_dictionary(chunk: pa.DictionaryArray, declared: AnyDeclaration) -> Doubles:
     """Return what each entry of the dictionary becomes, at the places where it is used."""
-    places = _places(chunk)
+    places = places_of(chunk)
     if len(chunk.dictionary) <= len(chunk):
         return spread_doubles(_decode_chunk(chunk.dictionary, declared), places)
     used, places = np.unique(places, return_inverse=True)  # a few rows of many: most entries are not theirs
@@ -152,7 +153,7 @@ def without_views(values: Any) -> Any:
     return values.cast(VIEWS[str(values.type)]) if str(values.type) in VIEWS else values
 
 
-def _places(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:
+def places_of(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     """Return where in its dictionary each value stands; -1 where it is missing."""
     return np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False))
 

@@ -14,13 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cloister.data._backend import Block, block_rows
-from cloister.data._columns import Chosen, Column, choose_columns, declared_of
+from cloister.data._columns import Chosen, Column, Declared, IdColumn, choose_columns, hidden_of, width_of
 from cloister.data._csv import CHUNK_BYTES, WHOLE, csv_blocks, csv_names
 from cloister.data._formats import Dialect, Format, TextOptions, common_kind, dialect_of, format_of
 from cloister.data._json_lines import json_blocks
 from cloister.data._places import Place, TextFile, find_places
 from cloister.data._table import columns_of, take_rows, to_matrix
-from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
@@ -41,11 +40,16 @@ class Piece:
     place: Place
     format: Format
     names: tuple[str, ...]
-    declared: tuple[AnyDeclaration, ...] | None = None  # None: numbers
+    declared: Declared = None
     dialect: Dialect = field(default_factory=Dialect)
     start: int
     stop: int
     size: int  # bytes: of doubles, or of text
+
+    @property
+    def width(self) -> int:
+        """Number of columns of a block, those included that say whose row it is."""
+        return width_of(len(self.names), self.declared)
 
     @property
     def is_text(self) -> bool:
@@ -55,7 +59,7 @@ class Piece:
     @property
     def n_blocks(self) -> int:
         """About how many blocks it has."""
-        per_block = CHUNK_BYTES if self.is_text else DOUBLE * len(self.names) * block_rows(len(self.names))
+        per_block = CHUNK_BYTES if self.is_text else DOUBLE * self.width * block_rows(self.width)
         return -(-self.size // per_block)
 
     def blocks(self, tosses: CoinStream | None = None) -> Iterator[Block]:
@@ -86,12 +90,12 @@ class Piece:
             pyarrow.parquet.ParquetFile(stream, buffer_size=READ_BUFFER, pre_buffer=False) as source,
         ):
             for batch in source.iter_batches(
-                batch_size=block_rows(len(names)), row_groups=list(range(self.start, self.stop)), columns=names
+                batch_size=block_rows(self.width), row_groups=list(range(self.start, self.stop)), columns=names
             ):
                 yield pa.Table.from_batches([batch]).select(names)
 
     def _arrow_tables(self) -> Iterator[pa.Table]:
-        names, size = list(self.names), block_rows(len(self.names))
+        names, size = list(self.names), block_rows(self.width)
         with self.place.open_arrow() as stream:
             reader = _arrow_reader(stream, names)
             batches = reader if self.stop == WHOLE else map(reader.get_batch, range(self.start, self.stop))
@@ -110,9 +114,19 @@ def _heads(table: pa.Table, tosses: CoinStream | None) -> pa.Table:
 class FileSet:
     """Files of one kind with the same columns."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # that of the ids last, if there are any
     whole: tuple[Piece, ...]  # one per file
     nullable: tuple[bool, ...]  # whether the type of a column allows a missing value, in any of the files
+
+    @property
+    def width(self) -> int:
+        """Number of columns of a block."""
+        return self.whole[0].width
+
+    @property
+    def n_hidden(self) -> int:
+        """How many of them say whose row it is."""
+        return hidden_of(self.whole[0].declared)
 
     @property
     def size(self) -> int | None:
@@ -126,19 +140,21 @@ class FileSet:
             yield from _cut(replace(piece, place=piece.place.absolute()))  # a worker stands elsewhere
 
 
-def find_files(where: str, path: str, columns: Chosen, *, text: TextOptions | None = None) -> FileSet:
+def find_files(
+    where: str, path: str, columns: Chosen, *, ids: IdColumn | None = None, text: TextOptions | None = None
+) -> FileSet:
     """Find the files a path means and check that all of them have the columns."""
     kind, places, dialect = _list_files(where, path, text)
     chosen, whole, nullable = columns, list[Piece](), tuple[bool, ...]()
     for place in places:
-        described = _describe(where, place, dialect, chosen)
-        quote = _are_names(kind, described.columns, chosen)
+        described = _describe(where, place, dialect, _with_ids(chosen, ids))
+        quote = _are_names(kind, described.columns, chosen, ids)
         owner = where if not whole else f"{where} ({place.name})"
-        found = [described.columns[index] for index in choose_columns(owner, described.columns, chosen, quote=quote)]
-        names = tuple(column.name for column in found)
-        chosen = names if columns is None else columns  # the first file says what all of them have
-        nullable = tuple(column.nullable or any(nullable[index : index + 1]) for index, column in enumerate(found))
-        whole.append(_whole(where, place, dialect, names, declared_of(columns), described))
+        found = choose_columns(owner, described.columns, chosen, ids=ids, quote=quote)
+        if columns is None:  # the first file says what all of them have
+            chosen = [name for name in found.names if ids is None or name != ids.name]
+        nullable = tuple(one or any(nullable[index : index + 1]) for index, one in enumerate(found.nullable))
+        whole.append(_whole(where, place, dialect, found.names, found.declared, described))
     return FileSet(whole[0].names, tuple(whole), nullable)
 
 
@@ -160,10 +176,16 @@ def _list_files(where: str, path: str, text: TextOptions | None) -> tuple[str, l
     return kind, list(found.places), dialect_of(where, kind, text or TextOptions())
 
 
-def _are_names(kind: str, table: list[Column], columns: Chosen) -> bool:
+def _with_ids(columns: Chosen, ids: IdColumn | None) -> list[str] | None:
+    """Return the names of all columns that were named; None where all of the table's are."""
+    return None if columns is None else [*map(str, columns), *([] if ids is None else [ids.name])]
+
+
+def _are_names(kind: str, table: list[Column], columns: Chosen, ids: IdColumn | None) -> bool:
     """Whether the file surely names its columns: the first line of a CSV file may be somebody's row."""
+    known = _with_ids(columns or [], ids) or []
     names = {column.name for column in table}
-    return kind not in ("csv", "tsv") or (columns is not None and any(str(name) in names for name in columns))
+    return kind not in ("csv", "tsv") or not names.isdisjoint(known)
 
 
 # -- what files say of themselves ------------------------------------------------------------------------------------------
@@ -176,7 +198,7 @@ class _Description:
     size: int  # rows, or bytes of text
 
 
-def _describe(where: str, place: Place, dialect: Dialect, columns: Chosen) -> _Description:
+def _describe(where: str, place: Place, dialect: Dialect, columns: list[str] | None) -> _Description:
     kind = _format(place)
     try:
         if kind.kind == "parquet":
@@ -187,8 +209,7 @@ def _describe(where: str, place: Place, dialect: Dialect, columns: Chosen) -> _D
         if kind.kind == "json":
             return _Description(_text_columns(_declared_names(where, place, columns)), 0, size)
         file = TextFile(place=place, dialect=dialect, compression=kind.compression)
-        named = None if columns is None else [str(name) for name in columns]
-        return _Description(_text_columns(csv_names(where, file, named)), 0, size)
+        return _Description(_text_columns(csv_names(where, file, columns)), 0, size)
     except DataError:
         raise
     except (OSError, ValueError, EOFError, pa.ArrowException) as error:  # also bytes that are no text for a name
@@ -202,13 +223,13 @@ def _format(place: Place) -> Format:
     return found
 
 
-def _declared_names(where: str, place: Place, columns: Chosen) -> list[str]:
+def _declared_names(where: str, place: Place, columns: list[str] | None) -> list[str]:
     if columns is None:
         raise DataError(
             f"{where}: expected the names of the columns of {place.name!r}, got none: JSON lines have no line of names, and "
             "keys of rows are not public. Pass columns=[...] (--columns), or bounds by name."
         )
-    return [str(name) for name in columns]
+    return columns
 
 
 def _text_columns(names: list[str]) -> list[Column]:
@@ -251,7 +272,7 @@ def _whole(
     place: Place,
     dialect: Dialect,
     names: tuple[str, ...],
-    declared: tuple[AnyDeclaration, ...] | None,
+    declared: Declared,
     described: _Description,
 ) -> Piece:
     kind, size = _format(place), described.size
@@ -260,7 +281,7 @@ def _whole(
     elif kind.is_text:
         stop = size
     else:
-        stop, size = described.n_groups, size * len(names) * DOUBLE
+        stop, size = described.n_groups, size * width_of(len(names), declared) * DOUBLE
     return Piece(
         where=where,
         place=place,
@@ -291,7 +312,7 @@ def _cut_groups(piece: Piece) -> Iterator[Piece]:
     start = size = 0
     lengths = _group_lengths(piece)
     for group, n_rows in enumerate(lengths):
-        size += n_rows * len(piece.names) * DOUBLE
+        size += n_rows * piece.width * DOUBLE
         if size >= PIECE_BYTES or group + 1 == len(lengths):
             yield replace(piece, start=start, stop=group + 1, size=size)
             start, size = group + 1, 0
@@ -300,7 +321,7 @@ def _cut_groups(piece: Piece) -> Iterator[Piece]:
 def _group_lengths(piece: Piece) -> list[int]:
     """Return the rows of each row group; those of a batch of Arrow are guessed: they are not written down."""
     if piece.format.kind == "arrow":
-        n_rows = piece.size // (len(piece.names) * DOUBLE)
+        n_rows = piece.size // (piece.width * DOUBLE)
         return [-(-n_rows // max(piece.stop, 1))] * piece.stop
     try:
         with piece.place.open_arrow() as stream:

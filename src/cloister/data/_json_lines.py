@@ -7,28 +7,34 @@ that is no object, and an object without the key, is a missing value. Imported b
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from cloister.data._backend import Block
+from cloister.data._columns import Declared, width_of
 from cloister.data._csv import BYTE_ORDER_MARK, WHOLE, line_chunks
 from cloister.data._decode import decode_objects
+from cloister.data._formats import UTF_8
+from cloister.data._ids import hash_objects
 from cloister.data._places import TextFile
 from cloister.data._values import doubles_of
-from cloister.domain import AnyDeclaration
+from cloister.domain import Identifier
 from cloister.privacy import CoinStream
 
 __all__ = ["json_blocks"]
 
 LONGEST_INTEGER = 400  # digits: a longer one is beyond a double anyway
+NO_CHARACTER = "\ufffd"  # stands where bytes are no text
 
 
 def json_blocks(
     file: TextFile,
     names: Sequence[str],
     *,
-    declared: Sequence[AnyDeclaration] | None = None,
+    declared: Declared = None,
     start: int = 0,
     stop: int = WHOLE,
     tosses: CoinStream | None = None,
@@ -43,24 +49,38 @@ def json_blocks(
             stream.seek(start - 1)
             stream.readline()  # the rest of a line that begins before, or the newline that ends it
         for chunk in line_chunks(stream, stop, tosses):
-            found = [_object(line, encoding) for line in chunk.split(b"\n")[:-1]]
-            block = np.empty((len(found), len(names)))
+            lines = chunk.split(b"\n")[:-1]
+            found = [_object(line, encoding) for line in lines]
+            block = np.empty((len(found), width_of(len(names), declared)))
             for index, name in enumerate(names):
-                values = [one.get(name) for one in found]
-                block[:, index] = (
-                    doubles_of(values, (len(values),)) if declared is None else decode_objects(values, declared[index])
-                )
+                values, one = [row.get(name) for row in found], None if declared is None else declared[index]
+                if isinstance(one, Identifier):
+                    exact = [_exact(value, line, name, encoding) for value, line in zip(values, lines, strict=True)]
+                    block[:, index:] = hash_objects(exact, one)
+                else:
+                    block[:, index] = doubles_of(values, (len(values),)) if one is None else decode_objects(values, one)
             yield block
 
 
-def _object(line: bytes, encoding: str) -> dict[str, Any]:
+def _exact(value: Any, line: bytes, name: str, encoding: str) -> Any:
+    """Return an id as it stands in its line, also where it is no text: no two of those become one."""
+    if not isinstance(value, str) or NO_CHARACTER not in value:
+        return value
+    kept = _object(line, encoding, errors="surrogateescape").get(name, value)
+    if encoding == UTF_8 and isinstance(kept, str):
+        with suppress(UnicodeError):
+            return kept.encode(UTF_8, "surrogateescape")
+    return kept
+
+
+def _object(line: bytes, encoding: str, errors: str = "replace") -> dict[str, Any]:
     """Return the object in a line, an empty one where there is none."""
     try:
-        found = json.loads(line.removeprefix(BYTE_ORDER_MARK).decode(encoding, "replace"), parse_int=_integer)
+        found = json.loads(line.removeprefix(BYTE_ORDER_MARK).decode(encoding, errors), parse_int=_integer)
     except (ValueError, RecursionError):  # no JSON, or too deep
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= LONGEST_INTEGER else float(digits)
+def _integer(digits: str) -> int | Decimal:
+    return int(digits) if len(digits) <= LONGEST_INTEGER else Decimal(digits)

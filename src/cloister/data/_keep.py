@@ -59,7 +59,7 @@ def _refuse_nested(where: str, path: str, names: Sequence[str], options: TextOpt
     with suppress(DataError):  # JSON lines say nothing of their columns; what else is wrong is said when the files are found
         described = describe_files(where, path, text=options)
     for column in described:
-        if column.name in names and column.holds is Holds.OTHER:
+        if column.name in names and column.holds in (Holds.BYTES, Holds.OTHER):
             raise DataError(f"{where}: expected single values in column {column.name!r}, got {column.kind}. Leave it out.")
 
 

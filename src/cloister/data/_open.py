@@ -7,18 +7,23 @@ from typing import Any, cast
 
 from cloister import validate
 from cloister.data._backend import Rows, Source, count_jobs
-from cloister.data._columns import Chosen
+from cloister.data._columns import Chosen, IdColumn, IdValues
 from cloister.data._formats import TextOptions, refuse_options, text_options
-from cloister.domain import declare_columns
+from cloister.domain import Identifier, declare_columns
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
+from cloister.privacy import Entropy
 
 __all__ = ["open_rows"]
+
+KEY_BYTES, WORD_BYTES = 32, 8
 
 
 def open_rows(
     data: object,
     columns: Sequence[str] | Mapping[str, Any] | None = None,
     *,
+    groups: Any = None,
+    group_key: bytes | None = None,
     engine: str | None = None,
     scheduler: str | None = None,
     delimiter: str | None = None,
@@ -43,6 +48,13 @@ def open_rows(
         numbers. A mapping says what each of them is, as in ``{"age": (0, 120), "sex": Category(["f", "m"])}``: a category is
         read as the position of its level, a flag as 1 or 0, a date as days since 1970-01-01; a value of a category or a flag
         that is none of its levels as -1.
+    groups : str or sequence of ids, optional
+        Whose row it is, where persons are protected and not rows: the name of a column, which is then none of `columns`; or
+        ids, one for each row and in the same order, beside a table in memory (a list, an array, a series, a column of Arrow).
+        Text, numbers, truth values, UUIDs and bytes can be ids. Ids are the same if their texts are: 7, 7.0 and "7" are one
+        person, "a" and "A" are two. All rows without an id are one person. None: rows have no owners.
+    group_key : bytes, optional
+        Secret, of 32 bytes: the key of the hash that ids are read as. None draws one from the operating system.
     engine : {"numpy", "dask", "spark"}, optional
         Who reads files: this process, or workers that see them under the same path. Dask and Spark collections know their own.
     scheduler : str, optional
@@ -75,7 +87,9 @@ def open_rows(
     -----
     **Privacy.** Names and declared types of columns are taken as public; a list of lists declares no width, and the length that
     most of its rows have is taken for it. Each value is read by itself: no type is inferred over rows, so another row
-    changes neither how a row is read nor whether there is an error or a warning.
+    changes neither how a row is read nor whether there is an error or a warning. Ids are read as a keyed hash of 104 bits and
+    nothing else of them is kept: they are in no message, log or result. The key is secret and goes to workers with what they
+    are to read.
 
     Examples
     --------
@@ -91,14 +105,37 @@ def open_rows(
     if scheduler is not None and chosen.library is None:
         clusters = " or ".join(repr(one.name) for one in ENGINES.values() if one.library is not None)
         validate.refuse(f"{where}.scheduler", "an engine of a cluster with it", engine, remedy=f"Pass engine={clusters}.")
+    ids = _read_groups(where, groups, group_key, columns)
     text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding)
     if isinstance(data, str | os.PathLike):
-        return _noted(_open_path(where, os.fspath(data), columns, text, chosen, scheduler=scheduler, n_jobs=jobs), columns)
+        options: dict[str, Any] = {"text": text, "scheduler": scheduler, "n_jobs": jobs}
+        return _noted(_open_path(where, os.fspath(data), columns, ids, chosen, **options), columns)
     refuse_options(where, text, "data in memory")
     if chosen.library is not None:
         validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy="Leave it out, or pass a path.")
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
-    return _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs)), columns)
+    given = {} if ids is None else {"ids": ids}
+    return _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns)
+
+
+def _read_groups(where: str, groups: Any, group_key: object, columns: Chosen) -> IdColumn | IdValues | None:
+    """Return how ids are reached, with a key; neither is quoted."""
+    if group_key is not None and not (isinstance(group_key, bytes) and len(group_key) == KEY_BYTES):
+        kind = "other bytes" if isinstance(group_key, bytes) else type(group_key).__name__
+        validate.refuse(f"{where}.group_key", f"{KEY_BYTES} bytes", kind, remedy=f"Pass os.urandom({KEY_BYTES}), or None.")
+    if groups is None:
+        return None
+    ids = Identifier(_fresh_key() if group_key is None else cast(bytes, group_key))
+    if not isinstance(groups, str):
+        return IdValues(groups, ids)
+    if columns is not None and groups in map(str, columns):
+        remedy = f"Leave {groups!r} out of columns and bounds, or name another column in groups."
+        validate.refuse(f"{where}.groups", "a column that is none of those to cluster by", groups, remedy=remedy)
+    return IdColumn(groups, ids)
+
+
+def _fresh_key() -> bytes:
+    return Entropy().words(KEY_BYTES // WORD_BYTES).tobytes()
 
 
 def _noted(rows: Rows, columns: Chosen) -> Rows:
@@ -109,12 +146,23 @@ def _noted(rows: Rows, columns: Chosen) -> Rows:
 
 
 def _open_path(
-    where: str, path: str, columns: Chosen, text: TextOptions, engine: Engine, *, scheduler: str | None, n_jobs: int
+    where: str,
+    path: str,
+    columns: Chosen,
+    ids: IdColumn | IdValues | None,
+    engine: Engine,
+    *,
+    text: TextOptions,
+    scheduler: str | None,
+    n_jobs: int,
 ) -> Rows:
     from cloister.data._files import find_files
 
     if not engine.is_installed:
         remedy = f"pip install 'cloister[{engine.name}]'."
         validate.refuse(f"{where}.engine", "an engine that is installed", engine.name, remedy=remedy)
-    files = find_files(where, path, columns, text=text)
+    if isinstance(ids, IdValues):
+        kind = type(ids.values).__name__
+        validate.refuse(f"{where}.groups", "the name of a column of the files", kind, remedy="Pass groups='name'.")
+    files = find_files(where, path, columns, ids=ids, text=text)
     return cast(Rows, engine.load().open_files(where, files, scheduler=scheduler, n_jobs=n_jobs))

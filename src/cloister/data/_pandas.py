@@ -12,13 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cloister.data._backend import Block, MemoryRows
-from cloister.data._columns import Chosen, Column, Holds, choose_columns, declared_of
+from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns, hidden_of
 from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
+from cloister.data._ids import hash_array, hash_arrow, hash_objects, masked, spread_ids
 from cloister.data._table import cast_to_doubles, holds_of, is_number
 from cloister.data._values import as_numbers
-from cloister.domain import AnyDeclaration, IntArray, Number
+from cloister.domain import AnyDeclaration, Identifier, IntArray, Number
 
-__all__ = ["FrameRows", "describe_column", "matrix_of_frame"]
+__all__ = ["FrameRows", "describe_column", "hash_series", "matrix_of_frame"]
 
 Values: TypeAlias = npt.NDArray[Any] | pa.ChunkedArray
 
@@ -35,13 +36,13 @@ HOLDS = {  # by the kind of a type of NumPy
 class FrameRows(MemoryRows):
     """Rows of a pandas frame in memory; its index is no column."""
 
-    def __init__(self, where: str, frame: Any, *, columns: Chosen, n_jobs: int) -> None:
+    def __init__(self, where: str, frame: Any, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
         table = [describe_column(name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
-        chosen = choose_columns(where, table, columns)
-        names, nullable = zip(*((table[index].name, table[index].nullable) for index in chosen), strict=True)
-        super().__init__(len(frame), len(chosen), names, n_jobs, nullable=nullable)
-        declared = declared_of(columns) or [None] * len(chosen)
-        self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen, declared, strict=True)]
+        chosen = choose_columns(where, table, columns, ids=ids)
+        super().__init__(len(frame), chosen.width, chosen.names, n_jobs, nullable=chosen.nullable)
+        self.n_hidden = hidden_of(chosen.declared)
+        declared = chosen.declared or [None] * len(chosen.places)
+        self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen.places, declared, strict=True)]
 
     def block(self, start: int, stop: int) -> Block:
         """Return some of the rows as a matrix."""
@@ -49,7 +50,7 @@ class FrameRows(MemoryRows):
 
     def pick(self, positions: IntArray) -> Block:
         """Return the rows at some positions, which ascend."""
-        return _matrix([column.take(positions) for column in self._columns])
+        return _matrix([_take(column, positions) for column in self._columns])
 
 
 def describe_column(name: object, dtype: Any) -> Column:
@@ -73,7 +74,7 @@ def _holds(dtype: Any) -> Holds:
     return Holds.ANYTHING if hasattr(dtype, "categories") else Holds.OTHER
 
 
-def matrix_of_frame(frame: Any, declared: tuple[AnyDeclaration, ...] | None = None) -> Block:
+def matrix_of_frame(frame: Any, declared: Declared = None) -> Block:
     """Return all columns of a part of a larger frame; one of another type than was declared is read value by value."""
     if not frame.shape[1]:
         return np.empty(frame.shape)
@@ -81,8 +82,27 @@ def matrix_of_frame(frame: Any, declared: tuple[AnyDeclaration, ...] | None = No
     return _matrix([_values(frame.iloc[:, index], one) for index, one in enumerate(kinds)])
 
 
-def _values(series: Any, declared: AnyDeclaration | None = None) -> Values:
-    """Return a column as NumPy or Arrow numbers, or decoded as it is declared."""
+def hash_series(series: Any, ids: Identifier) -> npt.NDArray[np.float64]:
+    """Return a column of ids as their hash: by its type where pandas has one for it, otherwise value by value."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return hash_array(series.to_numpy(), ids)
+    if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
+        return hash_arrow(pa.chunked_array(series.array.__arrow_array__()), ids)
+    if hasattr(dtype, "categories"):
+        codes, categories = series.cat.codes.to_numpy(), dtype.categories
+        if len(categories) <= len(series):
+            return spread_ids(hash_series(categories.to_series(), ids), codes, ids)
+        return masked(hash_series(categories.take(codes).to_series(), ids), codes < 0, ids)  # a few rows of many
+    if _is_nullable_number(dtype):
+        return masked(hash_array(series.to_numpy(dtype=dtype.numpy_dtype, na_value=0), ids), series.isna().to_numpy(), ids)
+    return hash_objects(series.to_numpy(dtype=object), ids)
+
+
+def _values(series: Any, declared: AnyDeclaration | Identifier | None = None) -> Values:
+    """Return a column as NumPy or Arrow numbers, or decoded as it is declared; ids as two columns."""
+    if isinstance(declared, Identifier):
+        return hash_series(series, declared)
     dtype = series.dtype
     holds_numbers = describe_column("", dtype).is_number
     if declared is not None and not (isinstance(declared, Number) and holds_numbers):
@@ -118,8 +138,16 @@ def _is_nullable_number(dtype: Any) -> bool:
     return hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "O") in "fiub"
 
 
+def _take(column: Values, positions: IntArray) -> Values:
+    return column.take(positions) if isinstance(column, pa.ChunkedArray) else column[positions]
+
+
 def _matrix(columns: list[Values]) -> Block:
-    block = np.empty((len(columns[0]), len(columns)))
+    lanes = getattr(columns[-1], "shape", (0,))[1:]  # of ids, which come last
+    block = np.empty((len(columns[0]), len(columns) - len(lanes) + sum(lanes)))
     for index, column in enumerate(columns):
-        block[:, index] = cast_to_doubles(column) if isinstance(column, pa.ChunkedArray) else column
+        if index + 1 == len(columns) and lanes:
+            block[:, index:] = column
+        else:
+            block[:, index] = cast_to_doubles(column) if isinstance(column, pa.ChunkedArray) else column
     return block

@@ -27,11 +27,13 @@ from cloister.data._backend import (
     one_blas_thread,
     slices,
 )
+from cloister.data._columns import Declared
 from cloister.data._files import Piece
+from cloister.data._ids import hash_array
 from cloister.data._numpy import as_matrix
 from cloister.data._pandas import matrix_of_frame
 from cloister.data._values import as_numbers
-from cloister.domain import AnyDeclaration
+from cloister.domain import Identifier
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, CoinStream
 
@@ -43,6 +45,7 @@ __all__ = [
     "failure_of",
     "fold_blocks",
     "hold",
+    "identify",
     "join_parts",
     "join_sampled",
     "join_shares",
@@ -99,14 +102,16 @@ def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Int
         return reduce(merge_of(kernel), map(kernel, blocks), kernel(empty_block(n_features)))
 
 
-def hold(where: str, part: Any, *, declared: tuple[AnyDeclaration, ...] | None = None) -> Block | Failure:
+def hold(where: str, part: Any, *, declared: Declared = None) -> Block | Failure:
     """Return a part of the rows as a matrix, to be kept in memory. Of a frame, `declared` says what its columns are.
 
     The type of a part may have been inferred from its rows: one that was not declared is read value by value, not refused.
     """
+    if isinstance(part, Failure):
+        return part
     try:
         if isinstance(part, Piece):
-            return np.concatenate([empty_block(len(part.names)), *part.blocks()])
+            return np.concatenate([empty_block(part.width), *part.blocks()])
         if hasattr(part, "iloc"):
             return matrix_of_frame(part, declared)
         return as_matrix(where, part if isinstance(part, np.ma.MaskedArray) else as_numbers(np.asanyarray(part)))
@@ -114,9 +119,18 @@ def hold(where: str, part: Any, *, declared: tuple[AnyDeclaration, ...] | None =
         return _failure(where, error)
 
 
-def draw_part(
-    where: str, part: Any, coins: Coins, number: int, *, declared: tuple[AnyDeclaration, ...] | None = None
-) -> Sampled | Failure:
+def identify(where: str, part: Any, values: Any, *, ids: Identifier) -> Block | Failure:
+    """Return a part of an array as a matrix, with the ids of its rows beside it."""
+    matrix = hold(where, part)
+    try:
+        if isinstance(matrix, Failure):
+            return matrix
+        return np.concatenate([matrix, hash_array(np.asanyarray(values), ids)], axis=1, dtype=np.float64)
+    except Exception as error:
+        return _failure(where, error)
+
+
+def draw_part(where: str, part: Any, coins: Coins, number: int, *, declared: Declared = None) -> Sampled | Failure:
     """Return the rows of a part whose coins show heads; the others are not read. `number` is that of the part."""
     if isinstance(part, Failure):
         return part
@@ -129,9 +143,9 @@ def draw_part(
         return _failure(where, error)
 
 
-def _heads(where: str, part: Any, tosses: CoinStream, declared: tuple[AnyDeclaration, ...] | None) -> Block | Failure:
+def _heads(where: str, part: Any, tosses: CoinStream, declared: Declared) -> Block | Failure:
     if isinstance(part, Piece):
-        return np.concatenate([empty_block(len(part.names)), *part.blocks(tosses)])
+        return np.concatenate([empty_block(part.width), *part.blocks(tosses)])
     if hasattr(part, "iloc"):
         return hold(where, part.iloc[tosses.take(len(part))], declared=declared)
     return hold(where, np.asanyarray(part)[tosses.take(len(part))])
@@ -153,14 +167,14 @@ def failure_of(parts: Iterable[Any]) -> Failure | None:
     return next((part for part in parts if isinstance(part, Failure)), None)
 
 
-def share_of(where: str, part: Any, packed: bytes, *, declared: tuple[AnyDeclaration, ...] | None = None) -> Share:
+def share_of(where: str, part: Any, packed: bytes, *, declared: Declared = None) -> Share:
     """Return what one part of the rows answers."""
     if isinstance(part, Failure):
         return Share(None, failure=part)
     try:
         kernel = unpack(packed)
         if isinstance(part, Piece):
-            return Share(fold_blocks(part.blocks(), kernel, len(part.names)), part.size)
+            return Share(fold_blocks(part.blocks(), kernel, part.width), part.size)
         matrix = part.rows if isinstance(part, Sampled) else hold(where, part, declared=declared)
         if isinstance(matrix, Failure):
             return Share(None, failure=matrix)

@@ -31,12 +31,21 @@ from cloister.data._backend import (
     slices,
 )
 from cloister.data._cache import BlockCache
-from cloister.data._columns import Chosen, Column, Holds, choose_columns, declared_of
+from cloister.data._columns import (
+    Chosen,
+    Column,
+    Declared,
+    Holds,
+    IdColumn,
+    IdValues,
+    choose_columns,
+    hidden_of,
+    refuse_id_values,
+)
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import Sampled, fold_blocks, join_sampled, unpack
 from cloister.data._spark_driver import Job, explained, start_session
 from cloister.data._table import to_matrix
-from cloister.domain import AnyDeclaration
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
@@ -49,6 +58,7 @@ HOLDS = {
     **dict.fromkeys(("decimal", "double", "float"), Holds.FRACTION),
     **dict.fromkeys(("string", "char", "varchar"), Holds.TEXT),
     **dict.fromkeys(("date", "timestamp", "timestamp_ntz"), Holds.TIME),
+    "binary": Holds.BYTES,
     "void": Holds.ANYTHING,
 }
 NEVER_NULL = (Holds.BOOL, Holds.INTEGER, Holds.TIME)  # where a field says so
@@ -176,7 +186,7 @@ class _SparkSample(SparkRows):
 class _FramePartitions:
     """Partitions of a data frame, reached in Arrow batches; `declared` says what its columns are."""
 
-    def __init__(self, owned: Any, frame: Any, declared: tuple[AnyDeclaration, ...] | None) -> None:
+    def __init__(self, owned: Any, frame: Any, declared: Declared) -> None:
         self._owned = owned
         self._frame = frame
         self._declared = declared
@@ -206,7 +216,7 @@ class _FramePartitions:
 
         # The number comes with the rows: that of the task would be another one where a lost partition is drawn again.
         numbered = self._frame.select("*", spark_partition_id().alias("partition"))
-        return numbered.mapInArrow(partial(_draw_batches, coins, n_features, self._declared), "part binary").rdd.map(_first)
+        return numbered.mapInArrow(partial(_draw_batches, coins, self._declared), "part binary").rdd.map(_first)
 
 
 class _FilePartitions:
@@ -231,7 +241,9 @@ class _FilePartitions:
         return self._pieces.map(partial(_draw_piece, coins, n_features))
 
 
-def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int) -> SparkRows:
+def open_collection(
+    where: str, frame: Any, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None = None
+) -> SparkRows:
     """Open a Spark data frame; no row is read."""
     if not hasattr(frame, "mapInArrow") or not hasattr(frame, "schema"):
         kind = type(frame).__name__
@@ -243,13 +255,16 @@ def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int) -> 
         )
     if frame.isStreaming:
         raise DataError(f"{where}: expected a table, got a stream. Write it to a table first.")
+    if isinstance(ids, IdValues):
+        refuse_id_values(where, "Spark")
     table = [_describe(field) for field in frame.schema.fields]
-    chosen = choose_columns(where, table, columns)
+    chosen = choose_columns(where, table, columns, ids=ids)
     # By position: Spark takes a dot for a field of a field, and "a" for "A".
-    numbered = frame.toDF(*(f"c{index}" for index in range(len(table)))).select(*(f"c{index}" for index in chosen))
-    names, nullable = zip(*((table[index].name, table[index].nullable) for index in chosen), strict=True)
-    partitions = _FramePartitions(frame, numbered, declared_of(columns))
-    return SparkRows(where, partitions, len(chosen), names, nullable=nullable)
+    numbered = frame.toDF(*(f"c{index}" for index in range(len(table)))).select(*(f"c{index}" for index in chosen.places))
+    partitions = _FramePartitions(frame, numbered, chosen.declared)
+    rows = SparkRows(where, partitions, chosen.width, chosen.names, nullable=chosen.nullable)
+    rows.n_hidden = hidden_of(chosen.declared)
+    return rows
 
 
 def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> SparkRows:
@@ -261,7 +276,8 @@ def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int
     if session is None or scheduler not in (None, session.sparkContext.master):
         session = started = start_session(where, scheduler or f"local[{n_jobs}]", running=session)
     partitions = _FilePartitions(session.sparkContext, list(files.pieces()))
-    rows = SparkRows(where, partitions, len(files.names), files.names, nullable=files.nullable)
+    rows = SparkRows(where, partitions, files.width, files.names, nullable=files.nullable)
+    rows.n_hidden = files.n_hidden
     if started is not None:
         weakref.finalize(rows, _stop, started)
     return rows
@@ -305,15 +321,13 @@ def _fold_piece(question: Any, n_features: int, piece: Piece) -> Integers:
 
 
 def _fold_batches(
-    question: Any, n_features: int, declared: tuple[AnyDeclaration, ...] | None, batches: Iterable[pa.RecordBatch]
+    question: Any, n_features: int, declared: Declared, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     integers = fold_blocks(_gather(batches, n_features, declared), unpack(question.value), n_features)
     yield pa.record_batch({"integers": pa.array([pickle.dumps(integers)], pa.binary())})
 
 
-def _pack_batches(
-    n_features: int, declared: tuple[AnyDeclaration, ...] | None, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def _pack_batches(n_features: int, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for block in _gather(batches, n_features, declared):
         yield pa.record_batch({"block": pa.array([block.tobytes()], pa.binary())})
 
@@ -330,19 +344,17 @@ def _draw_piece(coins: Coins, n_features: int, numbered: tuple[int, Piece]) -> S
     return Sampled(rows, {number: len(rows)})
 
 
-def _draw_batches(
-    coins: Coins, n_features: int, declared: tuple[AnyDeclaration, ...] | None, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     number, tosses, kept = 0, None, []
     for batch in batches:
         if batch.num_rows and tosses is None:
-            number = batch.column(n_features)[0].as_py()
+            number = batch.column(batch.num_columns - 1)[0].as_py()
             tosses = coins.partition(number)
         if tosses is not None:
             kept.append(batch.take(pa.array(tosses.take(batch.num_rows))))
     if kept:
         table = pa.Table.from_batches(kept)
-        rows = to_matrix(table.select(table.column_names[:n_features]), declared)
+        rows = to_matrix(table.select(table.column_names[:-1]), declared)
         yield pa.record_batch({"part": pa.array([pickle.dumps(Sampled(rows, {number: len(rows)}))], pa.binary())})
 
 
@@ -356,7 +368,7 @@ def _join_drawn(parts: Iterable[Sampled]) -> Iterator[Sampled]:
         yield join_sampled(found)
 
 
-def _gather(batches: Iterable[pa.RecordBatch], n_features: int, declared: tuple[AnyDeclaration, ...] | None) -> Iterator[Block]:
+def _gather(batches: Iterable[pa.RecordBatch], n_features: int, declared: Declared) -> Iterator[Block]:
     """Yield the rows of small batches in blocks of a good size."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:

@@ -9,14 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.data._backend import Block
-from cloister.data._columns import Column, Holds
+from cloister.data._columns import Column, Declared, Holds, width_of
 from cloister.data._decode import decode_arrow, without_views
-from cloister.domain import AnyDeclaration, IntArray, Number
+from cloister.data._ids import UUID_TYPE, hash_arrow
+from cloister.domain import AnyDeclaration, Identifier, IntArray, Number
 from cloister.exceptions import DataError
 
 __all__ = ["cast_to_doubles", "columns_of", "holds_of", "is_number", "table_of", "take_rows", "to_matrix"]
 
 TEXTS = ("string", "large_string", "string_view")
+BYTES = ("binary", "large_binary", "binary_view")
 
 
 def columns_of(schema: pa.Schema) -> list[Column]:
@@ -41,14 +43,15 @@ def holds_of(kind: pa.DataType) -> Holds:
         return Holds.FRACTION
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return Holds.TIME
+    if str(kind) in BYTES or pa.types.is_fixed_size_binary(kind) or getattr(kind, "extension_name", None) == UUID_TYPE:
+        return Holds.BYTES
     return Holds.TEXT if str(kind) in TEXTS else Holds.OTHER
 
 
 def _is_nullable(field: pa.Field) -> bool:
     """Whether a value may be missing: also text that is blank, and the NaN of a floating number."""
-    return (
-        field.nullable or pa.types.is_floating(field.type) or holds_of(field.type) in (Holds.TEXT, Holds.ANYTHING, Holds.OTHER)
-    )
+    never = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION, Holds.TIME)  # where a field says so
+    return field.nullable or pa.types.is_floating(field.type) or holds_of(field.type) not in never
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -70,11 +73,15 @@ def take_rows(table: pa.Table, positions: IntArray) -> pa.Table:
     return pa.table([*map(without_views, near.columns)], names=table.column_names).take(pa.array(positions - first))
 
 
-def to_matrix(table: pa.Table, declared: tuple[AnyDeclaration, ...] | None = None) -> Block:
-    """Return columns as a matrix: of numbers, or as each of them is declared."""
-    block = np.empty((table.num_rows, table.num_columns))
+def to_matrix(table: pa.Table, declared: Declared = None) -> Block:
+    """Return columns as a matrix: of numbers, or as each of them is declared. The last one may be of ids."""
+    block = np.empty((table.num_rows, width_of(table.num_columns, declared)))
     for index, column in enumerate(table.columns):
-        block[:, index] = _to_doubles(column, None if declared is None else declared[index])
+        one = None if declared is None else declared[index]
+        if isinstance(one, Identifier):
+            block[:, index:] = hash_arrow(column, one)
+        else:
+            block[:, index] = _to_doubles(column, one)
     return block
 
 

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ids that come beside a table in memory, one for each row, and the rows of such a table. Imported by the local engine.
+
+They are hashed at once; what is kept is the hash. Types may be refused, values never.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cloister import validate
+from cloister.data._backend import Block, MemoryRows
+from cloister.data._columns import IdValues, check_id_array, check_id_type
+from cloister.data._id_hash import LANES
+from cloister.data._ids import hash_array, hash_arrow, hash_objects
+from cloister.data._pandas import describe_column, hash_series
+from cloister.data._table import holds_of
+from cloister.domain import Identifier, IntArray
+from cloister.exceptions import DataError
+
+__all__ = ["IdentifiedRows", "hash_given", "with_ids"]
+
+REMEDY = "Pass a list, an array, a series or a column of ids, one for each row."
+
+
+class IdentifiedRows(MemoryRows):
+    """Rows in memory, with the hash of an id beside each of them."""
+
+    def __init__(self, source: MemoryRows, lanes: npt.NDArray[np.float64]) -> None:
+        width = source.width + LANES
+        super().__init__(len(lanes), width, source.feature_names, source.n_jobs, nullable=source.nullable)
+        self.n_hidden = LANES
+        self._source = source
+        self._lanes = lanes
+
+    def block(self, start: int, stop: int) -> Block:
+        """Return some of the rows: a copy."""
+        return np.concatenate([self._source.block(start, stop), self._lanes[start:stop]], axis=1, dtype=np.float64)
+
+    def pick(self, positions: IntArray) -> Block:
+        """Return the rows at some positions, which ascend."""
+        return np.concatenate([self._source.pick(positions), self._lanes[positions]], axis=1, dtype=np.float64)
+
+
+def with_ids(where: str, source: MemoryRows, given: IdValues) -> IdentifiedRows:
+    """Return the rows with their ids; how many there are is quoted nowhere."""
+    lanes = hash_given(where, given.values, given.ids)
+    if len(lanes) * source.width != source.n_numbers:
+        raise DataError(f"{where}.groups: expected one id for each row, got more or fewer. {REMEDY}")
+    return IdentifiedRows(source, lanes)
+
+
+def hash_given(where: str, values: Any, ids: Identifier) -> npt.NDArray[np.float64]:
+    """Return the hash of a series of ids, of whatever library."""
+    series = _as_series(values)
+    if series is not None:
+        described = describe_column("", series.dtype)
+        check_id_type(f"{where}.groups", "the series", described.kind, described.holds)
+        return hash_series(series, ids)
+    column = None if isinstance(values, np.ndarray) else _as_column(where, values)
+    if column is not None:
+        check_id_type(f"{where}.groups", "the column", str(column.type), holds_of(column.type))
+        return hash_arrow(column, ids)
+    if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
+        return hash_objects(values, ids)
+    if not hasattr(values, "__array__") or hasattr(values, "columns"):
+        _refuse(where, type(values).__name__)
+    return hash_array(_checked(where, _array_of(where, values)), ids)
+
+
+def _refuse(where: str, kind: str) -> NoReturn:
+    validate.refuse(f"{where}.groups", "the name of a column, or ids in one dimension", kind, remedy=REMEDY)
+
+
+def _as_series(values: Any) -> Any:
+    """Return a series of pandas, if this is one, or an index or an array of pandas; its own index decides nothing."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(values, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
+        return None
+    return pandas.Series(values, index=None) if not isinstance(values, pandas.Series) else values
+
+
+def _as_column(where: str, values: Any) -> pa.ChunkedArray | pa.Array | None:
+    """Return a column of Arrow, if this is one or says that it can be one."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if hasattr(values, "columns") or not (hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")):
+        return None
+    try:
+        return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
+    except Exception as error:  # of the producer of the stream
+        kind = type(error).__name__
+    raise DataError(f"{where}.groups: expected ids, got a column that Arrow cannot read ({kind}). {REMEDY}")
+
+
+def _array_of(where: str, values: Any) -> npt.NDArray[Any]:
+    try:
+        return values if isinstance(values, np.ndarray) else np.asarray(values)
+    except Exception as error:  # of another library's conversion
+        kind = type(error).__name__
+    raise DataError(f"{where}.groups: expected ids, got what NumPy cannot read ({kind}). {REMEDY}")
+
+
+def _checked(where: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if array.ndim != 1:
+        _refuse(where, f"{array.ndim} dimension(s)")
+    check_id_array(f"{where}.groups", array.dtype)
+    return array
