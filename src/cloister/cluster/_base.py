@@ -427,7 +427,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         if groups is None:
             return {}
         key = Entropy(self.random_state, where=self._where("random_state")).key("groups")
-        return {"groups": groups, "group_key": key, "groups_bounded": self.groups_bounded}
+        stated = {"groups_bounded": True} if self.groups_bounded else {}  # the rows are not read by person
+        return {"groups": groups, "group_key": key, **stated}
 
     def _check_ids(self, rows: Rows) -> None:
         """Refuse open rows that say otherwise than the estimator whose rows they are."""
