@@ -58,8 +58,8 @@ def refuse_other_unit(ledger: "Ledger", options: Mapping[str, Any]) -> None:
     if unit != ledger.unit:
         remedy = "Pass --groups COLUMN" if options["groups"] is None else "Leave --groups out"
         raise LedgerError(
-            f"--ledger: this ledger protects one {ledger.unit}, the fit one {unit}. {remedy}, or take a ledger that was created "
-            f"with --unit {unit}."
+            f"--ledger: this ledger protects one {ledger.unit}, the fit one {unit}. {remedy}, or take a ledger that was "
+            f"created with --unit {unit}."
         )
 
 

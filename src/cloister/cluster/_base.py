@@ -427,8 +427,10 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _group_options(self) -> dict[str, Any]:
         """Return how a table is opened that says whose rows they are."""
-        entropy = Entropy(self.random_state, where=self._where("random_state"))
         groups = self.groups if self._ids is None else self._ids
+        if groups is None:
+            return {}
+        entropy = Entropy(self.random_state, where=self._where("random_state"))
         return group_options(groups, groups_bounded=self.groups_bounded, entropy=entropy)
 
     def _check_ids(self, rows: Rows) -> None:
