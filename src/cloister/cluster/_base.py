@@ -18,7 +18,15 @@ from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
-from cloister.cluster._groups import PersonParameters, at_most, find_max_rows, group_options, limit, provisional
+from cloister.cluster._groups import (
+    PersonParameters,
+    at_most,
+    decided_rows,
+    find_max_rows,
+    group_options,
+    limit,
+    provisional,
+)
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
@@ -168,7 +176,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         balance = None if self.ledger is None else ledger.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
-        steps = _records(done.plan, self._decisions(done.outcome), receipt)
+        steps = _records(done.plan, {**self._decisions(done.outcome), **decided_rows(receipt.groups)}, receipt)
         ready = done.ready
         return PrivateFit(
             outcome=done.outcome,

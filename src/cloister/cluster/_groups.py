@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cloister import validate
-from cloister.cluster._plan import Planner, Request
+from cloister.cluster._plan import Decision, Planner, Request
 from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
 from cloister.privacy import Entropy, Step
 from cloister.questions import Ask, GroupSizes, NearestSums, deviation
@@ -25,6 +25,7 @@ __all__ = [
     "at_most",
     "center_variances",
     "choose_max_rows",
+    "decided_rows",
     "find_max_rows",
     "group_options",
     "limit",
@@ -86,7 +87,7 @@ class PersonParameters:
         if self._ids is not None:
             remedy = "Name a column, or pass fit(X, groups=ids)."
             validate.refuse(self._where("groups"), "ids once", "a column and an array", remedy=remedy)
-        return self.groups
+        return validate.text(self._where("groups"), self.groups)
 
     def _max_rows(self) -> int | None:
         value, remedy = self.max_rows_per_group, 'Pass "auto" or how many rows of a person are used.'
@@ -157,6 +158,13 @@ def find_max_rows(ask: Ask, step: Step, request: Request, n_features: int) -> in
     groups = request.relation.groups
     assert groups is not None
     return choose_max_rows(persons, noise=noise_of_center(request, n_features), weighted=groups.is_weighted)
+
+
+def decided_rows(groups: Groups | None) -> dict[str, Decision]:
+    """Return what the step that asks how many rows persons have decided: how many are used."""
+    if groups is None or groups.max_rows is None:
+        return {}
+    return {SIZES: Decision(figures={"max_rows": float(groups.max_rows)})}
 
 
 def noise_of_center(request: Request, n_features: int) -> float:

@@ -104,6 +104,11 @@ class Groups:
         return f"{how} {chosen}"
 
     @property
+    def counted(self) -> str:
+        """What counts are numbers of: the rows that are used, or persons."""
+        return "persons" if self.is_weighted else "rows"
+
+    @property
     def is_weighted(self) -> bool:
         """Whether rows have weights."""
         return self.weighting == PERSON
