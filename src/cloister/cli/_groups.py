@@ -73,4 +73,4 @@ def found_rows_words(receipt: "Receipt") -> str:
     groups = receipt.groups
     if groups is None or not any(event.question_name == "group_sizes" for event in receipt.events):
         return ""
-    return f"Rows of one {groups.noun} that are used: at most {groups.max_rows}, found with noise (--max-rows-per-group auto)."
+    return f"Rows of one {groups.noun} that are used: at most {groups.max_rows}, found with noise (auto)."
