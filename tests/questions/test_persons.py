@@ -101,3 +101,17 @@ class TestWeights:
     def test_nobody_is_counted_where_a_number_was_stated(self):
         assert Persons.of(Groups(max_rows=2, stated=True)) is None
         assert Persons.of(None) is None
+
+
+class TestRelations:
+    def test_rows_that_come_or_go_count_where_persons_are_replaced(self):
+        """Persons who replace one another may have different numbers of rows: a move of one row more or less counts, too."""
+
+        class Alike(RowCount):
+            """Moves where a row comes, and not at all where one is replaced by another."""
+
+            def l1_sensitivity(self, relation):
+                return 1.0 if relation is ADD else 0.25
+
+        assert sensitivities(Alike(), Neighbours(REPLACE, Groups(max_rows=4)))["l1"] == 4.0
+        assert sensitivities(Alike(), Neighbours(ADD, Groups(max_rows=4)))["l1"] == 4.0

@@ -2,7 +2,7 @@
 """``cloister ledger``: create a budget in a file, print what was spent, check that no line was altered."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,13 @@ def ledger() -> None:
 @delta_option("Of the total; 0 is pure differential privacy.", default=1e-6)
 @neighbours_option()
 @click.option(
+    "--unit",
+    type=click.Choice(["row", "person"]),
+    default="row",
+    show_default=True,
+    help="Whom the budget protects: fits with --groups protect a person, others a row. A fit of the other kind is refused.",
+)
+@click.option(
     "--pure-epsilon",
     type=float,
     default=0.0,
@@ -38,22 +45,24 @@ def ledger() -> None:
 )
 @click.option("--name", default="", help="What the budget is for.")
 @JSON
-def create(path: str, epsilon: float, delta: float, neighbours: str, pure_epsilon: float, name: str, *, as_json: bool) -> None:
+def create(path: str, *, as_json: bool, **terms: Any) -> None:
     """Create a ledger with a total budget at PATH. A file that exists is never replaced.
 
     \b
-    Example:
+    Examples:
       cloister ledger create budget.sqlite --epsilon 2 --delta 1e-6 --name "patients 2026"
+      cloister ledger create visits.sqlite --epsilon 2 --unit person --name "visits 2026"
     """  # noqa: D301
-    from cloister.cli._print import print_json
+    from cloister.cli._print import print_json, unit_words
     from cloister.privacy import Ledger
 
-    made = Ledger.create(path, epsilon=epsilon, delta=delta, neighbours=neighbours, name=name, pure_epsilon=pure_epsilon)
-    with made:
+    with Ledger.create(path, **terms) as made:
         if as_json:
             print_json(made.summary())
         else:
-            click.echo(f"Created {path} with a budget of {made.budget} ({made.neighbours} neighbours).")
+            click.echo(
+                f"Created {path} with a budget of {made.budget} ({made.neighbours} neighbours). It {unit_words(made.unit)}."
+            )
 
 
 @ledger.command(short_help="Print budget, spending and what is left.")

@@ -22,14 +22,17 @@ __all__ = [
     "FORCE",
     "JSON",
     "MAX_CLUSTERS",
+    "MAX_ROWS_PER_GROUP",
     "METHOD",
     "RELEASE_OUTPUT",
     "REPORT",
+    "WEIGHTING",
     "RenamedOption",
     "default_delta",
     "delta_option",
     "describe_options",
     "file_options",
+    "group_options",
     "guarantee_options",
     "method_lines",
     "neighbours_option",
@@ -41,7 +44,8 @@ __all__ = [
 Decorator: TypeAlias = Callable[[Any], Any]
 
 EPSILON_HELP = "Privacy of this fit: smaller is more private, 0.1 to 10 is usual."
-DELTA_HELP = "Well below 1 over the number of rows; 0 is pure."
+DELTA_HELP = "Well below 1 over the number of rows, or of persons; 0 is pure."
+N_ROWS_HELP = "Number of rows, with --groups of persons, if it is public. Otherwise 2 % of the budget estimates it."
 NEIGHBOURS_HELP = "Which tables count as neighbours."
 
 
@@ -92,6 +96,21 @@ FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 RELEASE_OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
 REPORT = click.option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
+MAX_ROWS_PER_GROUP = click.option(
+    "--max-rows-per-group",
+    metavar="INTEGER|auto",
+    callback=_number_or_auto,
+    default="auto",
+    show_default=True,
+    help="Rows of one person that are used, at most; auto finds it with noise, for 2 % of the budget.",
+)
+WEIGHTING = click.option(
+    "--weighting",
+    type=click.Choice(["row", "person"]),
+    default="row",
+    show_default=True,
+    help="Whether every row that is used counts 1, or every person, in equal parts for each of their rows that are used.",
+)
 METHOD = click.option(
     "--method", type=click.Choice(list(commands())), default=next(iter(commands())), show_default=True, help="How to cluster."
 )
@@ -144,6 +163,24 @@ def file_options(command: Any) -> Any:
     )(command)
 
 
+def group_options(command: Any) -> Any:
+    """Add what says whose rows they are, and how many of each person are used."""
+    return _together(
+        click.option(
+            "--groups",
+            metavar="COLUMN",
+            help="Protect whoever this column names, with all of their rows, instead of single rows. It is never clustered by.",
+        ),
+        MAX_ROWS_PER_GROUP,
+        WEIGHTING,
+        click.option(
+            "--groups-bounded",
+            is_flag=True,
+            help="Nobody has more than --max-rows-per-group rows: it is known, so that nobody's rows are counted.",
+        ),
+    )(command)
+
+
 def private_options(command: Any) -> Any:
     """Add the options of every command that reads private rows and spends budget."""
     return _together(
@@ -154,6 +191,7 @@ def private_options(command: Any) -> Any:
             help="What columns are and where rows may lie, known without looking at them. May be repeated.",
         ),
         COLUMNS,
+        group_options,
         file_options,
         click.option("--name", default="", help="What the data set is called. Public: kept in ledger, release and report."),
         click.option("--purpose", default="", help="What the fit is for. Public: kept in ledger, release and report."),
@@ -167,7 +205,7 @@ def private_options(command: Any) -> Any:
             help="Who reads the rows: this process, or workers of a cluster that see the same files.",
         ),
         click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler or Spark master. Default: this machine."),
-        click.option("--n-rows", type=int, help="Number of rows, if it is public. Otherwise 2 % of the budget estimates it."),
+        click.option("--n-rows", type=int, help=N_ROWS_HELP),
         click.option("--seed", type=int, help="Repeat a run exactly. For tests: the result is stamped as not for publication."),
     )(command)
 

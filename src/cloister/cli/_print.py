@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from cloister.cli._groups import counted_words, found_rows_words
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -26,6 +28,7 @@ __all__ = [
     "print_remaining",
     "print_table",
     "print_text",
+    "unit_words",
 ]
 
 FEW_COLUMNS = 8  # up to so many are all printed, on two lines if need be; of more, as many as fit
@@ -87,7 +90,14 @@ def print_release(console: "Console", release: "Release") -> None:
     console.print(f"{count_of(release.n_clusters, 'centre')}, {units}", style="bold")
     heads = [(plain_text(known[index]["name"]), known[index]["type"] != "category") for index in picked]
     stability = [] if release.stability is None else release.stability.tolist()
-    table = _table([("label", True), ("rows (noisy)", True), *([("stability", True)] if stability else []), *heads])
+    table = _table(
+        [
+            ("label", True),
+            (f"{counted_words(release.receipt)} (noisy)", True),
+            *([("stability", True)] if stability else []),
+            *heads,
+        ]
+    )
     seen = release.stands_out
     for label, columns in enumerate(columns_of(release)):
         count, error = float(release.cluster_counts[label]), float(release.count_errors[label])
@@ -135,8 +145,9 @@ def _print_end(
     console.print(table)
     if len(columns) < n_columns:
         console.print(f"The {len(columns)} columns that separate the centres best, of {n_columns}; the release holds all.")
-    for line in (*more, *release.receipt.explain()):
-        console.print(line)
+    for line in (*more, found_rows_words(release.receipt), *release.receipt.explain()):
+        if line:
+            console.print(line)
 
 
 def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> None:
@@ -148,7 +159,7 @@ def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> No
     console.print(f"Budget:     {budget}")
     console.print(f"Spent:      {summary['spent']}")
     console.print(f"Left:       {describe_remaining(summary)}")
-    console.print(f"Neighbours: {summary['neighbours']}")
+    console.print(f"Neighbours: {summary['neighbours']}, {unit_words(summary['unit'])}")
     console.print(f"Checkpoint: {summary['checkpoint']}", soft_wrap=True)
     if not summary["accounts"]:
         console.print("No fit has used it yet.")
@@ -168,6 +179,11 @@ def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> No
             state,
         )
     console.print(table)
+
+
+def unit_words(unit: str) -> str:
+    """Say whom a ledger protects."""
+    return f"protects one {unit}" + (", with all of their rows" if unit == "person" else "")
 
 
 def print_events(console: "Console", lines: Sequence[dict[str, Any]]) -> None:

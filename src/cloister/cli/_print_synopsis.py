@@ -3,6 +3,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from cloister.cli._groups import counted_words, found_rows_words
 from cloister.cli._print import CELL_WIDTH, FEW_COLUMNS, open_console, print_table
 from cloister.text import count_of
 
@@ -22,8 +23,10 @@ def print_synopsis(console: "Console", synopsis: "Synopsis | WeightedPoints") ->
     summary = synopsis_summary(synopsis)
     (_print_grid if summary["kind"] == "grid" else _print_points)(console, summary)
     value, error = with_error(summary["n_rows"], summary["n_rows_error"])
-    console.print(f"Rows: {value} (public)" if summary["n_rows_error"] == 0 else f"Rows: {value} ± {error}")
-    for line in (cell_words(summary["cells_of_columns"]), found_words(summary["table"]), *synopsis.receipt.explain()):
+    counted = counted_words(synopsis.receipt).capitalize()
+    console.print(f"{counted}: {value} (public)" if summary["n_rows_error"] == 0 else f"{counted}: {value} ± {error}")
+    first = cell_words(summary["cells_of_columns"]), found_words(summary["table"]), found_rows_words(synopsis.receipt)
+    for line in (*first, *synopsis.receipt.explain()):
         if line:
             console.print(line)
 

@@ -12,6 +12,7 @@ import click
 
 from cloister.cli._bounds import Bounds, read_bounds
 from cloister.cli._describe import described_parameters, read_described, refuse_clustered
+from cloister.cli._groups import group_parameters, group_source, refuse_other_unit
 from cloister.cli._product import OutputOptions, Product, open_outputs, publish
 from cloister.exceptions import AccuracyWarning, LedgerError, ParameterError, PrivacyWarning
 
@@ -67,6 +68,8 @@ def spend(product: Product, output: OutputOptions, options: dict[str, Any], run:
         stack.enter_context(plain_warnings())
         outputs = stack.enter_context(open_outputs(output))
         ledger = None if options["ledger"] is None else stack.enter_context(_open_ledger(options["ledger"]))
+        if ledger is not None:
+            refuse_other_unit(ledger, options)
         value = run(ledger)
         if options["ledger"] is None and not (output.output or output.report or output.as_json):
             _say_warning(f"--ledger: nobody adds up what this fit has spent, and no {product.name} is kept. {KEEP_BOTH}")
@@ -112,6 +115,7 @@ def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[
         "n_clusters": options["clusters"],
         "neighbours": options["neighbours"] or (ledger.neighbours if ledger is not None else "add-remove"),
         "n_rows": options["n_rows"],
+        **group_parameters(options),
         "dataset": options["name"],
         "purpose": options["purpose"],
         "ledger": ledger,
@@ -137,6 +141,7 @@ def source_options(options: dict[str, Any]) -> dict[str, Any]:
         "engine": options["engine"],
         "scheduler": options["scheduler"],
         "n_jobs": options["jobs"],
+        **group_source(options),
         **file_settings(options),
     }
 
@@ -157,19 +162,21 @@ def open_table(
 ) -> "Rows":
     """Open the table with the columns that are wanted, read as they are declared, and check that bounds match columns.
 
-    Behind them come those that are only described.
+    Behind them come those that are only described. The column that says whose row it is is none of them.
     """
     from cloister.data import open_rows
 
     text, behind = file_settings(source), described or {}
     if columns is None and (bounds.named or behind):
         named = list(bounds.named) if bounds.default is None else _all_columns(data, bounds, where, text)
-        columns = named if bounds.default is None else [name for name in named if name not in behind]
+        unwanted = {*behind, source.get("groups")}
+        columns = named if bounds.default is None else [name for name in named if name not in unwanted]
     if columns is None:
         rows = open_rows(data, where=where, **source)
         columns = list(rows.feature_names or ())
         return rows if bounds.are_pairs else open_rows(data, bounds.of(columns), where=where, **source)
     _refuse_twice(columns, where)
+    _refuse_ids(source.get("groups"), {*columns, *bounds.named, *behind})
     wanted = bounds.of(columns)
     refuse_clustered(behind, wanted)
     extra = {name: one for name, one in bounds.named.items() if name not in wanted}
@@ -199,6 +206,14 @@ def _chosen(bounds: Bounds, wanted: dict[str, Any]) -> dict[str, Any] | list[str
 def _refuse_twice(columns: list[str], where: str) -> None:
     if len(set(columns)) != len(columns):
         raise ParameterError(f"{where}: expected every column once, got one twice. Check --columns.")
+
+
+def _refuse_ids(groups: str | None, columns: Collection[str]) -> None:
+    if groups in columns:
+        raise ParameterError(
+            f"--groups: expected a column that is none of those to cluster by or to describe, got {groups!r}. Leave it out of "
+            "--columns, --bounds and --describe-columns, or name another one."
+        )
 
 
 def _open_ledger(path: str) -> "Ledger":

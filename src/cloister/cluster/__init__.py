@@ -9,6 +9,7 @@ from cloister.cluster._describe import Description, read_share
 from cloister.cluster._fast_lloyd import FastLloyd
 from cloister.cluster._first import FirstSteps, plan_first
 from cloister.cluster._grid import GridKMeans, GridSynopsis
+from cloister.cluster._groups import center_variances, group_options, noise_of_center, pick_max_rows
 from cloister.cluster._kmeans import KMeans
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._lloyd import LloydKMeans
@@ -43,8 +44,12 @@ __all__ = [
     "Request",
     "SourceTargetKMedoids",
     "TreeKMeans",
+    "center_variances",
     "estimator",
+    "group_options",
     "make_plan",
+    "noise_of_center",
+    "pick_max_rows",
     "plan_first",
     "plan_fit",
     "read_share",

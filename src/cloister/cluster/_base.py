@@ -18,7 +18,15 @@ from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
-from cloister.cluster._groups import PersonParameters, at_most, decided_rows, find_max_rows, limit, provisional
+from cloister.cluster._groups import (
+    PersonParameters,
+    at_most,
+    decided_rows,
+    find_max_rows,
+    group_options,
+    limit,
+    provisional,
+)
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
@@ -226,11 +234,15 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             cells=self._asks_cells(setting.domain),
         )
 
-    def _first_plan(self, request: Request, setting: "_Setting") -> Plan:
-        """Return the plan before anything is asked: all parameters are checked, and the steps are those for the public size."""
+    def _first_plan(self, request: Request, setting: "_Setting", *, expected: float | None = None) -> Plan:
+        """Return the plan before anything is asked: all parameters are checked, and the steps are those for the public size.
+
+        Where nobody knows it, `expected` stands for it.
+        """
         request = provisional(request)
-        n_rows = UNKNOWN_ROWS if request.n_rows is None else max(float(request.n_rows), 1.0)
-        first = self._first_steps(request, setting, None if request.n_rows is None else n_rows)
+        known = expected if request.n_rows is None else max(float(request.n_rows), 1.0)
+        n_rows = UNKNOWN_ROWS if known is None else known
+        first = self._first_steps(request, setting, known)
         return self._whole_plan(request, setting.frame, first, n_rows)
 
     def _whole_plan(self, request: Request, frame: Frame, first: FirstSteps, n_rows: float) -> Plan:
@@ -430,8 +442,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         groups = self.groups if self._ids is None else self._ids
         if groups is None:
             return {}
-        key = Entropy(self.random_state, where=self._where("random_state")).key("groups")
-        return {"groups": groups, "group_key": key, "groups_bounded": self.groups_bounded}
+        entropy = Entropy(self.random_state, where=self._where("random_state"))
+        return group_options(groups, groups_bounded=self.groups_bounded, entropy=entropy)
 
     def _check_ids(self, rows: Rows) -> None:
         """Refuse open rows that say otherwise than the estimator whose rows they are."""
@@ -470,11 +482,17 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         return tags
 
 
-def plan_fit(model: PrivateEstimator, n_features: int) -> Plan:
-    """Return what a fit of an estimator to so many columns would ask, before any row is seen."""
+def plan_fit(model: PrivateEstimator, n_features: int, *, max_rows: int | None = None, expected: float | None = None) -> Plan:
+    """Return what a fit of an estimator to so many columns would ask, before any row is seen.
+
+    Where it is found with noise how many rows of a person are used, `max_rows` says what will be found; where rows are counted
+    with noise, `expected` says how many will be.
+    """
     request = model._request()
+    if max_rows is not None:
+        request = limit(request, max_rows)
     width = n_features + len(model._extra_columns)
-    return model._first_plan(request, model._setting(open_rows(np.empty((0, width)), n_jobs=1)))
+    return model._first_plan(request, model._setting(open_rows(np.empty((0, width)), n_jobs=1)), expected=expected)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ That number may be found with noise: a histogram of how many persons have how ma
 choice follows from it and from public numbers by a rule that is written here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from cloister import validate
 from cloister.cluster._plan import Decision, Planner, Request
 from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
-from cloister.privacy import Step
+from cloister.privacy import Entropy, Step
 from cloister.questions import Ask, GroupSizes, NearestSums, deviation
 
 __all__ = [
@@ -23,10 +23,14 @@ __all__ = [
     "SIZES_SHARE",
     "PersonParameters",
     "at_most",
+    "center_variances",
     "choose_max_rows",
     "decided_rows",
     "find_max_rows",
+    "group_options",
     "limit",
+    "noise_of_center",
+    "pick_max_rows",
     "plan_sizes",
     "provisional",
 ]
@@ -113,6 +117,13 @@ class PersonParameters:
             del self._ids
 
 
+def group_options(groups: Any, *, groups_bounded: bool, entropy: Entropy) -> dict[str, Any]:
+    """Return how ``open_rows`` reads whose rows they are: nothing where rows have no owners. A seed gives the key, too."""
+    if groups is None:
+        return {}
+    return {"groups": groups, "group_key": entropy.key("groups"), "groups_bounded": groups_bounded}
+
+
 def provisional(request: Request) -> Request:
     """Return the request with a number of rows per person, where that is to be found."""
     groups = request.relation.groups
@@ -146,7 +157,7 @@ def find_max_rows(ask: Ask, step: Step, request: Request, n_features: int) -> in
     persons = np.where(answer.value > SEEN * answer.sigma, answer.value, 0.0)
     groups = request.relation.groups
     assert groups is not None
-    return choose_max_rows(persons, noise=_noise(request, n_features), weighted=groups.is_weighted)
+    return choose_max_rows(persons, noise=noise_of_center(request, n_features), weighted=groups.is_weighted)
 
 
 def decided_rows(groups: Groups | None) -> dict[str, Decision]:
@@ -156,7 +167,7 @@ def decided_rows(groups: Groups | None) -> dict[str, Decision]:
     return {SIZES: Decision(figures={"max_rows": float(groups.max_rows)})}
 
 
-def _noise(request: Request, n_features: int) -> float:
+def noise_of_center(request: Request, n_features: int) -> float:
     """Return the variance of the noise of a centre over that of its rows, times the square of the rows, for one row each."""
     sums = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
     sigma = deviation(sums, request.cost.share(PART_OF_SUMS), request.relation.relation)
@@ -175,13 +186,6 @@ def choose_max_rows(persons: FloatArray, *, noise: float, weighted: bool) -> int
     weighted : bool
         Whether every person counts 1, instead of every row.
 
-    Notes
-    -----
-    Of the rows of a person k are used, m at most. Where every row counts, N rows are used in all, and the error of a centre has
-    the variance (b sum k^2 + (1 - b) N) / N^2 of a sample in clusters, b being the part of the spread that lies between
-    persons, and m^2 noise / N^2. Where every person counts, they are the sum of b + (1 - b) / k over all n persons, and the
-    noise, over n^2.
-
     Examples
     --------
     >>> few = np.array([100.0] + [0.0] * 13)
@@ -192,10 +196,46 @@ def choose_max_rows(persons: FloatArray, *, noise: float, weighted: bool) -> int
     sizes = (np.array(STARTS) + ends) / 2
     if not persons.any():
         return 1
-    used = np.minimum(sizes, np.array(STARTS)[:, None])  # by how many are used at most, and by bin
-    if weighted:
-        errors = (BETWEEN + (1 - BETWEEN) / used) @ persons + noise
-    else:
-        rows = used @ persons
-        errors = (BETWEEN * used**2 @ persons + (1 - BETWEEN) * rows + noise * np.array(STARTS) ** 2) / rows**2
-    return int(STARTS[int(np.flatnonzero(errors <= AS_GOOD * errors.min())[0])])
+    return pick_max_rows(STARTS, center_variances(STARTS, sizes, persons, noise=noise, weighted=weighted))
+
+
+def pick_max_rows(limits: Sequence[int], variances: FloatArray) -> int:
+    """Return the smallest number of rows per person that is about as good as the best of them; they ascend."""
+    return int(limits[int(np.flatnonzero(variances <= AS_GOOD * variances.min())[0])])
+
+
+def center_variances(
+    limits: Sequence[int], sizes: FloatArray, persons: FloatArray, *, noise: float, weighted: bool
+) -> FloatArray:
+    """Return the expected squared error of a centre for some numbers of rows per person.
+
+    Parameters
+    ----------
+    limits : sequence of int
+        Rows of a person that are used at most.
+    sizes, persons : array of shape (n_sizes,)
+        How many rows persons have, and about how many persons have so many.
+    noise, weighted
+        As for ``choose_max_rows``.
+
+    Returns
+    -------
+    array of shape (n_limits,)
+        In units of the squared radius of a cluster, as if all rows were in one: times the number of clusters, that of one of
+        average size.
+
+    Notes
+    -----
+    Of the rows of a person k are used, m at most. Where every row counts, N rows are used in all, and the error of a centre has
+    the variance (b sum k^2 + (1 - b) N) / N^2 of a sample in clusters, b being the part of the spread that lies between
+    persons, and m^2 noise / N^2. Where every person counts, they are the sum of b + (1 - b) / k over all n persons, and the
+    noise, over n^2.
+    """
+    most = np.array(limits, dtype=float)
+    used = np.minimum(sizes, most[:, None])  # by how many are used at most, and by size
+    weights = np.ones_like(most) if weighted else most  # of a person, at most
+    counted = np.full(len(most), persons.sum()) if weighted else used @ persons
+    spread = BETWEEN + (1 - BETWEEN) / used  # of the mean of the rows of a person
+    sampled = (spread if weighted else used**2 * spread) @ persons
+    variances: FloatArray = (sampled + noise * weights**2) / counted**2
+    return variances

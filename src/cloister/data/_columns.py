@@ -80,11 +80,10 @@ class Column:
 
 @dataclass(frozen=True)
 class IdColumn:
-    """The column that says whose row it is, by its name."""
+    """The column that says whose row it is, by its name. Without `ids` it is left out and not read."""
 
     name: str
-    ids: Identifier
-    is_read: bool = True  # otherwise it is left out, and nobody is told apart
+    ids: Identifier | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,7 +146,7 @@ def choose_columns(
     declared = declared_of(columns)
     for index, one in zip(found, declared or [None] * len(found), strict=True):
         _check_number(place, table[index]) if one is None else _check_declared(place, table[index], one)
-    if ids is None or not ids.is_read:
+    if ids is None or ids.ids is None:
         return Choice(found, tuple(table[index] for index in found), declared)
     columns_found = tuple(table[index] for index in found + own)
     check_id_type(place, f"column {ids.name!r}", columns_found[-1].kind, columns_found[-1].holds)

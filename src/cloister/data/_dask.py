@@ -349,8 +349,9 @@ def _with_ids(where: str, array: Any, parts: Sequence[Any], ids: IdColumn | IdVa
     """Return rows whose ids are a Dask array of one dimension, cut as the rows are."""
     import dask
 
-    given: Any = ids.values if isinstance(ids, IdValues) else None
-    lengths = array.chunks[0]
+    if not isinstance(ids, IdValues):
+        refuse_id_values(where, "Dask")
+    given, lengths = ids.values, array.chunks[0]
     if getattr(given, "ndim", 0) != 1 or getattr(given, "chunks", None) != (lengths,) or np.isnan(sum(lengths)):
         refuse_id_values(where, "Dask")
     check_id_array(f"{where}.groups", given.dtype)

@@ -87,9 +87,7 @@ def choose_buckets(blocks: Iterable[Block], bounding: Bounding, width: int) -> I
 def _blocks_of(where: str, part: Any, declared: Declared) -> Iterator[Block]:
     if isinstance(part, Piece):
         return part.blocks()
-    matrix = (
-        part.rows if isinstance(part, Sampled) else part if isinstance(part, Failure) else hold(where, part, declared=declared)
-    )
+    matrix = part.rows if isinstance(part, Sampled) else hold(where, part, declared=declared)
     if isinstance(matrix, Failure):
         raise DataError(matrix.message)
     return slices(matrix, block_rows(matrix.shape[1]))

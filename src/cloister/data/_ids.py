@@ -166,7 +166,7 @@ def _hash_floats(array: npt.NDArray[np.floating[Any]], ids: Identifier) -> Lanes
 def _hash_decimals(chunk: pa.Array, ids: Identifier) -> Lanes:
     try:
         return _hash_chunk(pc.cast(chunk, pa.int64()), ids)
-    except pa.ArrowInvalid:  # some have a fraction, or are larger
+    except pa.ArrowException:  # some have a fraction, or are larger
         return hash_objects(chunk.to_pylist(), ids)
 
 

@@ -57,7 +57,7 @@ def open_rows(
     group_key : bytes, optional
         Secret, of 32 bytes: the key of the hash that ids are read as. None draws one from the operating system.
     groups_bounded : bool, default=False
-        Whether nobody needs to be told apart, as you state that nobody has more rows than are used: the column is left out.
+        Whether nobody has more rows than a fit is told. Then nobody's rows are counted, and ids are left out and not read.
     engine : {"numpy", "dask", "spark"}, optional
         Who reads files: this process, or workers that see them under the same path. Dask and Spark collections know their own.
     scheduler : str, optional
@@ -108,8 +108,7 @@ def open_rows(
     if scheduler is not None and chosen.library is None:
         clusters = " or ".join(repr(one.name) for one in ENGINES.values() if one.library is not None)
         validate.refuse(f"{where}.scheduler", "an engine of a cluster with it", engine, remedy=f"Pass engine={clusters}.")
-    validate.boolean(f"{where}.groups_bounded", groups_bounded)
-    ids = _read_groups(where, groups, group_key, columns, is_read=not groups_bounded)
+    ids = _read_groups(where, groups, group_key, columns, read=not validate.boolean(f"{where}.groups_bounded", groups_bounded))
     text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding)
     if isinstance(data, str | os.PathLike):
         options: dict[str, Any] = {"text": text, "scheduler": scheduler, "n_jobs": jobs}
@@ -122,8 +121,8 @@ def open_rows(
     return _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, groups)
 
 
-def _read_groups(where: str, groups: Any, group_key: object, columns: Chosen, *, is_read: bool) -> IdColumn | IdValues | None:
-    """Return how ids are reached, with a key; neither is quoted."""
+def _read_groups(where: str, groups: Any, group_key: object, columns: Chosen, *, read: bool) -> IdColumn | IdValues | None:
+    """Return how ids are reached, with a key; neither is quoted. Those that are not to be read have no key."""
     if group_key is not None and not (isinstance(group_key, bytes) and len(group_key) == KEY_BYTES):
         kind = "other bytes" if isinstance(group_key, bytes) else type(group_key).__name__
         validate.refuse(f"{where}.group_key", f"{KEY_BYTES} bytes", kind, remedy=f"Pass os.urandom({KEY_BYTES}), or None.")
@@ -131,11 +130,11 @@ def _read_groups(where: str, groups: Any, group_key: object, columns: Chosen, *,
         return None
     ids = Identifier(_fresh_key() if group_key is None else group_key)
     if not isinstance(groups, str):
-        return IdValues(groups, ids) if is_read else None
+        return IdValues(groups, ids) if read else None
     if columns is not None and groups in map(str, columns):
         remedy = f"Leave {groups!r} out of columns and bounds, or name another column in groups."
         validate.refuse(f"{where}.groups", "a column that is none of those to cluster by", groups, remedy=remedy)
-    return IdColumn(groups, ids, is_read=is_read)
+    return IdColumn(groups, ids if read else None)
 
 
 def _fresh_key() -> bytes:
@@ -143,11 +142,11 @@ def _fresh_key() -> bytes:
 
 
 def _noted(rows: Rows, columns: Chosen, groups: Any) -> Rows:
-    """Return the rows with a note of what their columns were declared to be, and of what the column of ids is called."""
-    if isinstance(rows, Source) and groups is not None:
-        rows.groups = groups if isinstance(groups, str) else ""
+    """Return the rows with a note of what their columns were declared to be, and of which one says whose they are."""
     if isinstance(rows, Source) and isinstance(columns, Mapping):
         rows.declared = tuple(columns.values())
+    if isinstance(rows, Source) and groups is not None:
+        rows.groups = groups if isinstance(groups, str) else ""
     return rows
 
 

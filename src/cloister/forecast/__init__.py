@@ -3,5 +3,6 @@
 
 from cloister.forecast._compare import Comparison, Contender, compare
 from cloister.forecast._forecast import CenterError, Forecast, plan
+from cloister.forecast._persons import PersonForecast, RowLimit
 
-__all__ = ["CenterError", "Comparison", "Contender", "Forecast", "compare", "plan"]
+__all__ = ["CenterError", "Comparison", "Contender", "Forecast", "PersonForecast", "RowLimit", "compare", "plan"]

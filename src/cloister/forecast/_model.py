@@ -18,100 +18,21 @@ Measured on generated blobs, most clusters of that size are found, few of half t
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.special import gammainc, gammaincinv
 
 from cloister.algorithms import Lengths, choose_radius
-from cloister.cluster import (
-    Description,
-    FirstSteps,
-    KMeans,
-    KMeansPlan,
-    Plan,
-    Planner,
-    Request,
-    make_plan,
-    plan_first,
-    plan_fit,
-)
-from cloister.domain import Box, Neighbours, Relation
-from cloister.methods import Method
-from cloister.privacy import Entropy, Guarantee, Step
+from cloister.cluster import KMeansPlan
 
-__all__ = ["Outlook", "Setting", "first_success", "last_success"]
+__all__ = ["Outlook", "first_success", "last_success"]
 
 APART = 5.0  # radii between a cluster and its neighbours
 CLEAR = 4.0  # standard deviations of a vote's noise
 RADII = 2.0 ** (np.arange(-18, 4) / 3)  # that a round chooses from, in units of the median distance
 FEWEST_ROWS, MOST_ROWS = 1.0, 1e18
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """The public numbers that a forecast is made from."""
-
-    n_rows: int
-    n_features: int
-    n_clusters: int
-    guarantee: Guarantee
-    relation: Relation
-    method: Method
-    describe: float = 0.0  # part of the budget that says what the clusters look like
-
-    def at_strength(self, value: float) -> "Setting":
-        """Return the same with another epsilon, rho or mu."""
-        return replace(self, guarantee=self.guarantee.with_strength(value))
-
-    def plan(self) -> Plan:
-        """Return the plan of a fit that is given the number of rows, in a box."""
-        model = self.method.estimator(
-            self.n_clusters,
-            guarantee=self.guarantee,
-            bounds=(-1.0, 1.0),
-            neighbours=self.relation.value,
-            n_rows=self.n_rows,
-            **({"describe": self.describe} if self.describe else {}),
-        )
-        return plan_fit(model, self.n_features)
-
-    def outlook(self) -> "Outlook":
-        """Plan a fit of KMeans that is given the number of rows, and say what follows."""
-        request = Request(
-            n_clusters=self.n_clusters,
-            guarantee=self.guarantee,
-            cost=self.guarantee.noise_budget(),
-            relation=Neighbours(self.relation),
-            n_rows=self.n_rows,
-            n_units=self.n_rows,
-            entropy=Entropy(0),
-        )
-        first, n_rows = self._first(request), float(self.n_rows)
-        planner = Planner.of(request, first=first.share + self.describe)
-        plan = make_plan(n_rows, self.n_features, self.n_clusters, planner=planner)
-        return Outlook(replace(plan, preliminary=first.steps, closing=self._closing(request, first)))
-
-    def _closing(self, request: Request, first: FirstSteps) -> tuple[Step, ...]:
-        """Return what is asked of the clusters, if anything."""
-        if not self.describe:
-            return ()
-        frame, given = Box(-1.0, 1.0).spread(self.n_features).frame(), {"share": self.describe, "n_rows": float(self.n_rows)}
-        return (Description.plan("plan.describe", request, frame, {}, first=first, **given).step,)
-
-    def _first(self, request: Request) -> FirstSteps:
-        """Return what a fit in a box asks before its own plan: what is missing."""
-        return plan_first(
-            request,
-            Box(-1.0, 1.0).spread(self.n_features),
-            scaling="none",
-            n_rows=float(self.n_rows),
-            sizes=False,
-            counts=False,
-            bounds_share=KMeans.bounds_share,
-            cells=True,
-        )
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,13 @@ from cloister.forecast._words import about, part
 
 if TYPE_CHECKING:
     from cloister.forecast._forecast import CenterError, Forecast
+    from cloister.forecast._persons import PersonForecast, RowLimit
     from cloister.privacy import Step
 
 __all__ = ["aligned", "as_html", "as_text", "html_table"]
 
-ERROR_HEAD = ("rows of a cluster", "error of its centre")
-STEP_TITLE = (
-    "Shares of the budget, and the standard deviation of the noise in each number "
-    "(rows; of sums: rows times the radius that offsets are clipped to)"
-)
 ERROR_TITLE = "Expected error of a centre, in parts of its cluster's radius"
+GROUP_HEAD = ("rows of a person", "rows used", "noise of a count", "of all", "error of a centre", "")
 
 Rows = list[tuple[str, ...]]
 
@@ -27,25 +24,39 @@ def as_text(forecast: "Forecast") -> str:
     """Return the page: verdict, errors by size, noise, advice."""
     lines = [_headline(forecast), "", *forecast.verdict, *forecast.advice]
     if forecast.center_errors:
-        lines += ["", f"{ERROR_TITLE}:", "", *aligned(ERROR_HEAD, _error_rows(forecast))]
-    lines += ["", f"{STEP_TITLE}:", "", *aligned(_step_head(forecast), _step_rows(forecast))]
+        lines += ["", f"{ERROR_TITLE}:", "", *aligned(_error_head(forecast), _error_rows(forecast))]
+    if forecast.groups is not None:
+        lines += ["", f"{_group_title(forecast.groups)}:", "", *aligned(GROUP_HEAD, _group_rows(forecast.groups))]
+    lines += ["", f"{_step_title(forecast)}:", "", *aligned(_step_head(forecast), _step_rows(forecast))]
     return "\n".join(lines)
 
 
 def as_html(forecast: "Forecast") -> str:
     """Return the same for a notebook."""
     sentences = "".join(f"<li>{escape(line)}</li>" for line in (*forecast.verdict, *forecast.advice))
-    errors = html_table(ERROR_TITLE, ERROR_HEAD, _error_rows(forecast)) if forecast.center_errors else ""
-    steps = html_table(STEP_TITLE, _step_head(forecast), _step_rows(forecast))
-    return f"<div><p><strong>{escape(_headline(forecast))}</strong></p><ul>{sentences}</ul>{errors}{steps}</div>"
+    errors = html_table(ERROR_TITLE, _error_head(forecast), _error_rows(forecast)) if forecast.center_errors else ""
+    steps = html_table(_step_title(forecast), _step_head(forecast), _step_rows(forecast))
+    persons = forecast.groups
+    groups = "" if persons is None else html_table(_group_title(persons), GROUP_HEAD, _group_rows(persons))
+    return f"<div><p><strong>{escape(_headline(forecast))}</strong></p><ul>{sentences}</ul>{errors}{groups}{steps}</div>"
 
 
 def _headline(forecast: "Forecast") -> str:
     where = f", votes in a projection to {forecast.n_projected}" if forecast.n_projected else ""
+    size = f"{forecast.n_rows:,}" if forecast.groups is None else f"{forecast.n_rows:,} persons"
+    whom = "" if forecast.groups is None else f", protects {forecast.groups.words}"
     return (
-        f"{forecast.method}, {forecast.n_rows:,} x {forecast.n_features:,}, k = {forecast.n_clusters:,}, {forecast.guarantee}, "
-        f"{forecast.neighbours} neighbours{where}"
+        f"{forecast.method}, {size} x {forecast.n_features:,}, k = {forecast.n_clusters:,}, {forecast.guarantee}, "
+        f"{forecast.neighbours} neighbours{whom}{where}"
     )
+
+
+def _counted(forecast: "Forecast") -> str:
+    return "rows" if forecast.groups is None else forecast.groups.counted
+
+
+def _error_head(forecast: "Forecast") -> tuple[str, ...]:
+    return f"{_counted(forecast)} of a cluster", "error of its centre"
 
 
 def _error_rows(forecast: "Forecast") -> Rows:
@@ -54,6 +65,38 @@ def _error_rows(forecast: "Forecast") -> Rows:
 
 def _error_words(one: "CenterError") -> str:
     return part(one.error) if one.found else "missed or merged"
+
+
+def _group_title(groups: "PersonForecast") -> str:
+    return (
+        f"What so many rows of a person cost and lose, if persons have 1 to {groups.rows_per_group:,} rows, all equally "
+        f"often (an assumption). Noise of a count in {groups.counted}{', last line rows' * (groups.counted != 'rows')}; "
+        "error of the centre of a cluster of average size, the accident of who was collected included"
+    )
+
+
+def _group_rows(groups: "PersonForecast") -> Rows:
+    rows = [_limit_cells(f"{one.max_rows:,}", one, _limit_mark(groups, one)) for one in groups.limits]
+    return [*rows, _limit_cells(f"all, each row under {groups.row_guarantee}", groups.divided, "")]
+
+
+def _limit_cells(first: str, one: "RowLimit", mark: str) -> tuple[str, ...]:
+    noise = "" if one.count_noise is None else about(one.count_noise)
+    share = "" if one.noise_share is None else part(one.noise_share)
+    return first, f"{one.rows_used:,}", noise, share, part(one.center_error), mark
+
+
+def _limit_mark(groups: "PersonForecast", one: "RowLimit") -> str:
+    marks = (one.recommended, "recommended"), (one.max_rows == groups.max_rows and not groups.found, "this plan")
+    return ", ".join(word for is_so, word in marks if is_so)
+
+
+def _step_title(forecast: "Forecast") -> str:
+    counted = _counted(forecast)
+    return (
+        "Shares of the budget, and the standard deviation of the noise in each number "
+        f"({counted}; of sums: {counted} times the radius that offsets are clipped to)"
+    )
 
 
 def _step_head(forecast: "Forecast") -> tuple[str, ...]:

@@ -5,10 +5,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from cloister.forecast._model import Outlook, Setting, first_success, last_success
+from cloister.forecast._model import Outlook, first_success, last_success
+from cloister.forecast._setting import Setting
 from cloister.privacy import ApproxDP, PureDP, Step
 
-__all__ = ["about", "advise", "cautions", "judge", "judge_steps", "part", "standing_out"]
+__all__ = ["about", "advise", "cautions", "count_noise", "judge", "judge_steps", "part", "standing_out"]
 
 # Rows of an average cluster over those of the smallest one that is found: from here on expect ...
 A_FEW, MOST, ALL, SMALLER_ONES = 0.5, 1.0, 2.0, 8.0
@@ -27,9 +28,9 @@ FEW_COLUMNS = 3  # in which a grid can be kept
 def judge(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
     """Say what to expect, in graded sentences."""
     found = outlook.average >= outlook.smallest
-    sentences = [_expect(setting, outlook), _tell_smallest(outlook)]
+    sentences = [_expect(setting, outlook), _tell_smallest(setting, outlook)]
     if found:
-        sentences.append(_tell_error(outlook))
+        sentences.append(_tell_error(setting, outlook))
     return tuple(sentence for sentence in sentences if sentence)
 
 
@@ -40,20 +41,22 @@ def advise(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
 
 def judge_steps(setting: Setting, steps: Sequence[Step]) -> tuple[str, ...]:
     """Say of any method how much it asks, and how noisy its last counts are: facts, where nothing is forecast."""
-    noise = _count_noise(steps)
+    noise = count_noise(steps)
     answers = sum(len(step.queries) for step in steps)
-    given = f"With {_count(setting.n_rows, 'row')} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
+    given = _given(setting)
     asks = f"{given} {setting.method.name} asks for {_count(answers, 'noisy answer')} in {_count(len(steps), 'step')}."
     if noise is None:
         return (asks,)
-    average = _count(round(setting.n_rows / setting.n_clusters), "row")
-    return (
-        asks,
-        f"Each of its last counts carries noise of about {about(noise)} rows; a cluster of average size has {average}.",
-    )
+    average = _count(round(setting.size / setting.n_clusters), setting.counted)
+    told = f"Each of its last counts carries noise of about {about(noise)} {setting.counted}s"
+    return asks, f"{told}; a cluster of average size has {average}."
 
 
-def _count_noise(steps: Sequence[Step]) -> float | None:
+def _given(setting: Setting) -> str:
+    return f"With {_count(setting.n_rows, setting.unit)} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
+
+
+def count_noise(steps: Sequence[Step]) -> float | None:
     """Return the noise of the last counts that are asked for; None if there are none."""
     return next((noise for step in reversed(steps) if (noise := step.sigma("counts")) is not None), None)
 
@@ -95,7 +98,7 @@ def part(value: float) -> str:
 
 
 def _expect(setting: Setting, outlook: Outlook) -> str:
-    given = f"With {_count(setting.n_rows, 'row')} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
+    given = _given(setting)
     if outlook.mean_error > NOTHING:
         return (
             f"{given} not even the mean of all rows can be seen: "
@@ -103,9 +106,10 @@ def _expect(setting: Setting, outlook: Outlook) -> str:
         )
     if setting.n_clusters == 1:
         return f"{given} expect the mean of all rows."
-    if setting.n_clusters > setting.n_rows:
+    if setting.n_clusters > setting.size:
         return f"{given} expect most of {setting.n_clusters:,} centres to repeat others."
-    ratio, size = outlook.average / outlook.smallest, f"clusters of average size ({_count(round(outlook.average), 'row')})"
+    ratio, average = outlook.average / outlook.smallest, _count(round(outlook.average), setting.counted)
+    size = f"clusters of average size ({average})"
     if ratio < A_FEW:
         return f"{given} expect little more than the mean of all rows: the noise hides {size}."
     if ratio < MOST:
@@ -117,7 +121,7 @@ def _expect(setting: Setting, outlook: Outlook) -> str:
     return f"{given} expect {size} and much smaller ones to be found."
 
 
-def _tell_smallest(outlook: Outlook) -> str:
+def _tell_smallest(setting: Setting, outlook: Outlook) -> str:
     plan, size = outlook.plan, outlook.smallest
     if plan.n_clusters == 1 or outlook.mean_error > NOTHING:
         return ""
@@ -125,15 +129,15 @@ def _tell_smallest(outlook: Outlook) -> str:
         return "No cluster stands out, however large."
     if size <= HANDFUL:
         return "Hardly any cluster is too small to be found: a handful of rows shows, so not much protects them."
-    return f"Clusters of fewer than about {about(size)} rows will be missed or merged."
+    return f"Clusters of fewer than about {about(size)} {setting.counted}s will be missed or merged."
 
 
-def _tell_error(outlook: Outlook) -> str:
+def _tell_error(setting: Setting, outlook: Outlook) -> str:
     size, error = outlook.average, outlook.error(outlook.average)
     centre = "it" if outlook.plan.n_clusters == 1 else "the centre of a cluster of average size"
     return (
         f"Expect {centre} within {part(error)} of the cluster's radius (the root mean square distance of its rows); "
-        f"the accident of which rows were collected moves it by {part(size**-0.5)} anyway."
+        f"the accident of which {setting.unit}s were collected moves it by {part(setting.chance(size))} anyway."
     )
 
 
@@ -141,7 +145,7 @@ def _tell_error(outlook: Outlook) -> str:
 
 
 def _remedies(setting: Setting, outlook: Outlook) -> Iterator[str]:
-    if setting.n_clusters > setting.n_rows:
+    if setting.n_clusters > setting.size:
         yield "There are more clusters than rows: ask for fewer."
     elif outlook.average < outlook.smallest:
         yield _join("To find a cluster of average size", _ways(setting, _stands_out))
@@ -174,7 +178,7 @@ def _ways(setting: Setting, works: Callable[[Outlook], bool]) -> Iterator[str]:
         yield f"at most {_count(columns, 'column')}"
     rows = first_success(with_rows, setting.n_rows, max(setting.n_rows, LARGEST_ADVICE))
     if rows is not None:
-        yield f"about {about(rows)} rows"
+        yield f"about {about(rows)} {setting.unit}s"
 
 
 def _needed_strength(setting: Setting, works: Callable[[Outlook], bool], *, low: float) -> float | None:
@@ -200,7 +204,7 @@ def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:
     gains = outlook.smallest / other.smallest, outlook.error(outlook.average) / other.error(outlook.average)
     if min(gains) >= 1 and max(gains) >= WORTH_A_WORD and _stands_out(other):
         yield (
-            f"With delta {delta:g} this epsilon finds clusters of {about(other.smallest)} rows instead of "
+            f"With delta {delta:g} this epsilon finds clusters of {about(other.smallest)} {setting.counted}s instead of "
             f"{about(outlook.smallest)}, and places the centre of an average one within "
             f"{part(other.error(outlook.average))} of its radius instead of {part(outlook.error(outlook.average))}."
         )
@@ -216,11 +220,11 @@ def _cautions(setting: Setting) -> Iterator[str]:
     if guarantee.stated_delta * setting.n_rows >= 1:
         yield (
             f"delta {guarantee.stated_delta:g} is not below 1 / {setting.n_rows:,}: such a promise allows to publish a whole "
-            "row. Choose it well below."
+            f"{setting.unit}. Choose it well below."
         )
     epsilon = guarantee.nominal_epsilon(USUAL_DELTA)
     if epsilon > LARGEST_EPSILON:
-        yield f"epsilon {about(epsilon)} promises each row little; 0.1 to {LARGEST_EPSILON:g} is usual."
+        yield f"epsilon {about(epsilon)} promises each {setting.unit} little; 0.1 to {LARGEST_EPSILON:g} is usual."
 
 
 def _count(count: int, word: str) -> str:

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How many rows of a person to use: what each number costs in noise and loses in rows, from public numbers alone.
+
+Persons are taken to have from 1 row to so many, all numbers equally often: a guess of whoever asks. Beside it stands what it
+would take to protect persons by protecting rows so much more that all rows of a person together are protected as much: group
+privacy, as one has to use without groups.
+"""
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from cloister import validate
+from cloister.cluster import noise_of_center, pick_max_rows
+from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
+from cloister.forecast._setting import Persons, Setting
+from cloister.forecast._words import count_noise
+from cloister.privacy import ZCDP, ApproxDP, Guarantee, to_dict
+
+__all__ = ["USUAL_ROWS", "PersonForecast", "RowLimit", "forecast_persons", "read_persons", "recommend"]
+
+USUAL_ROWS = 10  # of a person, where nobody says
+LARGEST_ROWS = 10**4
+STEPS = (1, 2, 3, 5)  # times powers of ten: the numbers that are compared
+LARGEST_EXPONENT = 100.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowLimit:
+    """What it means to use so many rows of a person at most."""
+
+    max_rows: int | None  # None: all rows, where single rows are protected so much more
+    rows_used: int
+    count_noise: float | None  # standard deviation of the noise of a last count, in what is counted; None without such a count
+    noise_share: float | None  # of all that is counted
+    center_error: float  # of a cluster of average size, in parts of its radius, the accident of who was collected included
+    recommended: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonForecast:
+    """What a forecast says of persons.
+
+    Attributes
+    ----------
+    rows_per_group : int
+        Persons are taken to have from 1 to so many rows, all numbers equally often: an assumption.
+    max_rows : int
+        Rows of a person that the forecast uses.
+    found : bool
+        Whether the fit finds that number with noise.
+    weighting : str
+        How rows count.
+    limits : tuple of RowLimit
+        What some numbers of rows cost and lose; one of them is recommended.
+    divided : RowLimit
+        The same for all rows, each protected under `row_guarantee`.
+    row_guarantee : PureDP, ApproxDP, ZCDP or GDP
+        What each row must be promised so that a person with `rows_per_group` rows is promised as much as here.
+    """
+
+    rows_per_group: int
+    max_rows: int
+    found: bool
+    weighting: str
+    limits: tuple[RowLimit, ...]
+    divided: RowLimit
+    row_guarantee: Guarantee
+
+    @property
+    def words(self) -> str:
+        """What is protected."""
+        return Groups(max_rows=self.max_rows, weighting=self.weighting).words
+
+    @property
+    def counted(self) -> str:
+        """What counts are numbers of."""
+        return "persons" if self.weighting == WEIGHTINGS[1] else "rows"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "unit": "person",
+            "rows_per_group": self.rows_per_group,
+            "max_rows": self.max_rows,
+            "found": self.found,
+            "weighting": self.weighting,
+            "limits": [asdict(one) for one in self.limits],
+            "divided": {**asdict(self.divided), "guarantee": to_dict(self.row_guarantee)},
+        }
+
+
+def read_persons(rows_per_group: object, max_rows_per_group: object, weighting: object) -> Persons:
+    """Check what a forecast is told of persons; where the number of rows is to be found, it is 1 for now."""
+    where, finds = "plan.max_rows_per_group", validate.is_word(max_rows_per_group, "auto")
+    remedy = 'Pass "auto" or how many rows of a person are used.'
+    max_rows = 1 if finds else validate.integer(where, max_rows_per_group, low=1, high=LARGEST_GROUP, remedy=remedy)
+    return Persons(
+        groups=Groups(max_rows=max_rows, weighting=validate.one_of("plan.weighting", weighting, WEIGHTINGS)),
+        most_rows=validate.integer("plan.rows_per_group", rows_per_group, low=1, high=LARGEST_ROWS),
+        finds=finds,
+    )
+
+
+def recommend(setting: Setting) -> int:
+    """Return how many rows of a person to use, by the rule of a fit that finds it."""
+    limits = _limits(setting)
+    return pick_max_rows(limits, _variances(setting, limits))
+
+
+def forecast_persons(setting: Setting) -> PersonForecast:
+    """Return what numbers of rows cost and lose."""
+    persons, limits = _persons(setting), _limits(setting)
+    assert persons.groups.max_rows is not None
+    best, variances = recommend(setting), _variances(setting, limits)
+    rows, guarantee = _as_rows(setting)
+    noise = noise_of_center(rows.request(), rows.n_features) / persons.most_rows**2  # one row moves a sum, not all of a person
+    (divided,) = persons.variances([persons.most_rows], setting.n_rows, noise=noise, weighted=False).tolist()
+    return PersonForecast(
+        rows_per_group=persons.most_rows,
+        max_rows=persons.groups.max_rows,
+        found=persons.finds,
+        weighting=persons.groups.weighting,
+        limits=tuple(
+            _row_limit(setting.limited(limit), limit, variance, recommended=limit == best)
+            for limit, variance in zip(limits, variances.tolist(), strict=True)
+        ),
+        divided=_row_limit(rows, None, divided),
+        row_guarantee=guarantee,
+    )
+
+
+def _persons(setting: Setting) -> Persons:
+    assert setting.persons is not None
+    return setting.persons
+
+
+def _limits(setting: Setting) -> list[int]:
+    """Return the numbers of rows to compare: up to the first that nobody exceeds, and the one asked for."""
+    persons = _persons(setting)
+    all_of_them = [step * 10**power for power in range(4) for step in STEPS if step * 10**power <= LARGEST_GROUP]
+    last = next((one for one in all_of_them if one >= persons.most_rows), LARGEST_GROUP)
+    asked = set() if persons.finds else {persons.groups.max_rows or 1}
+    return sorted({one for one in all_of_them if one <= last} | asked)
+
+
+def _variances(setting: Setting, limits: list[int]) -> FloatArray:
+    persons, noise = _persons(setting), noise_of_center(setting.request(), setting.n_features)
+    return persons.variances(limits, setting.n_rows, noise=noise, weighted=persons.groups.is_weighted)
+
+
+def _row_limit(setting: Setting, max_rows: int | None, variance: float, *, recommended: bool = False) -> RowLimit:
+    noise = count_noise(setting.steps())
+    return RowLimit(
+        max_rows=max_rows,
+        rows_used=round(setting.n_rows * (1 if setting.persons is None else setting.persons.mean_used)),
+        count_noise=noise,
+        noise_share=None if noise is None else noise / setting.size,
+        center_error=math.sqrt(variance * setting.n_clusters),
+        recommended=recommended,
+    )
+
+
+def _as_rows(setting: Setting) -> tuple[Setting, Guarantee]:
+    """Return the fit that protects rows, so much that a person with all of their rows is protected as here."""
+    persons = _persons(setting)
+    guarantee, n_rows = _for_each_row(setting.guarantee, persons.most_rows), round(setting.n_rows * persons.sizes.mean())
+    return replace(setting, persons=None, n_rows=n_rows, guarantee=guarantee), guarantee
+
+
+def _for_each_row(guarantee: Guarantee, n_rows: int) -> Guarantee:
+    """Return what each row must be promised so that so many of them together are promised `guarantee`: group privacy."""
+    if isinstance(guarantee, ZCDP):
+        return guarantee.with_strength(guarantee.strength / n_rows**2)
+    if isinstance(guarantee, ApproxDP):  # delta of a group of n: delta (e^(n epsilon) - 1) / (e^epsilon - 1)
+        epsilon = guarantee.epsilon / n_rows
+        share = math.expm1(min(epsilon, LARGEST_EXPONENT)) / math.expm1(min(guarantee.epsilon, LARGEST_EXPONENT))
+        return ApproxDP(epsilon, guarantee.delta * share)
+    return guarantee.with_strength(guarantee.strength / n_rows)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Persons as the unit of privacy on the command line: from a real file to a release that protects them."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from .conftest import Run
+
+CANARY = "canary-4711"
+BOUNDS = ("--bounds", "age=0:120,weight=20:200")
+FIT = ("-k", 2, "--epsilon", 3, *BOUNDS, "--groups", "patient_id")
+
+
+@pytest.fixture(params=["visits.csv", "visits.parquet"])
+def visits(request: pytest.FixtureRequest, tmp_path: Path, generator: np.random.Generator) -> Path:
+    """Visits of some 400 patients in two groups; the column of ids stands in the middle."""
+    patients = generator.integers(0, 400, 1500)
+    old = patients % 2 == 0
+    columns = {
+        "age": np.where(old, 70, 30) + generator.normal(0, 3, len(patients)),
+        "patient_id": [CANARY if number == 7 else f"id-{number}" for number in patients],
+        "weight": np.where(old, 90, 60) + generator.normal(0, 3, len(patients)),
+    }
+    path = tmp_path / request.param
+    write = pa.csv.write_csv if path.suffix == ".csv" else pa.parquet.write_table
+    write(pa.table(columns), path)
+    return path
+
+
+def person_ledger(run: Run, path: Path) -> Path:
+    result = run("ledger", "create", path, "--epsilon", 9, "--unit", "person")
+    assert result.exit_code == 0, result.output
+    assert "It protects one person, with all of their rows." in result.stdout
+    return path
+
+
+def without_account(path: Path) -> dict[str, Any]:
+    """Return a release without what is drawn anew for every fit."""
+    text = re.sub(r'"account": "[0-9a-f]*"', '"account": ""', path.read_text())
+    return dict(json.loads(text))
+
+
+def test_a_fit_protects_whoever_the_column_names(visits: Path, tmp_path: Path, run: Run) -> None:
+    output, report = tmp_path / "release.json", tmp_path / "report.html"
+    ledger = person_ledger(run, tmp_path / "budget.sqlite")
+    more = ("--max-rows-per-group", 5, "--ledger", ledger, "-o", output, "--report", report)
+    result = run("fit", visits, *FIT, *more)
+    assert result.exit_code == 0, result.output
+    assert "Protects one patient_id, with at most 5 rows each." in result.stdout
+    assert "(auto)" not in result.stdout
+    release = json.loads(output.read_text())
+    assert release["receipt"]["groups"] == {"name": "patient_id", "max_rows": 5, "weighting": "row"}
+    centers = sorted(release["cluster_centers"])
+    assert np.abs(np.array(centers) - [[30, 60], [70, 90]]).max() < 5
+    for path in (output, report, ledger):
+        content = path.read_bytes()
+        assert CANARY.encode() not in content
+        assert b"id-12" not in content
+    assert CANARY not in result.output
+
+
+def test_the_ids_are_no_column_of_the_release(visits: Path, tmp_path: Path, run: Run) -> None:
+    output = tmp_path / "release.json"
+    result = run("fit", visits, "-k", 2, "--epsilon", 3, "--bounds", "0,200", "--groups", "patient_id", "-o", output, "-q")
+    assert result.exit_code == 0, result.output
+    shown = json.loads(run("show", output, "--json").stdout)
+    assert shown["columns"] == ["age", "weight"]
+    labels = run("predict", output, visits, "--keep", "patient_id")
+    assert labels.exit_code == 0, labels.output
+    assert labels.stdout.startswith("patient_id,label\n")
+    assert CANARY in labels.stdout
+
+
+def test_auto_prints_the_number_that_was_found(visits: Path, run: Run) -> None:
+    result = run("fit", visits, *FIT, "--seed", 1)
+    assert result.exit_code == 0, result.output
+    found = re.search(r"Rows of one patient_id that are used: at most (\d+), found with noise \(auto\)\.", result.stdout)
+    assert found is not None
+    assert re.search(rf"Protects one patient_id, with at most {found[1]} rows? each\.", result.stdout)
+
+
+@pytest.mark.parametrize("more", [(), ("--weighting", "person", "--max-rows-per-group", 4)], ids=["auto", "persons"])
+def test_a_seed_repeats_a_run(visits: Path, tmp_path: Path, run: Run, more: tuple[object, ...]) -> None:
+    first, second, other = (tmp_path / f"{name}.json" for name in ("first", "second", "other"))
+    for path, seed in ((first, 5), (second, 5), (other, 6)):
+        result = run("fit", visits, *FIT, *more, "--seed", seed, "-o", path, "-q")
+        assert result.exit_code == 0, result.output
+    assert without_account(first) == without_account(second)
+    assert without_account(first) != without_account(other)
+
+
+def test_persons_are_counted_where_they_weigh_the_same(visits: Path, run: Run) -> None:
+    result = run("fit", visits, *FIT, "--weighting", "person", "--max-rows-per-group", 4, "--seed", 0)
+    assert result.exit_code == 0, result.output
+    assert "persons (noisy)" in result.stdout
+    assert "Every person counts 1" in result.stdout
+
+
+def test_ids_that_are_known_to_be_few_are_not_read(visits: Path, run: Run) -> None:
+    result = run("fit", visits, *FIT, "--groups-bounded", "--max-rows-per-group", 20)
+    assert result.exit_code == 0, result.output
+    assert "That nobody has more rows was stated, not checked." in result.stdout
+
+
+@pytest.mark.parametrize("kind", ["grid", "points"])
+def test_synopses_protect_persons(visits: Path, tmp_path: Path, run: Run, kind: str) -> None:
+    options = ("--kind", kind, "--epsilon", 2, *BOUNDS, "--groups", "patient_id", "--weighting", "person")
+    result = run("synopsis", "fit", visits, *options, "-o", tmp_path / "synopsis.json")
+    assert result.exit_code == 0, result.output
+    assert "Protects one patient_id" in result.stdout
+    assert "found with noise (auto)" in result.stdout
+    assert re.search(r"^Persons: ", result.stdout, re.MULTILINE)
+    assert CANARY not in (tmp_path / "synopsis.json").read_text()
+
+
+def test_the_source_of_source_target_may_be_of_persons(visits: Path, tmp_path: Path, run: Run) -> None:
+    target = tmp_path / "target.csv"
+    target.write_text("age,weight\n30,60\n70,90\n50,75\n")
+    result = run("source-target", target, "--source", visits, "-k", 2, "--epsilon", 3, "--groups", "patient_id")
+    assert result.exit_code == 0, result.output
+    assert "Protects one patient_id" in result.stdout
+
+
+# -- ledgers ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_ledger_of_rows_refuses_a_fit_of_persons(visits: Path, ledger: Path, run: Run, refused: Run) -> None:
+    assert "protects one row" in run("ledger", "show", ledger).stdout
+    refused(
+        "fit",
+        visits,
+        *("-k", 2, "--epsilon", 1, *BOUNDS, "--groups", "patient_id", "--ledger", ledger),
+        match="--ledger: this ledger protects one row, the fit one person. Leave --groups out, or take a ledger that was "
+        "created with --unit person.",
+    )
+    assert json.loads(run("ledger", "show", ledger, "--json").stdout)["accounts"] == []
+
+
+def test_a_ledger_of_persons_refuses_a_fit_of_rows(visits: Path, tmp_path: Path, run: Run, refused: Run) -> None:
+    ledger = person_ledger(run, tmp_path / "persons.sqlite")
+    assert "protects one person, with all of their rows" in run("ledger", "show", ledger).stdout
+    options = ("-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", ledger)
+    refused("fit", visits, *options, match="protects one person, the fit one row. Pass --groups COLUMN, or take a ledger")
+    summary = json.loads(run("ledger", "show", ledger, "--json").stdout)
+    assert summary["unit"] == "person"
+    assert summary["accounts"] == []
+
+
+# -- refusals -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (("--weighting", "person"), "--weighting: expected --groups beside it, got person. Pass --groups patient_id"),
+        (("--max-rows-per-group", 3), "--max-rows-per-group: expected --groups beside it, got 3."),
+        (("--groups-bounded",), "--groups-bounded: expected --groups beside it. Pass"),
+        (("--groups", ""), "--groups: expected the name of a column, got ''."),
+        (("--groups", "nobody"), "column 'nobody' is not in the table."),
+        (("--groups", "age"), "--groups: expected a column that is none of those to cluster by or to describe, got 'age'."),
+        (
+            ("--groups", "patient_id", "--max-rows-per-group", 0),
+            "max_rows_per_group: expected an integer from 1 to 1000, got 0",
+        ),
+        (("--groups", "patient_id", "--max-rows-per-group", "few"), "'few' is not a valid integer, nor auto."),
+        (
+            ("--groups", "patient_id", "--groups-bounded"),
+            "groups_bounded: expected False unless max_rows_per_group is a number",
+        ),
+    ],
+)
+def test_refusals(visits: Path, refused: Run, options: tuple[object, ...], match: str) -> None:
+    result = refused("fit", visits, "-k", 2, "--epsilon", 1, *BOUNDS, *options, match=match)
+    assert CANARY not in result.output
+
+
+def test_a_draft_leaves_the_ids_out(visits: Path, run: Run, refused: Run) -> None:
+    draft = json.loads(run("schema", visits, "--groups", "patient_id").stdout)
+    assert [name for name in draft if name != "_help"] == ["age", "weight"]
+    assert "patient_id" in run("schema", visits).stdout
+    refused("schema", visits, "--groups", "patient", match="--groups: expected a column of the table, got 'patient'.")
+
+
+# -- plans --------------------------------------------------------------------------------------------------------------
+
+NUMBERS = ("--rows", 20_000, "--features", 6, "-k", 5, "--epsilon", 1)
+
+
+def test_a_plan_for_persons(run: Run) -> None:
+    result = run("plan", *NUMBERS, "--groups", "--rows-per-group", 50)
+    assert result.exit_code == 0, result.output
+    assert "20,000 persons x 6" in result.stdout
+    assert "if persons have 1 to 50 rows, all equally often (an assumption)" in result.stdout
+    assert len(re.findall(r"recommended$", result.stdout, re.MULTILINE)) == 1
+    assert "all, each row under epsilon = 0.02" in result.stdout
+    summary = json.loads(run("plan", *NUMBERS, "--groups", "--max-rows-per-group", 7, "--weighting", "person", "--json").stdout)
+    assert summary["groups"]["max_rows"] == 7
+    assert [one["max_rows"] for one in summary["groups"]["limits"]] == [1, 2, 3, 5, 7, 10]
+
+
+def test_a_plan_without_groups_takes_nothing_of_them(refused: Run) -> None:
+    refused("plan", *NUMBERS, "--rows-per-group", 3, match="plan.rows_per_group: expected groups with it, got 3.")
+    refused("plan", *NUMBERS, "--weighting", "person", match="plan.weighting: expected groups with it")
+    refused("plan", *NUMBERS, "--groups", "--rows-per-group", 0, match="plan.rows_per_group: expected an integer from 1")
