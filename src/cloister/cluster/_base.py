@@ -48,6 +48,7 @@ WEAK_EPSILON = 10.0  # above which a guarantee promises little
 LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15
 RARELY_TOO_NOISY = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
+AS_NOISY = 100  # times as much noise, at most, is taken to be a matter of persons: a rehearsal takes time
 UNKNOWN_ROWS = 1.0  # stands for the number of rows while parameters are checked, where it is not public
 NO_NOISE = "a budget whose noise can be drawn"
 
@@ -304,9 +305,12 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _refuse_noise_that_cannot_be_drawn(self, request: Request, plan: Plan, setting: "_Setting") -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
-        if request.cost.strength >= RARELY_TOO_NOISY:
+        groups = request.relation.groups
+        planned = provisional(request).relation.groups
+        if request.cost.strength >= RARELY_TOO_NOISY * (1 if planned is None else min(planned.factor, AS_NOISY)):
             return
-        empty, possible = open_rows(np.empty((0, len(setting.names))), n_jobs=1), True
+        ids = None if groups is None or groups.stated else np.empty(0, dtype=np.int64)  # of nobody
+        empty, possible = open_rows(np.empty((0, len(setting.names))), groups=ids, n_jobs=1), True
         try:
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
             vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
@@ -431,7 +435,12 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         return {"groups": groups, "group_key": key, **stated}
 
     def _check_ids(self, rows: Rows) -> None:
-        """Refuse open rows that say otherwise than the estimator whose rows they are."""
+        """Refuse open rows that say otherwise than the estimator whose rows they are, before anything is set aside for them."""
+        if self.groups is None and self._ids is None and getattr(rows, "n_hidden", 0):
+            raise DataError(
+                f"{self._where('groups')}: expected a guarantee for persons, as the rows come with their ids. Pass the "
+                "groups that open_rows was given."
+            )
         name, found = self.groups if self._ids is None else "ids", getattr(rows, "groups", None)
         if name != found or self._ids is not None:
             given = "none" if found is None else f"{found!r}"
