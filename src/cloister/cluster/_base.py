@@ -56,6 +56,7 @@ WEAK_EPSILON = 10.0  # above which a guarantee promises little
 LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15
 RARELY_TOO_NOISY = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
+AS_NOISY = 100  # times as much noise, at most, is taken to be a matter of persons: a rehearsal takes time
 UNKNOWN_ROWS = 1.0  # stands for the number of rows while parameters are checked, where it is not public
 NO_NOISE = "a budget whose noise can be drawn"
 
@@ -446,13 +447,13 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         return group_options(groups, groups_bounded=self.groups_bounded, entropy=entropy)
 
     def _check_ids(self, rows: Rows) -> None:
-        """Refuse open rows that say otherwise than the estimator whose rows they are."""
+        """Refuse open rows that say otherwise than the estimator whose rows they are, before anything is set aside for them."""
         if self._ids is not None:
             raise DataError(
                 f"{self._where('groups')}: expected None for rows already open, got ids. Pass them to open_rows(groups=...)."
             )
         found, is_read = getattr(rows, "groups", None), getattr(rows, "n_hidden", 0) > 0
-        if self.groups != (found or None) or (found is not None and is_read == self.groups_bounded):
+        if self.groups != found or (found is not None and is_read == self.groups_bounded):
             raise DataError(
                 f"{self._where('groups')}: expected groups and groups_bounded as open_rows was given them, got other ones. "
                 "Pass the same to both."
