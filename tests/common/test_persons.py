@@ -215,6 +215,6 @@ def test_a_budget_too_small_for_noise_is_refused_before_anything_is_spent(case, 
 def test_open_rows_with_ids_are_refused_where_rows_are_protected_before_anything_is_set_aside(generator):
     table, ledger = people(generator), Ledger(epsilon=1.0, delta=1e-6)
     before = ledger.lines
-    with pytest.raises(DataError, match=r"KMeans\.groups: expected a guarantee for persons"):
+    with pytest.raises(DataError, match=r"KMeans\.groups: expected groups and groups_bounded as open_rows was given them"):
         fit(PLAIN[0], open_rows(table.rows, groups=table.ids), ledger=ledger, max_rows_per_group="auto")
     assert ledger.lines == before

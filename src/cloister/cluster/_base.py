@@ -56,7 +56,6 @@ WEAK_EPSILON = 10.0  # above which a guarantee promises little
 LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15
 RARELY_TOO_NOISY = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
-AS_NOISY = 100  # times as much noise, at most, is taken to be a matter of persons: a rehearsal takes time
 UNKNOWN_ROWS = 1.0  # stands for the number of rows while parameters are checked, where it is not public
 NO_NOISE = "a budget whose noise can be drawn"
 
