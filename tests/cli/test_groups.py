@@ -189,7 +189,7 @@ def test_a_draft_leaves_the_ids_out(visits: Path, run: Run, refused: Run) -> Non
     refused("schema", visits, "--groups", "patient", match="--groups: expected a column of the table, got 'patient'.")
 
 
-# -- plans --------------------------------------------------------------------------------------------------------------
+# -- plans and comparisons ----------------------------------------------------------------------------------------------
 
 NUMBERS = ("--rows", 20_000, "--features", 6, "-k", 5, "--epsilon", 1)
 
@@ -210,3 +210,18 @@ def test_a_plan_without_groups_takes_nothing_of_them(refused: Run) -> None:
     refused("plan", *NUMBERS, "--rows-per-group", 3, match="plan.rows_per_group: expected groups with it, got 3.")
     refused("plan", *NUMBERS, "--weighting", "person", match="plan.weighting: expected groups with it")
     refused("plan", *NUMBERS, "--groups", "--rows-per-group", 0, match="plan.rows_per_group: expected an integer from 1")
+
+
+def test_methods_are_compared_for_persons(visits: Path, run: Run, refused: Run) -> None:
+    options = ("-k", 2, "--epsilon", 1, "--bounds", "0,200", "--methods", "kmeans,fast-lloyd", "--repeats", 1, "--json")
+    found = [json.loads(run("compare", visits, *options, "--groups", "patient_id").stdout) for _ in range(2)]
+    for one in found:
+        for contender in one["contenders"]:
+            assert contender.pop("failure") is None
+            del contender["seconds"]
+    assert found[0] == found[1]
+    assert found[0]["n_features"] == 2
+    assert found[0]["protects"].startswith("one patient_id, with a number of rows each")
+    refused("compare", visits, *options, "--weighting", "person", match="--weighting: expected --groups beside it")
+    made_up = ("-k", 2, "--epsilon", 1, "--rows", 100, "--features", 2, "--groups", "patient_id")
+    refused("compare", *made_up, match="compare.groups: expected left out for made-up rows")

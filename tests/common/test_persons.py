@@ -2,6 +2,7 @@
 """Persons as the unit of privacy, for every method: neighbours by replay, ids that are found nowhere, budgets and ledgers."""
 
 import logging
+import pickle
 import re
 import struct
 import warnings
@@ -10,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cloister import Ledger
+from cloister import Ledger, PureDP
 from cloister.audit import PersonTable, person_neighbours, replay, share_spent
+from cloister.data import open_rows
 from cloister.data._ids import hash_objects
 from cloister.domain import Identifier, Relation
-from cloister.exceptions import CloisterError, LedgerError
+from cloister.exceptions import CloisterError, DataError, LedgerError, ParameterError
 from cloister.privacy import Entropy
 
 from ._cases import GUARANTEES, PLAIN, RELATIONS, every_method, same, targets
@@ -128,6 +130,13 @@ def test_ids_are_in_nothing_that_a_fit_leaves_behind(case, generator, tmp_path, 
     assert "who" in " ".join(model.privacy_receipt_.explain())
 
 
+@every_method
+def test_ids_that_are_passed_beside_the_rows_are_not_kept(case, generator):
+    model = fit(case, people(generator, who=CANARY))
+    assert CANARY.encode() not in pickle.dumps(model)
+    assert CANARY not in repr(vars(model)) + repr(model)
+
+
 @pytest.mark.parametrize(
     "parameters", [{"max_rows_per_group": 0}, {"weighting": "both"}, {"groups": "who"}, {"epsilon": -1.0}], ids=str
 )
@@ -185,3 +194,27 @@ def test_a_ledger_of_the_other_unit_is_refused_before_anything_is_spent(case, ge
         with pytest.raises(LedgerError, match=rf"this ledger protects one {unit}, the fit one "):
             fit(case, rows, ledger=ledger, **parameters)
         assert ledger.lines == before
+
+
+@pytest.mark.parametrize("strength", [1e-3, 0.011])
+@pytest.mark.parametrize(("weighting", "max_rows"), [("person", 5), ("row", 1000), ("row", "auto")])
+@pytest.mark.parametrize("case", [one for one in PLAIN if one.name in ("KMeans", "PointSynopsis", "LloydKMeans")], ids=str)
+def test_a_budget_too_small_for_noise_is_refused_before_anything_is_spent(case, weighting, max_rows, strength, generator):
+    ledger = Ledger(PureDP(strength), unit="person")
+    given = {"guarantee": PureDP(strength), "weighting": weighting, "max_rows_per_group": max_rows, "ledger": ledger}
+    before, refusal = ledger.lines, None
+    try:
+        fit(case, people(generator), **given)
+    except ParameterError as error:
+        refusal = str(error)
+    if refusal is not None:
+        assert "expected a budget whose noise can be drawn" in refusal
+        assert ledger.lines == before
+
+
+def test_open_rows_with_ids_are_refused_where_rows_are_protected_before_anything_is_set_aside(generator):
+    table, ledger = people(generator), Ledger(epsilon=1.0, delta=1e-6)
+    before = ledger.lines
+    with pytest.raises(DataError, match=r"KMeans\.groups: expected groups and groups_bounded as open_rows was given them"):
+        fit(PLAIN[0], open_rows(table.rows, groups=table.ids), ledger=ledger, max_rows_per_group="auto")
+    assert ledger.lines == before

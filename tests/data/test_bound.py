@@ -300,7 +300,7 @@ def test_rows_with_equal_contents_are_told_apart_in_files_too(generator, boundin
 def test_few_rows_are_in_memory_at_a_time(table, bounding, spilling, monkeypatch):
     loaded = []
     monkeypatch.setattr(
-        "cloister.data._cut.choose", lambda block, bounding: loaded.append(block.size) or choose(block, bounding)
+        "cloister.data._cut.choose_canonical", lambda block, bounding: loaded.append(block.size) or choose(block, bounding)
     )
     with_ids(table, n_jobs=2).bounded(bounding)
     assert max(loaded) <= 300

@@ -115,3 +115,12 @@ class TestRelations:
 
         assert sensitivities(Alike(), Neighbours(REPLACE, Groups(max_rows=4)))["l1"] == 4.0
         assert sensitivities(Alike(), Neighbours(ADD, Groups(max_rows=4)))["l1"] == 4.0
+
+
+class TestSizes:
+    @given(st.lists(st.integers(1, 12), max_size=8))
+    def test_every_person_is_counted_once(self, numbers):
+        pairs = [[rank, number] for number in numbers for rank in range(number)]
+        counts = GroupSizes(starts=(1, 2, 5)).exact(np.array(pairs, dtype=float).reshape(-1, 2))
+        wanted = [sum(low <= number < high for number in numbers) for low, high in ((1, 2), (2, 5), (5, 13))]
+        assert counts.tolist() == wanted

@@ -7,7 +7,19 @@ from typing import Any
 import click
 
 from cloister.cli._bounds import read_bounds
-from cloister.cli._options import APPROXIMATE_DELTA, CLUSTERS, COLUMNS, EPSILON, JSON, file_options, method_lines, shape_options
+from cloister.cli._groups import refuse_without_groups
+from cloister.cli._options import (
+    APPROXIMATE_DELTA,
+    CLUSTERS,
+    COLUMNS,
+    EPSILON,
+    JSON,
+    MAX_ROWS_PER_GROUP,
+    WEIGHTING,
+    file_options,
+    method_lines,
+    shape_options,
+)
 from cloister.cli._private import domain_of, file_settings, open_table, split_names
 from cloister.methods import METHODS, comparable, find_method
 
@@ -29,6 +41,9 @@ __all__ = ["compare"]
 @APPROXIMATE_DELTA
 @click.option("--bounds", multiple=True, metavar="BOUNDS", help="Where rows of PUBLIC may lie, as for 'cloister fit'.")
 @COLUMNS
+@click.option("--groups", metavar="COLUMN", help="Compare fits that protect whoever this column of PUBLIC names.")
+@MAX_ROWS_PER_GROUP
+@WEIGHTING
 @file_options
 @click.option("--methods", metavar="A,B,C", help="Methods to compare, such as kmeans,pe-means. Default: all.")
 @click.option("--repeats", type=int, default=5, show_default=True, help="Fits of each method.")
@@ -44,14 +59,19 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
     Examples:
       cloister compare -k 8 --rows 20000 --features 6 --epsilon 1
       cloister compare last-year.csv -k 8 --epsilon 1 --bounds 0,1 --methods kmeans,pe-means,fast-lloyd
+      cloister compare visits-2019.csv -k 8 --epsilon 1 --bounds 0,1 --groups patient_id
     """  # noqa: D301
     from cloister import compare as compare_methods
     from cloister.cli._print import print_text
 
+    refuse_without_groups(options)
     found = compare_methods(
         n_clusters=options["clusters"],
         epsilon=options["epsilon"],
         delta=options["delta"],
+        groups=options["groups"],
+        max_rows_per_group=options["max_rows_per_group"],
+        weighting=options["weighting"],
         repeats=options["repeats"],
         random_state=options["seed"],
         progress=sys.stderr.isatty(),
@@ -67,7 +87,8 @@ def _rows(public: str | None, options: dict[str, Any]) -> dict[str, Any]:
         return shape
     bounds = read_bounds(options["bounds"])
     bounds.refuse_declared("compare")
-    rows = open_table(public, bounds, split_names(options["columns"]), where="compare", **file_settings(options))
+    ids = {} if options["groups"] is None else {"groups": options["groups"]}
+    rows = open_table(public, bounds, split_names(options["columns"]), where="compare", **ids, **file_settings(options))
     widths = [high - low for low, high in bounds.pairs(rows.feature_names or ())]
     scaling = "bounds" if max(widths) > min(widths) * (1 + 1e-12) else "none"
     return {**shape, "rows": rows, **domain_of(rows, bounds, scaling)}

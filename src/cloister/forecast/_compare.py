@@ -14,17 +14,15 @@ from sklearn.cluster import KMeans as Reference
 
 from cloister import validate
 from cloister.cluster import Progress
-from cloister.data import LocalRows, open_rows
-from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Relation, as_domain
+from cloister.domain import Groups, Relation
 from cloister.exceptions import CloisterError
+from cloister.forecast._public import PublicRows, make_up, read_public
 from cloister.forecast._show import aligned, html_table
 from cloister.methods import METHODS, comparable, find_method
-from cloister.privacy import Entropy, Guarantee, as_guarantee
+from cloister.privacy import Guarantee, as_guarantee
 
 __all__ = ["Comparison", "Contender", "compare"]
 
-LARGEST = 1 << 27  # numbers in a table that is made up
-SPREAD = 0.05  # standard deviation of made-up clusters, whose domain reaches from -1 to 1
 HEAD = ("method", "loss / limit", "+-", "seconds", "")
 
 
@@ -57,6 +55,8 @@ class Comparison:
         At what cost.
     made_up : bool
         Whether the rows were made up, of a shape that was asked for.
+    protects : str
+        What a fit protects: one row, or one person with at most so many rows.
     """
 
     contenders: tuple[Contender, ...]
@@ -68,6 +68,7 @@ class Comparison:
     repeats: int
     guarantee: Guarantee
     made_up: bool = False
+    protects: str = "one row"
 
     @property
     def best(self) -> str:
@@ -87,6 +88,7 @@ class Comparison:
             "limit": self.limit,
             "one_centre": self.one_centre,
             "made_up": self.made_up,
+            "protects": self.protects,
             "contenders": [asdict(one) for one in self.contenders],
         }
 
@@ -100,8 +102,9 @@ class Comparison:
     def _headline(self) -> str:
         kind = "made-up" if self.made_up else "public"
         times = "once" if self.repeats == 1 else f"{self.repeats} times"
+        whom = "" if self.protects == "one row" else f" for {self.protects}"
         return (
-            f"{self.n_rows:,} {kind} rows x {self.n_features}, k = {self.n_clusters}, {self.guarantee}, {times}; "
+            f"{self.n_rows:,} {kind} rows x {self.n_features}, k = {self.n_clusters}, {self.guarantee}{whom}, {times}; "
             f"the limit is the loss without privacy, one centre at the mean gets {self.one_centre / self.limit:.2f}"
         )
 
@@ -128,6 +131,9 @@ def compare(
     bounds: Any = None,
     scaling: str = "none",
     neighbours: str = "add-remove",
+    groups: str | None = None,
+    max_rows_per_group: Any = "auto",
+    weighting: str = "row",
     methods: Sequence[str] = comparable(),
     repeats: int = 5,
     random_state: int = 0,
@@ -153,6 +159,12 @@ def compare(
         As for the estimators: measure distances in the units of the input, or with every column divided by its width.
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Which tables count as neighbours.
+    groups : str, optional
+        The column of `rows` that says whose row it is: fits then protect persons. It is not clustered by.
+    max_rows_per_group : int or "auto", default="auto"
+        As for the estimators. The loss that is compared is always that of all rows, each counting 1.
+    weighting : {"row", "person"}, default="row"
+        The same.
     methods : sequence of str
         Names of estimators. One that cannot be fitted is listed with the reason.
     repeats : int, default=5
@@ -196,14 +208,22 @@ def compare(
     names = _names(methods)
     relative = validate.one_of("compare.scaling", scaling, ("none", "bounds")) == "bounds"
     if rows is None:
-        table, domain = _made(seed, k, bounds, n_rows, n_features)
+        public = make_up(seed, k, bounds, n_rows, n_features, groups=groups)
     else:
-        table, domain = _given(rows, bounds, n_rows, n_features, relative=relative)
-    size = len(table)
-    settings = {"guarantee": promised, "bounds": domain, "neighbours": relation, "n_rows": size, "n_jobs": n_jobs}
+        public = read_public(rows, bounds, n_rows, n_features, relative=relative, groups=groups)
+    table, size = public.table, len(public.table)
+    settings = {
+        "guarantee": promised,
+        "bounds": public.domain,
+        "neighbours": relation,
+        "max_rows_per_group": max_rows_per_group,
+        "weighting": weighting,
+        "n_rows": public.n_units,
+        "n_jobs": n_jobs,
+    }
     limit = Reference(min(k, size), n_init=10, random_state=seed % 2**32).fit(table).inertia_ / size
     return Comparison(
-        contenders=_fit_all(names, table, k, range(seed, seed + times), settings, enabled=progress),
+        contenders=_fit_all(names, public, k, range(seed, seed + times), settings, enabled=progress),
         limit=float(max(limit, np.finfo(float).tiny)),
         one_centre=float(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1))),
         n_rows=size,
@@ -212,7 +232,14 @@ def compare(
         repeats=times,
         guarantee=promised,
         made_up=rows is None,
+        protects=_protects(groups, max_rows_per_group),
     )
+
+
+def _protects(groups: str | None, max_rows: Any) -> str:
+    if groups is None:
+        return "one row"
+    return Groups(name=groups, max_rows=None if validate.is_word(max_rows, "auto") else max_rows).words
 
 
 def _names(methods: Sequence[str]) -> list[str]:
@@ -227,22 +254,23 @@ def _names(methods: Sequence[str]) -> list[str]:
 
 
 def _fit_all(
-    names: Sequence[str], table: FloatArray, k: int, seeds: range, settings: dict[str, Any], *, enabled: bool
+    names: Sequence[str], public: PublicRows, k: int, seeds: range, settings: dict[str, Any], *, enabled: bool
 ) -> tuple[Contender, ...]:
     """Fit every method with every seed; the best first, those that failed last."""
     with Progress("compare", enabled=enabled) as progress:
         progress.expect(len(seeds) * len(names))
-        found = [_fit_one(name, table, k, seeds, settings, progress) for name in names]
+        found = [_fit_one(name, public, k, seeds, settings, progress) for name in names]
     return tuple(sorted(found, key=lambda one: (one.loss is None, one.loss or 0.0)))
 
 
-def _fit_one(name: str, table: FloatArray, k: int, seeds: range, settings: dict[str, Any], progress: Progress) -> Contender:
+def _fit_one(name: str, public: PublicRows, k: int, seeds: range, settings: dict[str, Any], progress: Progress) -> Contender:
     progress.say(name)
-    losses, seconds = [], []
+    table, losses, seconds = public.table, [], []
+    ids = {} if public.ids is None else {"groups": public.ids}
     for seed in seeds:
         start = time.perf_counter()
         try:
-            model = METHODS[name].estimator(k, **settings, random_state=seed).fit(table)
+            model = METHODS[name].estimator(k, **settings, random_state=seed).fit(table, **ids)
         except CloisterError as refusal:
             return Contender(name, None, None, None, str(refusal))
         seconds.append(time.perf_counter() - start)
@@ -250,46 +278,3 @@ def _fit_one(name: str, table: FloatArray, k: int, seeds: range, settings: dict[
         progress.advance()
     error = float(np.std(losses, ddof=1)) / len(losses) ** 0.5 if len(losses) > 1 else None
     return Contender(name, float(np.mean(losses)), error, float(np.median(seconds)))
-
-
-def _given(rows: Any, bounds: Any, n_rows: int | None, n_features: int | None, *, relative: bool) -> tuple[FloatArray, Domain]:
-    """Return public rows as the fits will see them, inside the domain and in the units in which distances are measured."""
-    for name, value in (("n_rows", n_rows), ("n_features", n_features)):
-        if value is not None:
-            validate.refuse(f"compare.{name}", "left out beside rows, which have a shape", value, remedy="Leave it out.")
-    source = open_rows(rows)
-    if not isinstance(source, LocalRows):
-        validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
-    domain = as_domain("compare.bounds", bounds, source.n_features)
-    if isinstance(domain, ColumnDomain):
-        remedy = "Pass bounds=(low, high) or pairs per column; public rows have bounds that can be seen."
-        validate.refuse("compare.bounds", "a box or a ball around rows of numbers", bounds, remedy=remedy)
-    table = np.concatenate([np.empty((0, source.n_features)), *source.blocks()])
-    if not len(table) or not np.isfinite(table).all():
-        rule, got = "finite numbers in at least one row", f"{len(table)} rows"
-        validate.refuse("compare.rows", rule, got, remedy="Leave rows with missing values out.")
-    table = domain.clip(table)
-    if relative and isinstance(domain, Box):
-        return (table - domain.low) / (domain.high - domain.low), Box(0.0, 1.0).spread(source.n_features)
-    return table, domain
-
-
-def _made(seed: int, k: int, bounds: Any, n_rows: int | None, n_features: int | None) -> tuple[FloatArray, Domain]:
-    """Return round clusters in a cube; their sizes differ by up to a factor of two."""
-    if bounds is not None:
-        validate.refuse("compare.bounds", "left out for made-up rows", bounds, remedy="Leave it out, or pass rows.")
-    if n_rows is None or n_features is None:
-        validate.refuse(
-            "compare.rows", "public rows, or n_rows and n_features", None, remedy="Pass one or the other, never private rows."
-        )
-    size, width = (
-        validate.integer(f"compare.{name}", value, low=1) for name, value in (("n_rows", n_rows), ("n_features", n_features))
-    )
-    if size * width > LARGEST:
-        validate.refuse("compare.n_rows", f"at most {LARGEST // width:,} rows of {width}", size, remedy="Ask for fewer.")
-    generator = Entropy(seed).public_generator()
-    middles = generator.uniform(-0.8, 0.8, (k, width))
-    sizes = generator.uniform(1, 2, k)
-    labels = generator.choice(k, size=size, p=sizes / sizes.sum())
-    domain = Box(-1.0, 1.0).spread(width)
-    return domain.clip(middles[labels] + SPREAD * generator.standard_normal((size, width))), domain
