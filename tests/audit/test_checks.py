@@ -37,7 +37,7 @@ FAST = [
     "overspent",
 ]
 STOPPED = re.compile("ended with|without a result|stopped by")
-TINY = {"replay": 0.5, "attacks": 0.1, "samplers": 0.05, "spending": 1.0, "kills": 0.2}
+TINY = {"replay": 0.5, "attacks": 0.1, "persons": 0.05, "samplers": 0.05, "spending": 1.0, "kills": 0.2}
 
 
 @pytest.mark.parametrize("check", ["attacks", "samplers", "spending"])

@@ -73,7 +73,7 @@ def test_every_command_runs(folder: Path) -> None:
 
 def test_every_block_of_python_runs(folder: Path) -> None:
     found = python_blocks(README)
-    assert len(found) == 4
+    assert len(found) == 5
     with chdir(folder):
         for block in found:
             exec(compile(block, "README.md", "exec"), {})

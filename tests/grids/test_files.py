@@ -3,13 +3,15 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from cloister import PEMeans, Synopsis, load_synopsis
+from cloister import GridSynopsis, PEMeans, PointSynopsis, Synopsis, load_synopsis
+from cloister.domain import Groups
 from cloister.exceptions import ParameterError, ReleaseError
 
 
@@ -40,6 +42,28 @@ def test_a_synopsis_survives_its_file(suffix, parameters, fit, tmp_path):
     assert np.array_equal(after.kmeans(4, random_state=1).cluster_centers, before.kmeans(4, random_state=1).cluster_centers)
     assert np.array_equal(after.sample(50, random_state=1), before.sample(50, random_state=1))
     assert [file.name for file in tmp_path.iterdir()] == [f"s.{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet"])
+@pytest.mark.parametrize("kind", [GridSynopsis, PointSynopsis])
+def test_a_synopsis_that_protects_persons_survives_its_file(suffix, kind, generator, tmp_path):
+    rows, ids = generator.uniform(0, 1, (200, 2)), np.repeat(np.arange(50), 4)
+    before = kind(epsilon=2.0, bounds=(0, 1), max_rows_per_group=2, random_state=0).fit(rows, groups=ids).synopsis_
+    before.save(tmp_path / f"s.{suffix}")
+    after = load_synopsis(tmp_path / f"s.{suffix}")
+    assert after.to_dict() == before.to_dict()
+    assert after.receipt.groups == Groups(max_rows=2)
+    # An earlier Cloister, which reads version 1, would not read the groups and say that one row is protected.
+    assert before.to_dict()["version"] == 2
+
+
+def test_the_version_and_the_unit_belong_together(synopsis, tmp_path):
+    of_persons = replace(synopsis, receipt=replace(synopsis.receipt, groups=Groups(name="pid", max_rows=5)))
+    assert synopsis.to_dict()["version"] == 1
+    for data in ({**synopsis.to_dict(), "version": 2}, {**of_persons.to_dict(), "version": 1}):
+        (tmp_path / "s.json").write_text(json.dumps(data))
+        with pytest.raises(ReleaseError, match=r"load_synopsis: the file is damaged \(groups\)"):
+            load_synopsis(tmp_path / "s.json")
 
 
 def test_names_survive_and_the_ending_does_not_decide_what_is_read(by_hand, tmp_path):
@@ -74,7 +98,7 @@ def test_other_endings_and_places_are_refused(synopsis, tmp_path):
         (b"[" * 100_000, "is not a synopsis"),
         (b"[]", "expected a Cloister synopsis, got another file"),
         (b'{"format": "cloister.release", "version": 1}', "expected a Cloister synopsis, got another file"),
-        (b'{"format": "cloister.synopsis", "version": 2}', r"expected version 1, got 2\. Upgrade cloister"),
+        (b'{"format": "cloister.synopsis", "version": 3}', r"expected version 2, got 3\. Upgrade cloister"),
         (b'{"format": "cloister.synopsis", "version": 1}', "the file is damaged"),
     ],
 )

@@ -2,11 +2,13 @@
 """What can be read off a synopsis: range counts, samples, marginals, merges, clusters for any k, and how many there are."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, Box, GridSynopsis, Ledger, PureDP
+from cloister.domain import Groups
 from cloister.exceptions import ParameterError, ReleaseError
 
 # -- range counts --------------------------------------------------------------------------------------------------------
@@ -196,6 +198,45 @@ def test_merges_that_make_no_sense_are_refused(fit, rows, by_hand):
     # Whoever knows the seed of one could subtract its noise: the stamp must not get lost.
     with pytest.raises(ReleaseError, match=r"one of the two is seeded, for tests only\. Merge synopses of one kind"):
         synopsis.merge(fit(rule=8, random_state=None))
+
+
+def of_persons(synopsis, **parts):
+    groups = Groups(**{"name": "pid", "max_rows": 3, **parts})
+    return replace(synopsis, receipt=replace(synopsis.receipt, groups=groups))
+
+
+def test_units_are_not_mixed(fit):
+    synopsis = fit(rule=8)
+    persons = of_persons(synopsis)
+    for rows in ("disjoint", "same"):
+        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one pid, with at most 3 rows each'"):
+            synopsis.merge(persons, rows=rows)
+        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one row'\. Fit both with the same"):
+            persons.merge(synopsis, rows=rows)
+        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one household,"):
+            persons.merge(of_persons(synopsis, name="household"), rows=rows)
+        with pytest.raises(ParameterError, match=r"expected counts of rows, got 'persons'"):
+            persons.merge(of_persons(synopsis, weighting="person"), rows=rows)
+        with pytest.raises(ParameterError, match=r"expected at most 3 rows of a person, as here, got 5"):
+            persons.merge(of_persons(synopsis, max_rows=5, stated=True), rows=rows)
+
+
+@pytest.mark.parametrize("which", ["disjoint", "same"])
+def test_what_is_merged_protects_persons_if_both_do(which, fit):
+    synopsis = fit(rule=8)
+    both = of_persons(synopsis).merge(of_persons(synopsis, stated=True), rows=which)
+    assert both.receipt.groups == Groups(name="pid", max_rows=3, stated=True)  # half of it rests on a statement
+    assert both.receipt.protects == "one pid, with at most 3 rows each"
+    assert both.kmeans(2).receipt.groups == both.receipt.groups
+
+
+def test_disjoint_persons_may_have_different_numbers_of_rows(fit):
+    synopsis = fit(rule=8)
+    few, many = of_persons(synopsis), of_persons(synopsis, max_rows=7)
+    assert few.merge(many).receipt.groups == many.merge(few).receipt.groups == many.receipt.groups
+    # One table counted twice: the counts are of different rows, so that their mean would be of neither.
+    with pytest.raises(ParameterError, match=r"expected at most 3 rows of a person, as here, got 7"):
+        few.merge(many, rows="same")
 
 
 # -- clusters ------------------------------------------------------------------------------------------------------------

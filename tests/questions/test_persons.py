@@ -78,9 +78,8 @@ class TestPrices:
 class TestWeights:
     @given(st.integers(1, 1000))
     def test_a_person_weighs_at_most_one(self, n_rows):
-        weight = Groups(max_rows=1000, weighting="person").weight(n_rows)
-        assert 0 < n_rows * weight <= WEIGHT_STEPS
-        assert n_rows * weight >= 0.8 * WEIGHT_STEPS
+        groups = Groups(max_rows=n_rows, weighting="person")
+        assert 0.88 * groups.steps < n_rows * groups.weight(n_rows) <= groups.steps
 
     def test_rows_of_equal_weight_stand_together(self):
         block = np.array([[1.0, 0, 2], [2.0, 0, 1], [3.0, 1, 2], [4.0, 0, 3]])
@@ -90,7 +89,7 @@ class TestWeights:
 
     def test_no_rows(self):
         cells = cells_of(np.empty((0, 3)), Persons.of(Groups(max_rows=2, weighting="person")))
-        assert cells.parts == [(WEIGHT_STEPS, slice(0, 0))]
+        assert cells.parts == [(1, slice(0, 0))]
 
     def test_rows_of_a_higher_rank_are_not_used(self):
         persons = Persons.of(Groups())
@@ -102,3 +101,26 @@ class TestWeights:
     def test_nobody_is_counted_where_a_number_was_stated(self):
         assert Persons.of(Groups(max_rows=2, stated=True)) is None
         assert Persons.of(None) is None
+
+
+class TestRelations:
+    def test_rows_that_come_or_go_count_where_persons_are_replaced(self):
+        """Persons who replace one another may have different numbers of rows: a move of one row more or less counts, too."""
+
+        class Alike(RowCount):
+            """Moves where a row comes, and not at all where one is replaced by another."""
+
+            def l1_sensitivity(self, relation):
+                return 1.0 if relation is ADD else 0.25
+
+        assert sensitivities(Alike(), Neighbours(REPLACE, Groups(max_rows=4)))["l1"] == 4.0
+        assert sensitivities(Alike(), Neighbours(ADD, Groups(max_rows=4)))["l1"] == 4.0
+
+
+class TestSizes:
+    @given(st.lists(st.integers(1, 12), max_size=8))
+    def test_every_person_is_counted_once(self, numbers):
+        pairs = [[rank, number] for number in numbers for rank in range(number)]
+        counts = GroupSizes(starts=(1, 2, 5)).exact(np.array(pairs, dtype=float).reshape(-1, 2))
+        wanted = [sum(low <= number < high for number in numbers) for low, high in ((1, 2), (2, 5), (5, 13))]
+        assert counts.tolist() == wanted

@@ -4,11 +4,13 @@
 import copy
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, Ball, PEMeans, PureDP, Release, load_release
+from cloister.domain import Groups
 from cloister.exceptions import DataError, ReleaseError
 
 QUICK = {"n_rounds": 3, "n_variations": 10, "n_init": 1}
@@ -144,8 +146,8 @@ def test_neither_rows_nor_paths_are_inside(generator, tmp_path):
         (b"[]", r"expected a Cloister release, got another file"),
         (b"null", r"expected a Cloister release, got another file"),
         (b'{"format": "geojson"}', r"expected a Cloister release, got another file"),
-        (b'{"format": "cloister.release"}', r"expected version 3, got None\. Upgrade"),
-        (b'{"format": "cloister.release", "version": 4}', r"expected version 3, got 4\. Upgrade cloister to read it"),
+        (b'{"format": "cloister.release"}', r"expected version 4, got None\. Upgrade"),
+        (b'{"format": "cloister.release", "version": 5}', r"expected version 4, got 5\. Upgrade cloister to read it"),
         (b'{"format": "cloister.release", "version": 1}', r"the file is damaged"),
         (b'{"format": "cloister.release", "version": 2}', r"the file is damaged"),
     ],
@@ -252,3 +254,48 @@ def test_a_release_without_a_part_is_refused(name, release):
 def test_what_is_no_file_name_is_refused(name, release):
     with pytest.raises(ReleaseError, match=r"Release\.save: cannot write .* \(.+\)\. Choose another place"):
         release.save(name)
+
+
+@pytest.mark.parametrize("groups", [Groups(max_rows=1), Groups(name="pid", max_rows=1000, weighting="person", stated=True)])
+def test_a_release_that_protects_persons_survives_its_file(groups, release, tmp_path):
+    of_persons = replace(release, receipt=replace(release.receipt, groups=groups))
+    of_persons.save(tmp_path / "release.json")
+    again = load_release(tmp_path / "release.json")
+    assert again.receipt == of_persons.receipt
+    assert again.receipt.groups == groups
+    assert again.to_dict() == of_persons.to_dict()
+
+
+def test_an_earlier_cloister_refuses_a_release_that_protects_persons(release):
+    # It would not read the groups, and say that one row is protected. It reads versions 1 to 3.
+    of_persons = replace(release, receipt=replace(release.receipt, groups=Groups(name="pid", max_rows=5)))
+    assert of_persons.to_dict()["version"] == 4
+    assert release.to_dict()["version"] == 3  # what protects rows is read by it as before
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_the_version_and_the_unit_belong_together(version, release):
+    groups = Groups(name="pid", max_rows=5) if version == 3 else None
+    data = {**replace(release, receipt=replace(release.receipt, groups=groups)).to_dict(), "version": version}
+    with pytest.raises(ReleaseError, match=r"load_release: the file is damaged \(ValueError\('groups'\)\)"):
+        Release.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"name": "pid", "max_rows": None, "weighting": "row"},
+        {"name": "pid", "max_rows": 0, "weighting": "row"},
+        {"name": "pid", "max_rows": 1001, "weighting": "row"},
+        {"name": "pid", "max_rows": 5, "weighting": "both"},
+        {"name": "a\nb", "max_rows": 5, "weighting": "row"},
+        {"max_rows": 5, "weighting": "row"},
+        "pid",
+        5,
+    ],
+)
+def test_damaged_groups_are_refused(groups, release):
+    data = {**release.to_dict(), "version": 4}
+    data["receipt"] = {**data["receipt"], "groups": groups}
+    with pytest.raises(ReleaseError, match="the file is damaged"):
+        Release.from_dict(data)

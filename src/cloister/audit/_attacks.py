@@ -14,12 +14,13 @@ import numpy as np
 
 from cloister.audit._chance import FALSE_ALARM, at_least, at_most
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
+from cloister.audit._tables import PersonTable
 from cloister.audit._vault import open_vault
-from cloister.domain import FloatArray, Relation
+from cloister.domain import FloatArray, Groups, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 from cloister.questions import NearestCounts, NearestSquares, NearestSums, Question, SetCosts
 
-__all__ = ["ATTACKS", "CHOICES", "Attack", "check_attacks"]
+__all__ = ["ATTACKS", "CHOICES", "POINTS", "STEP", "Attack", "attack_once", "check_attacks"]
 
 TITLE = "Threshold attacks: what answers prove stays below the claim"
 SHARE = 0.4  # of the false-alarm rate
@@ -38,6 +39,10 @@ ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE
 ONE, PURE = GDP(1.0), PureDP(1.0)
 
 
+def _one(answers: Sequence[FloatArray]) -> FloatArray:
+    return answers[0]
+
+
 @dataclass(frozen=True, eq=False)
 class Attack:
     """Two tables that are neighbours cell by cell, the questions answered together, and what the attacker looks at."""
@@ -46,9 +51,10 @@ class Attack:
     questions: tuple[Question, ...]
     cost: Cost
     relation: Relation
-    left: FloatArray
-    right: FloatArray
-    look: Callable[[Sequence[FloatArray]], FloatArray]  # from answers in rows and steps to numbers beside the thresholds
+    left: FloatArray | PersonTable
+    right: FloatArray | PersonTable
+    look: Callable[[Sequence[FloatArray]], FloatArray] = _one  # from answers in units to numbers beside the thresholds
+    groups: Groups | None = None  # where persons are protected
 
     @property
     def delta(self) -> float:
@@ -60,19 +66,20 @@ class Attack:
         """The epsilon that the vault claims for all questions together, at the attack's delta."""
         return self.cost.share(len(self.questions)).epsilon_at(self.delta)
 
-    def answers(self, rows: FloatArray, entropy: Entropy, asks: int) -> FloatArray:
+    @property
+    def _rows(self) -> int:
+        """As how many rows one unit of privacy counts, at most."""
+        return 1 if self.groups is None else self.groups.factor // self.groups.steps
+
+    def answers(self, rows: FloatArray | PersonTable, entropy: Entropy, asks: int) -> FloatArray:
         """Ask many times and return what the attacker looks at."""
-        vault = open_vault(rows, self.cost, relation=self.relation, entropy=entropy)
+        vault = open_vault(rows, self.cost, relation=self.relation, entropy=entropy, groups=self.groups)
         seen = []
+        units = [self._rows * UNITS.get(one.name, 1.0) for one in self.questions]
         for _ in range(asks):
             answers = vault.ask(self.questions, [self.cost] * len(self.questions))
-            units = [UNITS.get(one.name, 1.0) for one in self.questions]
             seen.append(self.look([one.value.ravel() / unit for one, unit in zip(answers, units, strict=True)]))
         return np.concatenate(seen)
-
-
-def _one(answers: Sequence[FloatArray]) -> FloatArray:
-    return answers[0]
 
 
 def _difference(answers: Sequence[FloatArray]) -> FloatArray:
@@ -137,20 +144,22 @@ CHOICES = (
 def check_attacks(settings: Settings, step: Step) -> CheckResult:
     """Attack counts, sums, sums of squares, pairs of answers and choices under both relations."""
     found = Findings("attacks", TITLE, step, settings.first)
-    level = FALSE_ALARM * SHARE / (len(ATTACKS) + len(CHOICES)) / (2 * SIDES * len(THRESHOLDS))
+    level = FALSE_ALARM * SHARE / (len(ATTACKS) + len(CHOICES))
     best = 0.0
     for index, attack in enumerate((*ATTACKS, *CHOICES)):
         found.begin(attack.name, part=attack.name)
         asks = settings.amount(20, 60) if attack in ATTACKS else settings.amount(700, 4000)
-        left, right = (
-            attack.answers(rows, Entropy(settings.seed + 2 * index + side), asks)
-            for side, rows in enumerate((attack.left, attack.right))
-        )
-        proven = _proven(left, right, delta=attack.delta, level=level)
+        proven = attack_once(attack, asks=asks, seed=settings.seed + 2 * index, level=level)
         best = max(best, proven / attack.claimed)
         found.check_limit(proven, attack.claimed, f"{attack.name}: epsilon proven by the answers")
     found.notes.append(f"the best attack proves {best:.0%} of the claimed epsilon; false alarms: {FALSE_ALARM * SHARE:.1g}")
     return found.result()
+
+
+def attack_once(attack: Attack, *, asks: int, seed: int, level: float) -> float:
+    """Return the epsilon that the answers to many questions prove; wrong with probability at most `level`."""
+    left, right = (attack.answers(rows, Entropy(seed + side), asks) for side, rows in enumerate((attack.left, attack.right)))
+    return _proven(left, right, delta=attack.delta, level=level / (2 * SIDES * len(THRESHOLDS)))
 
 
 def _proven(left: FloatArray, right: FloatArray, *, delta: float, level: float) -> float:

@@ -15,14 +15,14 @@ import numpy as np
 from cloister.data import ArrayRows, Block, Rows
 from cloister.privacy import Coins
 
-__all__ = ["sample_coupled", "shows_heads"]
+__all__ = ["all_rows", "sample_coupled", "shows_heads"]
 
 WORD_BYTES = 8
 
 
 def sample_coupled(source: Rows, coins: Coins) -> Rows:
     """Return a sample of made-up rows, whoever holds them: an equal row of another table has the same coin."""
-    table: Block = source.fold(_AllRows())
+    table = all_rows(source)
     seen: Counter[bytes] = Counter()
     kept = []
     for place, row in enumerate(np.ascontiguousarray(table)):
@@ -30,7 +30,15 @@ def sample_coupled(source: Rows, coins: Coins) -> Rows:
         if shows_heads(coins, content, seen[content]):
             kept.append(place)
         seen[content] += 1
-    return ArrayRows(table[kept], feature_names=source.feature_names)
+    rows = ArrayRows(table[kept], feature_names=source.feature_names)
+    rows.n_hidden = getattr(source, "n_hidden", 0)  # the last columns may say whose rows they are
+    return rows
+
+
+def all_rows(source: Rows) -> Block:
+    """Return the rows themselves, with whatever columns are hidden; of tables that are made up."""
+    table: Block = source.fold(_AllRows())
+    return table
 
 
 def shows_heads(coins: Coins, content: bytes, number: int) -> bool:

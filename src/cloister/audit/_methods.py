@@ -11,6 +11,7 @@ import numpy as np
 import cloister
 from cloister import methods
 from cloister.audit._guarantees import GUARANTEES
+from cloister.audit._tables import PersonTable
 from cloister.domain import Ball, Box, Domain, FloatArray, Relation
 from cloister.privacy import Guarantee
 
@@ -79,8 +80,14 @@ def targets(domain: Domain, n_features: int) -> FloatArray:
 
 
 def _fit(method: Method, given: dict[str, Any], table: Any) -> Any:
-    return getattr(cloister, method.estimator)(**{"n_clusters": 2, **given}).fit(table)
+    rows, ids = _parts(table)
+    return getattr(cloister, method.estimator)(**{"n_clusters": 2, **given}).fit(rows, **ids)
 
 
 def _fit_beside(method: Method, given: dict[str, Any], public: FloatArray, table: Any) -> Any:
-    return getattr(cloister, method.estimator)(**{"n_clusters": 2, **given}).fit(public, source=table)
+    rows, ids = _parts(table)
+    return getattr(cloister, method.estimator)(**{"n_clusters": 2, **given}).fit(public, source=rows, **ids)
+
+
+def _parts(table: Any) -> tuple[Any, dict[str, Any]]:
+    return (table.rows, {"groups": table.ids}) if isinstance(table, PersonTable) else (table, {})

@@ -17,6 +17,9 @@ MEANING = {
     "its sensitivity: 1 is reached by rows that move an answer as far as a row can.",
     "attacks": "An attacker who knows two neighbouring tables looks at thousands of answers. The ratio is the largest epsilon "
     "that they prove, with Clopper-Pearson bounds, over the claimed one: close to 1 is a sharp attack, above 1 a broken claim.",
+    "persons": "Two tables differ in a person with a thousand rows, of which five are used. Of everybody else the same rows "
+    "must be used, and at most five differ. Every method is replayed on such tables, and an attacker looks at thousands of "
+    "answers. The ratio is the largest of what was found over what is allowed.",
     "samplers": "Noise as it leaves the vault is compared with its exact distribution: the bulk, the tails (also far ones, by "
     "random words that lead there), and independence between draws, answers, seeds and fits. The ratio compares logarithms: "
     "1 is as improbable as the alarm.",

@@ -31,6 +31,8 @@ COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:Cl
 NEAREST = "cloister.questions._sums:NearestSums.exact_given"
 SQUARES = "cloister.questions._squares:NearestSquares"
 PRICE, DEBIT = "cloister.questions._price:price", "cloister.privacy._account:Account.debit"
+CHOICE, FACTOR, WEIGHT = "cloister.data._cut:choose", "cloister.domain:Groups.factor", "cloister.domain:Groups.weight"
+GROUP_SIZES = "cloister.questions._persons:GroupSizes.exact"
 FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
 ADD = Relation.ADD_REMOVE
 
@@ -229,6 +231,32 @@ def _twice(stream: Any) -> object:
     return planted_stream
 
 
+# -- persons -------------------------------------------------------------------------------------------------------------
+
+
+def _all_of_them(choose: Any) -> object:
+    return lambda block, bounding: choose(block, replace(bounding, limit=len(block)))
+
+
+def _by_the_table(choose: Any) -> object:
+    def planted_choose(block: Any, bounding: Any) -> Any:
+        return choose(block, replace(bounding, key=bounding.key + str(len(block)).encode()))
+
+    return planted_choose
+
+
+def _as_a_row(factor: Any) -> object:
+    return property(lambda groups: groups.steps)
+
+
+def _rounded_up(weight: Any) -> object:
+    return lambda groups, n_rows: -(-groups.steps // n_rows) if groups.is_weighted else 1
+
+
+def _each_row(exact: Any) -> object:
+    return lambda question, rows: exact(question, rows * [0, 1])
+
+
 # -- paying --------------------------------------------------------------------------------------------------------------
 
 
@@ -315,6 +343,13 @@ PLANTS: dict[str, Plant] = dict(
             "unknown-dropped", "rows with a missing cell of a declared column are dropped", "replay", (CLEAN_DECLARED, _dropped)
         ),
         _plant("exact-means", "missing values are placed at exact means", "replay", (CLEAN_DECLARED, _placed_by_the_table)),
+        _plant("persons-unbounded", "all rows of a person are used", "persons", (CHOICE, _all_of_them)),
+        _plant("persons-as-rows", "what a person can do is taken for what a row can do", "persons", (FACTOR, _as_a_row)),
+        _plant(
+            "choice-by-others", "which rows of a person are used depends on other people's", "persons", (CHOICE, _by_the_table)
+        ),
+        _plant("weights-up", "weights of rows are rounded up", "persons", (WEIGHT, _rounded_up)),
+        _plant("sizes-by-row", "every row of a person is counted where persons are", "persons", (GROUP_SIZES, _each_row)),
         _plant("debit-skipped", "answers are not debited", "spending", (DEBIT, _no_debit)),
         _plant(
             "overspent",

@@ -60,7 +60,7 @@ class Call:
     @property
     def noise(self) -> IntArray:
         """The integers that were added."""
-        return np.asarray(np.rint(self.value / self.question.unit), dtype=np.int64) - self.exact
+        return np.asarray(np.rint(self.value / self.event.unit), dtype=np.int64) - self.exact
 
 
 @dataclass

@@ -18,6 +18,7 @@ from cloister.audit._chance import FALSE_ALARM
 from cloister.audit._findings import CheckResult, Findings, FirstViolationError, Settings, Step
 from cloister.audit._kills import check_kills, kill_trials
 from cloister.audit._methods import METHODS
+from cloister.audit._persons import check_persons, count_person_cases
 from cloister.audit._plants import PLANTS, Plant, planted
 from cloister.audit._replays import all_cases, check_replay
 from cloister.audit._samplers import N_CASES, check_samplers
@@ -32,15 +33,24 @@ Watch: TypeAlias = Callable[[str, float], None]  # receives what is being done, 
 CHECKS: dict[str, Check] = {
     "replay": check_replay,
     "attacks": check_attacks,
+    "persons": check_persons,
     "samplers": check_samplers,
     "spending": check_spending,
     "kills": check_kills,
 }
-WORK = {"replay": 1.0, "attacks": 18.0, "samplers": 6.0, "spending": 0.8, "kills": 8.0}  # of a case, for the progress bar
+WORK = {
+    "replay": 1.0,
+    "attacks": 18.0,
+    "persons": 2.0,
+    "samplers": 6.0,
+    "spending": 0.8,
+    "kills": 8.0,
+}  # of a case, for the progress bar
 # Which part of a quick audit a plant needs to be caught: it is far from subtle where it is looked for.
-PLANT_SCALE = {"replay": 0.5, "attacks": 0.5, "samplers": 1.0, "spending": 0.5, "kills": 0.35}
+PLANT_SCALE = {"replay": 0.5, "attacks": 0.5, "persons": 1.0, "samplers": 1.0, "spending": 0.5, "kills": 0.35}
 PLANT_METHODS = {
     "replay": ("KMeans", "LloydKMeans", "GridSynopsis"),
+    "persons": ("KMeans", "GridSynopsis"),
     "spending": ("KMeans", "TreeKMeans"),
 }
 
@@ -185,6 +195,8 @@ def count_cases(check: str, settings: Settings) -> int:
         return len(all_cases(settings))
     if check == "spending":
         return len(spending_cases(settings))
+    if check == "persons":
+        return count_person_cases(settings)
     if check == "kills":
         return len(kill_trials(settings, Path()))
     return len(ATTACKS) + len(CHOICES) if check == "attacks" else N_CASES

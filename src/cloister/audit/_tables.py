@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cloister.domain import Domain, FloatArray, Relation
 
-__all__ = ["AUDIT_ENGINES", "HOSTILE", "Neighbours", "as_table", "installed", "neighbours"]
+__all__ = ["AUDIT_ENGINES", "HOSTILE", "Neighbours", "PersonTable", "as_table", "installed", "neighbours"]
 
 AUDIT_ENGINES = ("numpy", "arrow", "parquet", "csv", "pandas", "polars", "dask", "spark")
 LIBRARIES = {"pandas": "pandas", "polars": "polars", "dask": "distributed", "spark": "pyspark"}
@@ -28,6 +29,20 @@ class Neighbours:
 
     left: FloatArray
     right: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class PersonTable:
+    """Rows, and whose they are."""
+
+    rows: FloatArray
+    ids: npt.NDArray[Any]
+
+    def joined(self, rows: FloatArray, who: object, generator: np.random.Generator) -> "PersonTable":
+        """Return the table with the rows of one more person, anywhere among the others."""
+        order = generator.permutation(len(self.rows) + len(rows))
+        ids = np.concatenate([self.ids, np.full(len(rows), who, dtype=self.ids.dtype)])
+        return PersonTable(np.concatenate([self.rows, rows])[order], ids[order])
 
 
 def neighbours(

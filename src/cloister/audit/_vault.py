@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real vault over made-up rows, with a budget that does not run out, for the statistical checks."""
 
+from cloister.audit._tables import PersonTable
 from cloister.data import open_rows
-from cloister.domain import Ball, FloatArray, Relation
+from cloister.domain import Ball, FloatArray, Groups, Neighbours, Relation
 from cloister.privacy import Cost, Entropy, Ledger
 from cloister.vault import Vault
 
@@ -11,9 +12,12 @@ __all__ = ["HUGE", "open_vault"]
 HUGE = 1e5  # of a budget, in epsilon or mu: the rows are made up
 
 
-def open_vault(rows: FloatArray, cost: Cost, *, relation: Relation, entropy: Entropy) -> Vault:
-    """Return a vault over rows of the unit ball that pays for answers of the kind of `cost`."""
-    whole = cost.with_strength(HUGE)
-    account = Ledger(whole, neighbours=relation.value).reserve(whole, purpose="audit", relation=relation)
-    frame = Ball(1.0, 0.0).spread(rows.shape[1]).frame()
-    return Vault(open_rows(rows, n_jobs=1), frame=frame, relation=relation, account=account, entropy=entropy)
+def open_vault(
+    rows: FloatArray | PersonTable, cost: Cost, *, relation: Relation, entropy: Entropy, groups: Groups | None = None
+) -> Vault:
+    """Return a vault over rows of the unit ball, or of persons, that pays for answers of the kind of `cost`."""
+    whole, near = cost.with_strength(HUGE), Neighbours(relation, groups)
+    account = Ledger(whole, neighbours=near.value, unit=near.unit).reserve(whole, purpose="audit", relation=near)
+    table, ids = (rows.rows, rows.ids) if isinstance(rows, PersonTable) else (rows, None)
+    frame = Ball(1.0, 0.0).spread(table.shape[1]).frame()
+    return Vault(open_rows(table, groups=ids, n_jobs=1), frame=frame, relation=near, account=account, entropy=entropy)

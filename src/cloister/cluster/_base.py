@@ -18,7 +18,15 @@ from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
-from cloister.cluster._groups import PersonParameters, find_max_rows, group_options, limit, provisional
+from cloister.cluster._groups import (
+    PersonParameters,
+    at_most,
+    decided_rows,
+    find_max_rows,
+    group_options,
+    limit,
+    provisional,
+)
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
@@ -144,7 +152,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         request = self._request()
         setting = self._setting(rows)
         first = self._first_plan(request, setting)
-        self._refuse_noise_that_cannot_be_drawn(request, first, setting)
+        self._refuse_noise_that_cannot_be_drawn(request, setting)
         self._warn_of_empty_promises(request)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
         stated = {"dataset": self.dataset, "stated_purpose": self.purpose}
@@ -168,7 +176,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         balance = None if self.ledger is None else ledger.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
-        steps = _records(done.plan, self._decisions(done.outcome), receipt)
+        steps = _records(done.plan, {**self._decisions(done.outcome), **decided_rows(receipt.groups)}, receipt)
         ready = done.ready
         return PrivateFit(
             outcome=done.outcome,
@@ -306,16 +314,21 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
                 stacklevel=4,
             )
 
-    def _refuse_noise_that_cannot_be_drawn(self, request: Request, plan: Plan, setting: "_Setting") -> None:
+    def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting") -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
-        if request.cost.strength >= RARELY_TOO_NOISY:
+        model, request = copy(self), at_most(request)
+        groups = request.relation.groups
+        if request.cost.strength >= RARELY_TOO_NOISY * (1 if groups is None else groups.factor):
             return
-        empty, possible = open_rows(np.empty((0, len(setting.names))), n_jobs=1), True
+        ids: dict[str, Any] = {} if groups is None or groups.stated else {"groups": []}
+        if groups is not None:
+            model.max_rows_per_group = groups.max_rows
+        empty, possible = open_rows(np.empty((0, len(setting.names))), n_jobs=1, **ids), True
         try:
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
             vault = Vault(empty, frame=setting.frame, relation=request.relation, account=account, entropy=Entropy(0))
             silent = Progress("rehearsal", enabled=False)
-            copy(self)._ask_all(vault.ask, vault, request, plan, setting, silent)
+            model._ask_all(vault.ask, vault, request, model._first_plan(request, setting), setting, silent)
         except ParameterError:  # of a scale, which is no parameter of this estimator
             possible = False
         if not possible:
@@ -338,13 +351,12 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         for name in ("dataset", "purpose"):
             validate.text(self._where(name), getattr(self, name))
         groups = self._read_groups()
-        are_units = groups is None or groups.is_weighted or groups.max_rows == 1  # what counts add up to
         return Request(
             n_clusters=n_clusters,
             guarantee=guarantee,
             cost=guarantee.noise_budget(),
             relation=Neighbours(Relation.parse(self._where("neighbours"), self.neighbours), groups),
-            n_rows=n_rows if are_units else None,
+            n_rows=n_rows if self._counts_units() else None,
             n_units=n_rows,
             entropy=Entropy(self.random_state, where=self._where("random_state")),
         )
@@ -427,18 +439,23 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _group_options(self) -> dict[str, Any]:
         """Return how a table is opened that says whose rows they are."""
-        entropy = Entropy(self.random_state, where=self._where("random_state"))
         groups = self.groups if self._ids is None else self._ids
+        if groups is None:
+            return {}
+        entropy = Entropy(self.random_state, where=self._where("random_state"))
         return group_options(groups, groups_bounded=self.groups_bounded, entropy=entropy)
 
     def _check_ids(self, rows: Rows) -> None:
-        """Refuse open rows that say otherwise than the estimator whose rows they are."""
-        name, found = self.groups if self._ids is None else "ids", getattr(rows, "groups", None)
-        if name != found or self._ids is not None:
-            given = "none" if found is None else f"{found!r}"
+        """Refuse open rows that say otherwise than the estimator whose rows they are, before anything is set aside for them."""
+        if self._ids is not None:
             raise DataError(
-                f"{self._where('groups')}: expected the groups that open_rows was given, got {name!r} where the rows have "
-                f"{given}. Pass the same name to both."
+                f"{self._where('groups')}: expected None for rows already open, got ids. Pass them to open_rows(groups=...)."
+            )
+        found, is_read = getattr(rows, "groups", None), getattr(rows, "n_hidden", 0) > 0
+        if self.groups != found or (found is not None and is_read == self.groups_bounded):
+            raise DataError(
+                f"{self._where('groups')}: expected groups and groups_bounded as open_rows was given them, got other ones. "
+                "Pass the same to both."
             )
 
     def _note_features(self, X: object, rows: Rows) -> None:

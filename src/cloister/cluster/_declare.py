@@ -143,7 +143,10 @@ _ATTRIBUTES = (
         ("cluster_centers_",),
         "cluster_centers_ : array of shape (n_clusters, n_features)\n    In the units of the input, inside the domain.",
     ),
-    _Part(("cluster_counts_",), "cluster_counts_ : array of shape (n_clusters,)\n    Noisy numbers of rows."),
+    _Part(
+        ("cluster_counts_",),
+        "cluster_counts_ : array of shape (n_clusters,)\n    Noisy numbers of rows; of persons with ``weighting='person'``.",
+    ),
     _Part(("plan_",), "plan_ : Plan\n    What was asked, step by step, and how the budget was divided.", first=False),
     _Part(("release_",), "release_ : Release\n    What may be published.", first=False),
     _Part(("privacy_receipt_",), "privacy_receipt_ : Receipt\n    Guarantee and events.", first=False),

@@ -121,7 +121,7 @@ class _GridEstimator(ScaledEstimator):
     def _run(self, ask: Ask, plan: GridPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> GridAnswer:
         assert frame.half_widths is not None
         answer = ask(GridCounts(half_widths=frame.half_widths, cells=plan.cells), plan.grid["counts"])
-        total = _total_rows(plan, answer, n_rows, public=self.n_rows is not None)
+        total = _total_rows(plan, answer, n_rows, public=self.n_rows is not None and self._counts_units())
         return GridAnswer(answer.value, answer.sigma, total, int(generator.integers(2**32)))
 
     def _synopsis(self, fit: PrivateFit) -> Synopsis:

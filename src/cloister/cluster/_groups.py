@@ -13,16 +13,19 @@ from typing import Any
 import numpy as np
 
 from cloister import validate
-from cloister.cluster._plan import Planner, Request
+from cloister.cluster._plan import Decision, Planner, Request
 from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
 from cloister.privacy import Entropy, Step
 from cloister.questions import Ask, GroupSizes, NearestSums, deviation
 
 __all__ = [
     "SIZES",
+    "SIZES_SHARE",
     "PersonParameters",
+    "at_most",
     "center_variances",
     "choose_max_rows",
+    "decided_rows",
     "find_max_rows",
     "group_options",
     "limit",
@@ -71,6 +74,11 @@ class PersonParameters:
             validate.refuse(where("groups_bounded"), rule, True, remedy="Pass the largest number of rows that anybody has.")
         return Groups(name=name, max_rows=max_rows, weighting=weighting, stated=stated)
 
+    def _counts_units(self) -> bool:
+        """Whether counts are numbers of what is protected: of rows, or of persons."""
+        groups = self._read_groups()
+        return groups is None or groups.is_weighted or groups.max_rows == 1
+
     def _group_name(self) -> str:
         if not isinstance(self.groups, str) or not self.groups:
             remedy = "Pass the ids themselves to fit(X, groups=ids)."
@@ -79,7 +87,7 @@ class PersonParameters:
         if self._ids is not None:
             remedy = "Name a column, or pass fit(X, groups=ids)."
             validate.refuse(self._where("groups"), "ids once", "a column and an array", remedy=remedy)
-        return self.groups
+        return validate.text(self._where("groups"), self.groups)
 
     def _max_rows(self) -> int | None:
         value, remedy = self.max_rows_per_group, 'Pass "auto" or how many rows of a person are used.'
@@ -124,6 +132,12 @@ def provisional(request: Request) -> Request:
     return limit(request, PLANNED_ROWS)
 
 
+def at_most(request: Request) -> Request:
+    """Return the request with the largest number of rows per person, where that is to be found."""
+    groups = request.relation.groups
+    return request if groups is None or groups.max_rows is not None else limit(request, STARTS[-1])
+
+
 def limit(request: Request, max_rows: int) -> Request:
     """Return the request with so many rows per person."""
     groups = request.relation.groups
@@ -144,6 +158,13 @@ def find_max_rows(ask: Ask, step: Step, request: Request, n_features: int) -> in
     groups = request.relation.groups
     assert groups is not None
     return choose_max_rows(persons, noise=noise_of_center(request, n_features), weighted=groups.is_weighted)
+
+
+def decided_rows(groups: Groups | None) -> dict[str, Decision]:
+    """Return what the step that asks how many rows persons have decided: how many are used."""
+    if groups is None or groups.max_rows is None:
+        return {}
+    return {SIZES: Decision(figures={"max_rows": float(groups.max_rows)})}
 
 
 def noise_of_center(request: Request, n_features: int) -> float:

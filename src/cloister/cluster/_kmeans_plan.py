@@ -245,10 +245,13 @@ def choose_n_points(n_rows: float, max_clusters: int, planner: Planner) -> int:
 def _row_share(recipe: Recipe, n_rows: float, n_features: int, n_clusters: int, planner: Planner) -> float:
     """Return the part of the rows to look for clusters in: 1 unless far fewer than all would tell as much.
 
-    In the sample a cluster of average size has enough rows for its place, and stands out of the noise of the least vote.
+    In the sample a cluster of average size has enough rows for its place, and stands out of the noise of the least vote. Where
+    the rows of a person are many, the noise of all questions is as many times larger, and so are the rows it takes.
     """
     noise = _count_noise(planner.budget.share(recipe.vote_low), planner.relation)
-    wanted = max(recipe.sample_least, n_clusters * max(recipe.sample_rows, recipe.sample_snr * noise))
+    groups = planner.relation.groups
+    each = 1.0 if groups is None else groups.factor / groups.steps
+    wanted = max(each * recipe.sample_least, n_clusters * max(each * recipe.sample_rows, recipe.sample_snr * noise))
     if wanted > LARGEST_SAMPLE * n_rows or wanted * n_features > MOST_SAMPLED:
         return 1.0
     return max(wanted / n_rows, SMALLEST_SHARE)

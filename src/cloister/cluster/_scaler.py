@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
 from cloister.cluster._declare import estimator
+from cloister.cluster._groups import SIZES_SHARE
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
@@ -45,7 +46,8 @@ class _Ranges(ScaledEstimator):
         return None
 
     def _bounds_share(self) -> float:
-        return RANGES_SHARE
+        finds = self._max_rows() is None and (self.groups is not None or self._ids is not None)
+        return RANGES_SHARE - (SIZES_SHARE if finds else 0.0)
 
     @property
     def _owner(self) -> str:

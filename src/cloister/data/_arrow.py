@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows, Rows, Watch
+from cloister.data._bound import Bounding
+from cloister.data._bounded import bound_pieces
 from cloister.data._columns import Chosen, IdColumn, choose_columns, hidden_of
 from cloister.data._draw import sample_pieces
 from cloister.data._files import DOUBLE, FileSet
@@ -76,6 +78,10 @@ class FileRows(LocalRows):
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Read the files once and keep the rows whose coins show heads in memory, unless they are too many for that."""
         return sample_pieces(list(self._files.pieces()), coins, like=self, watch=watch)
+
+    def bounded(self, bounding: Bounding, *, watch: Watch | None = None) -> LocalRows:
+        """Read the files once, their pieces side by side, and keep at most so many rows of each person."""
+        return bound_pieces(list(self._files.pieces()), bounding, like=self, watch=watch)
 
     def held(self) -> LocalRows:
         """Return the files as one fit sees them: read once, if they are small."""

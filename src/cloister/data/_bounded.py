@@ -10,14 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cloister.data._ahead import Progress, side_by_side
 from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, Rows, Source, Watch, block_rows, empty_block, map_in_order
-from cloister.data._bound import N_BUCKETS, Bounding, buckets_of
+from cloister.data._bound import N_BUCKETS, Bounding, buckets_of, make_canonical
 from cloister.data._cut import Portion, choose_piles
+from cloister.data._draw import Drawable, sample_pieces
 from cloister.data._numpy import ArrayRows
 from cloister.data._spill import Pile, Segment, Shuffle, SpillFile, Split, split_block
 from cloister.privacy import Coins, CoinStream
 
-__all__ = ["SpilledRows", "bound_blocks", "new_shuffle", "split_by_bucket", "store"]
+__all__ = ["SpilledRows", "bound_blocks", "bound_pieces", "new_shuffle", "split_by_bucket", "store"]
 
 WAITING_NUMBERS = KEPT_NUMBERS // 2  # in memory, before they go to a file
 STORED_NUMBERS = KEPT_NUMBERS // 2  # in memory, of the rows that are kept
@@ -34,14 +36,31 @@ def bound_blocks(blocks: Iterator[Block], bounding: Bounding, *, like: LocalRows
     return store(shuffle.piles(), bounding, like=like, n_jobs=like.n_jobs, watch=watch)
 
 
+def bound_pieces(pieces: Sequence[Drawable], bounding: Bounding, *, like: LocalRows, watch: Watch | None) -> LocalRows:
+    """Return at most so many rows of each person in pieces of files, which are read side by side."""
+    shuffle, progress = new_shuffle(like.width), Progress(sum(piece.n_blocks for piece in pieces))
+
+    def deal(number: int, piece: Drawable) -> None:
+        for block in piece.blocks():
+            shuffle.add(split_by_bucket(block))
+            progress.step()
+            if progress.stopped:
+                break
+
+    side_by_side(deal, pieces, progress, n_jobs=like.n_jobs, look=lambda: watch and watch(READING * progress.part))
+    return store(shuffle.piles(), bounding, like=like, n_jobs=like.n_jobs, watch=watch)
+
+
 def new_shuffle(width: int) -> Shuffle:
     """Return what takes the rows of a table."""
     return Shuffle(width, N_BUCKETS, waiting=WAITING_NUMBERS)
 
 
 def split_by_bucket(block: Block) -> Split:
-    """Return the rows of a block by bucket."""
-    return split_block(block, buckets_of(block), N_BUCKETS)
+    """Return the rows of a block by bucket, in canonical form."""
+    split = split_block(block, buckets_of(block), N_BUCKETS)
+    make_canonical(split.rows)
+    return split
 
 
 def store(piles: Sequence[Pile], bounding: Bounding, *, like: Source, n_jobs: int, watch: Watch | None = None) -> LocalRows:
@@ -69,7 +88,8 @@ class _Kept:
         self._blocks.append(portion.chosen.rows)
         if self._file is not None or sum(self._lengths) * self._width > STORED_NUMBERS:
             self._file = self._file or SpillFile(self._width)
-            self._file.append(self._blocks)
+            for block in self._blocks:
+                self._file.append(block)
             self._blocks = []
 
     def rows(self, like: Source, n_jobs: int) -> LocalRows:
@@ -135,6 +155,4 @@ class SpilledRows(LocalRows):
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Read the file once and keep the rows whose coins show heads in memory, unless they are too many for that."""
-        from cloister.data._draw import sample_pieces
-
         return sample_pieces(self._buckets, coins, like=self, watch=watch)

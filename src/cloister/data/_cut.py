@@ -3,7 +3,8 @@
 
 A pile is cut by its lanes, which keeps the rows of a person together and persons in order. The rows of one person are cut by
 content, which keeps copies together; of each part the rows with the smallest numbers are kept, then of all of them. If a person
-has one row very many times over, its copies are counted. So nothing depends on how a pile was cut.
+has one row very many times over, its copies are counted. So nothing depends on how a pile was cut. Its rows are in canonical
+form.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cloister.data._backend import KEPT_NUMBERS, Block, map_in_order
-from cloister.data._bound import Bounding, Chosen, Words, choose, contents_of, number_copies
+from cloister.data._bound import Bounding, Chosen, Words, choose_canonical, contents_of, number_copies
 from cloister.data._spill import Pile, Shuffle, split_block
 
 __all__ = ["Portion", "choose_piles"]
@@ -64,14 +65,14 @@ def _cut(pile: Pile) -> Iterator[Pile]:
 
 
 def _choose(pile: Pile, *, bounding: Bounding) -> Portion:
-    chosen = choose(pile.load(), bounding) if pile.n_numbers <= AT_ONCE else _choose_of_one(pile, bounding)
+    chosen = choose_canonical(pile.load(), bounding) if pile.n_numbers <= AT_ONCE else _choose_of_one(pile, bounding)
     return Portion(len(pile), chosen)
 
 
 def _choose_of_one(pile: Pile, bounding: Bounding) -> Chosen:
     """Return what is kept of the rows of one person."""
     if pile.n_numbers <= AT_ONCE:
-        return choose(pile.load(), bounding)
+        return choose_canonical(pile.load(), bounding)
     measure = partial(contents_of, bounding=bounding)
     low, high = _span(pile, measure)
     if low == high:
@@ -88,8 +89,8 @@ def _choose_of_copies(pile: Pile, content: int, bounding: Bounding) -> Chosen:
     """Return what is kept of very many rows of one person that are all equal: there is nothing to know but their number."""
     row = next(pile.blocks())[:1]
     if not all(np.array_equal(block, np.broadcast_to(row, block.shape), equal_nan=True) for block in pile.blocks()):
-        return choose(pile.load(), bounding)  # different rows with the same content, once in 2**64 pairs
-    kept = choose(row, bounding)
+        return choose_canonical(pile.load(), bounding)  # different rows with the same content, once in 2**64 pairs
+    kept = choose_canonical(row, bounding)
     for start in range(1, len(pile), AT_ONCE):
         before = np.arange(start, min(start + AT_ONCE, len(pile)))
         numbers = number_copies(np.full(len(before), content, dtype=np.uint64), before, bounding)

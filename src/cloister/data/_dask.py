@@ -20,6 +20,8 @@ import numpy as np
 
 from cloister import validate
 from cloister.data._backend import Integers, Kernel, Rows, Source, Watch, empty_block, merge_of, rows_of_parts
+from cloister.data._bound import Bounding
+from cloister.data._bounded import new_shuffle, store
 from cloister.data._cache import BlockCache
 from cloister.data._columns import (
     N_LANES,
@@ -33,6 +35,7 @@ from cloister.data._columns import (
     refuse_id_values,
     refuse_mapping,
 )
+from cloister.data._deal import choose_range, count_ranges, deal_part, shuffle_part
 from cloister.data._files import DOUBLE, FileSet
 from cloister.data._pandas import describe_column
 from cloister.data._share import (
@@ -157,6 +160,49 @@ class DaskRows(Source):
         parts = client.persist([join(group) for group in groups], retries=RETRIES)
         return _DaskSample(self, parts, client)
 
+    def bounded(self, bounding: Bounding, *, watch: Watch | None = None) -> Rows:
+        """Choose where the rows are, after each has moved once; without a cluster they come to this process.
+
+        What is kept stays where it was chosen. Until then, workers hold all rows: in memory and, beyond what Dask is set to
+        allow, on disk.
+        """
+        client = self._client()
+        try:
+            found = self._bound(bounding) if client is None else self._bound_remotely(bounding, client)
+        except DataError:
+            raise
+        except Exception as error:  # it may quote what was being computed
+            found = Failure(self._explain(type(error).__name__))
+        if isinstance(found, Failure):
+            raise DataError(found.message)
+        return found
+
+    def _bound(self, bounding: Bounding) -> Rows | Failure:
+        """Have partitions bring their rows to one place, in one computation, so that what they share is computed once."""
+        import dask
+
+        shuffle = new_shuffle(self.width)
+        bring = dask.delayed(partial(shuffle_part, shuffle=shuffle, declared=self._declared), pure=False)
+        # In threads of this process, whatever is set: rows could not be brought from another one.
+        threads = "threads" if dask.config.get("scheduler", None) in (None, "threads", "threading") else "sync"
+        found = dask.compute(*(bring(self._where, part) for part in self._parts), scheduler=threads)
+        return failure_of(found) or store(shuffle.piles(), bounding, like=self, n_jobs=self._n_jobs)
+
+    def _bound_remotely(self, bounding: Bounding, client: Any) -> Rows | Failure:
+        """Deal every part out by ranges of buckets, and choose from each range in one task."""
+        import dask
+
+        n_cores = sum(client.nthreads().values())
+        n_ranges = count_ranges(n_cores=n_cores, n_parts=len(self._parts), size=self._size)
+        secret = dask.delayed(bounding, traverse=False)
+        deal = dask.delayed(partial(deal_part, declared=self._declared), pure=False, nout=n_ranges)
+        choose, failed = (dask.delayed(one, pure=False) for one in (choose_range, failure_of))
+        dealt = [deal(self._where, part, n_ranges, self.width) for part in self._parts]
+        ranges = [choose(self._where, [hand[number] for hand in dealt], secret, self.width) for number in range(n_ranges)]
+        kept = client.persist(ranges, retries=RETRIES)
+        failure = self._compute(failed([failed([one]) for one in kept]), client)
+        return failure if isinstance(failure, Failure) else _DaskSample(self, kept, client)
+
     def _client(self) -> Any:
         """Return the cluster to use: the one that was named, else the current one, else None: threads of this process."""
         import dask
@@ -223,7 +269,7 @@ class DaskRows(Source):
 
 
 class _DaskSample(DaskRows):
-    """A sample that workers keep in few parts. It keeps its source, whose end may close the connection."""
+    """A sample, or rows that were bounded: workers keep it in few parts. It keeps its source alive."""
 
     def __init__(self, source: DaskRows, parts: Sequence[Any], client: Any) -> None:
         names, nullable = source.feature_names, source.nullable

@@ -5,19 +5,17 @@ A piece of the files is a partition, the same one for every engine, so that the 
 is read in order, and what is kept of it depends on its own coins and rows alone. Pieces are read side by side.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Protocol
 
 import numpy as np
 
+from cloister.data._ahead import Progress, side_by_side
 from cloister.data._backend import Block, LocalRows, Watch, block_rows, empty_block, rows_of_parts
 from cloister.privacy import Coins, CoinStream
 
 __all__ = ["Drawable", "gather", "sample_pieces"]
-
-LOOK_SECONDS = 0.25
 
 
 class Drawable(Protocol):
@@ -42,53 +40,30 @@ def _draw_pieces(
 ) -> list[list[Block]] | None:
     """Return the rows whose coins show heads, piece by piece; None where they hold more than `limit` numbers."""
     work = _Drawing(coins, limit=limit, n_blocks=sum(piece.n_blocks for piece in pieces))
-    with ThreadPoolExecutor(n_jobs, thread_name_prefix="cloister-reader") as pool:
-        futures = [pool.submit(work.draw, number, piece) for number, piece in enumerate(pieces)]
-        try:
-            _await(futures, lambda: watch and watch(work.part))
-        finally:
-            work.stopped = True
-            pool.shutdown(cancel_futures=True)
-    return None if work.free < 0 else [future.result() for future in futures]
+    kept = side_by_side(work.draw, pieces, work.progress, n_jobs=n_jobs, look=lambda: watch and watch(work.progress.part))
+    return None if work.free < 0 else kept
 
 
 class _Drawing:
     """What the threads of one pass share: how many numbers may still be kept, and how far they are."""
 
     def __init__(self, coins: Coins, *, limit: int, n_blocks: int) -> None:
-        self._coins = coins
-        self._n_blocks = max(n_blocks, 1)
-        self._lock = Lock()
-        self._n_read = 0
+        self.progress = Progress(n_blocks)
         self.free = limit
-        self.stopped = False
-
-    @property
-    def part(self) -> float:
-        """The part of the pass that is done."""
-        return min(self._n_read / self._n_blocks, 1.0)
+        self._coins = coins
+        self._lock = Lock()
 
     def draw(self, number: int, piece: Drawable) -> list[Block]:
         """Return the rows of one piece whose coins show heads, in its blocks; fewer where the pass has come to nothing."""
         kept = []
         for block in piece.blocks(self._coins.partition(number)):
+            self.progress.step()
             with self._lock:
-                self._n_read += 1
                 self.free -= block.size
-            if self.stopped or self.free < 0:
+            if self.progress.stopped or self.free < 0:
                 break
             kept.append(block)
         return kept
-
-
-def _await(futures: Sequence[Future[list[Block]]], look: Callable[[], object]) -> None:
-    """Wait for all, or for the first that fails; `look` is called from this thread now and then, and at the end."""
-    waiting = set(futures)
-    while waiting:
-        finished, waiting = wait(waiting, timeout=LOOK_SECONDS, return_when=FIRST_EXCEPTION)
-        for future in finished:
-            future.result()
-        look()
 
 
 class ThinnedFiles(LocalRows):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister.data._backend import Block, Integers, LocalRows, Rows, Watch, rows_of_parts
+from cloister.data._bound import Bounding
 from cloister.data._files import FileSet
 from cloister.privacy import Coins
 
@@ -84,3 +85,9 @@ class HeldFiles(LocalRows):
         streams = [coins.partition(number) for number in range(len(self._held))]
         parts = [[block[toss.take(len(block))] for block in part] for toss, part in zip(streams, self._held, strict=True)]
         return rows_of_parts(parts, like=self, n_jobs=self._n_jobs)
+
+    def bounded(self, bounding: Bounding, *, watch: Watch | None = None) -> LocalRows:
+        """Return at most so many rows of each person; all others are not held for that, because nobody asks about them."""
+        if self._held is None:
+            return self._source.bounded(bounding, watch=watch)
+        return super().bounded(bounding, watch=watch)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cloister.data._backend import Block
-from cloister.domain import WEIGHT_STEPS, Groups
+from cloister.domain import Groups
 
 __all__ = ["LARGEST_AUTO", "N_PERSON_COLUMNS", "Cells", "Persons", "cells_of"]
 
@@ -56,7 +56,7 @@ def cells_of(block: Block, persons: Persons | None) -> Cells:
     if not persons.groups.is_weighted:
         return Cells(features, None)
     if not len(block):
-        return Cells(features, [(WEIGHT_STEPS, slice(0, 0))])
+        return Cells(features, [(1, slice(0, 0))])
     sizes = np.minimum(block[:, -1], max_rows).astype(np.int64)
     order = np.argsort(sizes, kind="stable")
     found, starts = np.unique(sizes[order], return_index=True)

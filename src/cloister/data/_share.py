@@ -42,6 +42,7 @@ __all__ = [
     "Sampled",
     "Share",
     "draw_part",
+    "explain_part",
     "failure_of",
     "fold_blocks",
     "hold",
@@ -116,7 +117,7 @@ def hold(where: str, part: Any, *, declared: Declared = None) -> Block | Failure
             return matrix_of_frame(part, declared)
         return as_matrix(where, part if isinstance(part, np.ma.MaskedArray) else as_numbers(np.asanyarray(part)))
     except Exception as error:
-        return _failure(where, error)
+        return explain_part(where, error)
 
 
 def identify(where: str, part: Any, values: Any, *, ids: Identifier) -> Block | Failure:
@@ -127,7 +128,7 @@ def identify(where: str, part: Any, values: Any, *, ids: Identifier) -> Block | 
             return matrix
         return np.concatenate([matrix, hash_array(np.asanyarray(values), ids)], axis=1, dtype=np.float64)
     except Exception as error:
-        return _failure(where, error)
+        return explain_part(where, error)
 
 
 def draw_part(where: str, part: Any, coins: Coins, number: int, *, declared: Declared = None) -> Sampled | Failure:
@@ -140,7 +141,7 @@ def draw_part(where: str, part: Any, coins: Coins, number: int, *, declared: Dec
         rows = _heads(where, part, coins.partition(number), declared)
         return rows if isinstance(rows, Failure) else Sampled(rows, {number: len(rows)})
     except Exception as error:
-        return _failure(where, error)
+        return explain_part(where, error)
 
 
 def _heads(where: str, part: Any, tosses: CoinStream, declared: Declared) -> Block | Failure:
@@ -180,7 +181,7 @@ def share_of(where: str, part: Any, packed: bytes, *, declared: Declared = None)
             return Share(None, failure=matrix)
         return Share(fold_blocks(_slices(matrix), kernel, matrix.shape[1]), matrix.nbytes)
     except Exception as error:
-        return Share(None, failure=_failure(where, error))
+        return Share(None, failure=explain_part(where, error))
 
 
 @cache
@@ -208,7 +209,8 @@ def _slices(matrix: Block) -> Iterator[Block]:
     return slices(matrix, block_rows(matrix.shape[1]))
 
 
-def _failure(where: str, error: Exception) -> Failure:
+def explain_part(where: str, error: Exception) -> Failure:
+    """Say why a part could not be read."""
     if isinstance(error, DataError):
         return Failure(str(error))
     return Failure(f"{where}: a part of the rows cannot be read ({type(error).__name__}). Check that all parts are alike.")

@@ -30,6 +30,7 @@ from cloister.data._backend import (
     reads_values,
     slices,
 )
+from cloister.data._bound import Bounding
 from cloister.data._cache import BlockCache
 from cloister.data._columns import (
     Chosen,
@@ -42,6 +43,7 @@ from cloister.data._columns import (
     hidden_of,
     refuse_id_values,
 )
+from cloister.data._deal import choose_buckets, count_ranges, deal_block
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import Sampled, fold_blocks, join_sampled, unpack
 from cloister.data._spark_driver import Job, explained, start_session
@@ -134,9 +136,26 @@ class SparkRows(Source):
         finally:
             _forget(drawn)
 
-    def _made(self, parts: Any, watch: Watch | None) -> Any:
+    def bounded(self, bounding: Bounding, *, watch: Watch | None = None) -> "SparkRows":
+        """Choose after one shuffle. Executors keep what is kept, in few partitions."""
+        return _SparkSample(self, explained(self._where, lambda: self._bound(bounding, watch)))
+
+    def _bound(self, bounding: Bounding, watch: Watch | None) -> Any:
+        """Return the rows that are kept, by ranges of buckets.
+
+        What does not fit into memory goes to the executors' disks, where the shuffle has left rows anyway: to choose again
+        would take as long as several questions.
+        """
+        blocks = self._partitions.blocks(self._n_features) if self._blocks is None else self._blocks
+        n_ranges = count_ranges(
+            n_cores=self._partitions.context.defaultParallelism, n_parts=blocks.getNumPartitions(), size=self._partitions.size
+        )
+        dealt = blocks.mapPartitions(partial(_deal, n_ranges)).partitionBy(n_ranges, _same)
+        return self._made(dealt.mapPartitions(partial(_choose, bounding, self._n_features)), watch, on_disk=True)
+
+    def _made(self, parts: Any, watch: Watch | None, *, on_disk: bool = False) -> Any:
         """Have parts of a sample computed and kept."""
-        kept = parts.persist(_memory_only())
+        kept = parts.persist(_memory_and_disk() if on_disk else _memory_only())
         Job(self._where, self._partitions.context, watch).run(kept.count)
         return kept
 
@@ -160,7 +179,10 @@ class SparkRows(Source):
 
 
 class _SparkSample(SparkRows):
-    """A sample that executors keep. A partition that is lost is drawn again, with the same coins. It keeps its source."""
+    """A sample, or rows that were bounded, that executors keep. It keeps its source.
+
+    A partition that is lost is made again, with the same coins or the same key.
+    """
 
     def __init__(self, source: SparkRows, parts: Any) -> None:
         names, nullable = source.feature_names or (), source.nullable
@@ -191,6 +213,7 @@ class _FramePartitions:
         self._frame = frame
         self._declared = declared
         self.context = frame.sparkSession.sparkContext
+        self.size: int | None = None
         self.count = frame.count
 
     @property
@@ -224,6 +247,7 @@ class _FilePartitions:
 
     def __init__(self, context: Any, pieces: list[Piece]) -> None:
         self.context = context
+        self.size = None if any(piece.is_text for piece in pieces) else sum(piece.size for piece in pieces)  # bytes, if known
         self.count: Callable[[], int] | None = None
         self.kept = not any(piece.is_text or piece.place.address for piece in pieces)  # reading others takes no longer
         self._pieces = context.parallelize(list(enumerate(pieces)), max(1, len(pieces)))
@@ -358,6 +382,19 @@ def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordB
         yield pa.record_batch({"part": pa.array([pickle.dumps(Sampled(rows, {number: len(rows)}))], pa.binary())})
 
 
+def _deal(n_ranges: int, blocks: Iterable[Block | Sampled]) -> Iterator[tuple[int, Block]]:
+    for block in _matrices(blocks):
+        yield from ((number, rows) for number, rows in enumerate(deal_block(block, n_ranges)) if len(rows))
+
+
+def _same(number: int) -> int:
+    return number
+
+
+def _choose(bounding: Bounding, n_features: int, dealt: Iterable[tuple[int, Block]]) -> Iterator[Sampled]:
+    return choose_buckets((rows for _, rows in dealt), bounding, n_features)
+
+
 def _draw_again(coins: Coins, part: Sampled) -> Sampled:
     return part.draw(coins)
 
@@ -405,6 +442,12 @@ def _memory_only() -> Any:
     from pyspark import StorageLevel
 
     return StorageLevel.MEMORY_ONLY
+
+
+def _memory_and_disk() -> Any:
+    from pyspark import StorageLevel
+
+    return StorageLevel.MEMORY_AND_DISK
 
 
 def _forget(blocks: Any) -> None:

@@ -24,6 +24,7 @@ __all__ = ["Pile", "Shuffle", "SpillFile", "Split", "split_block"]
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
 DOUBLE = 8
+SMALLER = 8  # how many times as few rows wait once there is a file: they are written while others are read
 
 
 class SpillFile:
@@ -36,22 +37,21 @@ class SpillFile:
         self._file = _made()
         weakref.finalize(self, self._file.close)
 
-    def append(self, blocks: Sequence[Block]) -> "Segment":
-        """Write rows, and return where they are."""
+    def append(self, block: Block) -> "Segment":
+        """Write rows, which are doubles one after the other, and return where they are."""
         with self._lock:
-            first, self._n_rows = self._n_rows, self._n_rows + sum(map(len, blocks))
-            failure = self._written(blocks, first)
+            first, self._n_rows = self._n_rows, self._n_rows + len(block)
+            failure = self._written(block, first)
         if failure is not None:
             raise failure
-        return Segment(self, first, self._n_rows - first)
+        return Segment(self, first, len(block))
 
-    def _written(self, blocks: Sequence[Block], first: int) -> DataError | None:
+    def _written(self, block: Block, first: int) -> DataError | None:
+        rest = _bytes_of(block)
         try:
             self._file.seek(first * self._width * DOUBLE)
-            for block in blocks:
-                rest = _bytes_of(np.ascontiguousarray(block, dtype=np.float64))
-                while rest:
-                    rest = rest[self._file.write(rest) :]
+            while rest:
+                rest = rest[self._file.write(rest) :]
             return None
         except OSError as error:
             return _failure(error)
@@ -169,14 +169,22 @@ class Shuffle:
         with self._lock:
             self._waiting.append(split)
             self._n_waiting += split.rows.size
-            if self._n_waiting > self._limit:
+            if self._n_waiting > (self._limit if self._file is None else self._limit // SMALLER):
                 self._spill()
 
     def _spill(self) -> None:
+        """Write what waits, part by part, some of it at a time: in long stretches, which any disk writes and reads fast."""
         self._file = self._file or SpillFile(self._width)
-        for number, segments in enumerate(self._segments):
-            segments.append(self._file.append([split.part(number) for split in self._waiting]))
-        self._waiting, self._n_waiting = [], 0
+        waiting, self._waiting, self._n_waiting = self._waiting, [], 0
+        while waiting:
+            some, n_numbers = [waiting.pop()], 0
+            while waiting and (n_numbers := n_numbers + some[-1].rows.size) < self._limit // SMALLER:
+                some.append(waiting.pop())
+            parts = [split.part(number) for number in range(len(self._segments)) for split in some]
+            whole = self._file.append(np.concatenate(parts))
+            starts = whole.first + np.cumsum([0, *map(len, parts)])[:: len(some)]
+            for segments, start, stop in zip(self._segments, starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+                segments.append(Segment(self._file, start, stop - start))
 
     def piles(self) -> list[Pile]:
         """Return the parts; what was written to a file has all of them there, and the memory is free."""

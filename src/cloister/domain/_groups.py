@@ -14,7 +14,8 @@ from cloister.domain._base import Relation
 __all__ = ["LARGEST_GROUP", "WEIGHTINGS", "WEIGHT_STEPS", "Groups", "Identifier", "Neighbours", "as_neighbours"]
 
 LARGEST_GROUP = 1000  # rows of a person that may be used
-WEIGHT_STEPS = 5040  # parts that the weight of a person is divided into: a whole number of them for 1 to 10 rows, and 12
+WEIGHT_STEPS = 840  # parts that the weight of a person is divided into: a whole number of them for 1 to 8 rows, 10, 12, 14, 15
+ROWS_PER_STEPS = 100  # rows of a person from which on there are more parts: as many times as many
 ROW, PERSON = "row", "person"
 WEIGHTINGS = (ROW, PERSON)
 
@@ -57,8 +58,8 @@ class Groups:
       `max_rows` times D(add). Where the rows of one person take the place of another's, pair them; a row without a partner
       comes or goes. So each of at most `max_rows` pairs moves the answer by at most the larger of D(add) and D(replace). Both
       bounds are attained where all rows of a person are equal.
-    - Every person counts 1: the rows of a person weigh w = floor(W / k) for the k of them that are used, where W is
-      `WEIGHT_STEPS`. Together they weigh at most W, so that what a person adds is W times a point of the convex hull of 0 and
+    - Every person counts 1: the rows of a person weigh w = floor(W / k) for the k of them that are used, where W are
+      :attr:`steps`. Together they weigh at most W, so that what a person adds is W times a point of the convex hull of 0 and
       the vectors f(x). A norm is largest at a corner, and so is the norm of the difference of two such points: W times
       D(add), and W times the larger of D(add) and D(replace). Attained by persons with one row.
 
@@ -103,6 +104,11 @@ class Groups:
         return f"{how} {chosen}"
 
     @property
+    def counted(self) -> str:
+        """What counts are numbers of: the rows that are used, or persons."""
+        return "persons" if self.is_weighted else "rows"
+
+    @property
     def is_weighted(self) -> bool:
         """Whether rows have weights."""
         return self.weighting == PERSON
@@ -110,17 +116,18 @@ class Groups:
     @property
     def steps(self) -> int:
         """Integer steps that make one of the question's own: an answer is divided by it."""
-        return WEIGHT_STEPS if self.is_weighted else 1
+        assert self.max_rows is not None
+        return WEIGHT_STEPS * -(-self.max_rows // ROWS_PER_STEPS) if self.is_weighted else 1
 
     @property
     def factor(self) -> int:
         """How many times as far, in integer steps, a person moves an answer as a row does."""
         assert self.max_rows is not None
-        return WEIGHT_STEPS if self.is_weighted else self.max_rows
+        return self.steps if self.is_weighted else self.max_rows
 
     def weight(self, n_rows: int) -> int:
         """Return the weight of each row of a person of whom so many are used, in integer steps."""
-        return WEIGHT_STEPS // n_rows if self.is_weighted else 1
+        return self.steps // n_rows if self.is_weighted else 1
 
     def limited(self, max_rows: int) -> "Groups":
         """Return the same persons with so many rows at most."""
@@ -156,7 +163,7 @@ class Neighbours:
     Examples
     --------
     >>> Neighbours(Relation.REPLACE, Groups(max_rows=3)).words
-    'replacing one person, with at most 3 rows each, by another'
+    'replacing any one person, with all of their rows, by another'
     """
 
     relation: Relation
@@ -175,10 +182,10 @@ class Neighbours:
     @property
     def words(self) -> str:
         """What two neighbours differ in, in words."""
-        who = "any one row" if self.groups is None else self.groups.words
+        who = "any one row" if self.groups is None else f"any one {self.groups.noun}, with all of their rows,"
         if self.relation is Relation.ADD_REMOVE:
             return f"adding or removing {who}"
-        return f"replacing {who} by another" if self.groups is None else f"replacing {who}, by another"
+        return f"replacing {who} by another"
 
 
 def as_neighbours(value: Relation | Neighbours) -> Neighbours:

@@ -32,6 +32,7 @@ def plot_map(
     *,
     names: Sequence[str],
     dates: Sequence[bool] = (False, False),
+    counted: str = "rows",
     where: str = "plot_map",
     ax: Any = None,
 ) -> "Axes":
@@ -47,6 +48,8 @@ def plot_map(
         Labels of the axes.
     dates : pair of bool
         Which of the axes are days since 1970-01-01, to be written as dates.
+    counted : str, default="rows"
+        What the counts are numbers of.
     where : str
         Whose name errors carry.
     ax : Axes, optional
@@ -77,7 +80,7 @@ def plot_map(
     axes.scatter(x[full], y[full], s=(2 * radii[full]) ** 2, zorder=2, **style)
     if not full.all():
         hollow: dict[str, Any] = {"marker": "D", "facecolors": "none", "edgecolors": INK, "zorder": 2}
-        axes.scatter(x[~full], y[~full], s=30.0, label="no rows above the noise", **hollow)
+        axes.scatter(x[~full], y[~full], s=30.0, label=f"no {counted} above the noise", **hollow)
     for place, date in zip(("x", "y"), dates, strict=True):
         if date:
             getattr(axes, f"{place}axis_date")()
@@ -86,7 +89,7 @@ def plot_map(
     axes.margins(0.12)
     axes.grid(color=FAINT, alpha=0.2, linewidth=0.6)
     axes.set_axisbelow(True)
-    _add_legend(axes, counts, radii)
+    _add_legend(axes, counts, radii, counted)
     _add_labels(axes, positions, radii)
     return axes
 
@@ -98,7 +101,7 @@ def _radii(counts: FloatArray) -> FloatArray:
     return np.maximum(top * np.sqrt(np.maximum(counts, 0.0) / largest), SMALLEST_RADIUS)
 
 
-def _add_legend(axes: "Axes", counts: FloatArray, radii: FloatArray) -> None:
+def _add_legend(axes: "Axes", counts: FloatArray, radii: FloatArray, counted: str) -> None:
     """Say what the areas mean, by the radius of a round number of rows."""
     from matplotlib.lines import Line2D
 
@@ -109,7 +112,7 @@ def _add_legend(axes: "Axes", counts: FloatArray, radii: FloatArray) -> None:
         level *= next(step for step in (5, 2, 1) if step * level <= largest)
         radius = float(radii.max()) * math.sqrt(level / largest)
         disc = Line2D([], [], marker="o", linestyle="", markersize=2 * radius, color=ACCENT, alpha=0.45)
-        handles, texts = [disc, *handles], [f"{number(level)} rows", *texts]
+        handles, texts = [disc, *handles], [f"{number(level)} {counted}", *texts]
     if handles:
         size = max(2 * float(radii.max()) / FONT, 1.5)
         room: dict[str, Any] = {"handlelength": size, "handleheight": size}

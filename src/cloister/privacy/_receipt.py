@@ -188,6 +188,11 @@ class Receipt:
         """What is protected, in words: ``one row``, or ``one patient_id, with at most 5 rows each``."""
         return "one row" if self.groups is None else self.groups.words
 
+    @property
+    def counted(self) -> str:
+        """What noisy counts are numbers of: ``rows``, or ``persons`` where every person counts 1."""
+        return "rows" if self.groups is None else self.groups.counted
+
     def _protected(self) -> list[str]:
         return [] if self.groups is None else [f"Protects {self.groups.words}. {self.groups.explain()}"]
 

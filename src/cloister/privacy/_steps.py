@@ -19,6 +19,7 @@ FIGURES = {
     "n_kept": "Points kept",
     "radius": "Clipping radius",
     "count_error": "Error of a count",
+    "max_rows": "Rows used per person",
 }
 
 

@@ -21,7 +21,7 @@ SEEDED = "SEEDED: the noise can be drawn again from the seed. Not for publicatio
 
 def guarantee_words(receipt: Receipt) -> list[str]:
     """Return the guarantee in a sentence, and a warning where the noise was drawn from a seed."""
-    return [receipt.promise()[0], *([SEEDED] if receipt.seeded else [])]
+    return [*receipt.promise()[:-1], *([SEEDED] if receipt.seeded else [])]
 
 
 def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
@@ -31,7 +31,12 @@ def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
     labels = range(min(release.n_clusters, HTML_ROWS))
     chosen = release.free_centers is not None  # points of a public target, which have no error
     stable = () if release.stability is None else ("stability",)
-    heads = ("cluster", "points served" if chosen else "rows", *stable, *(described[index][0] for index in picked))
+    heads = (
+        "cluster",
+        "points served" if chosen else release.receipt.counted,
+        *stable,
+        *(described[index][0] for index in picked),
+    )
     seen = release.stands_out
     rows = []
     for label, columns in zip(labels, columns_of(release, labels=labels, picked=picked), strict=True):

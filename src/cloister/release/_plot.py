@@ -24,7 +24,6 @@ WHERE = "Release.plot"
 RELEASE_PLOTS = ("map", "profiles", "curve")
 DRAWN_COLUMNS = 40  # of a heat map, unless columns are named
 LEAST_SHARE = 0.005  # of the spread between centres, that an axis is named for
-ROWS = "rows (noisy)"
 HELD_OUT = "held-out mean squared distance"
 
 
@@ -57,7 +56,8 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
     if picked is None:
         plane = plane_of_centers(release)
         names = [_axis_name(*pair) for pair in zip(plane.shares, plane.loadings, strict=True)]
-        return plot_map(plane.positions, plane.errors, _seen_counts(release), names=names, where=WHERE, ax=ax)
+        counts, counted = _seen_counts(release), release.receipt.counted
+        return plot_map(plane.positions, plane.errors, counts, names=names, counted=counted, where=WHERE, ax=ax)
     if len(picked) > 2:
         validate.refuse(f"{WHERE}.columns", "one or two columns of a map", picked, remedy="Name two, or leave them out.")
     kinds, names = _date_columns(release), [_label(release, index) for index in picked]
@@ -65,9 +65,10 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
     errors, dates = [release.center_errors[:, index] for index in picked], [index in kinds for index in picked]
     if len(picked) == 1:
         places, errors = [*places, release.cluster_counts], [*errors, release.count_errors]
-        names, dates = [*names, ROWS], [*dates, False]
+        names, dates = [*names, f"{release.receipt.counted} (noisy)"], [*dates, False]
     stacked, spreads = np.stack(places, axis=1), np.stack(errors, axis=1)
-    return plot_map(stacked, spreads, _seen_counts(release), names=names, dates=dates, where=WHERE, ax=ax)
+    counts, counted = _seen_counts(release), release.receipt.counted
+    return plot_map(stacked, spreads, counts, names=names, dates=dates, counted=counted, where=WHERE, ax=ax)
 
 
 def _seen_counts(release: "Release") -> FloatArray:

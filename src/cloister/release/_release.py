@@ -33,6 +33,7 @@ __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_
 FORMAT = "cloister.release"
 VERSION = 3
 OLD_VERSIONS = (1, 2)  # had a history in place of steps; knew no declared columns
+PERSON_VERSION = 4  # of releases that protect persons: an earlier Cloister would say that they protect one row, so it refuses
 LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
@@ -57,7 +58,7 @@ class Release(ReleaseViews):
         Standard error of each coordinate against k-means without noise on the same rows, in the units of the input: the noise,
         the secret sample of large tables and the choice among solutions. Where `center_noise` is None: of the noise alone.
     cluster_counts : array of shape (n_clusters,)
-        Noisy numbers of rows; they can be negative.
+        Noisy numbers of rows, or of persons where every person counts 1 (``receipt.counted``); they can be negative.
     count_errors : array of shape (n_clusters,)
         Their standard error; what it covers is the same.
     center_noise, count_noise : array, optional
@@ -294,7 +295,7 @@ class Release(ReleaseViews):
         """Return the release as plain data."""
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": VERSION if self.receipt.groups is None else PERSON_VERSION,
             "created": self.created,
             "method": self.method,
             "parameters": self.parameters,
@@ -328,9 +329,9 @@ class Release(ReleaseViews):
         """Read what ``to_dict`` wrote."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ReleaseError("load_release: expected a Cloister release, got another file. Pass the file that 'fit' wrote.")
-        if data.get("version") not in (*OLD_VERSIONS, VERSION):
+        if data.get("version") not in (*OLD_VERSIONS, VERSION, PERSON_VERSION):
             raise ReleaseError(
-                f"load_release: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
+                f"load_release: expected version {PERSON_VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
             )
         try:
             refuse_odd_values(data)
@@ -356,6 +357,8 @@ class Release(ReleaseViews):
                 created=day_of(data.get("created", "")),
             )
             _refuse_misfit(release)
+            if (release.receipt.groups is not None) != (data["version"] == PERSON_VERSION):
+                raise ValueError("groups")
             return release if data["version"] > OLD_VERSIONS[0] else _migrated(release, list(data.get("history", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
             problem = repr(error)

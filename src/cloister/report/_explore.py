@@ -60,6 +60,7 @@ def explore(cuts: Cuts, summary: dict[str, Any], *, chosen: int, curve: Curve | 
     down = len(profiles.names) <= CLUSTERS_DOWN
     data = {
         "chosen": chosen,
+        "counted": summary["receipt"]["counted"],
         "names": profiles.names,
         "clustersDown": down,
         "withValues": WITH_VALUES,

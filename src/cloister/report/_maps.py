@@ -44,12 +44,12 @@ class ClusterMap:
 
 def cluster_map(summary: dict[str, Any]) -> ClusterMap:
     """Draw the centres of what :func:`summary` returned."""
-    axes, clusters = _column_axes(summary), summary["clusters"]
+    axes, clusters, counted = _column_axes(summary), summary["clusters"], summary["receipt"]["counted"]
     if len(axes) == 1:
-        return ClusterMap("line", _line(axes[0], clusters), axes)
+        return ClusterMap("line", _line(axes[0], clusters, counted), axes)
     if len(axes) == 2:
-        return ClusterMap("columns", _columns(axes[0], axes[1], clusters), axes)
-    return ClusterMap("plane", _plane(summary["plane"], clusters))
+        return ClusterMap("columns", _columns(axes[0], axes[1], clusters, counted), axes)
+    return ClusterMap("plane", _plane(summary["plane"], clusters, counted))
 
 
 def _column_axes(summary: dict[str, Any]) -> list[Axis]:
@@ -72,30 +72,31 @@ def _axis(column: dict[str, Any], index: int, clusters: Sequence[dict[str, Any]]
 # -- pictures --------------------------------------------------------------------------------------------------------------
 
 
-def _line(axis: Axis, clusters: Sequence[dict[str, Any]]) -> str:
-    """Draw the centres along their column, each as high as its noisy number of rows."""
+def _line(axis: Axis, clusters: Sequence[dict[str, Any]], counted: str) -> str:
+    """Draw the centres along their column, each as high as its noisy count; `counted` is what that is a number of."""
     counts = [max(cluster["count"], 0.0) for cluster in clusters]
     highest = max(
         COUNTS_ROOM * max(count + WHISKER * one["count_error"] for count, one in zip(counts, clusters, strict=True)), 1.0
     )
-    plot = Plot(axis, Axis("rows (noisy)", 0.0, highest), LINE_HEIGHT, n_up=5)
+    plot = Plot(axis, Axis(f"{counted} (noisy)", 0.0, highest), LINE_HEIGHT, n_up=5)
     points = [plot.place(cluster["center"][0], count) for cluster, count in zip(clusters, counts, strict=True)]
     stems = "".join(f"M{x:.1f} {y:.1f}V{plot.frame.bottom:.1f}" for x, y in points)
     spreads = [(plot.length_across(one["center_error"][0]), plot.length_up(one["count_error"])) for one in clusters]
-    marks = f'<path class="lolly" d="{stems}"/>{_whiskers(points, spreads)}{_circles(points, clusters, plot.frame, alike=True)}'
+    circles = _circles(points, clusters, plot.frame, counted, alike=True)
+    marks = f'<path class="lolly" d="{stems}"/>{_whiskers(points, spreads)}{circles}'
     return plot.svg(marks, f"Cluster centres along {axis.name}")
 
 
-def _columns(across: Axis, up: Axis, clusters: Sequence[dict[str, Any]]) -> str:
+def _columns(across: Axis, up: Axis, clusters: Sequence[dict[str, Any]], counted: str) -> str:
     """Draw the centres on their two columns."""
     plot = Plot(across, up, MAP_HEIGHT)
     points = [plot.place(*cluster["center"]) for cluster in clusters]
     spreads = [(plot.length_across(one["center_error"][0]), plot.length_up(one["center_error"][1])) for one in clusters]
-    marks = _whiskers(points, spreads) + _circles(points, clusters, plot.frame)
+    marks = _whiskers(points, spreads) + _circles(points, clusters, plot.frame, counted)
     return plot.svg(marks, f"Cluster centres by {across.name} and {up.name}")
 
 
-def _plane(plane: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> str:
+def _plane(plane: dict[str, Any], clusters: Sequence[dict[str, Any]], counted: str) -> str:
     """Draw the centres on their first two principal axes."""
     positions = [(float(x), float(y)) for x, y in plane["positions"]]
     place, height = fit_map(positions, LARGEST + MAP_MARGIN)
@@ -109,7 +110,7 @@ def _plane(plane: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> str:
         f'<path class="rule" d="M8 {y:.1f}H{MAP_WIDTH - 8:g}M{x:.1f} 8V{height - 8:.1f}"/>'
         f'<text class="axis" x="{MAP_WIDTH - 8:g}" y="{y - 5:.1f}" text-anchor="end">axis 1</text>'
         f'<text class="axis" x="{x + 5:.1f}" y="18">axis 2</text>'
-        f"{_whiskers(points, spreads)}{_circles(points, clusters, frame)}</svg>"
+        f"{_whiskers(points, spreads)}{_circles(points, clusters, frame, counted)}</svg>"
     )
 
 
@@ -125,11 +126,13 @@ def _whiskers(points: Sequence[Point], spreads: Sequence[tuple[float, float]]) -
     return f'<path class="whisker" d="{lines}"/>'
 
 
-def _circles(points: Sequence[Point], clusters: Sequence[dict[str, Any]], frame: Frame, *, alike: bool = False) -> str:
+def _circles(
+    points: Sequence[Point], clusters: Sequence[dict[str, Any]], frame: Frame, counted: str, *, alike: bool = False
+) -> str:
     """Draw a circle for each cluster, dashed where no rows stand out of the noise; dots where they are too many."""
     if len(clusters) > LABELLED:
         return "".join(
-            f'<g><title>{_title(one)}</title><circle class="{_kind(one)}" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:g}"/></g>'
+            f'<g><title>{_title(one, counted)}</title><circle class="{_kind(one)}" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:g}"/></g>'
             for one, (x, y) in zip(clusters, points, strict=True)
         )
     largest = max(max(cluster["count"] for cluster in clusters), 1.0)
@@ -139,7 +142,7 @@ def _circles(points: Sequence[Point], clusters: Sequence[dict[str, Any]], frame:
     ]
     badges = place_badges(points, [max(SMALLEST, crowd * share) for share in shares], frame)
     return "".join(
-        badge_marks(badge, str(one["label"]), kind=_kind(one), title=_title(one))
+        badge_marks(badge, str(one["label"]), kind=_kind(one), title=_title(one, counted))
         for badge, one in zip(badges, clusters, strict=True)
     )
 
@@ -148,8 +151,8 @@ def _kind(cluster: dict[str, Any]) -> str:
     return "bubble" if cluster["stands_out"] else "hollow"
 
 
-def _title(cluster: dict[str, Any]) -> str:
+def _title(cluster: dict[str, Any], counted: str) -> str:
     if not cluster["stands_out"]:
         return f"Cluster {cluster['label']}: {NONE}"
     count, error = with_error(cluster["count"], cluster["count_error"])
-    return f"Cluster {cluster['label']}: about {count} ± {error} rows"
+    return f"Cluster {cluster['label']}: about {count} ± {error} {counted}"

@@ -23,8 +23,6 @@ LARGEST_CHANCE = 1 - 1e-12
 CHANCES = (0.01, 0.1, 0.5)
 LARGEST_FACTOR = 7.0  # epsilon up to which the factor is written out
 LARGEST_EXAMPLE = 4.0  # epsilon up to which a larger one is shown beside it
-# Of a row that is added or removed, the factor holds for its presence; of one that is replaced, for anything about it.
-GUESSES = {"add-remove": "one particular row is in the table", "replace": "the remaining row has a certain property"}
 COMPARE = "Compare these chances, not the epsilons"
 SQUARES = "Costs of fits with Gaussian noise add up by their squares, so the lines need not add up to the total."
 
@@ -51,8 +49,8 @@ def meaning_of(receipt: Receipt) -> Meaning:
     }
 
 
-def factor_words(meaning: Meaning, *, guarantee: str, neighbours: str) -> list[str]:
-    """Say what epsilon is as a factor, and what follows for whoever guesses about one row."""
+def factor_words(meaning: Meaning, *, guarantee: str, neighbours: str, person: str | None = None) -> list[str]:
+    """Say what epsilon is as a factor, and what follows for whoever guesses about one row, or about one person."""
     epsilon, delta = meaning["epsilon"], meaning["delta"]
     size = f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon <= LARGEST_FACTOR else ", more than a thousand")
     start = f"{guarantee} amounts to epsilon = {epsilon:.3g} at delta = {delta:.3g}. " if meaning["converted"] else ""
@@ -62,16 +60,30 @@ def factor_words(meaning: Meaning, *, guarantee: str, neighbours: str) -> list[s
         else ""
     )
     before, least, most = meaning["chances"][1]
+    others = "every other row" if person is None else "the rows of everybody else"
     factor = (
-        f"{start}{unit_of_protection(neighbours).capitalize()} changes the probability of any published result by a "
+        f"{start}{_sentence(unit_of_protection(neighbours, person))} changes the probability of any published result by a "
         f"factor of at most {size}, up or down.{rare}"
     )
     example = (
-        f"So someone who knows every other row and considers it {_percent(before)} likely (odds of 1 to {1 / before - 1:.0f}) "
-        f"that {GUESSES[neighbours]} will, after reading this page, consider it at most {_percent(most)} and at least "
+        f"So someone who knows {others} and considers it {_percent(before)} likely (odds of 1 to {1 / before - 1:.0f}) "
+        f"that {_guess(neighbours, person)} will, after reading this page, consider it at most {_percent(most)} and at least "
         f"{_percent(least)} likely{', very rare results aside' if delta else ''}."
     )
     return [factor, example]
+
+
+def _guess(neighbours: str, person: str | None) -> str:
+    """Say what the factor holds for: of who is added or removed their presence, of who is replaced anything about them."""
+    if neighbours == "replace":
+        return (
+            "the remaining row has a certain property" if person is None else f"the remaining {person} has a certain property"
+        )
+    return f"one particular {person or 'row'} is in the table"
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def chance_table(meaning: Meaning) -> Table:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cloister.report._format import count_of, number, plain_text, share_text, with_error
+from cloister.report._words import protected_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,7 +64,7 @@ def _environment(folder: Path) -> "Environment":
         "with_error": with_error,
         "percent": share_text,
     }
-    environment.globals |= {"count_of": count_of}
+    environment.globals |= {"count_of": count_of, "protected_words": protected_words}
     return environment
 
 

@@ -20,7 +20,7 @@ from cloister.report._strips import strip_tables
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
 from cloister.report._tables import cell_tables, number_tables, shared_parts
-from cloister.report._words import axis_words, released_words
+from cloister.report._words import axis_words, counted_words, released_words
 from cloister.synopsis import Synopsis, WeightedPoints
 
 __all__ = ["render", "report_html", "write_report"]
@@ -102,7 +102,7 @@ def render(summary: dict[str, Any]) -> str:
         "release.html",
         title=f"{count_of(summary['n_clusters'], 'cluster')} in {count_of(summary['n_columns'], 'column')}",
         summary=summary,
-        released=released_words(summary),
+        released=released_words(summary, counted=counted_words(summary["receipt"])),
         has_shares=any(one["type"] in ("category", "flag") for one in summary["table"]),
         silent=not any(cluster["stands_out"] for cluster in summary["clusters"]),
         facts=_facts(summary),
@@ -130,7 +130,7 @@ def _facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
     total, spread = with_error(summary["total_count"], error)
     seen = any(cluster["stands_out"] for cluster in summary["clusters"])
     facts = [
-        ("Rows (noisy)", *((total, f"± {spread}") if seen else (NONE, ""))),
+        (f"{counted_words(receipt).capitalize()} (noisy)", *((total, f"± {spread}") if seen else (NONE, ""))),
         ("Noisy answers", str(len(receipt["events"])), count_of(len(receipt["groups"]), "kind") + " of question"),
     ]
     if "loss" in summary:

@@ -80,12 +80,12 @@ def scatter_map(cuts: Cuts, summary: dict[str, Any]) -> ScatterMap:
 
 
 def count_words(cut: Cut, label: int) -> str:
-    """Return the noisy number of rows of a cluster, or that it does not stand out of the noise."""
+    """Return the noisy number of rows, or persons, of a cluster, or that it does not stand out of the noise."""
     release = cut.release
     if not release.stands_out[label]:
         return NO_ROWS
     count, error = with_error(float(release.cluster_counts[label]), float(release.count_errors[label]))
-    return f"{count} ± {error} rows"
+    return f"{count} ± {error} {release.receipt.counted}"
 
 
 # -- where things stand ----------------------------------------------------------------------------------------------------
@@ -113,7 +113,8 @@ def _places(cuts: Cuts) -> FloatArray:
 def _on_line(cuts: Cuts, columns: Sequence[dict[str, Any]]) -> _Layout:
     places, weights = _places(cuts), cuts.points.weights
     highest = max(float(weights.max()), 1.0)
-    plot = Plot(_axis(columns[0], 0, places), Axis("rows of a point (noisy)", 0.0, LANE * highest), LINE_HEIGHT, n_up=5)
+    counted = f"{cuts.cuts[0].release.receipt.counted} of a point (noisy)"
+    plot = Plot(_axis(columns[0], 0, places), Axis(counted, 0.0, LANE * highest), LINE_HEIGHT, n_up=5)
     centers = [[plot.place(float(x), 1.2 * highest) for x in cut.release.cluster_centers[:, 0]] for cut in cuts.cuts]
     spreads = [[(plot.length_across(float(one)), 0.0) for one in cut.release.center_errors[:, 0]] for cut in cuts.cuts]
     points = [plot.place(float(x), float(y)) for x, y in zip(places[:, 0], weights, strict=True)]

@@ -16,6 +16,7 @@ from cloister.report._column_words import days_words, declared_words, largest_le
 from cloister.report._figures import count_bar, strip
 from cloister.report._format import count_of, with_error
 from cloister.report._pages import Picture
+from cloister.report._words import counted_words
 
 __all__ = ["Cell", "Line", "StripColumn", "StripTable", "share_line", "strip_tables"]
 
@@ -70,16 +71,16 @@ class StripTable:
 def strip_tables(summary: dict[str, Any], picked: Sequence[int]) -> list[StripTable]:
     """Return the centres with a strip for each of the picked columns."""
     clusters, table = summary["clusters"], summary["table"]
-    columns = [*_lead_columns(clusters), *(_column(table[index], index, clusters) for index in picked)]
+    columns = [*_lead_columns(clusters, summary["receipt"]), *(_column(table[index], index, clusters) for index in picked)]
     labels = [str(cluster["label"]) for cluster in clusters]
     n_tables = -(-len(columns) // SIDE_BY_SIDE)
     ends = [round(len(columns) * part / n_tables) for part in range(n_tables + 1)]  # of about the same width
     return [StripTable("Cluster", labels, columns[start:end]) for start, end in pairwise(ends)]
 
 
-def _lead_columns(clusters: Sequence[dict[str, Any]]) -> list[StripColumn]:
+def _lead_columns(clusters: Sequence[dict[str, Any]], receipt: dict[str, Any]) -> list[StripColumn]:
     """Return what is said of a cluster as a whole."""
-    columns = [StripColumn("Rows", "noisy count", _counts(clusters))]
+    columns = [StripColumn(counted_words(receipt).capitalize(), "noisy count", _counts(clusters))]
     if any(cluster["stability"] is not None for cluster in clusters):
         columns.append(StripColumn("Stability", "how often it comes back", [_stability(cluster) for cluster in clusters]))
     return columns

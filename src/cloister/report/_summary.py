@@ -196,6 +196,9 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "guarantee": to_dict(receipt.guarantee),
         "guarantee_text": str(receipt.guarantee),
         "neighbours": receipt.neighbours,
+        "protects": receipt.protects,
+        "counted": receipt.counted,
+        "persons": _persons(receipt),
         "spent": "nothing" if spent.empty else spent.describe(receipt.guarantee),
         "seeded": receipt.seeded,
         "account": receipt.account,
@@ -209,6 +212,14 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "groups": group_events(receipt.events),
         "events": [event.to_line() for event in receipt.events],
     }
+
+
+def _persons(receipt: Receipt) -> dict[str, Any] | None:
+    """Return whom the receipt protects; None where it protects one row."""
+    groups = receipt.groups
+    if groups is None:
+        return None
+    return {"noun": groups.noun, "explanation": groups.explain(), "stated": groups.stated, **groups.to_dict()}
 
 
 def _source_target(release: Release) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from cloister.report._pages import Picture, Table, render_page
 from cloister.report._strips import strip_tables
 from cloister.report._summary import rank_columns, summary, synopsis_summary
 from cloister.report._tables import cell_tables, shared_parts
+from cloister.report._words import counted_words
 from cloister.synopsis import KChoice, Synopsis, WeightedPoints
 
 __all__ = ["synopsis_html"]
@@ -120,10 +121,11 @@ def _title(about: dict[str, Any]) -> str:
 def _facts(about: dict[str, Any]) -> list[tuple[str, str, str]]:
     rows, spread = with_error(about["n_rows"], about["n_rows_error"])
     unit, size = ("cell", "n_cells") if about["kind"] == "grid" else ("point", "n_points")
+    counted = about["receipt"]["counted"]
     return [
         (f"{unit.capitalize()}s", f"{about[size]:,}", f"{share_text(about['full'])} above twice the noise"),
-        (f"Noise per {unit}", f"± {about['sigma']:.3g}", "rows, standard deviation"),
-        ("Rows", rows, "public" if about["n_rows_error"] == 0 else f"± {spread}, noisy"),
+        (f"Noise per {unit}", f"± {about['sigma']:.3g}", f"{counted}, standard deviation"),
+        (counted_words(about["receipt"]).capitalize(), rows, "public" if about["n_rows_error"] == 0 else f"± {spread}, noisy"),
     ]
 
 
@@ -144,16 +146,19 @@ def _point_table(synopsis: WeightedPoints) -> Table:
 
 def _grid(synopsis: Synopsis, release: Release) -> dict[str, Any]:
     """Return the picture of one or two columns, or pictures of pairs, with words."""
-    centers = release.cluster_centers
+    centers, counted = release.cluster_centers, release.receipt.counted
     marks = f"Numbered: the {count_of(release.n_clusters, 'centre')} below." if release.n_clusters <= 30 else "Dots: centres."
-    what = "The stronger the colour, the more rows; steps follow the square root of the count. What is not above zero is empty."
+    what = (
+        f"The stronger the colour, the more {counted}; steps follow the square root of the count. What is not above zero is "
+        "empty."
+    )
     merged = "" if drawn_cells(synopsis.cells) else " Neighbouring cells are drawn together, by their mean count."
     noise = f"± {synopsis.sigma:.3g}"
     if synopsis.n_features == 1:
-        words = f"Noisy rows in each cell, {noise}; those of zero and below are empty. Dashed: centres.{merged}"
+        words = f"Noisy number of {counted} in each cell, {noise}; those of zero and below are empty. Dashed: centres.{merged}"
         return {"picture": Picture("", bars(synopsis, centers)), "pairs": [], "words": words}
     if synopsis.n_features == 2:
-        words = f"{what} {marks} A count has noise of {noise} rows (standard deviation).{merged}"
+        words = f"{what} {marks} A count has noise of {noise} {counted} (standard deviation).{merged}"
         return {"picture": Picture("", heat_map(synopsis, centers)), "pairs": [], "words": words}
     picked = sorted(rank_columns(release)[:PAIRED_COLUMNS])
     all_of = "" if len(picked) == synopsis.n_features else f" Of {synopsis.n_features} columns, four are drawn."
@@ -165,4 +170,4 @@ def _pair(synopsis: Synopsis, release: Release, pair: tuple[int, int]) -> Pictur
     flat = synopsis.marginal(pair)
     across, up = map(plain_text, flat.columns)
     drawn = heat_map(flat, release.cluster_centers[:, list(pair)], width=290.0)
-    return Picture(f"{across} and {up}", drawn, f"± {flat.sigma:.3g} rows a cell")
+    return Picture(f"{across} and {up}", drawn, f"± {flat.sigma:.3g} {release.receipt.counted} a cell")

@@ -12,7 +12,16 @@ from cloister.report._format import count_of, number, share_text, span_of
 from cloister.report._meaning import SQUARES, chance_table, comparison_words, factor_words, ledger_table
 from cloister.report._pages import Picture, Table
 from cloister.report._strips import Cell, StripColumn, StripTable, share_line
-from cloister.report._words import QUESTIONS, promise, scaling_words, unit_of_protection
+from cloister.report._words import (
+    counted_words,
+    not_covered,
+    person_of,
+    person_words,
+    promise,
+    question_words,
+    scaling_words,
+    unit_of_protection,
+)
 
 __all__ = ["CellTables", "cell_tables", "number_tables", "shared_parts"]
 
@@ -29,11 +38,17 @@ SHAPES = {
 def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
     """Return what every page says: the receipt, the parameters, the versions and the bounds."""
     receipt, parameters = summary["receipt"], summary["parameters"]
+    neighbours, person = receipt["neighbours"], person_of(receipt)
     return {
         "receipt": receipt,
-        "promised": [receipt["promised"][0], _spent_words(receipt)],
+        "promised": [*receipt["promised"][:-1], _spent_words(receipt)],
+        "counted": receipt["counted"],
+        "counted_words": counted_words(receipt),
+        "persons": person_words(receipt),
+        "not_covered": not_covered(receipt),
+        "unit": person or "row",
         "promise": promise(receipt),
-        "factor": factor_words(receipt["meaning"], guarantee=receipt["guarantee_text"], neighbours=receipt["neighbours"]),
+        "factor": factor_words(receipt["meaning"], guarantee=receipt["guarantee_text"], neighbours=neighbours, person=person),
         "chances": chance_table(receipt["meaning"]),
         "comparison": comparison_words(receipt["meaning"]),
         "ledger": ledger_table(receipt["ledger"]),
@@ -41,7 +56,7 @@ def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
         "meter": Picture("", guess_meter(receipt["best_guess"])),
         "groups": _group_table(receipt),
         "events": _event_table(receipt),
-        "unit_of_protection": unit_of_protection(receipt["neighbours"]),
+        "unit_of_protection": unit_of_protection(neighbours, person),
         "scaling": scaling_words(summary["scaling"], [one["type"] for one in summary.get("table", ())]),
         "parameters": _pair_table("Value", {n: repr(one) if isinstance(one, str) else one for n, one in parameters.items()}),
         "versions": _pair_table("Version", summary["versions"]),
@@ -116,7 +131,7 @@ def _group_table(receipt: dict[str, Any]) -> Table:
     """Return the kinds of questions: how often, how noisy, and their share of the cost."""
     rows = [
         [
-            QUESTIONS.get(group["asked"], group["asked"]),
+            question_words(group["asked"], counted=receipt["counted"]),
             str(group["times"]),
             span_of(number(group["smallest_size"]), number(group["largest_size"])),
             MECHANISMS[group["mechanism"]].label,

@@ -6,7 +6,20 @@ from typing import Any
 
 from cloister.report._format import chance_text, count_of, share_text
 
-__all__ = ["QUESTIONS", "axis_words", "promise", "released_words", "scaling_words", "unit_of_protection"]
+__all__ = [
+    "QUESTIONS",
+    "axis_words",
+    "counted_words",
+    "not_covered",
+    "person_of",
+    "person_words",
+    "promise",
+    "protected_words",
+    "question_words",
+    "released_words",
+    "scaling_words",
+    "unit_of_protection",
+]
 
 QUESTIONS = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
@@ -29,48 +42,118 @@ QUESTIONS = {
     "column_intervals": "How many values of each column lie in each of many intervals",
     "nearest_histograms": "How the values of each column are distributed in each cluster (histograms)",
     "nearest_missing": "How many values of each column are missing in each cluster",
+    "group_sizes": "How many persons have how many rows",
 }
 
 SHARES = {"category": "for a category the share of each level", "flag": "for a flag the share of yes"}
 
 
-def _secret(neighbours: str) -> str:
+def question_words(name: str, *, counted: str = "rows") -> str:
+    """Return a question in words; `counted` is what its counts are numbers of."""
+    return QUESTIONS.get(name, name).replace("How many rows", f"How many {counted}")
+
+
+def person_of(receipt: dict[str, Any]) -> str | None:
+    """Return what a person is called, the column of ids if it has a name; None where one row is protected."""
+    return None if receipt["persons"] is None else str(receipt["persons"]["noun"])
+
+
+def counted_words(receipt: dict[str, Any]) -> str:
+    """Name what noisy counts are numbers of: rows, those rows of persons that are used, or persons."""
+    return "rows used" if receipt["persons"] and receipt["counted"] == "rows" else str(receipt["counted"])
+
+
+def protected_words(receipt: dict[str, Any]) -> list[str]:
+    """Return what is protected, and from what: the fact in the head of a page."""
+    persons, how = receipt["persons"], "replaced" if receipt["neighbours"] == "replace" else "added or removed"
+    if persons is None:
+        return ["one row", how]
+    return [f"one {persons['noun']}", f"with at most {count_of(persons['max_rows'], 'row')} each, {how}"]
+
+
+def person_words(receipt: dict[str, Any]) -> str:
+    """Say whose rows were used and what counts are numbers of; nothing where one row is protected."""
+    persons = receipt["persons"]
+    if persons is None:
+        return ""
+    column = f"The column {persons['name']} says" if persons["name"] else "Ids said"
+    numbers = (
+        "Numbers are numbers of persons: somebody whose rows lie in several clusters counts in parts in each of them. In means "
+        "and shares of rows, too, every person counts 1."
+        if receipt["counted"] == "persons"
+        else "Numbers are numbers of the rows that were used."
+    )
+    return (
+        f"{column} whose row it is. The fit used at most {count_of(persons['max_rows'], 'row')} of each person. No id is part "
+        f"of this page or of the release behind it. {numbers}"
+    )
+
+
+def not_covered(receipt: dict[str, Any]) -> list[str]:
+    """Say what the guarantee does not cover because of its unit."""
+    persons = receipt["persons"]
+    if persons is None:
+        weaker = "and weakens with every further row of the same person"
+        return [f"People with several rows: the guarantee is about one row, {weaker}."]
+    noun, rows = persons["noun"], count_of(persons["max_rows"], "row")
+    lines = [
+        f"Several ids of one person: the guarantee is about one {noun}, and weakens with every further one of the same person.",
+        "Families and households: what several people share is protected less, the more of them are in the table.",
+    ]
+    shared = f"Rows without an id: all of them together are one {noun}"
+    if persons["stated"]:
+        more = f"Whoever has more than {rows}: that nobody has was stated, not checked. Each further row weakens the guarantee."
+        return [more, *lines, f"{shared}, to which that statement applies, too."]
+    return [*lines, f"{shared}, so at most {persons['max_rows']} of them were used.{_leaving(receipt)}"]
+
+
+def _leaving(receipt: dict[str, Any]) -> str:
+    """Say what happens to the others without an id when one of them leaves; nothing where that is covered."""
+    if receipt["neighbours"] == "replace":
+        return ""
+    return " For somebody among them epsilon may be twice as large: if they leave, other rows take the place of theirs."
+
+
+def _secret(neighbours: str, person: str | None) -> str:
     """Say what an observer would like to know."""
     if neighbours == "replace":
-        return "which of two versions of one row was in the table"
-    return "whether one particular row was in the table"
+        versions = "one row" if person is None else f"all rows of one {person}"
+        return f"which of two versions of {versions} was in the table"
+    return f"whether one particular {person or 'row'} was in the table"
 
 
 def promise(receipt: dict[str, Any]) -> list[str]:
     """Explain the guarantee: its strength, its unit, and what it does not cover."""
-    chance = receipt["best_guess"]
+    chance, person = receipt["best_guess"], person_of(receipt)
+    others = "every other row" if person is None else "the rows of everybody else"
     guess = (
-        f"Suppose someone who knows every other row wants to find out {_secret(receipt['neighbours'])}, and considers both "
+        f"Suppose someone who knows {others} wants to find out {_secret(receipt['neighbours'], person)}, and considers both "
         "equally likely before reading this page. Whatever they compute from it, their guess is right with a probability of at "
         f"most {chance_text(chance)}. Without this page it would be 50 %."
     )
     free = (
-        "Every number got noise of its own, those of empty groups too, and each answer was debited in a ledger before it was "
-        "computed. Everything on this page is computed from those noisy answers, so it may be copied, combined and published "
-        "at no further cost."
+        "Every number got noise of its own, those of empty clusters and cells too, and each answer was debited in a ledger "
+        "before it was computed. Everything on this page is computed from those noisy answers, so it may be copied, combined "
+        "and published at no further cost."
     )
     return [guess, free]
 
 
-def released_words(summary: dict[str, Any]) -> str:
-    """Say what the centres of a release are, in words for the columns it has."""
+def released_words(summary: dict[str, Any], *, counted: str = "rows") -> str:
+    """Say what the centres of a release are, in words for the columns it has; `counted` is what counts are numbers of."""
     centres, kinds = count_of(summary["n_clusters"], "centre"), {one["type"] for one in summary["table"]}
     shares = [words for kind, words in SHARES.items() if kind in kinds]
     plain = [f"{kind}s" for kind in ("number", "date") if kind in kinds]
     parts = [f"{' and '.join(plain)} in their own units", *shares] if plain else shares
-    told = f": {', '.join(parts)}" if shares else ", in the units of the input"
-    each = ", each with a noisy number of rows" if summary["n_clusters"] > 1 else ", with a noisy number of rows"
-    return f"{centres} in {count_of(summary['n_columns'], 'column')}{told}{each}."
+    units = f": {', '.join(parts)}" if shares else ", in the units of the input"
+    each = ", each" if summary["n_clusters"] > 1 else ","
+    return f"{centres} in {count_of(summary['n_columns'], 'column')}{units}{each} with a noisy number of {counted}."
 
 
-def unit_of_protection(neighbours: str) -> str:
-    """Name the unit of protection."""
-    return "replacing one row" if neighbours == "replace" else "adding or removing one row"
+def unit_of_protection(neighbours: str, person: str | None = None) -> str:
+    """Name what neighbouring tables differ in; `person` is what a person is called, where these are protected."""
+    unit = "one row" if person is None else f"one {person} with all of their rows"
+    return f"replacing {unit}" if neighbours == "replace" else f"adding or removing {unit}"
 
 
 def scaling_words(scaling: str, kinds: Collection[str] = ()) -> str:

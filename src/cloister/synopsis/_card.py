@@ -39,7 +39,7 @@ def synopsis_card(synopsis: "Synopsis") -> Card:
         heads=("column", "from", "to", "cells"),
         rows=rows,
         sentences=[
-            f"Rows: {_rows_words(synopsis)}. Noise of standard deviation {synopsis.sigma:.3g} in each cell.",
+            f"{_rows_words(synopsis)}. Noise of standard deviation {synopsis.sigma:.3g} in each cell.",
             *guarantee_words(synopsis.receipt),
         ],
         nouns=("column", "property"),
@@ -57,13 +57,13 @@ def points_card(synopsis: "WeightedPoints") -> Card:
     noise = f"Noise of standard deviation {synopsis.sigma:.3g} in each count. Behind ±: the spread of the rows."
     return Card(
         title=f"Synopsis: {count_of(synopsis.n_points, 'point')} in {count_of(len(synopsis.columns), 'column')}",
-        heads=("rows", *(synopsis.columns[column] for column in columns)),
+        heads=(synopsis.receipt.counted, *(synopsis.columns[column] for column in columns)),
         rows=[
             (f"{weights[one]:,.0f}", *(words(int(one), column) for column in columns))
             for one in np.argsort(-weights, kind="stable")
         ],
         sentences=[
-            f"Rows: {_rows_words(synopsis)}. {noise}",
+            f"{_rows_words(synopsis)}. {noise}",
             *guarantee_words(synopsis.receipt),
         ],
         nouns=("point", "property"),
@@ -72,4 +72,5 @@ def points_card(synopsis: "WeightedPoints") -> Card:
 
 def _rows_words(synopsis: "Synopsis | WeightedPoints") -> str:
     value, error = with_error(synopsis.n_rows, synopsis.n_rows_error)
-    return f"{value} (public)" if synopsis.n_rows_error == 0 else f"{value} ± {error}"
+    counted = f"{value} (public)" if synopsis.n_rows_error == 0 else f"{value} ± {error}"
+    return f"{synopsis.receipt.counted.capitalize()}: {counted}"

@@ -171,19 +171,29 @@ class DensityClusters:
         value, error = with_error(self.outside_count, self.outside_error)
         return Card(
             title=f"{found} of dense cells in a grid of {count_of(self.cell_labels.size, 'cell')}",
-            heads=("cluster", "rows", "cells", *self.synopsis.columns),
+            heads=("cluster", self._counted, "cells", *self.synopsis.columns),
             rows=rows,
             n_fixed=3,
-            sentences=[self._explain(), f"In no cluster: {value} ± {error} rows.", *guarantee_words(self.synopsis.receipt)],
+            sentences=[
+                self._explain(),
+                f"In no cluster: {value} ± {error} {self._counted}.",
+                *guarantee_words(self.synopsis.receipt),
+            ],
             nouns=("cluster", "column"),
         )
 
+    @property
+    def _counted(self) -> str:
+        return self.synopsis.receipt.counted
+
     def _explain(self) -> str:
         judged = "" if not any(self.radius) else ", on average with the cells around it"
-        wanted = f"a cell of a cluster holds more than {number(float(f'{self.level:.3g}'))} rows{judged}"
+        wanted = f"a cell of a cluster holds more than {number(float(f'{self.level:.3g}'))} {self._counted}{judged}"
         start = f"some cell of it more than {number(float(f'{self.threshold:.3g}'))}"
         if not self.n_clusters:
-            return f"Nothing stands out of the noise: no cell holds more than {start.rpartition(' ')[2]} rows{judged}."
+            return (
+                f"Nothing stands out of the noise: no cell holds more than {start.rpartition(' ')[2]} {self._counted}{judged}."
+            )
         return f"{wanted.capitalize()}, and {start}."
 
     def __repr__(self) -> str:

@@ -18,13 +18,30 @@ if TYPE_CHECKING:
 
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["FORMAT", "LARGEST_COUNT", "VERSION", "decode", "encode", "file_kind", "read_fields", "refuse_misfit"]
+__all__ = [
+    "FORMAT",
+    "LARGEST_COUNT",
+    "PERSON_VERSION",
+    "VERSION",
+    "decode",
+    "encode",
+    "file_kind",
+    "read_fields",
+    "refuse_misfit",
+    "version_of",
+]
 
 FORMAT = "cloister.synopsis"
 VERSION = 1
+PERSON_VERSION = 2  # of synopses that protect persons: an earlier Cloister would say that they protect one row
 FILES = ("json", "parquet")
 PARQUET = b"PAR1"
 LARGEST_COUNT = 1e100  # its square is finite
+
+
+def version_of(receipt: Receipt) -> int:
+    """Return the version of the file of a synopsis with this receipt."""
+    return VERSION if receipt.groups is None else PERSON_VERSION
 
 
 def file_kind(where: str, name: str) -> str:

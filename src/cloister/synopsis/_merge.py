@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cloister import validate
+from cloister.domain import Groups
 from cloister.exceptions import ReleaseError
 from cloister.privacy import GDP, PureDP, Receipt
 
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["join_disjoint", "join_same", "refuse_other_grid"]
+__all__ = ["join_disjoint", "join_same", "refuse_other_grid", "refuse_other_unit"]
 
 
 def refuse_other_grid(first: "Synopsis", second: "Synopsis") -> None:
@@ -24,11 +25,29 @@ def refuse_other_grid(first: "Synopsis", second: "Synopsis") -> None:
         validate.refuse("Synopsis.merge.other", "the same box, cells and columns", second.cells, remedy="Fit both on one grid.")
 
 
+def refuse_other_unit(first: Receipt, second: Receipt, *, same: bool) -> None:
+    """Refuse receipts that protect different units, or count them differently; `same` is whether both are of one table."""
+    one, other = first.groups, second.groups
+    if one is None and other is None:
+        return
+    rule, remedy = "the same unit of privacy", "Fit both with the same groups and weighting."
+    if one is None or other is None or one.name != other.name:
+        validate.refuse("Synopsis.merge.other", rule, second.protects, remedy=remedy)
+    if one.weighting != other.weighting:
+        validate.refuse("Synopsis.merge.other", f"counts of {one.counted}", other.counted, remedy=remedy)
+    # Of one table they would count different rows, so that their mean counts neither. A bound that was stated says whom the
+    # guarantee holds for, which one bound for both cannot.
+    if (same or one.stated or other.stated) and one.max_rows != other.max_rows:
+        rule = f"at most {one.max_rows} rows of a person, as here"
+        validate.refuse("Synopsis.merge.other", rule, other.max_rows, remedy="Fit both with the same max_rows_per_group.")
+
+
 def join_same(first: Receipt, second: Receipt) -> Receipt:
     """One table counted twice: the events add up, and so does what they cost."""
     both = first.spent + second.spent
     guarantee = GDP(both.all_mu) if both.mu_squared else PureDP(both.epsilon_sum)
-    joined = Receipt(guarantee=guarantee, neighbours=first.neighbours, events=first.events + second.events)
+    events, groups = first.events + second.events, _joined_groups(first.groups, second.groups)
+    joined = Receipt(guarantee=guarantee, neighbours=first.neighbours, events=events, groups=groups)
     return _stated(joined, first, second)
 
 
@@ -38,10 +57,18 @@ def join_disjoint(first: Receipt, second: Receipt) -> Receipt:
         raise ReleaseError("Synopsis.merge: one of the two is seeded, for tests only. Merge synopses of one kind.")
     for receipt, other in ((first, second), (second, first)):
         if other.spent.fits(receipt.guarantee):
-            return _stated(receipt, first, second)
+            joined = replace(receipt, groups=_joined_groups(first.groups, second.groups))
+            return _stated(joined, first, second)
     raise ReleaseError(
         f"Synopsis.merge: neither {first.guarantee} nor {second.guarantee} covers both. Merge synopses of one guarantee."
     )
+
+
+def _joined_groups(first: Groups | None, second: Groups | None) -> Groups | None:
+    """Return persons of either table: with as many rows as any of them, which was stated if it was of one table."""
+    if first is None or second is None or first.max_rows is None or second.max_rows is None:
+        return first
+    return replace(first, max_rows=max(first.max_rows, second.max_rows), stated=first.stated or second.stated)
 
 
 def _stated(joined: Receipt, first: Receipt, second: Receipt) -> Receipt:

@@ -21,8 +21,8 @@ from cloister.synopsis._coarse import coarse_points
 from cloister.synopsis._common import CommonSynopsis, read_numbers
 from cloister.synopsis._cut import cut_cells, warn_of_few_cells
 from cloister.synopsis._density import DensityClusters, cluster_by_density
-from cloister.synopsis._files import FORMAT, VERSION, encode, read_fields, refuse_misfit
-from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid
+from cloister.synopsis._files import FORMAT, encode, read_fields, refuse_misfit, version_of
+from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid, refuse_other_unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,7 +117,7 @@ class Synopsis(CommonSynopsis):
 
     @property
     def n_rows(self) -> float:
-        """The number of rows, as well as it is known."""
+        """The number of rows, or of persons where every person counts 1, as well as it is known."""
         return max(0.0, float(self.noisy_counts.sum())) if self.total is None else self.total
 
     @property
@@ -293,16 +293,30 @@ class Synopsis(CommonSynopsis):
             On the same box with the same cells.
         rows : {"disjoint", "same"}, default="disjoint"
             Whether they are of tables that share no person (counts are added) or of one table counted twice (counts are
-            averaged, the less noisy one weighing more).
+            averaged, the less noisy one weighing more). Two years of visits of the same patients share persons, though no row:
+            they are neither, and their budgets add up.
 
         Returns
         -------
         Synopsis
             For disjoint tables its receipt is that of the weaker guarantee, which holds for the people of both. For one table
-            counted twice it lists the events of both and states what they add up to.
+            counted twice it lists the events of both and states what they add up to. Where persons are protected, both must
+            name the same column of ids and count in the same way; of one table, and where the number of rows of a person was
+            stated, that number must be the same, too.
+
+        Raises
+        ------
+        ParameterError
+            If they are not on one grid, or do not protect the same unit.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of both. That tables share no person is your statement: it cannot be checked, as no id is
+        kept, and the guarantee of what is merged rests on it.
         """
         validate.one_of("Synopsis.merge.rows", rows, ("disjoint", "same"))
         refuse_other_grid(self, other)
+        refuse_other_unit(self.receipt, other.receipt, same=rows == "same")
         if rows == "disjoint":
             total = None if self.total is None or other.total is None else self.total + other.total
             sigma, noisy = math.hypot(self.sigma, other.sigma), self.noisy_counts + other.noisy_counts
@@ -334,7 +348,7 @@ class Synopsis(CommonSynopsis):
         """Return the synopsis as plain data."""
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": version_of(self.receipt),
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "domain": self.domain.to_dict(),
             "scaling": self.scaling,

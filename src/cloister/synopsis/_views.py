@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from cloister.algorithms import KChoice, NoisyPoints
     from cloister.domain import FloatArray
+    from cloister.privacy import Receipt
 
 __all__ = ["SYNOPSIS_PLOTS", "SynopsisViews"]
 
@@ -19,6 +20,9 @@ SYNOPSIS_PLOTS = ("curve", "tree")
 
 
 class _Comparing(Protocol):
+    @property
+    def receipt(self) -> "Receipt": ...
+
     def choose_k(self, n_clusters: Iterable[int] = ..., *, random_state: int | None) -> "KChoice": ...
 
     def tree(self, *, random_state: int | None) -> "FloatArray": ...
@@ -98,5 +102,5 @@ def _draw_tree(synopsis: _Comparing, ax: Any, cut: Any, seed: int) -> "Axes":
         rule, remedy = "at least two points above the noise", "There is nothing to join."
         validate.refuse(where, rule, "one", remedy=remedy)
     axes = plot_tree(linkage, ax, [f"{one:,.0f}" for one in rows], number, where=where)
-    axes.set_xlabel("points, by their noisy numbers of rows")
+    axes.set_xlabel(f"points, by their noisy numbers of {synopsis.receipt.counted}")
     return axes

@@ -97,7 +97,7 @@
     for (const [label, rows] of flows) {
       const other = data.cuts[k - 1].clusters[label];
       const button = make("button", null, { type: "button", class: `c${other.colour}`, "data-k": k, "data-label": label });
-      button.append(make("b", `cluster ${label}`), `: ${rows} rows`);
+      button.append(make("b", `cluster ${label}`), `: ${rows} ${data.counted}`);
       text.append(button);
     }
     return text;

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Persons with many rows: which rows are used, what attacks prove, and that a missing bound is found."""
+
+import numpy as np
+import pytest
+
+from cloister.audit import PERSON_ATTACKS, PLANTS, Settings, planted, run_audit
+from cloister.audit._attacks import attack_once
+from cloister.audit._persons import INTRUDERS, MANY, USED, choice_neighbours, choose_both, person_cases, person_neighbours
+from cloister.domain import Relation
+
+LEVEL = 1e-7  # of a false alarm, for each attack
+FAULTS = [plant.name for plant in PLANTS.values() if plant.check == "persons"]
+
+
+@pytest.mark.parametrize("intruder", INTRUDERS)
+def test_whoever_comes_moves_nobody_elses_rows(intruder: str, seed: int) -> None:
+    left, right = choice_neighbours(intruder, seed)
+    chosen = choose_both(left, right, seed)
+    assert chosen.lost == 0, "rows of others are the same, with rank and number, to the last bit"
+    assert chosen.added == USED
+    assert len(left.rows) - len(right.rows) == MANY
+
+
+def test_who_has_very_many_rows_moves_nobody_either(seed: int) -> None:
+    # The five that are used have smaller numbers than any row of the others: under no key would that push them out.
+    left, right = choice_neighbours("rows anywhere", seed, many=20_000)
+    assert choose_both(left, right, seed).lost == 0
+
+
+@pytest.mark.parametrize("attack", PERSON_ATTACKS, ids=lambda attack: attack.name)
+def test_a_person_with_a_thousand_rows_stays_below_the_claim(attack, seed):
+    assert attack_once(attack, asks=20, seed=seed, level=LEVEL) <= attack.claimed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", PERSON_ATTACKS, ids=lambda attack: attack.name)
+def test_a_long_attack_comes_close_to_the_claim_and_stays_below(attack, seed):
+    proven = attack_once(attack, asks=1_500, seed=seed, level=LEVEL)
+    assert 0.7 * attack.claimed < proven <= attack.claimed
+
+
+@pytest.mark.parametrize(
+    ("fault", "attack"),
+    [  # where persons have weights, these add up to one row
+        *(("persons-unbounded", attack) for attack in PERSON_ATTACKS[:4]),
+        *(("persons-as-rows", attack) for attack in PERSON_ATTACKS if not attack.groups.is_weighted),
+    ],
+)
+def test_an_attack_alone_finds_that_rows_are_not_limited(fault, attack, seed):
+    with planted(fault):
+        assert attack_once(attack, asks=20, seed=seed, level=LEVEL) > attack.claimed
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_caught(fault: str, seed: int) -> None:
+    with planted(fault):
+        found = run_audit(Settings(quick=True, seed=seed, methods=("KMeans", "GridSynopsis"), first=True), checks=["persons"])
+    assert found.caught_by == ("persons",)
+    assert not any(words in found.checks[0].violations[0] for words in ("ended with", "without a result", "stopped by"))
+
+
+def test_cases_take_turns_and_persons_differ_as_they_should(generator) -> None:
+    cases = person_cases(Settings(quick=True))
+    assert {case.max_rows for case in cases} == {1, 5, 11, "auto"}
+    assert {(case.relation, case.weighting) for case in cases} == {(one, how) for one in Relation for how in ("row", "person")}
+    assert len(person_cases(Settings())) == 4 * len(cases)
+    for relation in Relation:
+        left, right = person_neighbours(relation, "edge", generator)
+        others = [np.sort(table.rows[table.ids != 99], axis=0) for table in (left, right)]
+        assert np.array_equal(*others)
+        assert np.count_nonzero(left.ids == 99) > np.count_nonzero(right.ids == 99)
+        assert (relation is Relation.REPLACE) == bool(np.count_nonzero(right.ids == 99))
+
+
+@pytest.mark.slow
+def test_honest_code_passes(seed: int) -> None:
+    found = run_audit(Settings(quick=True, seed=seed), checks=["persons"])
+    assert found.passed, found.checks[0].violations
+    assert 0.999 < found.checks[0].worst <= 1 + 1e-12

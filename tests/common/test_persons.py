@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Persons as the unit of privacy, for every method: neighbours by replay, ids that are found nowhere, budgets and ledgers."""
+
+import logging
+import pickle
+import re
+import struct
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from cloister import Ledger, PureDP
+from cloister.audit import PersonTable, person_neighbours, replay, share_spent
+from cloister.data import open_rows
+from cloister.data._ids import hash_objects
+from cloister.domain import Identifier, Relation
+from cloister.exceptions import CloisterError, DataError, LedgerError, ParameterError
+from cloister.privacy import Entropy
+
+from ._cases import GUARANTEES, PLAIN, RELATIONS, every_method, same, targets
+from .test_budgets import KEPT, LEAST, LEAST_OF, as_spent
+from .test_canary import of_a_ledger, of_a_model, of_what_is_published
+
+CANARY = "CANARY-PERSON-17"
+SEED = 5
+QUICK = ("KMeans", "SourceTargetKMedoids")  # whose canary is looked for in the fast suite
+HOSTILE = {"edge": "add-remove", "missing": "replace"}  # what stands in the rows of the person, and how tables differ
+
+
+def fit(case, table, **parameters):
+    """Fit a method to the rows of persons; where it also takes a public table, beside one."""
+    model = case.make(2, **{"max_rows_per_group": 5, "random_state": SEED, **parameters})
+    rows, ids = (table.rows, {"groups": table.ids}) if isinstance(table, PersonTable) else (table, {})
+    if case.kind != "source-target":
+        return model.fit(rows, **ids)
+    target = pd.DataFrame(targets(2), columns=["a", "b"]) if isinstance(rows, pd.DataFrame) else targets(2)
+    return model.fit(target, source=rows, **ids)
+
+
+def people(generator, n_persons=25, who="person"):
+    """Return rows of persons, some with many."""
+    ids = np.repeat(np.arange(n_persons), generator.integers(1, 15, n_persons))
+    rows = generator.uniform(-1, 1, size=(len(ids), 2))
+    return PersonTable(rows, np.array([f"{who} {one}" for one in ids], dtype=object))
+
+
+# -- neighbours ------------------------------------------------------------------------------------------------------------
+
+
+def check_replay(case, relation, generator, *, hostile, many=40, **parameters):
+    left, right = person_neighbours(Relation(relation), hostile, generator, many=many)
+    options = {"neighbours": relation, "epsilon": 4.0, **parameters}
+    found = replay(lambda table: fit(case, table, **options), left, right)
+    assert found.violations == ()
+    assert found.calls
+    assert found.worst <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+@every_method
+def test_a_person_moves_no_answer_further_than_was_paid_for(case, hostile, generator):
+    weighting = "person" if hostile == "edge" else "row"
+    check_replay(case, HOSTILE[hostile], generator, hostile=hostile, weighting=weighting)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("max_rows", [1, 7, 11, "auto"])
+@pytest.mark.parametrize("weighting", ["row", "person"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_nor_with_other_numbers_of_rows(case, relation, weighting, max_rows, generator):
+    for hostile, many in (("edge", 40), ("outside", 1_000), ("missing", 3)):
+        given = {"weighting": weighting, "max_rows_per_group": max_rows}
+        check_replay(case, relation, generator, hostile=hostile, many=many, **given)
+
+
+@pytest.mark.parametrize("weighting", ["row", pytest.param("person", marks=pytest.mark.slow)])
+@every_method
+def test_the_order_of_rows_changes_nothing(case, weighting, generator):
+    table = people(generator)
+    order = generator.permutation(len(table.rows))
+    other = PersonTable(table.rows[order], table.ids[order])
+    assert same(fit(case, table, weighting=weighting), fit(case, other, weighting=weighting))
+
+
+@pytest.mark.slow
+def test_nor_does_how_a_table_is_cut_into_blocks(case, generator, monkeypatch, tmp_path):
+    table = people(generator)
+    frame = pd.DataFrame({"a": table.rows[:, 0], "b": table.rows[:, 1], "who": table.ids})
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=7)
+    whole = fit(case, table)
+    read = fit(case, frame, groups="who")
+    assert same(whole, read)
+    if case.kind != "source-target":
+        assert same(whole, fit(case, tmp_path / "rows.parquet", groups="who", bounds={"a": (-1, 1), "b": (-1, 1)}))
+    monkeypatch.setattr("cloister.data._backend.BLOCK_NUMBERS", 64)
+    assert same(whole, fit(case, table))
+
+
+# -- ids are found nowhere -------------------------------------------------------------------------------------------------
+
+
+def lanes_of(ids):
+    """Return what ids are read as in a fit with the seed of this file, as text and as bytes."""
+    key = Entropy(SEED).key("groups")
+    numbers = hash_objects(ids, Identifier(key)).ravel().tolist()
+    texts = [str(int(number)).encode() for number in numbers] + [f"{number:.9g}".encode() for number in numbers]
+    return [*texts, *(struct.pack("<d", number) for number in numbers), key, key.hex().encode()]
+
+
+def as_bytes(thing):
+    return thing if isinstance(thing, bytes) else (thing if isinstance(thing, str) else repr(thing)).encode()
+
+
+@pytest.mark.parametrize(
+    "case", [one if one.name in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PLAIN], ids=str
+)
+def test_ids_are_in_nothing_that_a_fit_leaves_behind(case, generator, tmp_path, caplog, capfd):
+    table = people(generator, who=CANARY)
+    frame = pd.DataFrame({"a": table.rows[:, 0], "b": table.rows[:, 1], "who": table.ids})
+    with caplog.at_level(logging.DEBUG), Ledger.create(tmp_path / "ledger", epsilon=5.0, delta=1e-6, unit="person") as ledger:
+        model = fit(case, frame, groups="who", max_rows_per_group="auto", ledger=ledger)
+        things = [*of_a_model(model), *of_what_is_published(model), *of_a_ledger(ledger)]
+    things += [("file", one.read_bytes()) for one in tmp_path.iterdir()]
+    printed = capfd.readouterr()
+    things += [("log", caplog.text), ("printed", printed.out + printed.err)]
+    forms = re.compile(b"|".join(map(re.escape, [CANARY.encode(), *lanes_of(sorted(set(table.ids)))])))
+    assert {name for name, thing in things if forms.search(as_bytes(thing))} == set()
+    assert "who" in " ".join(model.privacy_receipt_.explain())
+
+
+@every_method
+def test_ids_that_are_passed_beside_the_rows_are_not_kept(case, generator):
+    model = fit(case, people(generator, who=CANARY))
+    assert CANARY.encode() not in pickle.dumps(model)
+    assert CANARY not in repr(vars(model)) + repr(model)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"max_rows_per_group": 0}, {"weighting": "both"}, {"groups": "who"}, {"epsilon": -1.0}], ids=str
+)
+def test_nor_in_errors(parameters, generator):
+    table = people(generator, who=CANARY)
+    short = PersonTable(table.rows, table.ids[:-1])
+    for one in (table, short):
+        with pytest.raises(CloisterError) as caught:
+            fit(PLAIN[0], one, **parameters)
+        assert CANARY not in repr(caught.value) + repr(caught.value.__context__)
+    with pytest.raises(CloisterError, match="one id for each row") as caught:
+        fit(PLAIN[0], short)
+    assert CANARY not in repr(caught.value)
+    assert str(len(short.rows)) not in str(caught.value)
+
+
+@pytest.mark.parametrize("odd", [None, float("nan"), 10**400, b"\xff\xfe", object(), "", 2**70, -0.0, "a" * 100_000], ids=type)
+def test_no_id_raises_or_warns(odd, generator):
+    table = people(generator)
+    ids = table.ids.copy()
+    ids[3] = odd
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(PLAIN[0], PersonTable(table.rows, ids))
+
+
+# -- budgets ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@every_method
+def test_a_fit_that_finds_the_number_of_rows_spends_its_budget_and_no_more(case, relation, generator):
+    for number, kind in enumerate(sorted(set(case.method.guarantees))):
+        if number % 2 != RELATIONS.index(relation):
+            continue
+        whole = GUARANTEES[kind]
+        ledger = Ledger(whole, neighbours=relation, unit="person")
+        given = {"guarantee": whole, "neighbours": relation, "ledger": ledger, "max_rows_per_group": "auto"}
+        model = fit(case, people(generator), **given)
+        events = tuple(ledger.events)
+        assert events == model.privacy_receipt_.events
+        assert events[0].question_name == "group_sizes"
+        kept = KEPT if any(event.question_name == "cell_states" for event in events) else 0.0
+        assert LEAST_OF.get(case.variant, LEAST) - kept <= share_spent(events, as_spent(events, whole))
+        assert share_spent(events, whole) <= 1 + 1e-12
+
+
+@every_method
+def test_a_ledger_of_the_other_unit_is_refused_before_anything_is_spent(case, generator):
+    table = people(generator)
+    for unit, rows in (("row", table), ("person", table.rows)):
+        ledger = Ledger(epsilon=5.0, delta=1e-6, unit=unit)
+        before = ledger.lines
+        parameters = {} if unit == "row" else {"max_rows_per_group": "auto"}
+        with pytest.raises(LedgerError, match=rf"this ledger protects one {unit}, the fit one "):
+            fit(case, rows, ledger=ledger, **parameters)
+        assert ledger.lines == before
+
+
+@pytest.mark.parametrize("strength", [1e-3, 0.011])
+@pytest.mark.parametrize(("weighting", "max_rows"), [("person", 5), ("row", 1000), ("row", "auto")])
+@pytest.mark.parametrize("case", [one for one in PLAIN if one.name in ("KMeans", "PointSynopsis", "LloydKMeans")], ids=str)
+def test_a_budget_too_small_for_noise_is_refused_before_anything_is_spent(case, weighting, max_rows, strength, generator):
+    ledger = Ledger(PureDP(strength), unit="person")
+    given = {"guarantee": PureDP(strength), "weighting": weighting, "max_rows_per_group": max_rows, "ledger": ledger}
+    before, refusal = ledger.lines, None
+    try:
+        fit(case, people(generator), **given)
+    except ParameterError as error:
+        refusal = str(error)
+    if refusal is not None:
+        assert "expected a budget whose noise can be drawn" in refusal
+        assert ledger.lines == before
+
+
+def test_open_rows_with_ids_are_refused_where_rows_are_protected_before_anything_is_set_aside(generator):
+    table, ledger = people(generator), Ledger(epsilon=1.0, delta=1e-6)
+    before = ledger.lines
+    with pytest.raises(DataError, match=r"KMeans\.groups: expected groups and groups_bounded as open_rows was given them"):
+        fit(PLAIN[0], open_rows(table.rows, groups=table.ids), ledger=ledger, max_rows_per_group="auto")
+    assert ledger.lines == before

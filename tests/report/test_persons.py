@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pages, cards and pictures say where a person is protected with all of their rows, and where one row is."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.releases import release_by_hand
+
+from cloister import GridSynopsis, KMeans, PointSynopsis, PureDP, Release, SourceTargetKMedoids
+from cloister.domain import Groups
+from cloister.privacy import Receipt
+from cloister.questions import __all__ as question_names
+from cloister.report import report_html, summary, synopsis_html
+from cloister.report._words import QUESTIONS, not_covered, question_words
+
+ROWS = np.random.default_rng(0).uniform(0, 1, (600, 2))
+IDS = np.repeat([f"secret-{index}" for index in range(150)], 4)
+PATIENTS = Groups(name="patient_id", max_rows=5)
+OF_ROWS = ("one row", "every other row", "Rows (noisy)", "People with several rows", "noisy number of rows.")
+
+
+def receipt(groups: Groups | None, neighbours: str = "add-remove") -> Receipt:
+    return Receipt(guarantee=PureDP(1.0), neighbours=neighbours, events=(), groups=groups)
+
+
+def page(groups: Groups | None, neighbours: str = "add-remove", **parts: Any) -> str:
+    html = report_html(release_by_hand(receipt=receipt(groups, neighbours), **parts))
+    return text_of(html)
+
+
+def text_of(html: str) -> str:
+    body = re.sub(r"<style>.*?</style>|<script.*?</script>", "", html, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", body).split())
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_a_page_about_rows_says_what_it_said(neighbours: str) -> None:
+    words = page(None, neighbours)
+    assert all(part in words for part in OF_ROWS)
+    assert "patient_id" not in words
+    assert "ersons" not in words
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+@pytest.mark.parametrize("weighting", ["row", "person"])
+def test_a_page_about_persons_never_says_that_one_row_is_protected(neighbours: str, weighting: str) -> None:
+    words = page(replace(PATIENTS, weighting=weighting), neighbours)
+    assert not [part for part in OF_ROWS if part in words]
+    assert "Protects one patient_id, with at most 5 rows each." in words
+    assert "with at most 5 rows each, " + ("replaced" if neighbours == "replace" else "added or removed") in words
+    assert "one patient_id with all of their rows changes the probability" in words
+    assert "someone who knows the rows of everybody else" in words
+    assert "can move when one patient_id changes" in words
+    assert "Several ids of one person" in words
+    assert "Families and households" in words
+    assert "Rows without an id: all of them together are one patient_id, so at most 5 of them were used." in words
+    assert ("epsilon may be twice as large" in words) == (neighbours == "add-remove")
+
+
+def test_counts_are_numbers_of_rows_that_are_used_or_of_persons() -> None:
+    rows, persons = (page(replace(PATIENTS, weighting=weighting)) for weighting in ("row", "person"))
+    assert "Rows used (noisy)" in rows
+    assert "each with a noisy number of rows used." in rows
+    assert "Numbers are numbers of the rows that were used." in rows
+    assert "Persons (noisy)" in persons
+    assert "each with a noisy number of persons." in persons
+    assert "counts in parts in each of them" in persons
+    assert re.search(r"Cluster 0: about \S+ ± \S+ persons", persons)
+
+
+def test_what_was_stated_is_said_to_be_stated() -> None:
+    words = page(replace(PATIENTS, stated=True))
+    assert "That nobody has more rows was stated, not checked." in words
+    assert "Whoever has more than 5 rows" in words
+    assert "so at most 5 of them were used" not in words
+
+
+def test_ids_without_a_name_belong_to_persons() -> None:
+    words = page(Groups(max_rows=1))
+    assert "Protects one person, with at most 1 row each." in words
+    assert "Ids said whose row it is. The fit used at most 1 row of each person." in words
+
+
+def test_names_keep_their_letters() -> None:
+    words = page(Groups(name="PatientID", max_rows=2))
+    assert "Adding or removing one PatientID with all of their rows changes" in words
+    assert "patientid" not in words
+
+
+def test_a_name_is_no_markup() -> None:
+    html = report_html(release_by_hand(receipt=receipt(Groups(name="<b>id</b>", max_rows=2))))
+    assert "<b>id</b>" not in html
+    assert "one &lt;b&gt;id&lt;/b&gt;" in html
+
+
+def test_every_question_has_words() -> None:
+    import cloister.questions as questions
+
+    kinds = (getattr(questions, name) for name in question_names)
+    names = {kind.name for kind in kinds if isinstance(kind, type) and isinstance(getattr(kind, "name", None), str)}
+    assert "group_sizes" in names
+    assert names <= set(QUESTIONS)
+
+
+def test_questions_count_what_is_counted() -> None:
+    assert question_words("row_count") == "How many rows there are"
+    assert question_words("row_count", counted="persons") == "How many persons there are"
+    assert question_words("group_sizes", counted="persons") == "How many persons have how many rows"
+
+
+def test_a_summary_names_the_unit() -> None:
+    found = summary(release_by_hand(receipt=receipt(PATIENTS)))["receipt"]
+    assert found["protects"] == "one patient_id, with at most 5 rows each"
+    assert found["persons"]["max_rows"] == 5
+    assert not_covered(found)[0].startswith("Several ids of one person")
+    assert summary(release_by_hand())["receipt"]["persons"] is None
+
+
+def test_cards_name_the_unit() -> None:
+    rows = repr(release_by_hand())
+    persons = repr(release_by_hand(receipt=receipt(replace(PATIENTS, weighting="person"))))
+    assert "any one row" in rows
+    assert "Protects" not in rows
+    assert rows.splitlines()[1].split()[:2] == ["cluster", "rows"]
+    assert "persons" in persons.splitlines()[1]
+    assert "Protects one patient_id, with at most 5 rows each." in " ".join(persons.split())
+    assert "any one row" not in persons
+
+
+def test_the_axes_of_pictures_name_what_is_counted() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    release = release_by_hand(n_features=1, receipt=receipt(replace(PATIENTS, weighting="person")))
+    axes = release.plot("map")
+    assert axes.get_ylabel() == "persons (noisy)"
+    assert axes.get_legend().get_texts()[0].get_text().endswith(" persons")
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Release:
+    model = KMeans(2, epsilon=4.0, bounds=(0, 1), weighting="person", describe=0.2, random_state=0)
+    return model.fit(ROWS, groups=IDS).release_
+
+
+def test_the_step_that_found_the_number_of_rows_says_it(fitted: Release) -> None:
+    assert fitted.receipt.groups is not None
+    step = next(step for step in fitted.steps if step.name == "rows per person")
+    assert step.figures["max_rows"] == fitted.receipt.groups.max_rows
+    words = text_of(report_html(fitted))
+    assert "Rows per person How many persons have how many rows" in words
+    assert "Rows used per person" in words
+
+
+def test_no_id_is_on_a_page(fitted: Release) -> None:
+    assert "secret-" not in report_html(fitted)
+    assert "secret-" not in fitted.to_json()
+    assert "secret-" not in repr(fitted)
+
+
+@pytest.mark.parametrize("kind", [GridSynopsis, PointSynopsis])
+@pytest.mark.parametrize("weighting", ["row", "person"])
+def test_the_page_of_a_synopsis_names_the_unit(kind: Any, weighting: str) -> None:
+    model = kind(epsilon=4.0, bounds=(0, 1), weighting=weighting, max_rows_per_group=2, random_state=0)
+    synopsis = model.fit(ROWS, groups=IDS).synopsis_
+    counted = {"row": "rows", "person": "persons"}[weighting]
+    html = synopsis_html(synopsis, random_state=0)
+    assert "Protects one person, with at most 2 rows each." in text_of(html)
+    assert f'"counted":"{counted}"' in html
+    assert ("Persons" in repr(synopsis)) == (weighting == "person")
+    assert "secret-" not in html
+
+
+def test_the_page_of_a_private_source_names_the_unit() -> None:
+    model = SourceTargetKMedoids(2, epsilon=4.0, weighting="person", max_rows_per_group=2, random_state=0)
+    words = text_of(report_html(model.fit(ROWS[:40], source=ROWS, groups=IDS).release_))
+    assert "Protects one person, with at most 2 rows each." in words
+    assert "one row" not in words
