@@ -436,7 +436,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _check_ids(self, rows: Rows) -> None:
         """Refuse open rows that say otherwise than the estimator whose rows they are, before anything is set aside for them."""
-        if self.groups is None and self._ids is None and getattr(rows, "n_hidden", 0):
+        if self.groups is None and self._ids is None and getattr(rows, "n_hidden", 0) > 0:
             raise DataError(
                 f"{self._where('groups')}: expected a guarantee for persons, as the rows come with their ids. Pass the "
                 "groups that open_rows was given."
