@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Persons with many rows: which rows are used, what attacks prove, and that a missing bound is found."""
 
+from pathlib import Path
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from cloister.audit import PERSON_ATTACKS, PLANTS, Settings, planted, run_audit
+import cloister
+from cloister.audit import DECLARED, GUARANTEES, HOSTILE_CELLS, PERSON_ATTACKS, PLANTS, Settings, planted, replay, run_audit
 from cloister.audit._attacks import attack_once
+from cloister.audit._declared import _row, declared_table
 from cloister.audit._persons import INTRUDERS, MANY, USED, choice_neighbours, choose_both, person_cases, person_neighbours
 from cloister.domain import Relation
 
@@ -78,3 +83,35 @@ def test_honest_code_passes(seed: int) -> None:
     found = run_audit(Settings(quick=True, seed=seed), checks=["persons"])
     assert found.passed, found.checks[0].violations
     assert 0.999 < found.checks[0].worst <= 1 + 1e-12
+
+
+def declared_people(relation: Relation, hostile: str, generator: np.random.Generator) -> list[pa.Table]:
+    """Return two tables of declared columns that differ in a person with many hostile rows; who replaces them has two."""
+    rows, ids = [_row(generator) for _ in range(200)], [f"p{one}" for one in generator.integers(0, 60, 200)]
+    plain = _row(generator)
+    others = [] if relation is Relation.ADD_REMOVE else [plain] * 2
+    tables = []
+    for own in ([HOSTILE_CELLS[hostile](plain)] * 60, others):
+        table = declared_table([*rows, *own], "arrow", Path(), "")
+        tables.append(table.append_column("who", pa.array([*ids, *["zoe"] * len(own)])))
+    return tables
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weighting", ["row", "person"])
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("name", DECLARED)
+def test_declared_columns_private_bounds_and_descriptions_stay_within_what_was_paid_for(name, relation, weighting, generator):
+    estimator, options = DECLARED[name]
+    k = () if estimator == "PrivateScaler" else (2,)
+    cells = [*HOSTILE_CELLS]
+    for number, (kind, guarantee) in enumerate(GUARANTEES.items()):
+        given = {"guarantee": guarantee, "neighbours": relation.value, "weighting": weighting, "groups": "who"}
+        given |= {"max_rows_per_group": (5, "auto", 11, 1)[number], "random_state": number, "n_jobs": 1}
+
+        def fit(table, given=given):
+            return getattr(cloister, estimator)(*k, **{**options, **given}).fit(table)
+
+        found = replay(fit, *declared_people(relation, cells[(len(name) + number) % len(cells)], generator))
+        assert found.violations == (), kind
+        assert found.worst <= 1 + 1e-12
