@@ -56,7 +56,7 @@ def with_ids(where: str, source: MemoryRows, given: IdValues) -> IdentifiedRows:
 
 def hash_given(where: str, values: Any, ids: Identifier) -> npt.NDArray[np.float64]:
     """Return the hash of a series of ids, of whatever library."""
-    series = _as_series(values)
+    series = _as_series(where, values)
     if series is not None:
         described = describe_column("", series.dtype)
         check_id_type(f"{where}.groups", "the series", described.kind, described.holds)
@@ -76,12 +76,14 @@ def _refuse(where: str, kind: str) -> NoReturn:
     validate.refuse(f"{where}.groups", "the name of a column, or ids in one dimension", kind, remedy=REMEDY)
 
 
-def _as_series(values: Any) -> Any:
+def _as_series(where: str, values: Any) -> Any:
     """Return a series of pandas, if this is one, or an index or an array of pandas; its own index decides nothing."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(values, pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray):
         return None
-    return pandas.Series(values, index=None) if not isinstance(values, pandas.Series) else values
+    if getattr(values, "nlevels", 1) > 1:
+        _refuse(where, type(values).__name__)
+    return values if isinstance(values, pandas.Series) else pandas.Series(values)
 
 
 def _as_column(where: str, values: Any) -> pa.ChunkedArray | pa.Array | None:

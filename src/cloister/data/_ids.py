@@ -19,7 +19,7 @@ Each id is read by itself: no type is inferred over several, and no value raises
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import Any, TypeAlias
@@ -38,7 +38,7 @@ __all__ = ["UUID_TYPE", "hash_array", "hash_arrow", "hash_objects", "masked", "m
 
 Lanes: TypeAlias = npt.NDArray[np.float64]  # (n_ids, 2)
 
-SLICE = 1 << 16  # Python objects that are turned into bytes at a time
+SLICE = 1 << 16  # ids whose texts are in memory at a time
 DOUBLE = 8  # bytes
 MISSING = b""
 NO_TEXT = b"\xff"  # begins no text in UTF-8
@@ -54,7 +54,12 @@ LONG_ZEROS = 10_000  # at the end of a number, or behind its point: more are not
 def hash_arrow(column: pa.ChunkedArray | pa.Array, ids: Identifier) -> Lanes:
     """Return the lanes of a column of Arrow."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    return np.concatenate([np.empty((0, LANES)), *(_hash_chunk(chunk, ids) for chunk in chunks)])
+    lanes = np.empty((len(column), LANES))
+    start = 0
+    for part in (part for chunk in chunks for part in _slices(chunk)):
+        lanes[start : start + len(part)] = _hash_chunk(part, ids)
+        start += len(part)
+    return lanes
 
 
 def hash_array(array: npt.NDArray[Any], ids: Identifier) -> Lanes:
@@ -62,10 +67,8 @@ def hash_array(array: npt.NDArray[Any], ids: Identifier) -> Lanes:
     if isinstance(array, np.ma.MaskedArray):
         return masked(hash_array(np.ma.getdata(array), ids), np.ma.getmaskarray(array), ids)
     kind = array.dtype.kind
-    if kind in "iub":
-        return _hash_chunk(pa.array(array.astype(array.dtype.newbyteorder("="), copy=False)), ids)
-    if kind == "f" and array.dtype.itemsize <= DOUBLE:
-        return _hash_floats(array, ids)
+    if kind in "iub" or (kind == "f" and array.dtype.itemsize <= DOUBLE):
+        return hash_arrow(pa.array(array.astype(array.dtype.newbyteorder("="), copy=False)), ids)
     return hash_objects(array, ids)
 
 
@@ -100,6 +103,12 @@ def utf_8_of(entry: bytes, encoding: str) -> bytes:
         return entry.decode(encoding, "surrogateescape").encode("utf-8", "surrogatepass")
     except UnicodeError:
         return NO_TEXT + entry
+
+
+def _slices(chunk: pa.Array) -> Iterator[pa.Array]:
+    """Yield a column in parts; a dictionary is hashed once and stays whole."""
+    size = max(1, len(chunk)) if pa.types.is_dictionary(chunk.type) else SLICE
+    return (chunk.slice(start, size) for start in range(0, len(chunk), size))
 
 
 # -- types -----------------------------------------------------------------------------------------------------------------
@@ -139,8 +148,8 @@ def _hash_dictionary(chunk: pa.DictionaryArray, ids: Identifier) -> Lanes:
     """Return what each entry of the dictionary becomes, at the places where it is used."""
     entries = without_views(chunk.dictionary)
     if len(entries) <= len(chunk):
-        return spread_ids(_hash_chunk(entries, ids), places_of(chunk), ids)
-    return _hash_chunk(entries.take(chunk.indices), ids)  # a few rows of many: most entries are not theirs
+        return spread_ids(hash_arrow(entries, ids), places_of(chunk), ids)
+    return hash_arrow(entries.take(chunk.indices), ids)  # a few rows of many: most entries are not theirs
 
 
 def _hash_floats(array: npt.NDArray[np.floating[Any]], ids: Identifier) -> Lanes:
@@ -157,7 +166,7 @@ def _hash_floats(array: npt.NDArray[np.floating[Any]], ids: Identifier) -> Lanes
 def _hash_decimals(chunk: pa.Array, ids: Identifier) -> Lanes:
     try:
         return _hash_chunk(pc.cast(chunk, pa.int64()), ids)
-    except pa.ArrowInvalid:  # some have a fraction, or are larger
+    except pa.ArrowException:  # some have a fraction, or are larger
         return hash_objects(chunk.to_pylist(), ids)
 
 

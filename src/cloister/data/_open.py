@@ -125,7 +125,7 @@ def _read_groups(where: str, groups: Any, group_key: object, columns: Chosen) ->
         validate.refuse(f"{where}.group_key", f"{KEY_BYTES} bytes", kind, remedy=f"Pass os.urandom({KEY_BYTES}), or None.")
     if groups is None:
         return None
-    ids = Identifier(_fresh_key() if group_key is None else cast(bytes, group_key))
+    ids = Identifier(_fresh_key() if group_key is None else group_key)
     if not isinstance(groups, str):
         return IdValues(groups, ids)
     if columns is not None and groups in map(str, columns):
