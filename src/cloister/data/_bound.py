@@ -136,7 +136,7 @@ def choose_canonical(block: Block, bounding: Bounding) -> Chosen:
     sizes = np.diff(heads, append=len(order))
     ranks = np.arange(len(order)) - np.repeat(heads, sizes)
     kept = np.flatnonzero(ranks < bounding.limit)
-    rows = block[order[kept]]
+    rows = np.take(block, order[kept], axis=0)  # several times as fast as indexing
     rows[:, -2] = ranks[kept]
     counts = np.minimum(sizes, bounding.limit)
     rows[:, -1] = np.repeat(counts, counts)

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from cloister.data._ahead import Progress, side_by_side
-from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, Rows, Source, Watch, block_rows, empty_block, map_in_order
+from cloister.data._backend import (
+    KEPT_NUMBERS,
+    Block,
+    LocalRows,
+    Rows,
+    Source,
+    Watch,
+    block_rows,
+    empty_block,
+    map_in_order,
+    one_blas_thread,
+)
 from cloister.data._bound import N_BUCKETS, Bounding, buckets_of, make_canonical
 from cloister.data._cut import Portion, choose_piles
 from cloister.data._draw import Drawable, sample_pieces
@@ -29,10 +40,11 @@ READING = 0.5  # part of the work that the pass is
 def bound_blocks(blocks: Iterator[Block], bounding: Bounding, *, like: LocalRows, watch: Watch | None) -> LocalRows:
     """Return at most so many rows of each person in the blocks, which are those of `like`."""
     shuffle = new_shuffle(like.width)
-    for number, split in enumerate(map_in_order(split_by_bucket, blocks, like.n_jobs), start=1):
-        shuffle.add(split)
-        if watch is not None and like.n_blocks:
-            watch(READING * min(number / like.n_blocks, 1.0))
+    with one_blas_thread():
+        for number, split in enumerate(map_in_order(split_by_bucket, blocks, like.n_jobs), start=1):
+            shuffle.add(split)
+            if watch is not None and like.n_blocks:
+                watch(READING * min(number / like.n_blocks, 1.0))
     return store(shuffle.piles(), bounding, like=like, n_jobs=like.n_jobs, watch=watch)
 
 
@@ -47,7 +59,8 @@ def bound_pieces(pieces: Sequence[Drawable], bounding: Bounding, *, like: LocalR
             if progress.stopped:
                 break
 
-    side_by_side(deal, pieces, progress, n_jobs=like.n_jobs, look=lambda: watch and watch(READING * progress.part))
+    with one_blas_thread():
+        side_by_side(deal, pieces, progress, n_jobs=like.n_jobs, look=lambda: watch and watch(READING * progress.part))
     return store(shuffle.piles(), bounding, like=like, n_jobs=like.n_jobs, watch=watch)
 
 

@@ -138,7 +138,7 @@ class Split:
 def split_block(block: Block, parts: npt.NDArray[np.uint8], n_parts: int) -> Split:
     """Return the rows of a block by the number of the part that each of them goes to."""
     order = np.argsort(parts, kind="stable")  # of bytes: by counting
-    rows = np.asarray(block, dtype=np.float64)[order]
+    rows = np.take(np.asarray(block, dtype=np.float64), order, axis=0)
     return Split(rows, np.cumsum(np.bincount(parts, minlength=n_parts)))
 
 
