@@ -151,12 +151,13 @@ class TestTheNumberOfRowsPerPerson:
 
     def test_persons_who_count_once_may_have_many_rows(self):
         persons = np.full(len(STARTS), 300.0)
-        assert choose_max_rows(persons, noise=0.0, weighted=True) > 4
+        assert choose_max_rows(persons, noise=1e9, weighted=True) > 4
 
     def test_nobody_has_more_than_one_row(self):
         persons = np.array([500.0, *[0.0] * (len(STARTS) - 1)])
         for weighted in (False, True):
             assert choose_max_rows(persons, noise=10.0, weighted=weighted) == 1
+        assert choose_max_rows(0 * persons, noise=10.0, weighted=True) > 1
         assert choose_max_rows(0 * persons, noise=10.0, weighted=False) == 1
 
 
@@ -236,6 +237,16 @@ class TestLedgers:
             Ledger.open(path, unit="row")
         assert Ledger(epsilon=1.0).lines[0]["v"] == 1
 
+    def test_one_budget_knows_persons_by_one_column(self, table):
+        """Otherwise a column that gives every row a person of its own would be a way around it."""
+        ledger = Ledger(epsilon=5.0, delta=1e-6, unit="person")
+        model(ledger=ledger, groups="patient_id").fit(table)
+        n_lines = len(ledger.lines)
+        with pytest.raises(LedgerError, match=r"this ledger knows persons by 'patient_id', the fit by 'visit'"):
+            model(ledger=ledger, groups="visit").fit(table.rename(columns={"patient_id": "visit"}))
+        assert len(ledger.lines) == n_lines
+        model(ledger=ledger, max_rows_per_group=2).fit(table[["x", "y"]].to_numpy(), groups=table["patient_id"])
+
     def test_the_unit_is_checked(self):
         with pytest.raises(ParameterError, match=r"Ledger.unit: expected one of"):
             Ledger(epsilon=1.0, unit="household")
@@ -288,6 +299,14 @@ class TestScikitLearn:
             last = KMeans(4, epsilon=2.0, ledger=ledger, random_state=0).set_fit_request(groups=True)
             pipeline = make_pipeline(scaler, last).fit(table[["x", "y"]].to_numpy(), groups=table["patient_id"])
         assert off_by(scaler.inverse_transform(pipeline[-1].cluster_centers_)) < 4
+
+    def test_a_scaler_of_rows_does_not_serve_a_fit_of_persons(self, table):
+        rows = table[["x", "y"]].to_numpy()
+        scaled = PrivateScaler(epsilon=1.0, random_state=0).fit_transform(rows)
+        ledger = Ledger(epsilon=5.0, delta=1e-6, unit="person")
+        with pytest.raises(DataError, match=r"KMeans.groups: expected rows that were scaled under the same unit"):
+            KMeans(4, ledger=ledger, random_state=0).fit(scaled, groups=table["patient_id"])
+        assert len(ledger.lines) == 1
 
     def test_a_scaler_reads_tables_with_and_without_the_column(self, table):
         scaler = PrivateScaler(epsilon=1.0, groups="patient_id", random_state=0).fit(table)

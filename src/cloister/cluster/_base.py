@@ -410,6 +410,11 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         rows = self._open_as(X, whole, **({} if is_open(X) else self._group_options()))
         if is_open(X):
             self._check_ids(rows)
+        if isinstance(X, ScaledRows) and X.unit not in (None, "row" if self._read_groups() is None else "person"):
+            raise DataError(
+                f"{self._where('groups')}: expected rows that were scaled under the same unit of privacy, got rows of a scaler "
+                f"that protects one {X.unit}. Pass groups to both, or to none."
+            )
         return rows
 
     def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | Sequence[str] | None, **options: Any) -> Rows:

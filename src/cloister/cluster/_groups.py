@@ -195,7 +195,9 @@ def choose_max_rows(persons: FloatArray, *, noise: float, weighted: bool) -> int
     ends = np.array([*STARTS[1:], STARTS[-1] + 1]) - 1
     sizes = (np.array(STARTS) + ends) / 2
     if not persons.any():
-        return 1
+        return PLANNED_ROWS if weighted else 1
+    # Where every person counts, the noise is the same whatever the number is, and must not hide what it gains.
+    noise = 0.0 if weighted else noise
     return pick_max_rows(STARTS, center_variances(STARTS, sizes, persons, noise=noise, weighted=weighted))
 
 

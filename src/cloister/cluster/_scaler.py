@@ -163,7 +163,7 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
         frame = self._frame
         parts = [frame.clean(block[:, : frame.n_raw]) * frame.distance_unit for block in rows.blocks()]
         scaled = np.concatenate([np.empty((0, frame.n_features)), *parts]).view(ScaledRows)
-        scaled.bounds = self.bounds_
+        scaled.bounds, scaled.unit = self.bounds_, "row" if self.privacy_receipt_.groups is None else "person"
         return scaled
 
     def _columns_of(self, X: object) -> list[str] | None:

@@ -16,9 +16,10 @@ class ScaledRows(np.ndarray[Any, np.dtype[np.float64]]):
     """Rows that a PrivateScaler has scaled, still private, with the public box that they lie in: ``bounds``."""
 
     bounds: Box | None
+    unit: str | None  # what the scaler protects: a row or a person
 
     def __array_finalize__(self, other: object) -> None:
-        self.bounds = None  # what is computed from them may lie elsewhere
+        self.bounds = self.unit = None  # what is computed from them may lie elsewhere
 
 
 def is_open(X: object) -> bool:

@@ -307,7 +307,7 @@ class Ledger:
         BudgetExceeded
             If it does not fit into what is left; nothing is written then.
         LedgerError
-            If the relation, or what is protected, is not the ledger's.
+            If the relation, what is protected, or the column that tells persons apart is not the ledger's.
         """
         identity, near = uuid.uuid4().hex[:12], as_neighbours(relation)
         if not isinstance(cost, Cost):
@@ -325,8 +325,14 @@ class Ledger:
                     f"Ledger.reserve: this ledger protects one {state.unit}, the fit one {near.unit}. {remedy}, or pass a "
                     f"ledger that was created with unit={near.unit!r}."
                 )
-            refuse_unless_it_fits(state, cost)
             groups = "" if near.groups is None else near.groups.name
+            known = next((one.groups for one in state.accounts.values() if one.groups), groups)
+            if groups and groups != known:
+                raise LedgerError(
+                    f"Ledger.reserve: this ledger knows persons by {known!r}, the fit by {groups!r}. Pass groups={known!r}, or "
+                    "another ledger: a budget protects one kind of person."
+                )
+            refuse_unless_it_fits(state, cost)
             given = {"dataset": dataset, "stated_purpose": stated_purpose, "groups": groups}
             stated = {name: words for name, words in given.items() if words}
             own = {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": cost.to_dict()}
