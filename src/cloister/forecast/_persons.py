@@ -104,8 +104,10 @@ def read_persons(rows_per_group: object, max_rows_per_group: object, weighting: 
 
 def recommend(setting: Setting) -> int:
     """Return how many rows of a person to use, by the rule of a fit that finds it."""
-    limits = _limits(setting)
-    return pick_max_rows(limits, _variances(setting, limits))
+    limits, persons = _limits(setting), _persons(setting)
+    if not persons.groups.is_weighted:
+        return pick_max_rows(limits, _variances(setting, limits))
+    return pick_max_rows(limits, persons.variances(limits, setting.n_rows, noise=0.0, weighted=True))
 
 
 def forecast_persons(setting: Setting) -> PersonForecast:
