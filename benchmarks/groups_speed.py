@@ -34,6 +34,7 @@ N_FEATURES, N_CLUSTERS = 8, 32
 WORKERS = 2
 FILE_ROWS, GROUP_ROWS = 1_000_000, 1 << 18
 KEY = bytes(range(32))  # of ids and of the choice: the same for all engines
+SPARK = {"spark.driver.memory": "512m"}  # the default is 1g; Java takes what it may have before it looks for garbage
 LOOK_SECONDS = 0.05
 TIME_BAR, MEMORY_BAR = 3.0, 2000.0  # times a fit without persons, megabytes
 
@@ -172,7 +173,7 @@ def _started(engine: str) -> Iterator[dict[str, Any]]:
 
         os.environ["PYSPARK_PYTHON"] = sys.executable
         quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-        session = SparkSession.builder.master(f"local[{WORKERS}]").config(map=quiet).getOrCreate()
+        session = SparkSession.builder.master(f"local[{WORKERS}]").config(map={**quiet, **SPARK}).getOrCreate()
         yield {"engine": "spark"}
         session.stop()
     elif engine == "dask":
@@ -191,7 +192,7 @@ def _processor_seconds() -> float:
 
 
 def _resident(process: psutil.Process) -> float:
-    return float(process.memory_info().rss)
+    return float(process.memory_info().rss)  # what processes share counts for each of them
 
 
 def _each(process_id: int, look: Any) -> list[float]:

@@ -23,7 +23,7 @@ from cloister.exceptions import DataError
 __all__ = ["choose_buckets", "choose_range", "count_ranges", "deal_block", "deal_part", "shuffle_part"]
 
 WAITING_NUMBERS = KEPT_NUMBERS // 8  # in the memory of a process that is one of several
-RANGE_BYTES = 1 << 26  # of rows that a task chooses from, where it is known how many there are
+RANGE_BYTES = 1 << 25  # of rows that a task chooses from, where it is known how many there are
 
 
 def count_ranges(*, n_cores: int, n_parts: int, size: int | None) -> int:
