@@ -16,7 +16,7 @@ from cloister.data._bounded import split_by_bucket
 from cloister.data._columns import Declared
 from cloister.data._cut import choose_piles
 from cloister.data._files import Piece
-from cloister.data._share import Failure, Sampled, explain_part, failure_of, hold
+from cloister.data._share import Failure, Sampled, explain_part, failure_of, hold, keep_freed_memory
 from cloister.data._spill import Pile, Shuffle, split_block
 from cloister.exceptions import DataError
 
@@ -41,6 +41,7 @@ def deal_block(block: Block, n_ranges: int) -> list[Block]:
 
 def deal_part(where: str, part: Any, n_ranges: int, width: int, *, declared: Declared = None) -> list[Block | Failure]:
     """Return a part of the rows by range."""
+    keep_freed_memory()
     try:
         dealt = [deal_block(block, n_ranges) for block in (empty_block(width), *_blocks_of(where, part, declared))]
         return [np.concatenate(blocks) for blocks in zip(*dealt, strict=True)]
@@ -50,6 +51,7 @@ def deal_part(where: str, part: Any, n_ranges: int, width: int, *, declared: Dec
 
 def choose_range(where: str, dealt: Sequence[Block | Failure], bounding: Bounding, width: int) -> Sampled | Failure:
     """Return what is kept of a range, from what all parts dealt to it."""
+    keep_freed_memory()
     failure = failure_of(dealt)
     if failure is not None:
         return failure
@@ -72,6 +74,7 @@ def shuffle_part(where: str, part: Any, shuffle: Shuffle, *, declared: Declared 
 
 def choose_buckets(blocks: Iterable[Block], bounding: Bounding, width: int) -> Iterator[Sampled]:
     """Yield what is kept of some buckets, none of them cut in two: samples are drawn from whole ones."""
+    keep_freed_memory()
     shuffle = Shuffle(width, N_BUCKETS, waiting=WAITING_NUMBERS)
     for block in blocks:
         shuffle.add(split_by_bucket(block))

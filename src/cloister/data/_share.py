@@ -50,6 +50,7 @@ __all__ = [
     "join_parts",
     "join_sampled",
     "join_shares",
+    "keep_freed_memory",
     "share_of",
     "unpack",
 ]
@@ -98,7 +99,7 @@ def unpack(packed: bytes) -> Kernel:
 
 def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Integers:
     """Join what the kernel says of each block."""
-    _keep_freed_memory()
+    keep_freed_memory()
     with one_blas_thread():
         return reduce(merge_of(kernel), map(kernel, blocks), kernel(empty_block(n_features)))
 
@@ -185,7 +186,7 @@ def share_of(where: str, part: Any, packed: bytes, *, declared: Declared = None)
 
 
 @cache
-def _keep_freed_memory() -> None:
+def keep_freed_memory() -> None:
     """Have this worker keep some of the memory that blocks free, instead of asking for fresh pages for every block.
 
     Dask starts its workers with a C library that returns all of it at once, which makes a pass take half as long again.
