@@ -85,10 +85,10 @@ def plan_first(
     *,
     scaling: str,
     n_rows: float | None,
-    sizes: bool,
     counts: bool,
     bounds_share: float,
     cells: bool,
+    sizes: bool = False,
 ) -> FirstSteps:
     """Return the steps before a method's own.
 
@@ -102,14 +102,14 @@ def plan_first(
         "spread" looks for the spread of every column.
     n_rows : float, optional
         The number of rows, public or noisy; None while nobody knows.
-    sizes : bool
-        Whether it is asked how many rows persons have.
     counts : bool
         Whether the number of rows is asked for.
     bounds_share : float
         Part of the budget for bounds and spreads, where these are to be found.
     cells : bool
         Whether to ask what is missing or outside.
+    sizes : bool, default=False
+        Whether it is asked how many rows persons have.
     """
     planner = Planner(request.cost, request.relation)
     size = plan_sizes(planner) if sizes else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from cloister.algorithms import Scatter
 from cloister.cluster._kmeans_errors import Unjudged
-from cloister.domain import FloatArray, Neighbours
+from cloister.domain import FloatArray, Neighbours, as_neighbours
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
 
@@ -26,8 +26,11 @@ class Request:
     cost: Cost  # the whole budget of the fit, in the currency of its noise
     relation: Neighbours
     n_rows: int | None  # what counts add up to; None: not public
-    n_units: int | None  # rows or persons, whatever is protected; None: not public
+    n_units: int | None = None  # rows or persons, whatever is protected; None: not public
     entropy: Entropy
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", as_neighbours(self.relation))
 
     @property
     def epsilon(self) -> float:
@@ -48,6 +51,9 @@ class Planner:
     budget: Cost
     relation: Neighbours
     part: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", as_neighbours(self.relation))
 
     @classmethod
     def of(cls, request: Request, *, first: float = 0.0) -> "Planner":

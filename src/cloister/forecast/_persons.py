@@ -15,14 +15,13 @@ from cloister.cluster import noise_of_center, pick_max_rows
 from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
 from cloister.forecast._setting import Persons, Setting
 from cloister.forecast._words import count_noise
-from cloister.privacy import ZCDP, ApproxDP, Guarantee, to_dict
+from cloister.privacy import Guarantee, to_dict
 
 __all__ = ["USUAL_ROWS", "PersonForecast", "RowLimit", "forecast_persons", "read_persons", "recommend"]
 
 USUAL_ROWS = 10  # of a person, where nobody says
 LARGEST_ROWS = 10**4
 STEPS = (1, 2, 3, 5)  # times powers of ten: the numbers that are compared
-LARGEST_EXPONENT = 100.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,16 +165,5 @@ def _row_limit(setting: Setting, max_rows: int | None, variance: float, *, recom
 def _as_rows(setting: Setting) -> tuple[Setting, Guarantee]:
     """Return the fit that protects rows, so much that a person with all of their rows is protected as here."""
     persons = _persons(setting)
-    guarantee, n_rows = _for_each_row(setting.guarantee, persons.most_rows), round(setting.n_rows * persons.sizes.mean())
+    guarantee, n_rows = setting.guarantee.for_each_of(persons.most_rows), round(setting.n_rows * persons.sizes.mean())
     return replace(setting, persons=None, n_rows=n_rows, guarantee=guarantee), guarantee
-
-
-def _for_each_row(guarantee: Guarantee, n_rows: int) -> Guarantee:
-    """Return what each row must be promised so that so many of them together are promised `guarantee`: group privacy."""
-    if isinstance(guarantee, ZCDP):
-        return guarantee.with_strength(guarantee.strength / n_rows**2)
-    if isinstance(guarantee, ApproxDP):  # delta of a group of n: delta (e^(n epsilon) - 1) / (e^epsilon - 1)
-        epsilon = guarantee.epsilon / n_rows
-        share = math.expm1(min(epsilon, LARGEST_EXPONENT)) / math.expm1(min(guarantee.epsilon, LARGEST_EXPONENT))
-        return ApproxDP(epsilon, guarantee.delta * share)
-    return guarantee.with_strength(guarantee.strength / n_rows)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["GDP", "KINDS", "ZCDP", "ApproxDP", "Cost", "Guarantee", "PureDP"]
 
 TINIEST, HUGEST = 1e-100, 1e100
+LARGEST_EXPONENT = 100.0  # beyond it, factors of e^epsilon promise nothing anyway
 TOLERANCE = 1e-12  # relative, of floating-point addition: three orders of magnitude below the slack that calibration leaves
 
 
@@ -39,6 +40,10 @@ class Guarantee(ABC):
     def with_strength(self, value: float) -> Self:
         """Return the same guarantee with another epsilon, rho or mu."""
         return replace(self, **{self.parameter: value})
+
+    def for_each_of(self, n_rows: int) -> "Guarantee":
+        """Return what each of so many rows must be promised so that all of them together are promised this: group privacy."""
+        return self.with_strength(self.strength / n_rows)
 
     @property
     def is_pure(self) -> bool:
@@ -220,6 +225,12 @@ class ApproxDP(Guarantee):
     def nominal_epsilon(self, delta: float) -> float:
         return self.epsilon
 
+    def for_each_of(self, n_rows: int) -> "ApproxDP":
+        # The delta of a group of n is delta (e^(n epsilon) - 1) / (e^epsilon - 1).
+        epsilon = self.epsilon / n_rows
+        part = expm1(min(epsilon, LARGEST_EXPONENT)) / expm1(min(self.epsilon, LARGEST_EXPONENT))
+        return ApproxDP(epsilon, self.delta * part)
+
     def gaussian_budget(self) -> "GDP":
         """Return the largest GDP guarantee that implies this one, by the exact profile."""
         if self.is_pure:
@@ -276,6 +287,10 @@ class ZCDP(Guarantee):
     def epsilon_at(self, delta: float) -> float:
         """Return an epsilon such that this implies (epsilon, delta)-DP, the best over all orders."""
         return zcdp_epsilon(self.rho, _positive(self, delta))
+
+    def for_each_of(self, n_rows: int) -> "ZCDP":
+        # The rho of a group of n is n^2 times that of a row.
+        return self.with_strength(self.strength / n_rows**2)
 
     def gaussian_budget(self) -> "GDP":
         return GDP((2 * self.rho) ** 0.5)
