@@ -4,8 +4,8 @@
 Rows of many persons are written to Parquet files. Each engine answers the same questions, and fits KMeans, on all rows and on
 at most so many rows of each person. Every measurement is a process of its own. Its seconds begin once the engine has answered a
 small question; its memory is the sum over the process and all that it has started, Java included. With persons, the integers of
-all engines must be equal. ``dask`` runs in threads, ``dask-cluster`` in two worker processes. Until estimators know persons, a
-fit with persons is one of the bounded rows without their hidden columns: it asks as much, of as many rows.
+all engines must be equal. ``dask`` runs in threads, ``dask-cluster`` in two worker processes. A fit with persons
+chooses their rows itself, so that its seconds are all of it.
 """
 
 import argparse
@@ -126,23 +126,24 @@ def _job(*, engine: str, folder: str, what: str, limit: int | None) -> dict[str,
     with _started(engine) as options:
         _ask(_open(sorted(Path(folder).glob("*.parquet"))[0], options, limit))
         processor, start = _processor_seconds(), time.perf_counter()
-        rows = _open(folder, options, limit)
+        rows = _open(folder, options, limit, bounds=what != "fit")
         bound = time.perf_counter() - start
-        answer = _fit(rows) if what == "fit" else _ask(rows)
+        answer = _fit(rows, limit) if what == "fit" else _ask(rows)
         seconds = time.perf_counter() - start - bound
         busy = _processor_seconds() - processor
     digest = hashlib.sha256(np.ascontiguousarray(answer).tobytes()).hexdigest()[:12]
     return {"bound": bound, "seconds": seconds, "processor": busy, "digest": digest}
 
 
-def _open(path: Any, options: dict[str, Any], limit: int | None) -> Any:
-    """Open rows: all of them without their persons, or at most `limit` of each."""
+def _open(path: Any, options: dict[str, Any], limit: int | None, *, bounds: bool = True) -> Any:
+    """Open rows: all of them without their persons, or at most `limit` of each; a fit chooses these itself."""
     from cloister.data import Bounding, open_rows
 
     columns = [f"x{index}" for index in range(N_FEATURES)]
     if limit is None:
         return open_rows(path, columns, **options)
-    return open_rows(path, columns, groups=PERSON, group_key=KEY, **options).bounded(Bounding(KEY, limit))
+    rows = open_rows(path, columns, groups=PERSON, group_key=KEY, **options)
+    return rows.bounded(Bounding(KEY, limit)) if bounds else rows
 
 
 def _ask(rows: Any) -> Any:
@@ -158,40 +159,11 @@ def _ask(rows: Any) -> Any:
     )
 
 
-def _fit(rows: Any) -> Any:
+def _fit(rows: Any, limit: int | None) -> Any:
     from cloister import KMeans
 
-    model = KMeans(N_CLUSTERS, epsilon=1.0, bounds=(-1, 1), random_state=0, n_jobs=WORKERS)
-    return model.fit(_Features(rows) if rows.n_hidden else rows).cluster_centers_
-
-
-class _Features:
-    """Rows without their hidden columns."""
-
-    def __init__(self, rows: Any) -> None:
-        self._rows = rows
-        self.n_features, self.feature_names, self.nullable = rows.n_features, rows.feature_names, rows.nullable
-
-    def fold(self, kernel: Any, *, watch: Any = None, cache: Any = None) -> Any:
-        return self._rows.fold(_OfFeatures(kernel, self.n_features), watch=watch)
-
-    def sample(self, coins: Any, *, watch: Any = None) -> "_Features":
-        return _Features(self._rows.sample(coins, watch=watch))
-
-
-class _OfFeatures:
-    """A kernel that is passed blocks without their hidden columns."""
-
-    def __init__(self, kernel: Any, n_features: int) -> None:
-        self._kernel, self._n_features = kernel, n_features
-        self.reads_values = getattr(kernel, "reads_values", True)
-
-    def __call__(self, block: Any) -> Any:
-        return self._kernel(block[:, : self._n_features])
-
-    def merge(self, left: Any, right: Any) -> Any:
-        merge = getattr(self._kernel, "merge", None)
-        return left + right if merge is None else merge(left, right)
+    persons = {} if limit is None else {"groups": PERSON, "max_rows_per_group": limit}
+    return KMeans(N_CLUSTERS, epsilon=1.0, bounds=(-1, 1), random_state=0, n_jobs=WORKERS, **persons).fit(rows).cluster_centers_
 
 
 @contextlib.contextmanager
