@@ -93,7 +93,7 @@ def test_nor_does_how_a_table_is_cut_into_blocks(case, generator, monkeypatch, t
     read = fit(case, frame, groups="who")
     assert same(whole, read)
     if case.kind != "source-target":
-        assert same(whole, fit(case, tmp_path / "rows.parquet", groups="who", bounds={"a": (-1, 1), "b": (-1, 1)}))
+        assert same(whole, fit(case, tmp_path / "rows.parquet", groups="who"))
     monkeypatch.setattr("cloister.data._backend.BLOCK_NUMBERS", 64)
     assert same(whole, fit(case, table))
 
