@@ -454,13 +454,13 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Refuse open rows that say otherwise than the estimator whose rows they are, before anything is set aside for them."""
         if self._ids is not None:
             raise DataError(
-                f"{self._where('groups')}: expected None for rows already open, got ids. Pass them to open_rows(groups=...)."
+                f"{self._where('groups')}: expected None for rows already open, got ids. Pass the table itself with them."
             )
         found, is_read = getattr(rows, "groups", None), getattr(rows, "n_hidden", 0) > 0
         if self.groups != found or (found is not None and is_read == self.groups_bounded):
             raise DataError(
                 f"{self._where('groups')}: expected groups and groups_bounded as open_rows was given them, got other ones. "
-                "Pass the same to both."
+                "Pass the same to both; ids that are no column go to fit(table, groups=ids)."
             )
 
     def _note_features(self, X: object, rows: Rows) -> None:

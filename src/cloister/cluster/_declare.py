@@ -59,8 +59,8 @@ _PARAMETERS = (
         ("groups",),
         "groups : str, optional\n"
         "    The column that says whose row it is. Then a person is protected with all of their rows, instead of one row: two\n"
-        "    tables are neighbours if they differ in one person. It is never clustered by, and appears nowhere. Ids of a\n"
-        "    table in memory may be passed to ``fit(X, groups=ids)`` instead.",
+        "    tables are neighbours if they differ in one person. It is never clustered by, and no id is published. Ids of\n"
+        "    a table in memory may be passed to ``fit(X, groups=ids)`` instead.",
     ),
     _Part(
         ("max_rows_per_group",),

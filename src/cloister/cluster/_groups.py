@@ -5,6 +5,7 @@ That number may be found with noise: a histogram of how many persons have how ma
 choice follows from it and from public numbers by a rule that is written here.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -56,8 +57,9 @@ class PersonParameters:
     groups_bounded: bool
     _ids: Any  # during a fit: the ids that it was given, one for each row
 
+    @abstractmethod
     def _where(self, parameter: str) -> str:
-        raise NotImplementedError
+        """Return what a message calls a parameter."""
 
     def _read_groups(self) -> Groups | None:
         """Return the persons that the fit protects; None where it protects single rows."""

@@ -13,9 +13,7 @@ from cloister.privacy._guarantees import Guarantee
 __all__ = ["PERSONS_VERSION", "UNITS", "Terms", "first_line", "given_terms"]
 
 UNITS = WEIGHTINGS  # what a budget protects: a row or a person
-PERSONS_VERSION = (
-    2  # of the first line of a budget for persons: earlier versions of this library must not read it as one for rows
-)
+PERSONS_VERSION = 2  # of the first line of a budget for persons: an earlier cloister must not read it as one for rows
 
 
 class Terms(TypedDict, total=False):
