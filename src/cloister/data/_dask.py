@@ -11,7 +11,7 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -120,8 +120,12 @@ class DaskRows(Source):
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Draw the sample where the rows are. It stays there, in few parts; without a cluster it is in this process."""
         client = self._client()
+        return self._explained(lambda: self._draw(coins) if client is None else self._draw_remotely(coins, client))
+
+    def _explained(self, work: Callable[[], Rows | Failure]) -> Rows:
+        """Return the rows that the work makes. What goes wrong becomes an error that quotes nothing."""
         try:
-            found = self._draw(coins) if client is None else self._draw_remotely(coins, client)
+            found = work()
         except DataError:
             raise
         except Exception as error:  # it may quote what was being computed
@@ -167,15 +171,7 @@ class DaskRows(Source):
         allow, on disk.
         """
         client = self._client()
-        try:
-            found = self._bound(bounding) if client is None else self._bound_remotely(bounding, client)
-        except DataError:
-            raise
-        except Exception as error:  # it may quote what was being computed
-            found = Failure(self._explain(type(error).__name__))
-        if isinstance(found, Failure):
-            raise DataError(found.message)
-        return found
+        return self._explained(lambda: self._bound(bounding) if client is None else self._bound_remotely(bounding, client))
 
     def _bound(self, bounding: Bounding) -> Rows | Failure:
         """Have partitions bring their rows to one place, in one computation, so that what they share is computed once."""
