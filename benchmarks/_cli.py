@@ -2,9 +2,10 @@
 """The command ``cloister bench``: a command for each suite, ``list``, ``report`` and ``compare``."""
 
 import os
+import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from ._compare import compare as compare_runs
 from ._errors import BenchError
 from ._jobs import Choice, Context, Plan
 from ._methods import METHODS
-from ._page import Table, table_markdown
+from ._page import PAGE, Table, table_markdown
 from ._progress import spell_time
 from ._report import Page, make_page, need_matplotlib
 from ._run import Outcome, Settings, n_processors, run_plan
@@ -37,6 +38,8 @@ def bench() -> None:
       cloister bench table1                      # the quick profile: 8 small data sets, minutes
       cloister bench table1 --profile paper --data DIR --output results
       cloister bench table1 --datasets 'sklearn_*_4,iris' --methods PEMeans --repeats 10
+      cloister bench all                         # every table and figure, drawn small
+      cloister bench source-target --methods "NNA, paper's noise" --methods NAS
       cloister bench report results
       cloister bench compare before after
     A run that was stopped goes on where it was when the same command is given again.
@@ -46,6 +49,22 @@ def bench() -> None:
 def _names(_: click.Context, option: click.Parameter, given: Sequence[str]) -> tuple[str, ...] | None:
     """Split names at commas; None if none is given."""
     return tuple(word for part in given for word in part.replace(",", " ").split()) or None
+
+
+def _method_names(_: click.Context, option: click.Parameter, given: Sequence[str]) -> tuple[str, ...] | None:
+    """Split names at commas and spaces, but for those that are part of a name, such as "NNA, paper's noise"."""
+    known = {*METHODS, *(name for suite in SUITES.values() for name in suite.own_methods)}
+    return tuple(name for part in given for name in _split_known(part, known)) or None
+
+
+def _split_known(words: str, known: Collection[str]) -> list[str]:
+    """Return the longest known names that the words begin with, in turn; what is unknown ends at a comma or a space."""
+    found, rest = [], words.strip(" ,")
+    while rest:
+        begun = [name for name in known if rest.startswith(name) and rest[len(name) : len(name) + 1] in ("", ",", " ")]
+        found.append(max(begun, key=len) if begun else re.split(r"[, ]", rest, maxsplit=1)[0])
+        rest = rest[len(found[-1]) :].strip(" ,")
+    return found
 
 
 def _numbers(_: click.Context, option: click.Parameter, given: Sequence[str]) -> tuple[float, ...] | None:
@@ -69,12 +88,19 @@ def _pythons(_: click.Context, option: click.Parameter, given: Sequence[str]) ->
     return found
 
 
-OPTIONS: list[Callable[[Any], Any]] = [
+Option = Callable[[Any], Any]
+PROFILE: list[Option] = [
     click.option("--profile", type=click.Choice(["quick", "paper"]), default="quick", show_default=True, help="How much."),
     click.option("--data", metavar="DIR", help="Folder with the real data sets. Default: CLOISTER_DATA."),
+]
+SCOPE: list[Option] = [  # differs from suite to suite
     click.option("--datasets", multiple=True, callback=_names, metavar="A,B", help="Only these; patterns such as 'sklearn_*'."),
-    click.option("--methods", multiple=True, callback=_names, metavar="A,B", help="Only these, or your own: module:factory."),
+    click.option(
+        "--methods", multiple=True, callback=_method_names, metavar="A,B", help="Only these, or your own: module:factory."
+    ),
     click.option("--epsilons", multiple=True, callback=_numbers, metavar="E,F", help="Only these."),
+]
+MEANS: list[Option] = [
     click.option("--repeats", type=click.IntRange(1), help="Runs of each fit."),
     click.option("--jobs", type=click.IntRange(1), help="Worker processes. Default: all processors; 1 where time is measured."),
     click.option("--output", metavar="DIR", type=Path, help="Where results lie. Default: benchmark-results/SUITE-PROFILE."),
@@ -91,7 +117,7 @@ def _add_suite(suite: Suite) -> None:
     def command(**options: Any) -> int:
         return _run(suite, **options)
 
-    for option in reversed(OPTIONS):
+    for option in (*PROFILE, *SCOPE, *MEANS):
         command = option(command)
     bench.add_command(command)
 
@@ -100,7 +126,37 @@ for _suite in SUITES.values():
     _add_suite(_suite)
 
 
-def _run(
+@bench.command("all", short_help="Every suite, one after the other.")
+def run_all(output: Path | None, *, quiet: bool, **options: Any) -> int:
+    """Run every suite, one after the other: all tables and figures, each suite in a folder of its own.
+
+    The pages link to each other. A run that was stopped goes on where it was when the same command is given again.
+    """
+    home, anything = output or HOME / f"all-{options['profile']}", dict.fromkeys(("datasets", "methods", "epsilons"))
+    started, folders = time.monotonic(), {name: home / name for name in SUITES}
+    for name, folder in folders.items():
+        if not _measure(SUITES[name], output=folder, quiet=quiet, **anything, **options):
+            return INTERRUPTED
+    codes = []
+    for folder in folders.values():
+        (folder / PAGE).touch()  # a page links to those that lie beside it
+    for name, folder in folders.items():
+        _say(quiet, f"{name}:")
+        codes.append(_show(make_page(folder), quiet=quiet))
+    _say(quiet, f"{len(SUITES)} suites in {spell_time(time.monotonic() - started)}.")
+    return max(codes)
+
+
+for _option in (*PROFILE, *MEANS):
+    run_all = _option(run_all)
+
+
+def _run(suite: Suite, *, quiet: bool, **options: Any) -> int:
+    folder = _measure(suite, quiet=quiet, **options)
+    return INTERRUPTED if folder is None else _show(make_page(folder), quiet=quiet)
+
+
+def _measure(
     suite: Suite,
     *,
     profile: str,
@@ -112,7 +168,8 @@ def _run(
     timeout: float | None,
     retry_failed: bool,
     **chosen: Any,
-) -> int:
+) -> Path | None:
+    """Measure what is not measured yet. Return the folder; None if the run was stopped."""
     if data is not None and not Path(data).is_dir():
         raise BenchError(f"--data: expected a folder, got {data!r}. 'cloister bench list' says what it should hold.")
     if any(":" in name for name in chosen["methods"] or ()):
@@ -133,10 +190,9 @@ def _run(
     outcome = run_plan(suite.name, plan, choice, settings)
     if outcome.interrupted:
         _say_stopped(outcome, settings)
-        return INTERRUPTED
-    page = make_page(settings.output)
+        return None
     _say(quiet, *_closing(outcome, time.monotonic() - started))
-    return _show(page, quiet=quiet)
+    return settings.output
 
 
 def _opening(suite: Suite, plan: Plan, settings: Settings) -> list[str]:

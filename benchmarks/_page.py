@@ -15,7 +15,7 @@ from cloister.report import Picture, render_page
 from ._ranking import Ranking, ranking_svg
 from ._stats import Estimate
 
-__all__ = ["Block", "Check", "Figure", "Head", "Section", "Table", "say", "say_ratio", "table_markdown", "write_page"]
+__all__ = ["PAGE", "Block", "Check", "Figure", "Head", "Section", "Table", "say", "say_ratio", "table_markdown", "write_page"]
 
 FIGURES, TABLES, PAGE = "figures", "tables", Path("page.html")
 CHECKS = "Checks"

@@ -71,6 +71,11 @@ class Suite(ABC):
         """What it answers, in one line."""
         return WORDS[self.name][1]
 
+    @property
+    def own_methods(self) -> tuple[str, ...]:
+        """Methods that take part here alone, besides those that all suites know."""
+        return ()
+
     @abstractmethod
     def plan(self, choice: Choice) -> Plan:
         """Return the jobs of a choice."""

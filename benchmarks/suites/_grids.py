@@ -66,6 +66,10 @@ class Grids(Suite):
     name = "grids"
     kinds = (KIND,)
 
+    @property
+    def own_methods(self) -> tuple[str, ...]:
+        return tuple(RULES)
+
     def plan(self, choice: Choice) -> Plan:
         every = [f"grid_{d}_{k}_{k * q}" for d in FEATURES for k in CLUSTERS for q in ROWS_PER_CLUSTER]
         few = [f"grid_{d}_{k}_{k * 100}" for d in FEATURES for k in CLUSTERS]

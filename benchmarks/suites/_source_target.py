@@ -57,6 +57,10 @@ class SourceTarget(Suite):
     name = "source-target"
     kinds = (KIND,)
 
+    @property
+    def own_methods(self) -> tuple[str, ...]:
+        return tuple(_methods())
+
     def plan(self, choice: Choice) -> Plan:
         known = [*SYNTHETIC, *REAL_PAIRS]
         names = chosen_names("--datasets", choice.datasets, known, list(SYNTHETIC) if choice.profile == "quick" else known)

@@ -37,6 +37,10 @@ class Speed(Suite):
     kinds = (KIND,)
     alone = True
 
+    @property
+    def own_methods(self) -> tuple[str, ...]:
+        return (TRANSCRIPTION,)
+
     def plan(self, choice: Choice) -> Plan:
         data, left_out = chosen_data(choice, DATA[choice.profile])
         repeats, epsilons = choice.repeats or REPEATS[choice.profile], choice.epsilons or (EPSILON,)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-__all__ = ["METHODS", "Method", "commands", "comparable", "find_method"]
+__all__ = ["METHODS", "Method", "commands", "comparable", "find_method", "words"]
 
 GUARANTEES = ("pure", "approx", "zcdp", "gdp")
 DOMAINS = ("box", "ball")
@@ -23,14 +23,21 @@ class Method:
     summary: str  # in one line
     origin: str  # the paper it is from, or that it is our own
     command: str | None = None  # `cloister fit --method`; None where it has a command of its own
+    alias: str | None = None  # what `cloister plan --method` and `compare --methods` call it, where that is no `command`
     kind: str = "centers"  # "centers": fit(rows) finds centres; "synopsis"; "source-target": fit(target, source=rows)
     domains: tuple[str, ...] = DOMAINS
     guarantees: tuple[str, ...] = GUARANTEES
     delta: float = 1e-6  # by default
+    parameters: tuple[str, ...] = ()  # of its own, besides those that all methods have
     max_features: int | None = None  # beyond which it makes no sense
     short: Mapping[str, Any] = field(default_factory=dict)  # options that make a fit short
     wide: Mapping[str, Any] = field(default_factory=dict)  # further ones from three columns on
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # options that change what is asked, by name
+
+    @property
+    def word(self) -> str:
+        """What the command line calls it."""
+        return self.command or self.alias or self.name
 
     @property
     def finds_number(self) -> bool:
@@ -50,6 +57,7 @@ _ALL = (
         command="kmeans",
         summary="votes find where rows are many, sums of clipped offsets place the centres",
         origin="our own",
+        parameters=("max_clusters", "n_init"),
         short={"n_init": 1},
         variants={"auto": {"n_clusters": "auto", "max_clusters": 4}},
     ),
@@ -58,6 +66,17 @@ _ALL = (
         command="pe-means",
         summary="private evolution: candidates evolve, rows vote for the nearest one",
         origin="Humphries, Lin and Yekhanin, PE-means",
+        parameters=(
+            "n_rounds",
+            "n_variations",
+            "max_candidates",
+            "projection",
+            "selection",
+            "adaptive",
+            "step",
+            "levy_exponent",
+            "n_init",
+        ),
         short={"n_init": 1, "n_rounds": 2, "n_variations": 3},
         variants={"projected": {"projection": 2}, "top-k": {"selection": "top-k"}},
     ),
@@ -69,6 +88,7 @@ _ALL = (
         domains=("box",),
         delta=0.0,
         max_features=6,
+        parameters=("rule", "counts", "representatives", "n_init"),
         short={"n_init": 1},
         wide={"rule": 2},
         variants={"eugkm": {"rule": "eugkm"}},
@@ -78,6 +98,7 @@ _ALL = (
         command="lloyd",
         summary="Lloyd's iterations on noisy counts and sums",
         origin="Su et al., DPLloyd",
+        parameters=("n_rounds", "count_share"),
         short={"n_rounds": 2},
     ),
     Method(
@@ -85,6 +106,7 @@ _ALL = (
         command="fast-lloyd",
         summary="Lloyd's iterations on noisy offsets of the rows within a radius",
         origin="Diaa, Humphries and Kerschbaum, FastLloyd",
+        parameters=("n_rounds", "alpha", "count_share"),
         short={"n_rounds": 2},
     ),
     Method(
@@ -92,6 +114,7 @@ _ALL = (
         command="coreset",
         summary="noisy averages of the leaves of a hash tree, then k-means of them",
         origin="Chang and Kamath, LSH coreset",
+        parameters=("max_depth", "min_rows_per_leaf", "offset", "n_init"),
         short={"n_init": 1, "max_depth": 4},
     ),
     Method(
@@ -100,32 +123,49 @@ _ALL = (
         summary="candidates from a tree of cubes, centres by private local search; always pure",
         origin="Balcan, Dick, Liang, Mou and Zhang",
         delta=0.0,
+        parameters=("projection", "n_trees", "depth", "start", "n_swaps", "max_candidates", "n_init"),
         short={"n_init": 1, "n_swaps": 2, "max_candidates": 16},
         variants={"start by counts": {"start": "counts", "n_swaps": 0}},
     ),
     Method(
         name="GridSynopsis",
+        alias="grid-synopsis",
         kind="synopsis",
         summary="one noisy grid that is kept and answers for any number of clusters",
         origin="Muthukrishnan and Tandon, RUGNIK; Su et al., EUGkM",
         domains=("box",),
         delta=0.0,
         max_features=6,
+        parameters=("rule", "counts"),
         wide={"rule": 2},
     ),
     Method(
         name="PointSynopsis",
+        alias="point-synopsis",
         kind="synopsis",
         summary="weighted points that are kept and cut at any number of clusters, for any number of columns",
         origin="our own",
+        parameters=("max_clusters", "n_points", "n_init"),
         short={"n_init": 1, "max_clusters": 4},
     ),
     Method(
         name="SourceTargetKMedoids",
+        alias="source-target",
         kind="source-target",
         summary="k points of a public target, beside a private source that covers part of it",
         origin="Schnapp and Sabato, NNA and NAS",
         delta=0.0,
+        parameters=(
+            "method",
+            "calibration",
+            "confidence",
+            "n_neighbors",
+            "coreset_radius",
+            "max_representatives",
+            "metric",
+            "solver",
+            "n_init",
+        ),
         short={"n_init": 1},
         variants={"paper": {"calibration": "paper"}, "nas": {"method": "nas", "n_neighbors": 5}},
     ),
@@ -138,11 +178,16 @@ def commands() -> dict[str, Method]:
     return {method.command: method for method in _ALL if method.command is not None}
 
 
-def comparable() -> tuple[str, ...]:
-    """Return the names of the methods that find centres of one table, and so can be compared."""
-    return tuple(method.name for method in _ALL if method.kind == "centers")
+def words() -> dict[str, Method]:
+    """Return all methods, by what the command line calls them."""
+    return {method.word: method for method in _ALL}
+
+
+def comparable(*kinds: str) -> tuple[str, ...]:
+    """Return the names of the methods of these kinds; by default of those that find centres of one table."""
+    return tuple(method.name for method in _ALL if method.kind in (kinds or ("centers",)))
 
 
 def find_method(name: str) -> Method | None:
     """Return a method by its name or by what the command line calls it, whatever the case; None if there is none."""
-    return next((one for one in _ALL if name.lower() in (one.name.lower(), one.command)), None)
+    return next((one for one in _ALL if name.lower() in (one.name.lower(), one.word)), None)

@@ -7,6 +7,7 @@ import sys
 from types import ModuleType
 
 import pytest
+from benchmarks._cli import _method_names
 from benchmarks._methods import METHODS
 from benchmarks._sources import sources
 from benchmarks.suites import SUITES
@@ -22,7 +23,7 @@ def test_list_names_everything(run, monkeypatch):
     assert "--python diffprivlib=PATH" in printed or "diffprivlib              yes" in printed
 
 
-@pytest.mark.parametrize("arguments", [(), ("list",), ("report",), ("compare",), *((name,) for name in SUITES)])
+@pytest.mark.parametrize("arguments", [(), ("list",), ("report",), ("compare",), ("all",), *((name,) for name in SUITES)])
 def test_every_command_has_help(run, arguments):
     result = run(*arguments, "--help")
     assert result.exit_code == 0
@@ -44,6 +45,36 @@ def test_what_cannot_be_done_is_one_line(refused, tmp_path, monkeypatch):
     refused("source-target", "--datasets", "mnist:1:7", match="mnist_lenet84.npz is missing")
     refused("report", tmp_path, match="holds no results")
     refused("compare", tmp_path, tmp_path, match="holds no results")
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (["NNA, paper's noise"], ["NNA, paper's noise"]),
+        (["NNA,NAS", "target only"], ["NNA", "NAS", "target only"]),
+        (["NNA, paper's noise, NAS not private"], ["NNA, paper's noise", "NAS", "not private"]),
+        (["PEMeans mine:make"], ["PEMeans", "mine:make"]),
+        (["NNA, papers noise"], ["NNA", "papers", "noise"]),
+        ([""], None),
+    ],
+)
+def test_names_of_methods_may_hold_spaces_and_commas(given, found):
+    assert _method_names(None, None, given) == (None if found is None else tuple(found))
+
+
+def test_all_runs_every_suite_and_makes_every_page(run, tmp_path, monkeypatch):
+    few = {name: SUITES[name] for name in ("vote-splitting", "grids")}
+    monkeypatch.setattr("benchmarks._cli.SUITES", few)
+    monkeypatch.setattr("benchmarks.suites._grids.CLUSTERS", (2,))
+    monkeypatch.setattr("benchmarks.suites._grids.EPSILONS", (1.0,))
+    result = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out")
+    assert result.exit_code in (0, 1), result.output
+    for name in few:
+        page = (tmp_path / "out" / name / "page.html").read_text(encoding="utf-8")
+        assert all(f"../{other}/page.html" in page for other in few if other != name)
+    again = run("all", "--repeats", 1, "--jobs", 1, "--output", tmp_path / "out")
+    assert "0 measured" in again.stderr
+    assert "2 suites in" in again.stderr
 
 
 def test_a_method_that_is_not_installed_is_refused_with_the_reason(refused, monkeypatch):

@@ -52,5 +52,9 @@ def test_deltas_that_depend_on_the_method_are_said(command: str) -> None:
     option = next(one for one in COMMANDS[command].params if one.name == "delta")
     assert isinstance(option, click.Option)
     assert option.default is None
-    said = {"source-target": "Default: 0.", "synopsis fit": "Default: 0 for a grid, 1e-06 for points."}
+    said = {
+        "plan": "Default: 1e-06, and 0 for grid, tree, grid-synopsis and source-target.",
+        "source-target": "Default: 0.",
+        "synopsis fit": "Default: 0 for a grid, 1e-06 for points.",
+    }
     assert said.get(command, "Default: 1e-06, and 0 for grid and tree.") in str(option.help)

@@ -8,6 +8,7 @@ import click
 
 from cloister.cli._bounds import read_bounds
 from cloister.cli._groups import refuse_without_groups
+from cloister.cli._method_options import variant_parameters
 from cloister.cli._options import (
     APPROXIMATE_DELTA,
     CLUSTERS,
@@ -25,9 +26,12 @@ from cloister.methods import METHODS, comparable, find_method
 
 __all__ = ["compare"]
 
+SOURCE_TARGET = "source-target"  # a kind of method that is compared elsewhere
+
 
 @click.command(
-    short_help="Compare methods on public or made-up rows.", epilog=method_lines(METHODS[name] for name in comparable())
+    short_help="Compare methods on public or made-up rows.",
+    epilog=method_lines(METHODS[name] for name in comparable("centers", "synopsis")),
 )
 @click.argument("public", metavar="[PUBLIC]", required=False)
 @CLUSTERS
@@ -45,7 +49,12 @@ __all__ = ["compare"]
 @MAX_ROWS_PER_GROUP
 @WEIGHTING
 @file_options
-@click.option("--methods", metavar="A,B,C", help="Methods to compare, such as kmeans,pe-means. Default: all.")
+@click.option(
+    "--methods",
+    metavar="A,B:NAME=VALUE",
+    help="Methods to compare, such as kmeans,pe-means, each with options of its own if you like: pe-means:rounds=8. "
+    "Default: all that find centres.",
+)
 @click.option("--repeats", type=int, default=5, show_default=True, help="Fits of each method.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the rows that are made up and of all fits.")
 @JSON
@@ -59,6 +68,7 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
     Examples:
       cloister compare -k 8 --rows 20000 --features 6 --epsilon 1
       cloister compare last-year.csv -k 8 --epsilon 1 --bounds 0,1 --methods kmeans,pe-means,fast-lloyd
+      cloister compare -k 8 --rows 20000 --features 6 --epsilon 1 --methods pe-means,pe-means:selection=top-k:rounds=8
       cloister compare visits-2019.csv -k 8 --epsilon 1 --bounds 0,1 --groups patient_id
     """  # noqa: D301
     from cloister import compare as compare_methods
@@ -95,8 +105,15 @@ def _rows(public: str | None, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _methods(names: str | None) -> dict[str, Any]:
-    """Return the estimators' names; what is no method is left to be refused."""
+    """Return the estimators, with their own parameters if any are given; what is no method is left to be refused."""
     if names is None:
         return {}
-    found = [(name, find_method(name)) for name in split_names(names, option="--methods", example="kmeans,pe-means") or ()]
-    return {"methods": [name if method is None else method.name for name, method in found]}
+    return {"methods": [_method(name) for name in split_names(names, option="--methods", example="kmeans,pe-means") or ()]}
+
+
+def _method(words: str) -> Any:
+    name, *parameters = (word.strip() for word in words.split(":"))
+    method = find_method(name)
+    if method is None or method.kind == SOURCE_TARGET or not parameters:
+        return name if method is None else method.name
+    return method.estimator(**variant_parameters(method, parameters))

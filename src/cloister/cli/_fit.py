@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from cloister.cli._method_options import method_options, own_parameters
 from cloister.cli._options import (
     CLUSTERS_OR_AUTO,
     DELTA_HELP,
@@ -31,6 +32,7 @@ __all__ = ["fit"]
 @CLUSTERS_OR_AUTO
 @MAX_CLUSTERS
 @METHOD
+@method_options
 @delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
 @guarantee_options
 @describe_options
@@ -64,10 +66,11 @@ def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> Non
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --output - | cloister show -
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --describe 0.1 \\
           --describe-columns "ward=general|cardiology|geriatrics" --report report.html
+      cloister fit points.csv -k 8 --epsilon 1 --bounds 0,1 --method pe-means --rounds 12 --selection top-k
     """  # noqa: D301
     chosen = commands()[method]
 
-    more = _number_parameters(chosen, options["clusters"], max_clusters)
+    more = {**own_parameters(chosen, options), **_number_parameters(chosen, options["clusters"], max_clusters)}
 
     def run(parameters: dict[str, Any], rows: Any) -> Any:
         return chosen.estimator(**parameters, **more).fit(rows).release_

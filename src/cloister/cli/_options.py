@@ -248,7 +248,7 @@ def output_options(command: Any) -> Any:
 
 def method_lines(methods: Iterable[Method]) -> str:
     """Return one line for each method, as the end of a help page."""
-    named = {method.command or method.name: method.summary for method in methods}
+    named = {method.word: method.summary for method in methods}
     width = max(map(len, named))
     return "\b\nMethods:\n" + "\n".join(f"  {name:<{width}}  {summary}" for name, summary in named.items())
 
@@ -260,9 +260,13 @@ def default_delta(methods: Iterable[Method]) -> str:
     others: dict[float, list[str]] = {}
     for method in found:
         if method.delta != usual:
-            others.setdefault(method.delta, []).append(method.command or method.name)
-    exceptions = "".join(f", and {delta:g} for {' and '.join(names)}" for delta, names in others.items())
+            others.setdefault(method.delta, []).append(method.word)
+    exceptions = "".join(f", and {delta:g} for {_listed(names)}" for delta, names in others.items())
     return f"Default: {usual:g}{exceptions}."
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _together(*options: Decorator) -> Decorator:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from cloister.cli._method_options import OPTIONS, method_options, own_parameters
 from cloister.cli._options import (
     CLUSTERS,
     DELTA_HELP,
@@ -12,14 +13,13 @@ from cloister.cli._options import (
     EPSILON,
     JSON,
     MAX_ROWS_PER_GROUP,
-    METHOD,
     WEIGHTING,
     default_delta,
     delta_option,
     neighbours_option,
     shape_options,
 )
-from cloister.methods import commands
+from cloister.methods import commands, words
 
 __all__ = ["plan"]
 
@@ -32,9 +32,16 @@ __all__ = ["plan"]
     features="Number of columns.",
 )
 @CLUSTERS
-@METHOD
+@click.option(
+    "--method",
+    type=click.Choice(list(words())),
+    default=next(iter(commands())),
+    show_default=True,
+    help="How to cluster; with a synopsis or source-target, what these commands ask.",
+)
+@method_options
 @EPSILON
-@delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
+@delta_option(f"{DELTA_HELP} {default_delta(words().values())}", default=None)
 @neighbours_option()
 @click.option("--groups", is_flag=True, help="Persons are protected, each with all of their rows, instead of single rows.")
 @click.option(
@@ -48,7 +55,7 @@ __all__ = ["plan"]
 @WEIGHTING
 @DESCRIBE
 @JSON
-def plan(rows: int, features: int, clusters: int, *, as_json: bool, **options: Any) -> None:
+def plan(rows: int, features: int, clusters: int, *, method: str, as_json: bool, **options: Any) -> None:
     """Say what a fit with these numbers can be expected to find, and how noisy each of its questions will be.
 
     No table is read and nothing is spent. The errors are those of round clusters that lie well apart; they are given in
@@ -61,10 +68,13 @@ def plan(rows: int, features: int, clusters: int, *, as_json: bool, **options: A
       cloister plan --rows 50000 --features 6 -k 5 --epsilon 1
       cloister plan --rows 150 --features 4 -k 3 --epsilon 0.25
       cloister plan --rows 50000 --features 6 -k 5 --epsilon 1 --method fast-lloyd
+      cloister plan --rows 50000 --features 2 -k 5 --epsilon 1 --method grid --rule eugkm
       cloister plan --rows 20000 --features 6 -k 5 --epsilon 1 --groups --rows-per-group 25
       cloister plan --rows 50000 --features 6 -k 5 --epsilon 1 --json | jq .smallest_cluster
     """  # noqa: D301
     from cloister import plan as forecast
     from cloister.cli._print import print_text
 
-    print_text(forecast(rows, features, clusters, **options), as_json=as_json)
+    own, names = own_parameters(words()[method], options), {one.parameter for one in OPTIONS}
+    shared = {name: value for name, value in options.items() if name not in names}
+    print_text(forecast(rows, features, clusters, method=method, options=own, **shared), as_json=as_json)

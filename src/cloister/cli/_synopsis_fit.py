@@ -3,13 +3,13 @@
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from cloister.cli._files import STANDARD_OUTPUT
+from cloister.cli._method_options import read_rule
 from cloister.cli._options import delta_option, guarantee_options, output_options
 from cloister.cli._private import fit_privately
 from cloister.cli._product import SYNOPSIS
@@ -20,7 +20,7 @@ __all__ = ["fit", "is_device"]
 
 METHOD_OF = {"grid": "GridSynopsis", "points": "PointSynopsis"}
 GRID_COLUMNS = 3  # up to so many columns of numbers, auto chooses a grid
-GRID_OPTIONS = {"clusters": "--clusters", "rule": "--rule"}
+GRID_OPTIONS = {"clusters": "--clusters", "rule": "--rule", "counts": "--counts"}
 POINT_OPTIONS = {"max_clusters": "--max-clusters", "points": "--points"}
 DELTAS = (METHODS["GridSynopsis"].delta, METHODS["PointSynopsis"].delta)
 
@@ -45,6 +45,11 @@ class _Choice:
 )
 @click.option("-k", "--clusters", type=int, help="Grid: how many clusters it should resolve, a hint and no limit. Default: 8.")
 @click.option("--rule", metavar="RULE", help="Grid: cells per axis: rugnik, eugkm, a number, or N,N,... Default: rugnik.")
+@click.option(
+    "--counts",
+    type=click.Choice(["nonnegative-total", "clip", "none"]),
+    help="Grid: how noisy counts of cells become weights. Default: nonnegative-total.",
+)
 @click.option(
     "--max-clusters", type=int, help="Points: how many clusters they should resolve, a hint and no limit. Default: 30."
 )
@@ -75,7 +80,7 @@ def fit(data: str, kind: str, **options: Any) -> None:
           --ledger budget.sqlite --output synopsis.parquet --report report.html
       cloister synopsis fit patients.parquet --kind points --epsilon 1 --bounds schema.json --output synopsis.json
     """  # noqa: D301
-    cells = None if options["rule"] is None else _read_rule(options["rule"])
+    cells = None if options["rule"] is None else read_rule(options["rule"])
     _check_kind(options["output"])
     given = dict(options)
     _refuse_both(given)
@@ -92,10 +97,10 @@ def fit(data: str, kind: str, **options: Any) -> None:
         if given["delta"] is None:
             parameters["delta"] = method.delta
         if chosen.kind == "grid":
-            more = {} if cells is None else {"rule": cells}
+            wanted = {"rule": cells, "counts": given["counts"]}
         else:
             wanted = {"max_clusters": given["max_clusters"], "n_points": given["points"]}
-            more = {name: value for name, value in wanted.items() if value is not None}
+        more = {name: value for name, value in wanted.items() if value is not None}
         return getattr(cluster, method.name)(**parameters, **more).fit(rows).synopsis_
 
     fit_privately(SYNOPSIS, data, options, run, delta=0.0)
@@ -108,8 +113,8 @@ def is_device(path: str) -> bool:
 
 def _choose_kind(given: Mapping[str, Any], parameters: Mapping[str, Any], n_columns: int) -> _Choice:
     """Choose by public facts: which options were given, how many columns there are, and what they are."""
-    if given["rule"] is not None:
-        return _Choice("grid", "--rule")
+    if given["rule"] is not None or given["counts"] is not None:
+        return _Choice("grid", "--counts" if given["rule"] is None else "--rule")
     if any(given[name] is not None for name in POINT_OPTIONS):
         return _Choice("points", " and ".join(option for name, option in POINT_OPTIONS.items() if given[name] is not None))
     if n_columns > GRID_COLUMNS:
@@ -132,10 +137,10 @@ def _is_interval(declared: Any) -> bool:
 
 def _refuse_both(given: Mapping[str, Any]) -> None:
     """Refuse options of a grid beside options of points."""
-    if given["rule"] is not None:
+    for cells in ("rule", "counts"):
         for name, option in POINT_OPTIONS.items():
-            if given[name] is not None:
-                raise ParameterError(f"{option}: is for points, and --rule for a grid. Leave one of them out.")
+            if None not in (given[name], given[cells]):
+                raise ParameterError(f"{option}: is for points, and --{cells} for a grid. Leave one of them out.")
 
 
 def _refuse_other(chosen: _Choice, given: Mapping[str, Any]) -> None:
@@ -148,16 +153,6 @@ def _refuse_other(chosen: _Choice, given: Mapping[str, Any]) -> None:
         if name == "clusters":
             remedy = f"Pass --max-clusters {given[name]} instead, or --kind grid."
         raise ParameterError(f"{option}: is for {owner}, got it with {chosen.reason or chosen.kind}. {remedy}")
-
-
-def _read_rule(rule: str) -> str | int | list[int]:
-    """Read a word, a number, or one number per column."""
-    with suppress(ValueError):
-        numbers = [int(part) for part in rule.split(",")]
-        return numbers[0] if len(numbers) == 1 else numbers
-    if "," in rule or rule.strip()[:1].isdigit():
-        raise ParameterError(f"--rule: expected rugnik, eugkm, N or N,N,..., got {rule!r}. Pass whole numbers.")
-    return rule
 
 
 def _check_kind(output: str | None) -> None:

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans as Reference
+from sklearn.metrics import pairwise_distances_argmin_min
 
 from cloister import validate
 from cloister.cluster import Progress
-from cloister.domain import Groups, Relation
+from cloister.domain import FloatArray, Groups, Relation
 from cloister.exceptions import CloisterError
 from cloister.forecast._public import PublicRows, make_up, read_public
 from cloister.forecast._show import aligned, html_table
-from cloister.methods import METHODS, comparable, find_method
+from cloister.methods import METHODS, Method, comparable, find_method
 from cloister.privacy import Guarantee, as_guarantee
 
 __all__ = ["Comparison", "Contender", "compare"]
@@ -134,7 +135,7 @@ def compare(
     groups: str | None = None,
     max_rows_per_group: Any = "auto",
     weighting: str = "row",
-    methods: Sequence[str] = comparable(),
+    methods: Sequence[Any] = comparable(),
     repeats: int = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -165,8 +166,10 @@ def compare(
         As for the estimators. The loss that is compared is always that of all rows, each counting 1.
     weighting : {"row", "person"}, default="row"
         The same.
-    methods : sequence of str
-        Names of estimators. One that cannot be fitted is listed with the reason.
+    methods : sequence of str or estimators
+        Names of estimators, or estimators that set parameters of their own, such as ``PEMeans(selection="top-k")``. By default
+        all that find centres; a synopsis takes part by name, cut at `n_clusters`. One that cannot be fitted is listed with the
+        reason.
     repeats : int, default=5
         Fits of each method.
     random_state : int, default=0
@@ -205,7 +208,7 @@ def compare(
     seed = validate.integer("compare.random_state", random_state, low=0)
     promised = as_guarantee("compare", epsilon, delta, guarantee)
     relation = Relation.parse("compare.neighbours", neighbours).value
-    names = _names(methods)
+    contenders = _contenders(methods)
     relative = validate.one_of("compare.scaling", scaling, ("none", "bounds")) == "bounds"
     if rows is None:
         public = make_up(seed, k, bounds, n_rows, n_features, groups=groups)
@@ -223,7 +226,7 @@ def compare(
     }
     limit = Reference(min(k, size), n_init=10, random_state=seed % 2**32).fit(table).inertia_ / size
     return Comparison(
-        contenders=_fit_all(names, public, k, range(seed, seed + times), settings, enabled=progress),
+        contenders=_fit_all(contenders, public, k, range(seed, seed + times), settings, enabled=progress),
         limit=float(max(limit, np.finfo(float).tiny)),
         one_centre=float(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1))),
         n_rows=size,
@@ -242,39 +245,87 @@ def _protects(groups: str | None, max_rows: Any) -> str:
     return Groups(name=groups, max_rows=None if validate.is_word(max_rows, "auto") else max_rows).words
 
 
-def _names(methods: Sequence[str]) -> list[str]:
-    """Return the estimators to compare, each once."""
-    known = comparable()
-    remedy = f"Pass some of {', '.join(known)}."
+@dataclass(frozen=True)
+class _Chosen:
+    """A method with parameters of its own."""
+
+    method: Method
+    parameters: tuple[tuple[str, Any], ...] = ()  # that differ from the default
+
+    @property
+    def label(self) -> str:
+        """How it is listed."""
+        words = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
+        return f"{self.method.name}({words})" if words else self.method.name
+
+    def centers(self, model: Any, n_clusters: int) -> FloatArray:
+        """Return the centres that a fitted model finds."""
+        found = model.kmeans(n_clusters).cluster_centers if self.method.kind == "synopsis" else model.cluster_centers_
+        return np.asarray(found)
+
+
+def _contenders(methods: Sequence[Any]) -> list[_Chosen]:
+    """Return what to compare, each once."""
+    known = comparable("centers", "synopsis")
+    remedy = f"Pass some of {', '.join(known)}, or estimators of them."
     given = validate.items("compare.methods", methods, rule="a list of methods", remedy=remedy)
-    names = [found.name if isinstance(one, str) and (found := find_method(one)) is not None else one for one in given]
-    if not names:
+    if not given:
         validate.refuse("compare.methods", "at least one method", given, remedy=remedy)
-    return [validate.one_of("compare.methods", name, known) for name in dict.fromkeys(names)]
+    found = [_of_estimator(one) if type(one).__name__ in METHODS else _of_name(one, known) for one in given]
+    return list({one.label: one for one in found}.values())
+
+
+def _of_name(name: Any, known: Sequence[str]) -> _Chosen:
+    method = find_method(name) if isinstance(name, str) else None
+    return _Chosen(METHODS[validate.one_of("compare.methods", name if method is None else method.name, known)])
+
+
+def _of_estimator(model: Any) -> _Chosen:
+    """Take an estimator's own parameters; refuse those that are the same for all methods here."""
+    chosen = _of_name(type(model).__name__, comparable("centers", "synopsis"))
+    usual = type(model)().get_params(deep=False)
+    set_here = {name: value for name, value in model.get_params(deep=False).items() if not _same(value, usual[name])}
+    for name in set_here:
+        if name not in chosen.method.parameters:
+            remedy = f"Pass {name} to compare, which sets it for all methods."
+            validate.refuse("compare.methods", "estimators that set parameters of their own alone", name, remedy=remedy)
+    return _Chosen(chosen.method, tuple((name, set_here[name]) for name in chosen.method.parameters if name in set_here))
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(np.all(one == other))
 
 
 def _fit_all(
-    names: Sequence[str], public: PublicRows, k: int, seeds: range, settings: dict[str, Any], *, enabled: bool
+    chosen: Sequence[_Chosen], public: PublicRows, k: int, seeds: range, settings: dict[str, Any], *, enabled: bool
 ) -> tuple[Contender, ...]:
     """Fit every method with every seed; the best first, those that failed last."""
     with Progress("compare", enabled=enabled) as progress:
-        progress.expect(len(seeds) * len(names))
-        found = [_fit_one(name, public, k, seeds, settings, progress) for name in names]
+        progress.expect(len(seeds) * len(chosen))
+        found = [_fit_one(one, public, k, seeds, settings, progress) for one in chosen]
     return tuple(sorted(found, key=lambda one: (one.loss is None, one.loss or 0.0)))
 
 
-def _fit_one(name: str, public: PublicRows, k: int, seeds: range, settings: dict[str, Any], progress: Progress) -> Contender:
-    progress.say(name)
+def _fit_one(
+    chosen: _Chosen, public: PublicRows, k: int, seeds: range, settings: dict[str, Any], progress: Progress
+) -> Contender:
+    progress.say(chosen.label)
     table, losses, seconds = public.table, [], []
     ids = {} if public.ids is None else {"groups": public.ids}
     for seed in seeds:
         start = time.perf_counter()
         try:
-            model = METHODS[name].estimator(k, **settings, random_state=seed).fit(table, **ids)
+            model = chosen.method.estimator(k, **settings, **dict(chosen.parameters), random_state=seed).fit(table, **ids)
+            centers = chosen.centers(model, k)
         except CloisterError as refusal:
-            return Contender(name, None, None, None, str(refusal))
+            return Contender(chosen.label, None, None, None, str(refusal))
         seconds.append(time.perf_counter() - start)
-        losses.append(-model.score(table) / len(table))
+        losses.append(_loss(table, centers))
         progress.advance()
     error = float(np.std(losses, ddof=1)) / len(losses) ** 0.5 if len(losses) > 1 else None
-    return Contender(name, float(np.mean(losses)), error, float(np.median(seconds)))
+    return Contender(chosen.label, float(np.mean(losses)), error, float(np.median(seconds)))
+
+
+def _loss(table: FloatArray, centers: FloatArray) -> float:
+    """Return the mean squared distance of a row to its nearest centre."""
+    return float(np.mean(pairwise_distances_argmin_min(table, centers, metric="sqeuclidean")[1]))

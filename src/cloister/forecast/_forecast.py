@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The public function ``plan``: what a fit will ask, how noisy the answers are, and, of KMeans, what to expect."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,6 +126,7 @@ def plan(
     n_clusters: int,
     *,
     method: str = "KMeans",
+    options: Mapping[str, Any] | None = None,
     epsilon: float = 1.0,
     delta: float | None = None,
     guarantee: Guarantee | None = None,
@@ -146,6 +148,8 @@ def plan(
         Columns and centres.
     method : str, default="KMeans"
         The estimator, by its name. What to expect of centres is said of KMeans alone; of others, what they ask and how noisily.
+    options : mapping, optional
+        Parameters of the method's own, such as ``{"n_rounds": 8}`` of PEMeans.
     epsilon : float, default=1.0
         The guarantee.
     delta : float, optional
@@ -211,12 +215,21 @@ def plan(
         guarantee=as_guarantee("plan", epsilon, found.delta if delta is None else delta, guarantee),
         relation=Relation.parse("plan.neighbours", neighbours),
         method=found,
+        options=_own_parameters(found, options),
         describe=_describe(found, describe),
         persons=_persons(rows_per_group, max_rows_per_group, weighting, groups=validate.boolean("plan.groups", groups)),
     )
     if setting.persons is not None and setting.persons.finds:
         setting = setting.limited(recommend(setting))
     return _of_kmeans(setting) if found.name == "KMeans" else _of_another(setting)
+
+
+def _own_parameters(method: Method, options: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Refuse options that are no parameters of the method's own; their values are checked by the estimator."""
+    for name in options or {}:
+        remedy = f"It has {', '.join(method.parameters)}."
+        validate.one_of("plan.options", name, method.parameters, remedy=remedy)
+    return dict(options or {})
 
 
 def _describe(method: Method, share: object) -> float:

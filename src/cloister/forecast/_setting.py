@@ -2,8 +2,8 @@
 """The public numbers that a forecast is made from, and the plan that follows from them. Imported by the other files here."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,7 @@ class Setting:
     guarantee: Guarantee
     relation: Relation
     method: Method
+    options: Mapping[str, Any] = field(default_factory=dict)  # parameters of the method's own
     describe: float = 0.0  # part of the budget that says what the clusters look like
     persons: Persons | None = None  # where they are protected, instead of rows
 
@@ -118,6 +119,7 @@ class Setting:
             bounds=(-1.0, 1.0),
             neighbours=self.relation.value,
             n_rows=self.n_rows,
+            **self.options,
             **({"describe": self.describe} if self.describe else {}),
             **self._group_parameters(),
         )
