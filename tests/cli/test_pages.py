@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command that README, CONTRIBUTING and any page under docs/ writes has the options that the commands have."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from benchmarks._cli import bench
+
+from cloister.cli import main
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+
+
+def written(page: str) -> list[str]:
+    """Return the commands of a page: lines of code, and what stands between backticks."""
+    text = re.sub(r" \\\n\s+", " ", page)
+    lines = [found[1] for line in text.splitlines() if (found := re.match(r"\s+(?:\.venv/bin/)?(cloister .*)$", line))]
+    spans = [span.replace("\n", " ") for span in re.findall(r"`(cloister [^`]{1,300})`", text)]
+    return list(dict.fromkeys([*lines, *spans]))
+
+
+def read(words: list[str]) -> None:
+    """Have the commands read their options, and run nothing; arguments may be left out, as pages often do."""
+    command: click.Command = main
+    context = main.make_context("cloister", list(words))
+    while isinstance(command, click.Group):
+        name, found, words = command.resolve_command(context, words)
+        command = bench if name == "bench" else found or command
+        context = command.make_context(name, list(words), parent=context)
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_commands_have_the_options_that_pages_write(page: str) -> None:
+    for line in written((ROOT / page).read_text(encoding="utf-8")):
+        words = shlex.split(line.split(" | ")[0].replace(r"\|", "|"), comments=True)[1:]
+        try:
+            read([word for before, word in zip(["", *words], words, strict=False) if word != "..." or before.startswith("-")])
+        except (click.MissingParameter, click.exceptions.NoArgsIsHelpError, click.exceptions.Exit):
+            continue
+        except click.ClickException as error:
+            pytest.fail(f"{page}: {line}: {error.format_message()}")
+
+
+def test_there_are_commands_to_read() -> None:
+    assert sum(len(written(page.read_text(encoding="utf-8"))) for page in PAGES) > 90
+
+
+@pytest.mark.parametrize("line", ["fit x.csv --nope 3", "bench table9", "bench table1 --methodss a", "nope"])
+def test_what_no_command_takes_is_noticed(line: str) -> None:
+    with pytest.raises(click.UsageError):
+        read(line.split())
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_scripts_have_the_options_that_pages_write(page: str) -> None:
+    text = re.sub(r"\s+", " ", (ROOT / page).read_text(encoding="utf-8"))
+    for name, rest in re.findall(r"python -m benchmarks\.([a-z_]+)([^`]*)`", text):
+        script = ROOT / "benchmarks" / f"{name}.py"
+        assert script.is_file(), f"{page}: there is no {script.name}"
+        for option in re.findall(r"--[a-z-]+", rest):
+            sources = script.read_text(encoding="utf-8") + (ROOT / "benchmarks" / "_area.py").read_text(encoding="utf-8")
+            assert f'"{option}"' in sources, f"{page}: {script.name} has no {option}"
