@@ -59,7 +59,11 @@ _ALL = (
         summary="private evolution: candidates evolve, rows vote for the nearest one",
         origin="Humphries, Lin and Yekhanin, PE-means",
         short={"n_init": 1, "n_rounds": 2, "n_variations": 3},
-        variants={"projected": {"projection": 2}, "top-k": {"selection": "top-k"}},
+        variants={
+            "projected": {"projection": 2},
+            "top-k": {"selection": "top-k", "vote_rule": "threshold"},
+            "k-medians": {"selection": "kmedians", "vote_rule": "nonnegative-total", "first_candidates": "uniform"},
+        },
     ),
     Method(
         name="GridKMeans",
