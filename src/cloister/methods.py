@@ -78,7 +78,11 @@ _ALL = (
             "n_init",
         ),
         short={"n_init": 1, "n_rounds": 2, "n_variations": 3},
-        variants={"projected": {"projection": 2}, "top-k": {"selection": "top-k"}},
+        variants={
+            "projected": {"projection": 2},
+            "top-k": {"selection": "top-k", "vote_rule": "threshold"},
+            "k-medians": {"selection": "kmedians", "vote_rule": "nonnegative-total", "first_candidates": "uniform"},
+        },
     ),
     Method(
         name="GridKMeans",

@@ -102,6 +102,23 @@ def test_k_means_keeps_every_cluster_where_the_older_rule_splits_votes(blobs, ge
     assert clusters_found("top-k")[0] < 4
 
 
+@pytest.mark.parametrize("options", [{"selection": "kmedians"}, {"vote_rule": "nonnegative-total"}, {"vote_rule": "threshold"}])
+@pytest.mark.parametrize("first_candidates", ["packing", "uniform"])
+def test_every_other_rule_finds_the_clusters_too(options, first_candidates, blobs, generator, vault_of):
+    rows, middles = blobs
+    vault = vault_of(rows)
+    centers = run(vault, generator, first_candidates=first_candidates, n_variations=60, n_rounds=10, **options).centers
+    assert np.linalg.norm(centers[:, None] - middles, axis=2).min(axis=0).max() < 0.15
+    assert [type(question) for question, _ in vault.asked] == [NearestCounts] * 10
+
+
+def test_a_threshold_is_in_standard_deviations_of_the_noise(blobs, generator, vault_of):
+    cost = GDP(0.5)  # 2 votes
+    for generation in run(vault_of(blobs[0]), generator, cost=cost, vote_rule="threshold", vote_threshold=5.0).generations:
+        assert generation.sigma == pytest.approx(2.0, rel=0.01)
+        assert not ((generation.votes > 0) & (generation.votes < 5 * generation.sigma)).any()
+
+
 @pytest.mark.parametrize("n_rows", [0, 1, 10])
 def test_k_centres_come_out_of_almost_nothing(n_rows, generator, vault_of):
     centers = run(vault_of(np.zeros((n_rows, 2))), generator, n_clusters=7, n_rows=max(n_rows, 1), cost=GDP(0.01)).centers

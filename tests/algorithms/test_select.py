@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.algorithms import keep_votes, select_kmeans, select_top
+from cloister.algorithms import VOTE_RULES, clean_votes, keep_votes, select_kmeans, select_kmedians, select_top
 
 VOTES = arrays.arrays(np.float64, st.integers(1, 40), elements=st.integers(-50, 200).map(float))
 
@@ -27,10 +27,29 @@ def test_the_largest_votes_are_kept_until_they_exceed_the_rows(votes, n_rows):
         assert np.array_equal(kept, np.maximum(votes, 0))
 
 
-def test_votes_are_not_changed_in_place():
+@pytest.mark.parametrize("rule", VOTE_RULES)
+def test_votes_are_not_changed_in_place(rule):
     votes = np.array([3.0, -1.0, 2.0])
-    keep_votes(votes, 1)
+    clean_votes(votes, rule, n_rows=1, floor=2.5)
     assert votes.tolist() == [3.0, -1.0, 2.0]
+
+
+@given(VOTES, st.floats(1, 3000))
+def test_the_most_likely_votes_add_up_to_the_rows(votes, n_rows):
+    # The nearest non-negative votes with this total: all are moved by one amount, and what would be negative is zero.
+    clean = clean_votes(votes, "nonnegative-total", n_rows=n_rows, floor=0.0)
+    assert clean.sum() == pytest.approx(n_rows)
+    assert (clean >= 0).all()
+    alive = clean > 0
+    moved = (votes - clean)[alive]
+    assert np.allclose(moved, moved[0])
+    assert (votes[~alive] <= moved[0] + 1e-9).all()
+
+
+@given(VOTES, st.floats(0, 300))
+def test_a_threshold_drops_what_is_below_it_and_leaves_the_others(votes, floor):
+    clean = clean_votes(votes, "threshold", n_rows=1.0, floor=floor)
+    assert np.array_equal(clean, np.where(votes >= floor, votes, 0.0))
 
 
 def test_the_older_rule_takes_the_most_voted():
@@ -60,3 +79,18 @@ def test_the_centre_of_one_cluster_is_the_weighted_mean(generator):
     points, votes = generator.normal(size=(50, 3)), generator.integers(1, 100, size=50).astype(float)
     center = select_kmeans(points, votes, 1, generator=generator, restarts=3)
     assert np.allclose(center[0], np.average(points, axis=0, weights=votes))
+
+
+@pytest.mark.parametrize("n_clusters", [1, 3, 8])
+def test_k_medians_are_points_that_have_votes(n_clusters, generator):
+    points, votes = generator.normal(size=(60, 2)), generator.random(60)
+    votes[::3] = 0
+    centers = select_kmedians(points, votes, n_clusters, generator=generator)
+    assert len(np.unique(centers, axis=0)) == n_clusters
+    assert all((points[votes > 0] == center).all(axis=1).any() for center in centers)
+
+
+def test_the_median_of_one_cluster_has_the_least_weighted_sum_of_distances(generator):
+    points, votes = generator.normal(size=(50, 3)), generator.integers(1, 100, size=50).astype(float)
+    costs = np.linalg.norm(points[:, None] - points, axis=2) @ votes
+    assert np.array_equal(select_kmedians(points, votes, 1, generator=generator)[0], points[costs.argmin()])

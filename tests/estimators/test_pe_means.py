@@ -81,6 +81,14 @@ def test_a_wide_fit_is_that_of_the_variant_that_is_chosen(n_rows, projection, pu
     assert np.array_equal(chosen.cluster_centers_, explicit.cluster_centers_)
 
 
+@pytest.mark.parametrize(("projection", "rounds"), [(1, 2), (2, 3), (5, 6), (16, 14), (30, 19), (40, 25)])
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
+def test_a_projection_keeps_two_of_the_rounds_for_the_way_back(projection, rounds, epsilon):
+    # Algorithm 3 calls PE-means with T - 2 rounds, T = int(4 sqrt(p)); of 40 columns, 40 is no projection.
+    votes = plan_fit(PEMeans(3, epsilon=epsilon, bounds=(-1, 1), n_rows=1000, projection=projection), 40).votes
+    assert len(votes) == (int(25 * max(epsilon, 1)) if projection == 40 else rounds)
+
+
 def test_noise_vanishes_as_epsilon_grows(make, rows):
     centers = make(epsilon=1e9, n_rounds=8, n_variations=30, random_state=0).fit(rows).cluster_centers_
     middles = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])

@@ -16,6 +16,7 @@ from cloister.algorithms._cube_tree import CubeTree, TreeSettings, divide_cubes
 from cloister.algorithms._density import DenseCells, chance_bound, find_dense_cells
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
+    FIRST_CANDIDATES,
     Averages,
     Evolution,
     EvolutionSettings,
@@ -85,7 +86,15 @@ from cloister.algorithms._refine import (
 )
 from cloister.algorithms._resample import Beyond, LastStep, judge_solution, match_centers, place_of_rows
 from cloister.algorithms._scatter import Scatter, find_scatter
-from cloister.algorithms._select import keep_votes, select_kmeans, select_top
+from cloister.algorithms._select import (
+    SELECTIONS,
+    VOTE_RULES,
+    clean_votes,
+    keep_votes,
+    select_kmeans,
+    select_kmedians,
+    select_top,
+)
 from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages
 from cloister.algorithms._space import Space
 from cloister.algorithms._spread import pack_widest
@@ -95,11 +104,14 @@ __all__ = [
     "COUNT_RULES",
     "FALLBACK",
     "FEWEST_VARIATIONS",
+    "FIRST_CANDIDATES",
     "GRID_RULES",
     "LARGEST_TREE",
     "N_INTERVALS",
     "N_LOOKS",
     "RESTARTS",
+    "SELECTIONS",
+    "VOTE_RULES",
     "Averages",
     "Axes",
     "Beyond",
@@ -148,6 +160,7 @@ __all__ = [
     "choose_medoids",
     "choose_number",
     "choose_radius",
+    "clean_votes",
     "cluster_cells",
     "cluster_coreset",
     "compare_numbers",
@@ -195,6 +208,7 @@ __all__ = [
     "rounds_within",
     "sees_distances",
     "select_kmeans",
+    "select_kmedians",
     "select_top",
     "settle",
     "shrinkage",

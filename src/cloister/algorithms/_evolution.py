@@ -12,14 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gamma
 
-from cloister.algorithms._packing import pack_sphere
-from cloister.algorithms._select import keep_votes, select_kmeans, select_top
+from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
+from cloister.algorithms._select import clean_votes, select_kmeans, select_kmedians, select_top
 from cloister.algorithms._space import Space
 from cloister.domain import FloatArray
 from cloister.questions import Ask, NearestCounts, NearestSums, Spend, Step
 
 __all__ = [
     "FEWEST_VARIATIONS",
+    "FIRST_CANDIDATES",
     "Averages",
     "Evolution",
     "EvolutionSettings",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 FEWEST_VARIATIONS = 4
+FIRST_CANDIDATES = ("packing", "uniform")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,10 @@ class EvolutionSettings:
     """Public settings of a run; the defaults are the paper's."""
 
     n_variations: int  # per centre, at the start
-    selection: str = "kmeans"  # or "top-k"
+    selection: str = "kmeans"  # one of SELECTIONS
+    vote_rule: str = "cut"  # one of VOTE_RULES
+    vote_threshold: float = 2.0  # of the rule "threshold", in standard deviations of the noise
+    first_candidates: str = "packing"  # one of FIRST_CANDIDATES
     adaptive: bool = True  # halve the variations while noise hides the votes
     step: float = 0.01  # gamma: size of a variation, in units of the domain's radius
     levy_exponent: float = 1.75  # beta: the smaller, the heavier the tails
@@ -50,7 +55,7 @@ class Generation:
     """One round, all of it public."""
 
     candidates: FloatArray
-    votes: FloatArray  # noisy, after the cut of Algorithm 2
+    votes: FloatArray  # noisy, after the rule for votes
     centers: FloatArray
     sigma: float
 
@@ -79,12 +84,12 @@ def evolve(
 ) -> Evolution:
     """Run Algorithm 1: one round for each of `votes`, which say what a round costs."""
     n_variations = settings.n_variations
-    packing = pack_sphere(generator, (n_variations + 1) * n_clusters, space.dimension, half_widths=space.half_widths)
-    candidates = space.clip(packing)
+    candidates = space.clip(_first(space, (n_variations + 1) * n_clusters, settings, generator))
     generations: list[Generation] = []
     for query in votes:
         answer = ask(NearestCounts(points=candidates, projection=space.projection), query)
-        kept = keep_votes(answer.value, n_rows)
+        floor = settings.vote_threshold * answer.sigma
+        kept = clean_votes(answer.value, settings.vote_rule, n_rows=n_rows, floor=floor)
         centers = space.clip(_select(candidates, kept, answer.value, n_clusters, settings, generator))
         generations.append(Generation(candidates, kept, centers, answer.sigma))
         # The expected squared length of the noise is sigma^2 per candidate: below it there is more noise than signal.
@@ -132,6 +137,14 @@ def levy_flight(generator: np.random.Generator, shape: tuple[int, ...], exponent
     return np.asarray(steps / np.abs(generator.standard_normal(shape)) ** (1 / exponent))
 
 
+def _first(space: Space, size: int, settings: EvolutionSettings, generator: np.random.Generator) -> FloatArray:
+    if settings.first_candidates == "packing":
+        return pack_sphere(generator, size, space.dimension, half_widths=space.half_widths)
+    if space.half_widths is None:
+        return uniform_ball(generator, size, space.dimension)
+    return uniform_box(generator, size, space.half_widths)
+
+
 def _select(
     candidates: FloatArray,
     votes: FloatArray,
@@ -142,6 +155,8 @@ def _select(
 ) -> FloatArray:
     if settings.selection == "top-k" or np.count_nonzero(votes) <= n_clusters:
         return select_top(candidates, noisy_votes, n_clusters)
+    if settings.selection == "kmedians":
+        return select_kmedians(candidates, votes, n_clusters, generator=generator)
     return select_kmeans(candidates, votes, n_clusters, generator=generator, restarts=settings.n_init)
 
 

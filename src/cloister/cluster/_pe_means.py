@@ -9,6 +9,9 @@ from scipy.spatial import cKDTree
 from cloister import validate
 from cloister.algorithms import (
     FEWEST_VARIATIONS,
+    FIRST_CANDIDATES,
+    SELECTIONS,
+    VOTE_RULES,
     Evolution,
     EvolutionSettings,
     Generation,
@@ -29,7 +32,6 @@ __all__ = ["PEMeans", "PEPlan"]
 
 PROJECT_ABOVE = 32  # dimensions; the published high-dimensional runs project only beyond it
 PROJECT_TO = 16
-PROJECTED_ROUNDS = 14
 LIFT_QUERIES = 2  # counts and sums, each with the share of a vote
 MAX_LIFT_ERROR = 0.18  # of a centre, in units of the domain's radius; above it plain PE-means is better, see docs/pe-means.md
 LARGEST_EPSILON_FACTOR = 4.0  # rounds grow with epsilon up to the largest epsilon that was studied
@@ -59,7 +61,8 @@ class PEMeans(PrivateClusterer):
     Parameters
     ----------
     n_rounds : int or "auto", default="auto"
-        Votes. ``"auto"`` is ``int(4 sqrt(d))``, times epsilon (at most 4) above 1; 14 when projected.
+        Votes. ``"auto"`` is ``int(4 sqrt(d))``, times epsilon (at most 4) above 1. In a projection to p dimensions it is
+        ``int(4 sqrt(p)) - 2`` (at least 1) whatever epsilon is: two shares are kept for the way back.
     n_variations : int or "auto", default="auto"
         Variations of each centre at the start; ``"auto"`` is ``max(n_rows / (5 n_clusters), 4)``.
     max_candidates : int, default=8192
@@ -67,8 +70,17 @@ class PEMeans(PrivateClusterer):
     projection : int, None or "auto", default="auto"
         Dimensions to project to at random before voting; None never projects. ``"auto"`` takes 16 above 32 columns where the
         noise of the way back, ``sqrt(d) sigma n_clusters / n_rows``, is at most 0.18 of the domain's radius (see Notes).
-    selection : {"kmeans", "top-k"}, default="kmeans"
-        Choose centres by weighted k-means of the candidates, or take those with the most votes (the older rule).
+    selection : {"kmeans", "kmedians", "top-k"}, default="kmeans"
+        Choose centres by weighted k-means of the candidates; by weighted k-medians, whose centres are candidates themselves;
+        or take those with the most votes (the older rule).
+    vote_rule : {"cut", "nonnegative-total", "threshold"}, default="cut"
+        Which noisy votes count. ``"cut"``: the largest ones, until they add up to `n_rows`. ``"nonnegative-total"``: all
+        are lowered by one amount, those below it to zero, so that they add up to `n_rows`: the most likely votes.
+        ``"threshold"``: those above `vote_threshold`.
+    vote_threshold : float, default=2.0
+        In standard deviations of the noise of a vote. Only for ``vote_rule="threshold"``.
+    first_candidates : {"packing", "uniform"}, default="packing"
+        Spread the first candidates so that they keep their distance, or draw them uniformly from the domain.
     adaptive : bool, default=True
         Halve the variations while noise hides the votes.
     step : float, default=0.01
@@ -76,7 +88,7 @@ class PEMeans(PrivateClusterer):
     levy_exponent : float, default=1.75
         Tails of the variations: smaller is heavier.
     n_init : int, default=10
-        Restarts of each weighted k-means, on public numbers.
+        Restarts of each weighted k-means, on public numbers. The search for k-medians starts once.
 
     Attributes
     ----------
@@ -106,6 +118,9 @@ class PEMeans(PrivateClusterer):
     max_candidates: int = 8192
     projection: int | str | None = "auto"
     selection: str = "kmeans"
+    vote_rule: str = "cut"
+    vote_threshold: float = 2.0
+    first_candidates: str = "packing"
     adaptive: bool = True
     step: float = 0.01
     levy_exponent: float = 1.75
@@ -139,7 +154,10 @@ class PEMeans(PrivateClusterer):
             wanted = max(int(n_rows / (ROWS_PER_CANDIDATE * n_clusters)), FEWEST_VARIATIONS)
         return EvolutionSettings(
             n_variations=min(wanted, max(self._whole("max_candidates") // n_clusters - 1, 1)),
-            selection=validate.one_of(where("selection"), self.selection, ("kmeans", "top-k")),
+            selection=validate.one_of(where("selection"), self.selection, SELECTIONS),
+            vote_rule=validate.one_of(where("vote_rule"), self.vote_rule, VOTE_RULES),
+            vote_threshold=validate.number(where("vote_threshold"), self.vote_threshold, low=0.0),
+            first_candidates=validate.one_of(where("first_candidates"), self.first_candidates, FIRST_CANDIDATES),
             adaptive=validate.boolean(where("adaptive"), self.adaptive),
             step=validate.number(where("step"), self.step, low=0.0, high=1.0, open_low=True),
             levy_exponent=validate.number(where("levy_exponent"), self.levy_exponent, low=0.3, high=1.99),
@@ -171,9 +189,9 @@ class PEMeans(PrivateClusterer):
         given = self._whole_or_auto("n_rounds")
         if given is not None:
             return given
-        if projected:
-            return PROJECTED_ROUNDS
         rounds = int(4 * dimension**0.5)
+        if projected:
+            return max(rounds - LIFT_QUERIES, 1)
         return rounds if epsilon <= 1 else int(min(epsilon, LARGEST_EPSILON_FACTOR) * rounds)
 
     def _run(self, ask: Ask, plan: PEPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
@@ -220,7 +238,7 @@ def _cells(last: Generation) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return, per centre, the votes of its candidates, their noise, and the standard error of the weighted mean.
 
     A centre is the mean of the candidates that kept votes, weighted by them. To first order the noise of the votes moves it by
-    sigma sqrt(sum (candidate - centre)^2) / (sum of votes).
+    sigma sqrt(sum (candidate - centre)^2) / (sum of votes). For the other selections this is the scale of it, no more.
     """
     alive = last.votes > 0
     points, votes, centers = last.candidates[alive], last.votes[alive], last.centers
