@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of docs/kmeans.md and docs/errors.md, from real fits: ``python -m benchmarks.pictures docs/images [NAMES]``."""
+"""Pictures of docs/kmeans.md, docs/errors.md and docs/grids.md: ``python -m benchmarks.pictures docs/images [NAMES]``."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 
-from cloister import KMeans
+from cloister import KMeans, cells_per_axis, grid_bound
 from cloister.algorithms import locate, refine
 
 from ._arrays import Array
@@ -69,6 +69,26 @@ def draw_errors(folder: Path) -> None:
     _save(figure, pyplot, folder / "errors.png")
 
 
+def draw_grid_bound(folder: Path) -> None:
+    """Draw h and its three terms over the number of cells per axis, with its smallest value and EUGkM's choice."""
+    figure, axes, pyplot = _axes(2, (10.5, 4.2))
+    for axis, epsilon in zip(axes, (0.1, 1.0), strict=True):
+        sizes = {"n_rows": 1600, "n_features": 2, "n_clusters": 8, "epsilon": epsilon}
+        cells = np.unique(np.geomspace(1, 60, 80).round().astype(int))
+        bounds = [grid_bound(int(one), **sizes) for one in cells]
+        for name, colour in (("noise", NOISE_COLOUR), ("cross", "0.6"), ("rounding", TOTAL_COLOUR), ("total", TRUE_COLOUR)):
+            label = {"total": "h, their sum"}.get(name, name)
+            axis.plot(cells, [getattr(one, name) for one in bounds], color=colour, label=label)
+        for rule, mark in (("rugnik", "o"), ("eugkm", "x")):
+            chosen = cells_per_axis(rule, **sizes)
+            axis.plot(chosen, grid_bound(chosen, **sizes).total, mark, color=TRUE_COLOUR, label=f"{rule}: {chosen} cells")
+        axis.set(xscale="log", yscale="log", ylim=(0.3, 3000), xlabel="cells per axis", title=f"epsilon {epsilon:g}")
+        axis.legend(frameon=False, fontsize=8)
+    figure.suptitle("1,600 rows, 2 columns, 8 clusters", fontsize=10)
+    figure.tight_layout()
+    _save(figure, pyplot, folder / "grid-bound.png")
+
+
 def _draw_bars(axis: Any, rows: Array, release: Any, truth: Array) -> None:
     x, y = release.cluster_centers.T
     axis.scatter(*rows[:SHOWN].T, s=2, color="0.85", linewidths=0)
@@ -123,7 +143,7 @@ def _save(figure: Any, pyplot: Any, path: Path) -> None:
     pyplot.close(figure)
 
 
-PICTURES = {"kmeans": draw_kmeans, "errors": draw_errors}
+PICTURES = {"kmeans": draw_kmeans, "errors": draw_errors, "grid-bound": draw_grid_bound}
 
 
 if __name__ == "__main__":

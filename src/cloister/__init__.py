@@ -12,7 +12,7 @@ from cloister._version import __version__
 from cloister.methods import METHODS
 
 if TYPE_CHECKING:
-    from cloister.algorithms import cell_bounds, cells_per_axis, epsilon_range
+    from cloister.algorithms import cell_bounds, cells_per_axis, count_deviation, epsilon_range, grid_bound
     from cloister.cluster import (
         CoresetKMeans,
         FastLloyd,
@@ -68,7 +68,9 @@ __all__ = [
     "cells_per_axis",
     "compare",
     "convert",
+    "count_deviation",
     "epsilon_range",
+    "grid_bound",
     "load_release",
     "load_synopsis",
     "open_rows",
@@ -77,7 +79,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "cloister.algorithms": ("cell_bounds", "cells_per_axis", "epsilon_range"),
+    "cloister.algorithms": ("cell_bounds", "cells_per_axis", "count_deviation", "epsilon_range", "grid_bound"),
     "cloister.cluster": (*METHODS, "PrivateScaler"),
     "cloister.data": ("open_rows",),
     "cloister.domain": ("Ball", "Box", "Category", "Date", "Flag", "Number"),

@@ -16,6 +16,11 @@ def test_the_picture_of_errors_shows_what_the_page_says(tmp_path, capsys):
     assert blobs.endswith("coverage noise 1.00, total 1.00")
 
 
+def test_the_picture_of_the_bound_of_grids_is_written(tmp_path):
+    assert pictures.main([str(tmp_path), "grid-bound"]) == 0
+    assert (tmp_path / "grid-bound.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_picture_of_kmeans_is_written(tmp_path, capsys):
     assert pictures.main([str(tmp_path), "kmeans"]) == 0
     assert (tmp_path / "kmeans.png").read_bytes().startswith(b"\x89PNG")

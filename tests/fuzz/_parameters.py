@@ -171,6 +171,12 @@ def _owners() -> dict[str, Owner]:
         cloister.cells_per_axis, {"rule": "rugnik", **sizes, "epsilon": 1.0}, lambda count: count >= 1
     )
     owners["cell_bounds"] = Owner(cloister.cell_bounds, {**sizes, "epsilon": 1.0}, _numbers)
+    owners["count_deviation"] = Owner(
+        cloister.count_deviation, {"n_cells": 9, "epsilon": 1.0, "chance": 0.05}, lambda rows: 0 <= rows < math.inf
+    )
+    owners["grid_bound"] = Owner(
+        cloister.grid_bound, {"cells": 3, **sizes, "epsilon": 1.0}, lambda bound: 0 < bound.total <= math.inf
+    )
     owners["epsilon_range"] = Owner(cloister.epsilon_range, sizes, _numbers)
     owners["open_rows"] = Owner(
         lambda **given: cloister.open_rows(ROWS, **given),

@@ -5,11 +5,12 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks._papers import cells_printed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from cloister import cell_bounds, cells_per_axis, epsilon_range
+from cloister import cell_bounds, cells_per_axis, count_deviation, epsilon_range, grid_bound, plan
 from cloister.algorithms import grid_shape
 from cloister.exceptions import ParameterError
 
@@ -171,3 +172,71 @@ def test_the_helpers_refuse_too(helper):
 def test_many_columns_leave_the_epsilons_unbounded():
     assert epsilon_range(n_rows=1000, n_features=2000, n_clusters=2).high == math.inf
     assert cells_per_axis("rugnik", n_rows=1e18, n_features=1 << 20, n_clusters=1, epsilon=1.0) == 1
+
+
+def test_the_bound_is_the_printed_function_and_the_sum_of_its_terms():
+    found = grid_bound(7, n_rows=400, n_features=3, n_clusters=5, epsilon=0.4)
+    assert found.total == pytest.approx(bound(7, 400, 3, 5, 0.4))
+    assert found.total == found.noise + found.cross + found.rounding
+    assert found.rounding == 400 / (3 * 49)
+    assert found.objective(2.0) == pytest.approx(3 * 4 / 5 * found.total)
+    assert grid_bound(7, n_rows=400, n_features=3, n_clusters=5, epsilon=0.8).noise == pytest.approx(found.noise / 2)
+
+
+@pytest.mark.parametrize("n_features", [2, 3])
+def test_evenly_spread_clusters_stay_below_the_bound(generator, n_features):
+    # Its own assumptions, in [-1, 1]^d: clusters of equal size that fill the cube, centres that do not move.
+    n_rows, cells, epsilon = 800, 8, 0.5
+    k = 2**n_features
+    centers = np.stack(np.meshgrid(*[[-0.5, 0.5]] * n_features), axis=-1).reshape(k, n_features)
+    moved = []
+    for _ in range(60):
+        rows = generator.uniform(-1, 1, (n_rows, n_features))
+        counts, edges = np.histogramdd(rows, bins=cells, range=[(-1, 1)] * n_features)
+        middles = np.stack(np.meshgrid(*[(one[1:] + one[:-1]) / 2 for one in edges], indexing="ij"), axis=-1)
+        noisy = counts + generator.laplace(0, 1 / epsilon, counts.shape)
+        squares = [((part[..., None, :] - centers) ** 2).sum(axis=-1).min(axis=-1) for part in (rows, middles)]
+        moved.append(abs(squares[0].sum() - (noisy * squares[1]).sum()) / k)
+    sizes = {"n_rows": n_rows, "n_features": n_features, "n_clusters": k, "epsilon": epsilon}
+    assert np.mean(moved) < grid_bound(cells, **sizes).objective()
+
+
+def test_no_count_errs_more_than_the_tail_says(generator):
+    # Discrete Laplace noise: the difference of two geometric numbers. 4,000 grids of 100 cells, at most 5 % beyond (+ 4 sigma).
+    ratio = 1 - math.exp(-0.3)
+    noise = generator.geometric(ratio, (4000, 100)) - generator.geometric(ratio, (4000, 100))
+    reach = math.ceil(count_deviation(100, epsilon=0.3, chance=0.05))
+    assert np.mean(np.abs(noise).max(axis=1) > reach) < 0.05 + 4 * math.sqrt(0.05 * 0.95 / 4000)
+
+
+def test_18_printed_numbers_of_cells_lie_outside_the_bounds_of_the_real_minimiser():
+    outside = 0
+    for (d, k, n, rule, epsilon), count in cells_printed().items():
+        if rule == "rugnik":
+            found = cell_bounds(n_rows=n, n_features=d, n_clusters=k, epsilon=epsilon)
+            outside += not found.low <= count <= found.high
+    assert outside == 18
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        (lambda: grid_bound(0, n_rows=9, n_features=2, n_clusters=2, epsilon=1.0), r"grid_bound\.cells: expected an integer"),
+        (lambda: grid_bound(2, n_rows=9, n_features=2, n_clusters=2, epsilon=0), r"grid_bound\.epsilon: expected"),
+        (lambda: count_deviation(4, epsilon=1.0, chance=1.0), r"count_deviation\.chance: expected"),
+        (lambda: count_deviation(0, epsilon=1.0), r"count_deviation\.n_cells: expected"),
+    ],
+)
+def test_the_bounds_refuse_too(wrong, match):
+    with pytest.raises(ParameterError, match=match):
+        wrong()
+
+
+@pytest.mark.parametrize("method", ["GridKMeans", "GridSynopsis"])
+def test_a_plan_says_the_bound_and_warns_of_too_few_cells_before_anything_is_spent(method):
+    found = plan(400, 2, 4, method=method, epsilon=1.0)
+    h = grid_bound(10, n_rows=400, n_features=2, n_clusters=4, epsilon=math.sqrt(2) / found.plan.grid["counts"].sigma)
+    assert f"10 cells along each of 2 columns, 100 in all: its bound h is {h.total:.2g}" in found.verdict[2]
+    assert not any("at random places" in line for line in found.advice)
+    few = plan(50, 2, 30, method=method, epsilon=0.01)
+    assert few.advice[0].startswith("30 clusters of 4 cells: the centres beyond one per cell lie at random places.")

@@ -29,14 +29,19 @@ from cloister.algorithms._evolution import (
 from cloister.algorithms._grid import (
     COUNT_RULES,
     GRID_RULES,
-    CellBounds,
-    EpsilonRange,
-    cell_bounds,
     cells_per_axis,
     denoise_counts,
-    epsilon_range,
     grid_shape,
     project_to_total,
+)
+from cloister.algorithms._grid_bound import (
+    CellBounds,
+    EpsilonRange,
+    GridBound,
+    cell_bounds,
+    count_deviation,
+    epsilon_range,
+    grid_bound,
 )
 from cloister.algorithms._hash_tree import (
     LARGEST_TREE,
@@ -125,6 +130,7 @@ __all__ = [
     "EvolutionSettings",
     "Found",
     "Generation",
+    "GridBound",
     "HashCoreset",
     "HashLevel",
     "HashTree",
@@ -165,6 +171,7 @@ __all__ = [
     "cluster_coreset",
     "compare_numbers",
     "compare_point_numbers",
+    "count_deviation",
     "cut_loss",
     "denoise_counts",
     "divide_cubes",
@@ -177,6 +184,7 @@ __all__ = [
     "find_ranges",
     "find_scatter",
     "fold",
+    "grid_bound",
     "grid_shape",
     "grow_tree",
     "join_closest",

@@ -8,7 +8,7 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description, read_share
 from cloister.cluster._fast_lloyd import FastLloyd
 from cloister.cluster._first import FirstSteps, plan_first
-from cloister.cluster._grid import GridKMeans, GridSynopsis
+from cloister.cluster._grid import GridKMeans, GridPlan, GridSynopsis
 from cloister.cluster._groups import center_variances, group_options, noise_of_center, pick_max_rows
 from cloister.cluster._kmeans import KMeans
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
@@ -28,6 +28,7 @@ __all__ = [
     "FastLloyd",
     "FirstSteps",
     "GridKMeans",
+    "GridPlan",
     "GridSynopsis",
     "KMeans",
     "KMeansPlan",

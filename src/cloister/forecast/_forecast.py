@@ -8,6 +8,7 @@ from typing import Any
 from cloister import validate
 from cloister.cluster import KMeansPlan, Plan, read_share
 from cloister.domain import Relation
+from cloister.forecast._grid import judge_grid, warn_of_grid
 from cloister.forecast._model import Outlook
 from cloister.forecast._persons import USUAL_ROWS, PersonForecast, forecast_persons, read_persons, recommend
 from cloister.forecast._setting import Persons, Setting
@@ -274,8 +275,8 @@ def _of_another(setting: Setting) -> Forecast:
         smallest_cluster=None,
         center_errors=(),
         stands_out_at=None,
-        verdict=judge_steps(setting, plan.all_steps),
-        advice=cautions(setting),
+        verdict=(*judge_steps(setting, plan.all_steps), *judge_grid(setting, plan)),
+        advice=(*warn_of_grid(setting, plan), *cautions(setting)),
     )
 
 

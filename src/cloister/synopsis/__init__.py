@@ -8,7 +8,7 @@ imported by the estimators, the report and the command line.
 from cloister.algorithms import KChoice
 from cloister.synopsis._cells import REPRESENTATIVES, RangeCount
 from cloister.synopsis._common import CommonSynopsis, LossEstimate
-from cloister.synopsis._cut import cut_cells, warn_of_few_cells
+from cloister.synopsis._cut import cut_cells, few_cells_words, warn_of_few_cells
 from cloister.synopsis._density import DensityClusters
 from cloister.synopsis._files import file_kind
 from cloister.synopsis._open import load_synopsis, read_synopsis
@@ -27,6 +27,7 @@ __all__ = [
     "WeightedPoints",
     "cut_cells",
     "cut_points",
+    "few_cells_words",
     "file_kind",
     "load_synopsis",
     "read_synopsis",

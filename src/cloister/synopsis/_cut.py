@@ -31,7 +31,7 @@ from cloister.synopsis._common import LARGEST_N_CLUSTERS
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["cut_cells", "warn_of_few_cells"]
+__all__ = ["cut_cells", "few_cells_words", "warn_of_few_cells"]
 
 WHERE = "Synopsis.kmeans"
 SEEN_BY_CELLS = 8.0  # standard deviations of the sum of all cells: from so many rows on they tell where rows lie
@@ -143,11 +143,15 @@ def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int, *, stac
     """Warn, from public numbers alone, where a grid cannot tell so many clusters apart."""
     n_cells = synopsis.noisy_counts.size
     if n_cells < n_clusters:
-        finer = math.ceil((CELLS_PER_CLUSTER * n_clusters) ** (1 / synopsis.n_features))
-        cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
-        warnings.warn(
-            f"{where}.n_clusters: {n_clusters:,} clusters of {cells}: the centres beyond one per cell lie at random places. "
-            f"Ask for at most {n_cells:,}, or fit a finer grid, such as rule={finer}.",
-            AccuracyWarning,
-            stacklevel=stacklevel,
-        )
+        words = few_cells_words(n_clusters, n_cells, synopsis.n_features)
+        warnings.warn(f"{where}.n_clusters: {words}", AccuracyWarning, stacklevel=stacklevel)
+
+
+def few_cells_words(n_clusters: int, n_cells: int, n_features: int) -> str:
+    """Say what comes of fewer cells than clusters, and what to do."""
+    finer = math.ceil((CELLS_PER_CLUSTER * n_clusters) ** (1 / n_features))
+    cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
+    return (
+        f"{n_clusters:,} clusters of {cells}: the centres beyond one per cell lie at random places. "
+        f"Ask for at most {n_cells:,}, or fit a finer grid, such as rule={finer}."
+    )
