@@ -2,11 +2,12 @@
 """The suites by name, and what measures each kind of job."""
 
 from ._base import Measure, Suite
+from ._choosers import measure_pair
 from ._curves import Curves
 from ._fit import measure_cost, measure_fit
 from ._grids import Grids, measure_grid
 from ._scaling import Scaling
-from ._source_target import SourceTarget, measure_pair
+from ._source_target import SourceTarget
 from ._speed import Speed, measure_speed
 from ._table1 import Table1
 from ._tuning import Tuning, measure_tuning

@@ -1,34 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source-target clustering: Figure 3 of its paper and the pairs of the appendix.
+"""Source-target clustering: Figure 3 of its paper, the pairs of the appendix and its studies.
 
 Cost: mean distance of a target point to its nearest centre among the true source and the chosen points, in the paper's unit
 (norms at most 1/2); the algorithms see the sanitised source only. A job is one method on one draw, for all numbers of clusters.
 """
 
-import importlib.util
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-import cloister
-from cloister import ZCDP, Ball, PureDP, SourceTargetKMedoids
-from cloister.algorithms import choose_medoids
-
-from .._arrays import Array
-from .._clock import timed
 from .._errors import BenchError
-from .._jobs import Choice, Context, Job, Plan
+from .._jobs import Choice, Job, Plan
 from .._page import Block, Check, Figure, Section, Table, say
 from .._plots import Panel, draw_panels
 from .._results import Results
 from .._stats import Estimate, mean_of, ratio_of
 from ._base import Suite, chosen_names, failures, turn_by_turn
-from ._pairs import REAL_PAIRS, SYNTHETIC, load_pair, pair_missing
+from ._choosers import ALONE, GAN, LIMIT, MAIN, has_gan, known_methods, needs_guarantee
+from ._pairs import REAL_PAIRS, SYNTHETIC, pair_missing
 
-__all__ = ["SourceTarget", "measure_pair"]
+__all__ = ["SourceTarget"]
 
 LEAD = (
     "Mean distance of a target point to its nearest centre, true source included; data of the synthetic pairs are drawn anew "
@@ -40,15 +32,10 @@ BUDGET = 3.0  # epsilon, or rho
 GUARANTEES = ("epsilon", "rho")
 REPEATS = {"quick": 3, "paper": 30}
 FEWEST_RUNS = 10  # for a check: draws of the data differ a lot
-STAND_INS = 100  # private centres of the source
-ALONE, LIMIT = "target only", "not private"
-CHOOSERS: dict[str, dict[str, str]] = {
-    "NNA": {"method": "nna"},
-    "NNA, paper's noise": {"method": "nna", "calibration": "paper"},
-    "NAS": {"method": "nas"},
+STUDIED = {  # pairs on which variants of the methods are compared where none are named: the synthetic ones and Figure 3's
+    "quick": ("synthetic2",),
+    "paper": (*SYNTHETIC, "mnist:6:9", "office:a:w", "superconductivity:h:mh"),
 }
-PRIVATE_CENTERS = ("PEMeans", "TreeKMeans")
-GAN = "DP-GAN"
 
 
 class SourceTarget(Suite):
@@ -68,17 +55,18 @@ class SourceTarget(Suite):
         if choice.datasets is not None and set(lacking) & set(choice.datasets):
             raise BenchError(next(iter(lacking.values())))
         names = [name for name in names if name not in lacking]
-        methods = chosen_names("--methods", choice.methods, _methods(), _methods())
+        methods = chosen_names("--methods", choice.methods, known_methods(), known_methods())
         if not names:
             raise BenchError(next(iter(lacking.values())))
         jobs = [
             Job(kind=KIND, data=name, method=method, epsilon=budget, repeat=repeat, base_seed=choice.seed, settings=settings)
             for name in names
             for method in methods
+            if choice.methods is not None or method in MAIN or name in STUDIED[choice.profile]
             for budget, settings in _settings(choice, method)
             for repeat in range(choice.repeats or REPEATS[choice.profile])
         ]
-        gone = [] if _has_gan() else [f"{GAN}: no opacus or no torch here. Install cloister[gan]."]
+        gone = [] if has_gan() else [f"{GAN}: no opacus or no torch here. Install cloister[gan]."]
         return Plan(turn_by_turn(jobs), (*lacking.values(), *gone))
 
     def section(self, results: Results, folder: Path) -> Section:
@@ -95,86 +83,11 @@ class SourceTarget(Suite):
         return Section(self.title, blocks, [check for group in groups for check in _checks(costs, *group)])
 
 
-def measure_pair(job: Job, context: Context) -> dict[str, Any]:
-    """Run a method on one draw for every number of clusters."""
-    source, target, pairs, caps = _draw(job.data, context.folder, 1_000_003 * job.base_seed + job.repeat)
-    costs, spent = timed(lambda: [_solve(job, source, target, pairs, caps, k) for k in job.settings["clusters"]])
-    return {"loss": float(np.mean(costs)), "costs": costs, **spent}
-
-
-def _methods() -> list[str]:
-    centers = [name for name in PRIVATE_CENTERS if hasattr(cloister, name)]
-    return [ALONE, *CHOOSERS, *centers, *([GAN] if _has_gan() else []), LIMIT]
-
-
-def _has_gan() -> bool:
-    return all(importlib.util.find_spec(name) is not None for name in ("opacus", "torch"))
-
-
 def _settings(choice: Choice, method: str) -> list[tuple[float | None, dict[str, Any]]]:
-    if method in (ALONE, LIMIT):
+    if not needs_guarantee(method):
         return [(None, {"guarantee": "", "clusters": list(CLUSTERS)})]
     budgets = choice.epsilons or (BUDGET,)
     return [(budget, {"guarantee": one, "clusters": list(CLUSTERS)}) for one in GUARANTEES for budget in budgets]
-
-
-@lru_cache(maxsize=2)
-def _draw(name: str, folder: str | None, run: int) -> tuple[Array, Array, Array, Array]:
-    """Return source, target, the target's distances to itself, and to the source."""
-    from cloister.cluster._target import all_pairs
-
-    source, target = load_pair(name, folder, run)
-    return source, target, all_pairs(target, "euclidean"), cKDTree(source).query(target)[0]
-
-
-def _solve(job: Job, source: Array, target: Array, pairs: Array, true_caps: Array, k: int) -> float:
-    """Return the cost of the points that a method chooses."""
-    if job.method in CHOOSERS:
-        model = SourceTargetKMedoids(
-            k,
-            guarantee=_guarantee(job),
-            bounds=Ball(1.0),
-            n_rows=len(source),
-            random_state=job.seed,
-            n_jobs=1,
-            n_init=2,
-            **CHOOSERS[job.method],
-        )
-        chosen = model.fit(target, source=source).medoid_indices_
-    else:
-        caps = {ALONE: None, LIMIT: true_caps}[job.method] if job.method in (ALONE, LIMIT) else _stand_in(job, source, target)
-        chosen = choose_medoids(pairs, k, generator=np.random.default_rng(job.seed), caps=caps, restarts=2).indices
-    return float(np.mean(np.minimum(pairs[chosen].min(axis=0), true_caps)) / 2)
-
-
-def _guarantee(job: Job) -> PureDP | ZCDP:
-    assert job.epsilon is not None
-    return PureDP(job.epsilon) if job.settings["guarantee"] == "epsilon" else ZCDP(job.epsilon)
-
-
-_CAPS: dict[str, Array] = {}  # of the job that runs now: one private stand-in serves all numbers of clusters
-
-
-def _stand_in(job: Job, source: Array, target: Array) -> Array:
-    if job.key not in _CAPS:
-        _CAPS.clear()
-        _CAPS[job.key] = cKDTree(_private_source(job, source)).query(target)[0]
-    return _CAPS[job.key]
-
-
-def _private_source(job: Job, source: Array) -> Array:
-    """Return private points in place of the source."""
-    guarantee = _guarantee(job)
-    if job.method == GAN:
-        from .._dpgan import draw_source
-
-        return draw_source(source, guarantee, size=STAND_INS, seed=job.seed)
-    # A pure method that must give rho-zCDP may spend epsilon = sqrt(2 rho).
-    pure = guarantee if isinstance(guarantee, PureDP) else PureDP((2 * guarantee.rho) ** 0.5)
-    model = getattr(cloister, job.method)(
-        STAND_INS, guarantee=pure, bounds=Ball(1.0), n_rows=len(source), random_state=job.seed, n_jobs=1
-    )
-    return np.asarray(model.fit(source).cluster_centers_)
 
 
 Costs = dict[tuple[str, str, str], dict[float, Estimate]]
@@ -195,8 +108,7 @@ def _costs(results: Results) -> Costs:
 def _group(costs: Costs, data: str, guarantee: str) -> dict[str, dict[float, Estimate]]:
     """Return the curves of one plot, those that need no guarantee among them, in the order of the methods."""
     found = {method: costs[key] for key in costs if (method := key[2]) and key[0] == data and key[1] in (guarantee, "")}
-    order = [ALONE, *CHOOSERS, *PRIVATE_CENTERS, GAN, LIMIT]
-    return {method: found[method] for method in order if method in found}
+    return {method: found[method] for method in MAIN if method in found}
 
 
 def _panel(costs: Costs, data: str, guarantee: str) -> Panel:

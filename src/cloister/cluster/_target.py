@@ -3,7 +3,7 @@
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Protocol
 
@@ -94,6 +94,8 @@ class Problem:
     frame: Frame
     choice: Choice
     points: FloatArray  # that the source is asked about, in the unit ball's coordinates
+    point_weights: FloatArray  # target points that each of them stands for
+    coreset_radius: float  # largest distance of a target point to the one that stands for it, in the unit ball
     radius: float  # beyond it no source point can help
     solved: IntArray  # target points among which the solver chooses, and on which it measures
     weights: FloatArray
@@ -101,6 +103,11 @@ class Problem:
     scale: float
     alone: IntArray  # the choice that ignores the source, as target points
     generator: np.random.Generator  # for public choices
+
+    def with_clusters(self, choice: Choice, generator: np.random.Generator, progress: Progress) -> "Problem":
+        """Return the same target for another number of clusters: its coreset and its distances stay as they are."""
+        alone, radius = _ignore_source(self, choice, generator=generator, progress=progress)
+        return replace(self, choice=choice, generator=generator, alone=alone, radius=radius)
 
     def choose(self, source: FloatArray, progress: Progress) -> IntArray:
         """Choose target points beside the sanitised source: never worse, on public numbers, than the choice that ignores it."""
@@ -146,25 +153,36 @@ def state_problem(
     if not np.isfinite(pairs).all():
         where, remedy = f"{type(choice).__name__}.metric", "Pass another metric, or other target points."
         validate.refuse(where, "a distance between any two target points", choice.metric, remedy=remedy)
-    words = "choosing as if there were no source"
-    found = _solve(choice, pairs, weights, None, generator=generator, progress=progress, words=words)
-    alone = solved[found.indices]
-    farthest = float(nearest_point(target, target[alone], "euclidean").distances.max())
-    return Problem(
+    problem = Problem(
         target=public,
         frame=frame,
         choice=choice,
         points=target[coreset.indices],
-        # A source point that is farther from all target points is nearer to none of them than the centre it has when
-        # the source is ignored. Offsets start at representatives, so they may be as long as the coreset is coarse.
-        radius=min(max(farthest, coreset.radius, SMALLEST_RADIUS), DIAMETER),
+        point_weights=coreset.weights,
+        coreset_radius=coreset.radius,
+        radius=DIAMETER,
         solved=solved,
         weights=weights,
         pairs=pairs,
         scale=scale,
-        alone=alone,
+        alone=solved[:0],
         generator=generator,
     )
+    return problem.with_clusters(choice, generator, progress)
+
+
+def _ignore_source(
+    problem: Problem, choice: Choice, *, generator: np.random.Generator, progress: Progress
+) -> tuple[IntArray, float]:
+    """Choose as if there were no source; return the choice, and how far a source point may be and still help."""
+    words = "choosing as if there were no source"
+    found = _solve(choice, problem.pairs, problem.weights, None, generator=generator, progress=progress, words=words)
+    alone = problem.solved[found.indices]
+    target = problem.frame.to_unit(problem.frame.domain.clip(problem.target))
+    farthest = float(nearest_point(target, target[alone], "euclidean").distances.max())
+    # A source point that is farther from all target points is nearer to none of them than the centre it has when
+    # the source is ignored. Offsets start at representatives, so they may be as long as the coreset is coarse.
+    return alone, min(max(farthest, problem.coreset_radius, SMALLEST_RADIUS), DIAMETER)
 
 
 def _represent(choice: Choice, target: FloatArray) -> tuple[IntArray, FloatArray]:
