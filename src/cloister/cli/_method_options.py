@@ -104,8 +104,22 @@ OPTIONS: tuple[MethodOption, ...] = (
     MethodOption(
         "--selection",
         "selection",
-        click.Choice(["kmeans", "top-k"]),
+        click.Choice(["kmeans", "kmedians", "top-k"]),
         "How centres are chosen among the candidates.",
+    ),
+    MethodOption(
+        "--vote-rule",
+        "vote_rule",
+        click.Choice(["cut", "nonnegative-total", "threshold"]),
+        "Which noisy votes count: the largest, until they add up to the rows; all, lowered until they do; or those above "
+        "--vote-threshold.",
+    ),
+    MethodOption("--vote-threshold", "vote_threshold", click.FLOAT, "In standard deviations of the noise of a vote."),
+    MethodOption(
+        "--first-candidates",
+        "first_candidates",
+        click.Choice(["packing", "uniform"]),
+        "Keep the first candidates apart from each other, or draw them uniformly.",
     ),
     MethodOption("--adaptive", "adaptive", click.BOOL, "Halve the variations while noise hides the votes."),
     MethodOption("--step", "step", click.FLOAT, "Size of a variation, in radii of the domain."),
