@@ -46,7 +46,7 @@ class SourceTarget(Suite):
 
     @property
     def own_methods(self) -> tuple[str, ...]:
-        return tuple(_methods())
+        return tuple(known_methods())
 
     def plan(self, choice: Choice) -> Plan:
         known = [*SYNTHETIC, *REAL_PAIRS]
