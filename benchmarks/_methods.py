@@ -18,7 +18,19 @@ from cloister import methods
 from ._errors import BenchError
 from ._foreign import ForeignKMeans
 
-__all__ = ["LIMIT", "LIMITS", "METHODS", "ONE_START", "Method", "Setting", "find_method", "usable"]
+__all__ = [
+    "LIMIT",
+    "LIMITS",
+    "METHODS",
+    "ONE_START",
+    "PE_ALTERNATIVES",
+    "PROJECTED_ABOVE",
+    "PROJECTED_TO",
+    "Method",
+    "Setting",
+    "find_method",
+    "usable",
+]
 
 MANY = 1 << 30  # columns
 PROJECTED_ABOVE = 32  # columns; PEMeans may then project, and answers to the column of the high-dimensional variant
@@ -128,6 +140,14 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "TreeKMeans": ("icml17_auc", "The column is that of code with privacy faults: its noise does not keep what it claims."),
 }
 PURE = {"delta": 0.0}
+# What the PE-means paper mentions beside its own choices: options and a line of help, by name.
+PE_ALTERNATIVES: dict[str, tuple[dict[str, Any], str]] = {
+    "PEMeans-kmedians": ({"selection": "kmedians"}, "PEMeans, centres by k-medians of the candidates"),
+    "PEMeans-top-k": ({"selection": "top-k"}, "PEMeans, centres by the most votes"),
+    "PEMeans-total": ({"vote_rule": "nonnegative-total"}, "PEMeans, votes projected to the number of rows (Duchi et al.)"),
+    "PEMeans-threshold": ({"vote_rule": "threshold"}, "PEMeans, votes above two standard deviations of their noise"),
+    "PEMeans-uniform": ({"first_candidates": "uniform"}, "PEMeans, first candidates drawn uniformly"),
+}
 
 
 def _variant(base: str, name: str, options: Mapping[str, Any], **own: Any) -> Method:
@@ -164,6 +184,7 @@ _OTHERS = (
         n_features=(PROJECTED_ABOVE + 1, MANY),
         caveat="The paper's column is HDPE-means, whose noise is one draw for all coordinates: another guarantee.",
     ),
+    *(_variant("PEMeans", name, options, about=about, column=None) for name, (options, about) in PE_ALTERNATIVES.items()),
     _variant(
         "LloydKMeans",
         "LloydKMeans-pure",

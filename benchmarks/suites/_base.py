@@ -35,6 +35,14 @@ WORDS: dict[str, tuple[str, str]] = {  # title on the page and one line of help,
         "Figure 2: how many candidates and rounds",
         "best candidates L and rounds T against rows N and columns d (PE-means, Figure 2)",
     ),
+    "rounds": (
+        "Section IV-C: rounds and variations against epsilon",
+        "rounds T and variations L times factors of epsilon (PE-means, Section IV-C)",
+    ),
+    "alternatives": (
+        "Alternatives within PE-means",
+        "PEMeans with k-medians, other rules for votes, uniform first candidates, over its default",
+    ),
     "grids": (
         "Uniform grids: Tables II and III",
         "RUGNIK beside EUGkM and others on 18 small configurations (optimal grids, Tables II and III)",

@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 from benchmarks._jobs import Choice, Context
-from benchmarks._methods import LIMIT, METHODS, ONE_START, Setting, find_method, usable
+from benchmarks._methods import LIMIT, METHODS, ONE_START, PE_ALTERNATIVES, Setting, find_method, usable
 from benchmarks._plots import COLOURS, LINES, MARKERS, styles_of
 from benchmarks._progress import Durations, spell_time
 from benchmarks.suites import SUITES
@@ -16,7 +16,7 @@ from cloister.cluster import plan_fit
 from cloister.methods import comparable
 
 QUICK = Choice()
-VARIANTS = ["KMeans-pure", "PEMeans-plain", "PEMeans-projected", "LloydKMeans-pure"]
+VARIANTS = ["KMeans-pure", "PEMeans-plain", "PEMeans-projected", *PE_ALTERNATIVES, "LloydKMeans-pure"]
 
 
 @pytest.fixture(autouse=True)
@@ -119,6 +119,20 @@ def test_variants_of_pe_means_are_both_sides_of_its_rule(n_rows):
     assert projected.dimension < 40
     assert auto == (plain if n_rows == 100 else projected)
     assert not any(METHODS[name].accepts(32) for name in ("PEMeans-plain", "PEMeans-projected"))
+
+
+def test_alternatives_are_compared_with_the_default():
+    plan = SUITES["alternatives"].plan(Choice(datasets=("iris",), methods=("PEMeans-uniform",), repeats=1))
+    assert facts(plan, "method") == ["PEMeans", "PEMeans-uniform"]
+    shared = SUITES["table1"].plan(Choice(datasets=("iris",), methods=("PEMeans",), repeats=1))
+    assert {job.key for job in plan.jobs if job.method == "PEMeans"} <= {job.key for job in shared.jobs}
+
+
+def test_one_of_rounds_and_variations_is_scaled_at_a_time():
+    plan = SUITES["rounds"].plan(Choice(datasets=("iris", "blobs_1000_40_2"), epsilons=(4.0,), repeats=1))
+    tried = {name: [job.settings for job in plan.jobs if job.data == name] for name in facts(plan, "data")}
+    assert [len(found) for found in tried.values()] == [9, 5], "no variations where the table is projected"
+    assert all("1" in (one["rounds"], one["variations"]) for one in tried["iris"])
 
 
 def test_a_method_of_ones_own(rivals):

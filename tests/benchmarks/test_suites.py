@@ -31,6 +31,8 @@ LITTLE = {
     "table1": Choice(datasets=("iris", "blobs_300_2_2"), methods=("PEMeans", "GridKMeans"), epsilons=(1.0, 2.0), repeats=2),
     "curves": Choice(datasets=("iris", "scale_4_4"), methods=("GridKMeans",), repeats=1),
     "tuning": Choice(datasets=("iris", "blobs_100_2_2"), repeats=1),
+    "rounds": Choice(datasets=("iris", "blobs_100_2_2", "blobs_300_40_2"), epsilons=(0.5, 2.0), repeats=1),
+    "alternatives": Choice(datasets=("iris", "blobs_100_2_2"), epsilons=(1.0, 2.0), repeats=2),
     "grids": Choice(datasets=("grid_2_2_100",), methods=("RUGNIK", "EUGkM"), repeats=3),
     "source-target": Choice(datasets=("synthetic2",), methods=("NNA", "target only", "not private"), repeats=1),
     "speed": Choice(datasets=("blobs_200_2_2",), methods=("PEMeans",), repeats=2),
@@ -40,7 +42,7 @@ LITTLE = {
 
 def _small(job):
     settings = job.settings
-    return settings.get("candidates", 0) <= 128 and settings.get("rounds", 0) <= 8
+    return settings.get("candidates", 0) <= 128 and (job.kind != "tuning" or settings["rounds"] <= 8)
 
 
 @pytest.mark.slow
