@@ -82,7 +82,9 @@ def make_questions(seed):
     made.update(raw_questions(seed))
     made["grid_counts"] = questions.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
     made["group_sizes"] = questions.GroupSizes(starts=(1, 2, 4))
-    made["neighbour_means"] = questions.NeighbourMeans(points=random_points(seed, 5, FEATURES) / 2, n_neighbors=2)
+    near = random_points(seed, 5, FEATURES) / 2
+    made["neighbour_means"] = questions.NeighbourMeans(points=near, n_neighbors=2)
+    made["neighbour_distance"] = questions.NeighbourDistance(points=near, n_neighbors=2, weights=np.arange(5))
     made.update(moment_questions(seed))
     made.update(squares_questions(seed, flat))
     made.update(hash_questions(seed))

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloister.domain import Ball, Relation, grid_step
-from cloister.questions import NearestCounts, NearestSums, NeighbourMeans
+from cloister.exceptions import ParameterError
+from cloister.questions import NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
 
 WIDTH = 2
 FRAME = Ball(1.0, [0.0] * WIDTH).frame()
@@ -29,6 +30,13 @@ def plainly(question, rows):
         nearest = sorted((sum(value * value for value in offset), *offset) for offset in offsets)[: question.n_neighbors]
         answers.append([sum(one[axis + 1] for one in nearest) for axis in range(WIDTH)])
     return np.array(answers).reshape(len(question.points), WIDTH)
+
+
+def distance_of(question):
+    """The question about the distance of the same points, the first of which counts twice."""
+    weights = np.ones(len(question.points), dtype=int)
+    weights[0] = 2
+    return NeighbourDistance(points=question.points, n_neighbors=question.n_neighbors, weights=weights)
 
 
 VALUE = st.one_of(st.sampled_from(TICKS), st.floats(-1.2, 1.2))
@@ -66,6 +74,7 @@ def test_neighbours_stay_within_the_claimed_distance(question, table, row, other
     right = [*(table * repeat), *([other] if relation is Relation.REPLACE else [])]
     for one in (
         question,
+        distance_of(question),
         NearestCounts(points=question.points),
         NearestSums(points=question.points, radius=0.3),
         NearestSums(points=question.points, radius=1.0, anchors=np.zeros_like(question.points)),
@@ -99,3 +108,33 @@ def test_many_rows_in_small_blocks(generator, monkeypatch):
     monkeypatch.setattr("cloister.questions._neighbours.BLOCK_NUMBERS", 1000)
     assert np.array_equal(answer(question, rows), expected)
     assert np.array_equal(answer(question, *np.array_split(rows, 9)), expected)
+
+
+def test_the_distance_is_that_of_its_transcription(generator):
+    rows, points = FRAME.clean(generator.uniform(-1, 1, (60, 2))), generator.uniform(-0.7, 0.7, (7, 2))
+    question = NeighbourDistance(points=points, n_neighbors=9, weights=np.arange(7))
+    nearest = np.sort(np.linalg.norm(points[:, None] - rows, axis=2), axis=1)[:, :9].mean(axis=1)
+    expected = np.average(nearest, weights=np.arange(7))
+    found = question.farthest - answer(question, rows[:20], rows[20:])[0] * question.unit
+    assert found == pytest.approx(expected, abs=2.0**-12)
+
+
+def test_missing_rows_are_as_far_as_a_row_can_be():
+    question = NeighbourDistance(points=[[0.5, 0.0]], n_neighbors=4, weights=[3])
+    assert question.farthest == pytest.approx(1.5, abs=1e-3)
+    assert answer(question, np.empty((0, 2)))[0] == 0
+    assert answer(question, FRAME.clean([[0.5, 0.0]]))[0] * question.unit == pytest.approx(1.5 / 4, abs=1e-3)
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_the_distance_nearly_attains_its_bound(relation):
+    question = NeighbourDistance(points=[[1.0, 0.0]] * 4, n_neighbors=1, weights=[1, 2, 3, 4])
+    far, near = FRAME.clean([[-1.0, 0.0]]), FRAME.clean([[1.0, 0.0]])
+    left, right = answer(question, far), answer(question, near if relation is Relation.REPLACE else np.vstack([far, near]))
+    assert right[0] - left[0] >= question.l2_sensitivity(relation) * (1 - 1e-3)
+
+
+@pytest.mark.parametrize("weights", [[0.5, 1], [-1, 1], [0, 0], [2**24 + 1, 1], [1, 1, 1]])
+def test_weights_are_whole_numbers(weights):
+    with pytest.raises(ParameterError, match=r"NeighbourDistance\.weights: expected"):
+        NeighbourDistance(points=[[0.0, 0.0], [0.5, 0.0]], n_neighbors=1, weights=weights)

@@ -11,7 +11,7 @@ from cloister.questions._cubes import LARGEST_CUBE_GRID, CubeCounts
 from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
 from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
 from cloister.questions._moments import SecondMoments, spectral_edge, symmetric
-from cloister.questions._neighbours import NeighbourMeans
+from cloister.questions._neighbours import NeighbourDistance, NeighbourMeans
 from cloister.questions._persons import GroupSizes
 from cloister.questions._price import deviation, plan_query, price_question, sensitivities, step_of
 from cloister.questions._profiles import ColumnBins, NearestHistograms
@@ -50,6 +50,7 @@ __all__ = [
     "NearestQuestion",
     "NearestSquares",
     "NearestSums",
+    "NeighbourDistance",
     "NeighbourMeans",
     "ProjectedQuestion",
     "Query",

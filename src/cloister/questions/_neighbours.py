@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The question behind NAS: for every public point, the mean offset of its t nearest rows."""
+"""The questions behind NAS: the mean offset of the t nearest rows of every public point, and how far these are."""
 
 import math
 from dataclasses import dataclass
@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from cloister import validate
 from cloister.domain import BLOCK_NUMBERS, FloatArray, Groups, IntArray, Relation, grid_step
-from cloister.questions._base import Question, public_points
+from cloister.questions._base import Question, public_points, refuse_misfit
 
-__all__ = ["NeighbourMeans"]
+__all__ = ["NeighbourDistance", "NeighbourMeans"]
 
 NO_NEIGHBOUR = np.iinfo(np.int64).max
 DIAMETER = 2.0  # of the unit ball
+DISTANCE_STEP = 2.0**-12  # of the unit ball's radius: distances are rounded to it
+LARGEST_WEIGHT = 2**24  # of one point: sums of weighted distances stay whole numbers of 64 bits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,8 +41,9 @@ class NeighbourMeans(Question):
     weighs_rows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", public_points("NeighbourMeans.points", self.points))
-        object.__setattr__(self, "n_neighbors", validate.integer("NeighbourMeans.n_neighbors", self.n_neighbors, low=1))
+        owner = type(self).__name__
+        object.__setattr__(self, "points", public_points(f"{owner}.points", self.points))
+        object.__setattr__(self, "n_neighbors", validate.integer(f"{owner}.n_neighbors", self.n_neighbors, low=1))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -127,6 +130,73 @@ class NeighbourMeans(Question):
         found = np.zeros((count, self.n_neighbors, dimension + 1), dtype=np.int64)
         found[:, :, 0] = NO_NEIGHBOUR
         return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NeighbourDistance(NeighbourMeans):
+    """How much nearer than `farthest` the `n_neighbors` nearest rows of public points are, on average: one number.
+
+    Distances are rounded to a 4096th of the unit ball's radius. A table without rows answers 0: missing neighbours count as
+    lying as far from the point as a row can.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_features)
+        Public, in the unit ball.
+    n_neighbors : int
+        How many rows of each point.
+    weights : array of shape (n_points,)
+        How often each point counts: public whole numbers.
+    """
+
+    weights: IntArray
+    name: ClassVar[str] = "neighbour_distance"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = np.asarray(self.weights)
+        weights = given.astype(np.int64)
+        if not np.array_equal(weights, given) or weights.min() < 0 or not 0 < weights.max() <= LARGEST_WEIGHT:
+            remedy = "Pass how many points each stands for."
+            validate.refuse("NeighbourDistance.weights", "whole numbers from 0 to 2**24", "others", remedy=remedy)
+        refuse_misfit("NeighbourDistance.weights", weights.shape, (len(self.points),))
+        weights.setflags(write=False)
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One number."""
+        return (1,)
+
+    @property
+    def unit(self) -> float:
+        """The step of distances, divided by how many are added up."""
+        return DISTANCE_STEP / (self.n_neighbors * int(self.weights.sum()))
+
+    @property
+    def farthest(self) -> float:
+        """The farthest that a row can be from a point: less the answer, it is the mean distance."""
+        return self._farthest * DISTANCE_STEP
+
+    def finish(self, merged: IntArray) -> IntArray:
+        """Add up how much nearer than the farthest the neighbours are; a missing one adds nothing."""
+        squares = merged[:, :, 0]
+        steps = np.rint(np.sqrt(squares.astype(np.float64)) * (self._step / DISTANCE_STEP)).astype(np.int64)
+        nearer = np.where(squares == NO_NEIGHBOUR, 0, np.maximum(self._farthest - steps, 0))
+        return np.array([np.dot(self.weights, nearer.sum(axis=1))])
+
+    def l1_sensitivity(self, relation: Relation) -> float:
+        # One member of the t nearest is exchanged for another, or for a missing one. Each of the two adds from 0 to the
+        # farthest, so a sum moves by no more than that; one row can do that to every point, as often as it counts.
+        return float(int(self.weights.sum()) * self._farthest)
+
+    def l2_sensitivity(self, relation: Relation) -> float:
+        return self.l1_sensitivity(relation)
+
+    @property
+    def _farthest(self) -> int:
+        """The farthest that a row can be from a point, in steps."""
+        return math.ceil((1 + math.sqrt(float(np.max(np.sum(self.points**2, axis=1))))) / DISTANCE_STEP)
 
 
 def _kth(table: Any, count: int) -> Any:

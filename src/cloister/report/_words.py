@@ -36,6 +36,7 @@ QUESTIONS = {
     "set_costs": "Which set of centres costs the rows least",
     "nearest_squares": "How far the rows nearest to each candidate spread, by column (sums of squared offsets)",
     "second_moments": "How the offsets of the rows from a centre vary together (second moments)",
+    "neighbour_distance": "How far public points are from the rows nearest to them, on average",
     "neighbour_means": "Mean of the rows nearest to each public point",
     "cell_states": "How many values of each column are missing, or outside its bounds",
     "column_magnitudes": "How large the values of each column are",
