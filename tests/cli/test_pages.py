@@ -65,3 +65,12 @@ def test_scripts_have_the_options_that_pages_write(page: str) -> None:
         for option in re.findall(r"--[a-z-]+", rest):
             sources = script.read_text(encoding="utf-8") + (ROOT / "benchmarks" / "_area.py").read_text(encoding="utf-8")
             assert f'"{option}"' in sources, f"{page}: {script.name} has no {option}"
+
+
+def test_the_page_of_the_benchmark_names_every_suite_and_option() -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    for name, suite in bench.commands.items():
+        assert f"`{name}`" in page or f"cloister bench {name}" in page, name
+        for option in suite.params:
+            if isinstance(option, click.Option):
+                assert any(f"`{word}" in page for word in option.opts) or name in ("list", "report", "compare"), option.opts
