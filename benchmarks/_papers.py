@@ -7,9 +7,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["Row", "cells_printed", "table1", "wcss_printed"]
+__all__ = ["PE_COLUMNS", "Row", "cells_printed", "table1", "wcss_printed"]
 
 HALF_A_DIGIT = 0.00005  # Table I prints four decimals
+HALF_A_PERCENT_DIGIT = 0.005  # and two of a percentage
+PE_COLUMNS = ("pe_means_auc", "hdpe_means_auc")
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,35 @@ class Row:
     n_clusters: int
     limit: float  # mean squared distance, not an area
     areas: dict[str, float]  # by column of the CSV file
+    improvement: float  # per cent, as printed
+
+    @property
+    def recomputed(self) -> float:
+        """How far the best PE column lies below the best rival's, in per cent."""
+        return 100 * (1 - self._best_pe / self._best_rival)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the printed improvement can be that of the best PE column over the best rival's, both rounded."""
+        return self._fits(self._best_rival)
+
+    @property
+    def over_second(self) -> bool:
+        """Whether it can be that over the second lowest column, whoever's."""
+        return self._fits(sorted(self.areas.values())[1])
+
+    @property
+    def _best_pe(self) -> float:
+        return min(area for column, area in self.areas.items() if column in PE_COLUMNS)
+
+    @property
+    def _best_rival(self) -> float:
+        return min(area for column, area in self.areas.items() if column not in PE_COLUMNS)
+
+    def _fits(self, other: float) -> bool:
+        mine, theirs = self.band(self._best_pe), self.band(other)
+        low, high = 100 * (1 - mine[1] / theirs[0]), 100 * (1 - mine[0] / theirs[1])
+        return low - HALF_A_PERCENT_DIGIT <= self.improvement <= high + HALF_A_PERCENT_DIGIT
 
     def area(self, column: str | None) -> float | None:
         """Return what a column prints, ``best`` the smallest of all private ones; None where it prints nothing."""
@@ -58,7 +89,8 @@ def _read(name: str) -> list[dict[str, Any]]:
 
 def _row(line: dict[str, str]) -> Row:
     areas = {column: float(value) for column, value in line.items() if column.endswith("_auc") and value}
-    return Row(line["dataset"], int(line["n"]), int(line["d"]), int(line["k"]), float(line["nonprivate_loss"]), areas)
+    sizes = int(line["n"]), int(line["d"]), int(line["k"])
+    return Row(line["dataset"], *sizes, float(line["nonprivate_loss"]), areas, float(line["pe_improvement_percent"]))
 
 
 def _cell(line: dict[str, str]) -> tuple[int, int, int, str, float | None]:

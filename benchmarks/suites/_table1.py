@@ -17,6 +17,7 @@ from .._stats import differs, mean_of
 from ._base import Suite, chosen_data, chosen_methods, failures, turn_by_turn
 from ._board import Board, label_of, make_board, plain, unit_of
 from ._fit import KIND, fit_jobs
+from ._improvement import improvement_table
 
 __all__ = ["QUICK_ROWS", "Table1"]
 
@@ -67,6 +68,7 @@ class Table1(Suite):
             *([_overview(board)] if board.methods else []),
             *_draw_overview(folder, board),
             *([_wins(board)] if len(board.methods) > 1 else []),
+            *([improved] if (improved := improvement_table(board)) is not None else []),
             *(table for method in board.methods if (table := _beside_paper(board, method)) is not None),
             _limits(board),
             *_draw_loss(folder, board),
@@ -92,7 +94,15 @@ def _overview(board: Board) -> Table:
         best |= {(number, 5 + index) for index, one in enumerate(figures) if one is not None and one.value == min(known)}
         mark = "" if board.origins[name] == "exact" else f" [{board.origins[name]}]"
         rows.append(
-            [name + mark, f"{size[0]:,}", str(size[1]), str(size[2]), _number(limit), *(say(figure) for figure in figures)]
+            [
+                name + mark,
+                f"{size[0]:,}",
+                str(size[1]),
+                str(size[2]),
+                _number(limit),
+                *(say(figure) for figure in figures),
+                _repeats([figure.n_runs for figure in figures if figure is not None]),
+            ]
         )
     several = any(len(epsilons) > 1 for epsilons in board.epsilons.values())
     title = "Area under the loss" if several else "Loss"
@@ -103,7 +113,14 @@ def _overview(board: Board) -> Table:
     note += "; ".join(
         f"[{origin}]: {words}" for origin, words in ORIGINS.items() if origin in board.origins.values() and origin != "exact"
     )
-    return Table(title, ["data", "N", "d", "k", "limit", *board.methods], rows, note=note, best=frozenset(best))
+    return Table(title, ["data", "N", "d", "k", "limit", *board.methods, "repeats"], rows, note=note, best=frozenset(best))
+
+
+def _repeats(runs: list[int]) -> str:
+    """Say how many repeats the figures of a row have, the fewest and the most."""
+    if not runs:
+        return "-"
+    return str(runs[0]) if min(runs) == max(runs) else f"{min(runs)} to {max(runs)}"
 
 
 def _wins(board: Board) -> Table:
