@@ -90,6 +90,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo.make_patients, "__defaults__", (1000,))
         demo.main([str(folder)])
+    with chdir(folder):
+        for line in re.findall(r"^    cloister (.*)$", PAGE, re.MULTILINE):
+            assert CliRunner().invoke(main, shlex.split(line)).exit_code == 0, line
     return folder
 
 
