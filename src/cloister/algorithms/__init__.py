@@ -86,7 +86,7 @@ from cloister.algorithms._refine import (
 from cloister.algorithms._resample import Beyond, LastStep, judge_solution, match_centers, place_of_rows
 from cloister.algorithms._scatter import Scatter, find_scatter
 from cloister.algorithms._select import keep_votes, select_kmeans, select_top
-from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages
+from cloister.algorithms._source_target import Distance, Sanitized, nearest_averages, neighbour_averages, neighbour_distance
 from cloister.algorithms._space import Space
 from cloister.algorithms._spread import pack_widest
 from cloister.algorithms._total_errors import TotalErrors, add_beyond, stands_out, unknown_errors
@@ -108,6 +108,7 @@ __all__ = [
     "CoresetCenters",
     "CubeTree",
     "DenseCells",
+    "Distance",
     "EpsilonRange",
     "Evolution",
     "EvolutionSettings",
@@ -180,6 +181,7 @@ __all__ = [
     "nearest_cell",
     "nearest_of",
     "neighbour_averages",
+    "neighbour_distance",
     "noisy_averages",
     "orthonormal_projection",
     "pack_sphere",
