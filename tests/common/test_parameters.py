@@ -160,6 +160,7 @@ WRONG = {
     "calibration": [("rough", r"expected one of 'paper', 'sharp'")],
     "confidence": [(0.4, rf"{NUMBER} of at least 0\.5 and below 1"), (1.0, NUMBER)],
     "n_neighbors": [(0, COUNT)],
+    "distance_share": [(1.0, rf"{NUMBER} of at least 0 and of at most 0\.9, got 1\.0"), (-0.1, NUMBER), (0.5, "expected 0")],
     "coreset_radius": [(-0.1, rf"{NUMBER} of at least 0 and of at most 1")],
     "max_representatives": [(0, COUNT)],
     "metric": [

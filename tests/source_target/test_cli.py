@@ -91,12 +91,39 @@ def test_options_reach_the_estimator(run, start):
         "manhattan",
         "--neighbours",
         "replace",
+        "--max-representatives",
+        50,
+        "--solver",
+        "exact",
+        "--n-init",
+        1,
+        "--calibration",
+        "paper",
     )
     summary = json.loads(run(*start, "--epsilon", 1, "--delta", 1e-6, *options, "--columns", "north", "--json").stdout)
     assert summary["columns"] == ["north"]
     given = {"confidence": 0.9, "n_neighbors": 7, "coreset_radius": 0.2, "metric": "manhattan", "neighbours": "replace"}
+    given |= {"max_representatives": 50, "solver": "exact", "n_init": 1, "calibration": "paper"}
     assert {name: summary["parameters"][name] for name in given} == given
     assert summary["receipt"]["guarantee"]["delta"] == 1e-6
+
+
+def test_a_plan_reads_no_source_and_spends_nothing(run, start, folder):
+    (folder / "people.parquet").unlink()
+    options = ("--rho", 3, "--method", "nas", "--n-rows", 600, "--plan")
+    result = run("source-target", folder / "streets.csv", "-k", 3, "--ledger", folder / "b.sqlite", *options)
+    assert result.exit_code == 0, result.output
+    for words in ("NAS, rho = 3", "Noise on means", "Theorem 5.12 states", "Delta_t(S)", "Observation 4.2"):
+        assert words in result.stdout
+    assert json.loads(run(*start, *options, "--json").stdout)["n_neighbors"] == 150
+    with Ledger.open(folder / "b.sqlite") as opened:
+        assert [line["kind"] for line in opened.lines] == ["budget"]
+
+
+def test_a_bound_on_the_error_is_kept(run, start, folder):
+    options = ("--rho", 3, "--method", "nas", "--n-rows", 600, "--distance-share", 0.2, "--output", folder / "r.json")
+    assert run(*start, *options).exit_code == 0
+    assert load_release(folder / "r.json").details["error_bound"] > 0
 
 
 def test_bounds_choose_columns(run, start):

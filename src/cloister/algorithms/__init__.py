@@ -100,7 +100,7 @@ from cloister.algorithms._select import (
     select_kmedians,
     select_top,
 )
-from cloister.algorithms._source_target import Sanitized, nearest_averages, neighbour_averages
+from cloister.algorithms._source_target import Distance, Sanitized, nearest_averages, neighbour_averages, neighbour_distance
 from cloister.algorithms._space import Space
 from cloister.algorithms._spread import pack_widest
 from cloister.algorithms._total_errors import TotalErrors, add_beyond, stands_out, unknown_errors
@@ -125,6 +125,7 @@ __all__ = [
     "CoresetCenters",
     "CubeTree",
     "DenseCells",
+    "Distance",
     "EpsilonRange",
     "Evolution",
     "EvolutionSettings",
@@ -201,6 +202,7 @@ __all__ = [
     "nearest_cell",
     "nearest_of",
     "neighbour_averages",
+    "neighbour_distance",
     "noisy_averages",
     "orthonormal_projection",
     "pack_sphere",

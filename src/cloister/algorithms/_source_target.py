@@ -11,11 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from cloister.domain import FloatArray, clip_to_unit_ball
-from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourMeans, Spend, Step
+from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans, Spend, Step
 
-__all__ = ["Sanitized", "nearest_averages", "neighbour_averages"]
+__all__ = ["Distance", "Sanitized", "nearest_averages", "neighbour_averages", "neighbour_distance"]
 
 USEFUL = 0.9  # of the radius: an average farther out may stand for points that were clipped, and would help nobody
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Noisy mean distance of public points to their nearest source points."""
+
+    value: float
+    error: float  # standard deviation of its noise
+    high: float  # what the distance stays below, with the confidence that was asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +34,7 @@ class Sanitized:
     points: FloatArray
     counts: FloatArray  # noisy numbers of source points behind each; NaN-free, ones for NAS
     threshold: float  # smallest noisy count that was kept; 0 for NAS
+    distance: Distance | None = None  # to the source, where it was asked for
 
 
 def nearest_averages(
@@ -72,3 +82,14 @@ def neighbour_averages(ask: Ask, query: Spend, points: FloatArray, *, n_neighbor
     """Run NAS: the noisy mean of the `n_neighbors` nearest source points of every public point."""
     answer = ask(NeighbourMeans(points=points, n_neighbors=n_neighbors), query)
     return Sanitized(clip_to_unit_ball(points + answer.value), np.ones(len(points)), 0.0)
+
+
+def neighbour_distance(
+    ask: Ask, query: Spend, points: FloatArray, weights: FloatArray, *, n_neighbors: int, confidence: float
+) -> Distance:
+    """Measure how far public points, as often as they count, are from their `n_neighbors` nearest source points on average."""
+    question = NeighbourDistance(points=points, n_neighbors=n_neighbors, weights=weights.astype(np.int64))
+    answer = ask(question, query)
+    value = question.farthest - float(answer.value[0])
+    high = value + answer.event.quantile(confidence)
+    return Distance(min(max(value, 0.0), question.farthest), answer.sigma, min(max(high, 0.0), question.farthest))

@@ -2,50 +2,39 @@
 """SourceTargetKMedoids: cover a public target by k of its own points, while a private source already covers part of it."""
 
 import math
-from dataclasses import dataclass, field
-from typing import Self
+from copy import copy
+from dataclasses import field, replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
-from cloister.algorithms import Sanitized, nearest_averages, neighbour_averages
-from cloister.cluster._base import PrivateEstimator, PrivateFit
+from cloister.algorithms import Distance, Sanitized, nearest_averages, neighbour_averages, neighbour_distance
+from cloister.cluster._base import PrivateEstimator, PrivateFit, plan_fit
 from cloister.cluster._declare import estimator
-from cloister.cluster._plan import Decision, Plan, Planner, Request
+from cloister.cluster._plan import Decision, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.cluster._tables import is_open
-from cloister.cluster._target import Problem, Target, ball_around, check_metric, read_target, state_problem
+from cloister.cluster._target import Problem, Target, ball_around, blank_problem, check_metric, read_target, state_problem
+from cloister.cluster._target_forecast import SourceTargetForecast, SourceTargetPlan, forecast, largest_noise, paper_noise_ratio
 from cloister.data import Rows, open_rows
-from cloister.domain import ColumnDomain, Domain, Frame, IntArray
+from cloister.domain import Ball, ColumnDomain, Domain, FloatArray, Frame, IntArray
 from cloister.exceptions import DataError
-from cloister.privacy import Step
-from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourMeans
+from cloister.privacy import ApproxDP, Guarantee, Step
+from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
 from cloister.release import Release, library_versions
 
-__all__ = ["SourceTargetKMedoids", "SourceTargetPlan"]
+__all__ = ["SourceTargetKMedoids"]
 
 METHODS = ("nas", "nna")
 CALIBRATIONS = ("paper", "sharp")
 SOLVERS = ("auto", "exact", "representatives")
 MARGIN = 3.0  # radius of the default domain over the target's: what is moved to its edge is farther than any target point
 LARGEST_EXACT = 30_000  # target points whose pairs fit into 3.6 gigabytes
+LARGEST_DISTANCE_SHARE = 0.9
 COUNT_SHARE = 0.5  # of the budget, for NNA's counts; the rest is for its sums
-ASK = "source"  # the one step
-
-
-@dataclass(frozen=True, kw_only=True)
-class SourceTargetPlan(Plan):
-    """The one step that asks the source, about as many points as represent the target."""
-
-    source: Step
-    n_neighbors: int  # of each average of NAS
-    threshold: float | None  # that the paper's noisy counts must reach; None follows from the confidence
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """What will be asked."""
-        return (self.source,)
+ASK, MEASURE = "source", "distance"  # the steps
 
 
 @estimator
@@ -69,11 +58,15 @@ class SourceTargetKMedoids(PrivateEstimator):
         the one that holds the target, three times as wide for sharp NNA, whose noise does not depend on it, so that source
         points from afar stay afar.
     calibration : {"sharp", "paper"}, default="sharp"
-        Offsets from the target point clipped where they cannot help any more, or the paper's literal sums and noise.
+        Offsets from the target point clipped where they cannot help any more, and exact noise; or the paper's literal sums and
+        noise. With a delta, the noise of NNA is the paper's Laplace noise, which needs none; that of NAS differs from the exact
+        one with a delta only.
     confidence : float, default=0.99
         An average is used if its noisy count exceeds 1 by more than noise alone stays below with this probability.
     n_neighbors : int, default=150
         Source points each average of NAS is of; at most half the (public or noisy) number of source points.
+    distance_share : float, default=0.0
+        Part of the budget of NAS that buys `neighbor_distance_`, and with it a bound on the error; at most 0.9.
     coreset_radius : float, default=0.05
         Target points are represented by others within this part of the diameter of the bounds, or of the ball that holds the
         target where there are none; 0 turns it off.
@@ -102,6 +95,11 @@ class SourceTargetKMedoids(PrivateEstimator):
         Noisy numbers of source points behind them; ones for NAS.
     target_cost_ : float
         Mean distance of a target point to its nearest centre, chosen or sanitised: public, as the solver sees it.
+    neighbor_distance_ : float or None
+        Noisy mean distance of a target point's representative to its `n_neighbors` nearest source points; None where it was
+        not bought.
+    error_bound_ : float or None
+        By how much the sanitised source misjudges the cost of a choice, at most, with probability 2 `confidence` - 1.
     release_ : Release
         What may be published.
 
@@ -113,7 +111,8 @@ class SourceTargetKMedoids(PrivateEstimator):
     the coreset if that is larger: a source point farther than r from every target point is nearer to none of them than that
     centre, so clipping it loses little; averages that end near r are dropped. NAS
     asks one question, the mean of the t nearest source points of each of n representatives: l2 sensitivity sqrt(n) times the
-    diameter over t. Everything after is post-processing.
+    diameter over t; with a `distance_share`, also their mean distance (l2 sensitivity the diameter over t). Everything after is
+    post-processing.
 
     The methods are those of Schnapp and Sabato, *Differentially Private Source-Target Clustering* (2025).
 
@@ -133,6 +132,7 @@ class SourceTargetKMedoids(PrivateEstimator):
     calibration: str = "sharp"
     confidence: float = 0.99
     n_neighbors: int = 150
+    distance_share: float = 0.0
     coreset_radius: float = 0.05
     max_representatives: int = 4096
     metric: str = "euclidean"
@@ -185,6 +185,49 @@ class SourceTargetKMedoids(PrivateEstimator):
             self._store(public, problem, fit, progress)
         return self
 
+    def plan(
+        self,
+        target: object = None,
+        *,
+        n_rows: int | None = None,
+        n_points: int | None = None,
+        n_features: int | None = None,
+    ) -> SourceTargetForecast:
+        """Say, from public numbers alone, how noisy the answers will be and what the noise adds to the error at most.
+
+        Parameters
+        ----------
+        target : array-like, data frame or Arrow object, optional
+            The public target.
+        n_rows : int, optional
+            About how many rows the source has, where the estimator's own `n_rows` does not say; at least twice `n_neighbors`
+            if left out. Only NAS uses it.
+        n_points, n_features : int, optional
+            Without a target: how many representatives it will have, and columns. Lengths are in units of the diameter then,
+            unless there are bounds.
+
+        Returns
+        -------
+        SourceTargetForecast
+            Noise, the additive terms of the theorems, and sentences. Nothing is read of the source, and nothing spent.
+
+        Examples
+        --------
+        >>> from cloister import SourceTargetKMedoids, ZCDP
+        >>> model = SourceTargetKMedoids(10, method="nas", guarantee=ZCDP(3.0), n_rows=5000)
+        >>> round(model.plan(n_points=100, n_features=2).noise_term, 3)
+        0.177
+        """
+        request = self._request()
+        self._check_method()
+        rows = n_rows if n_rows is not None else request.n_rows if request.n_rows is not None else 2 * self.n_neighbors
+        rows = validate.integer(self._where("n_rows"), rows, low=0)
+        model = copy(self)
+        model._problem = self._public_problem(target, n_points, n_features, request)
+        plan = plan_fit(model, model._problem.frame.n_features, expected=float(max(rows, 1)))
+        assert isinstance(plan, SourceTargetPlan)
+        return forecast(model, plan, model._problem, request)
+
     def predict(self, X: object) -> IntArray:
         """Return, for each row of `X`, the index of the nearest chosen point; -1 where a sanitised source point is nearer."""
         check_is_fitted(self)
@@ -207,6 +250,29 @@ class SourceTargetKMedoids(PrivateEstimator):
         for name in ("n_neighbors", "n_init", "max_representatives"):
             self._whole(name)
         validate.number(where("coreset_radius"), self.coreset_radius, low=0.0, high=1.0)
+        if validate.number(where("distance_share"), self.distance_share, low=0.0, high=LARGEST_DISTANCE_SHARE):
+            self._check_bound()
+
+    def _check_bound(self) -> None:
+        """Refuse to buy what would bound nothing."""
+        if self.method != "nas":
+            rule, remedy = "0 for nna, whose error has no bound", 'Pass method="nas", or leave it out.'
+            validate.refuse(self._where("distance_share"), rule, self.distance_share, remedy=remedy)
+        if self.metric != "euclidean":
+            rule, remedy = "0 for another metric than 'euclidean', which the bound is for", "Leave it out."
+            validate.refuse(self._where("distance_share"), rule, self.distance_share, remedy=remedy)
+
+    def _public_problem(self, target: object, n_points: int | None, n_features: int | None, request: Request) -> Problem:
+        """Return the target's side of the problem, or what is known of it without the target."""
+        if target is not None:
+            public = read_target(self._where("target"), target)
+            check_metric(self._where("metric"), self.metric, public.matrix[:2])
+            return self._state_problem(public, request, self._new_progress())
+        remedy = "Pass plan(target), or n_points and n_features."
+        width = validate.integer(self._where("n_features"), n_features, low=1, remedy=remedy)
+        points = validate.integer(self._where("n_points"), n_points, low=1, remedy=remedy)
+        domain = Ball(0.5, np.zeros(width)) if self.bounds is None else super()._domain(width)
+        return blank_problem(self, domain.frame(), points)
 
     def _check_columns(self, public: Target, rows: Rows) -> None:
         width = public.matrix.shape[1]
@@ -248,20 +314,22 @@ class SourceTargetKMedoids(PrivateEstimator):
 
     # -- the private part -------------------------------------------------------------------------------------------------
 
+    def _request(self) -> Request:
+        request = super()._request()
+        literal = (self.method, self.calibration) == ("nna", "paper") and isinstance(request.guarantee, ApproxDP)
+        # The paper states no noise of NNA for a delta; that of its Theorem 5.11 needs none.
+        return replace(request, cost=request.guarantee.pure_budget()) if literal else request
+
     def _needs_n_rows(self) -> bool:
         return self.method == "nas"
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> SourceTargetPlan:
-        n_points = self.max_representatives if self._problem is None else len(self._problem.points)
-        points = np.zeros((n_points, frame.n_features))
+        known = self._problem
+        points = np.zeros((self.max_representatives, frame.n_features)) if known is None else known.points
+        n_points = len(points)
         n_neighbors = max(1, min(self.n_neighbors, int(n_rows / 2)))
         if self.method == "nas":
-            question, purpose = (
-                NeighbourMeans(points=points, n_neighbors=n_neighbors),
-                "Mean of the source points near each point",
-            )
-            step = planner.step(ASK, purpose, n_points=n_points, means=(question, 1.0))
-            return SourceTargetPlan(source=step, n_neighbors=n_neighbors, threshold=None)
+            return self._plan_neighbours(request, planner, points, n_neighbors)
         counts, sums, threshold = COUNT_SHARE, 1 - COUNT_SHARE, None
         if self.calibration == "paper":
             counts, sums, threshold = self._paper_shares(planner, frame.n_features)
@@ -273,6 +341,32 @@ class SourceTargetKMedoids(PrivateEstimator):
             sums=(NearestSums(points=points[:1], radius=1.0), sums),
         )
         return SourceTargetPlan(source=step, n_neighbors=n_neighbors, threshold=threshold)
+
+    def _plan_neighbours(self, request: Request, planner: Planner, points: FloatArray, n_neighbors: int) -> SourceTargetPlan:
+        means, distance = NeighbourMeans(points=points, n_neighbors=n_neighbors), None
+        if self.distance_share:
+            asked = NeighbourDistance(points=points, n_neighbors=n_neighbors, weights=np.ones(len(points), dtype=np.int64))
+            words = "Mean distance to the source points near each point"
+            distance = planner.step(MEASURE, words, n_points=len(points), distance=(asked, self.distance_share))
+        share = (1 - self.distance_share) * self._paper_part(request.guarantee, planner, len(points))
+        words = "Mean of the source points near each point"
+        step = planner.step(ASK, words, n_points=len(points), means=(means, share))
+        return SourceTargetPlan(source=step, distance=distance, n_neighbors=n_neighbors, threshold=None)
+
+    def _paper_part(self, guarantee: Guarantee, planner: Planner, n_points: int) -> float:
+        """Return the part of the budget at which the noise of NAS is the calibration's.
+
+        The paper's noise for (epsilon, delta) is far larger than the guarantee needs; the ledger is charged for what it has.
+        For pure epsilon and for rho it is the exact mechanism's.
+        """
+        if self.calibration == "sharp" or not isinstance(guarantee, ApproxDP) or guarantee.is_pure:
+            return 1.0
+        ratio = paper_noise_ratio(guarantee.epsilon, guarantee.delta, n_points)
+        whole = planner.budget.share(1 - self.distance_share).deviation(l1=1.0, l2=1.0)
+        if ratio < whole:
+            rule = "'sharp' where the paper's noise is less than the guarantee needs"
+            validate.refuse(self._where("calibration"), rule, "paper", remedy="Pass 'sharp', or a smaller epsilon.")
+        return planner.budget.share_for_noise(whole / ratio)
 
     def _paper_shares(self, planner: Planner, n_features: int) -> tuple[float, float, float | None]:
         """Return the shares that give the paper's noise: b = (sqrt(d) + 1) / epsilon, or sigma = sqrt(2 / rho), on both.
@@ -294,7 +388,10 @@ class SourceTargetKMedoids(PrivateEstimator):
         problem = self._problem
         assert problem is not None
         if self.method == "nas":
-            return neighbour_averages(ask, plan.source["means"], problem.points, n_neighbors=plan.n_neighbors)
+            found = neighbour_averages(ask, plan.source["means"], problem.points, n_neighbors=plan.n_neighbors)
+            return (
+                found if plan.distance is None else replace(found, distance=self._measure(ask, plan.distance, plan.n_neighbors))
+            )
         literal = self.calibration == "paper"
         return nearest_averages(
             ask,
@@ -305,6 +402,12 @@ class SourceTargetKMedoids(PrivateEstimator):
             from_origin=literal,
             threshold=plan.threshold,
         )
+
+    def _measure(self, ask: Ask, step: Step, n_neighbors: int) -> Distance:
+        problem = self._problem
+        assert problem is not None
+        settings: dict[str, Any] = {"n_neighbors": n_neighbors, "confidence": self.confidence}
+        return neighbour_distance(ask, step[MEASURE], problem.points, problem.point_weights, **settings)
 
     def _decisions(self, outcome: Sanitized) -> dict[str, Decision]:
         return {ASK: Decision(figures={"n_kept": float(len(outcome.points))})}
@@ -320,6 +423,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         self.cluster_centers_ = target[self.medoid_indices_]
         cover = problem.cover(self.medoid_indices_, self.sanitized_source_)
         self.target_cost_ = cover.cost
+        self._store_bound(problem, fit)
         self.privacy_receipt_ = fit.receipt
         self.release_ = Release(
             method=type(self).__name__,
@@ -338,6 +442,24 @@ class SourceTargetKMedoids(PrivateEstimator):
                 "sanitized_source": self.sanitized_source_.tolist(),
                 "sanitized_counts": np.round(sanitized.counts, 2).tolist(),
                 "medoid_indices": self.medoid_indices_.tolist(),
+                **self._bound_details(fit),
             },
             versions=library_versions(),
         )
+
+    def _store_bound(self, problem: Problem, fit: PrivateFit) -> None:
+        """Keep the distance to the source and what it says of the error, both in units of the input."""
+        self.neighbor_distance_, self.error_bound_ = None, None
+        distance, plan, unit = fit.outcome.distance, fit.plan, fit.frame.distance_unit
+        if distance is not None:
+            assert isinstance(plan, SourceTargetPlan)
+            term = largest_noise(plan, problem, 1 - self.confidence)
+            self.neighbor_distance_ = unit * distance.value
+            self.error_bound_ = unit * (distance.high + term + problem.coreset_radius)
+
+    def _bound_details(self, fit: PrivateFit) -> dict[str, float]:
+        if self.neighbor_distance_ is None or self.error_bound_ is None:
+            return {}
+        error = fit.frame.distance_unit * fit.outcome.distance.error
+        figures = {"neighbor_distance": self.neighbor_distance_, "neighbor_distance_error": error}
+        return {**figures, "error_bound": self.error_bound_}

@@ -20,7 +20,17 @@ from cloister.domain import BLOCK_NUMBERS, Ball, FloatArray, Frame, IntArray, ro
 from cloister.exceptions import DataError
 from cloister.nearest import nearest_point
 
-__all__ = ["Cover", "Problem", "Target", "all_pairs", "ball_around", "check_metric", "read_target", "state_problem"]
+__all__ = [
+    "Cover",
+    "Problem",
+    "Target",
+    "all_pairs",
+    "ball_around",
+    "blank_problem",
+    "check_metric",
+    "read_target",
+    "state_problem",
+]
 
 DIAMETER = 2.0  # of the unit ball
 EXACT_TARGETS = 6000  # up to so many target points the solver looks at all pairs
@@ -169,6 +179,28 @@ def state_problem(
         generator=generator,
     )
     return problem.with_clusters(choice, generator, progress)
+
+
+def blank_problem(choice: Choice, frame: Frame, n_points: int) -> Problem:
+    """Return a problem of which only the number of representatives is known, as if they lay at the edge of the domain."""
+    edge = np.zeros((n_points, frame.n_features))
+    edge[:, 0] = 1.0
+    nothing = np.empty(0, dtype=np.int64)
+    return Problem(
+        target=np.empty((0, frame.n_features)),
+        frame=frame,
+        choice=choice,
+        points=edge,
+        point_weights=np.ones(n_points),
+        coreset_radius=0.0,
+        radius=1.0,
+        solved=nothing,
+        weights=np.empty(0),
+        pairs=np.empty((0, 0), dtype=np.float32),
+        scale=1.0,
+        alone=nothing,
+        generator=np.random.default_rng(0),
+    )
 
 
 def _ignore_source(
