@@ -168,6 +168,7 @@ _ALL = (
             "confidence",
             "n_neighbors",
             "coreset_radius",
+            "distance_share",
             "max_representatives",
             "metric",
             "solver",
