@@ -15,11 +15,13 @@ import numpy as np
 
 from ._arrays import Array
 
-__all__ = ["clusters", "scale"]
+__all__ = ["clusters", "clusters_in_a_public_box", "public_box", "scale"]
 
 REACH = 1.959963984540054
 ROWS = 10_000  # of a table of the scale family, about
 MOST_OUTLIERS = 100
+LARGEST_VARIANCE = 10.0
+MARGIN = 5.0  # standard deviations between the means and the faces of a public box
 OUTLIER_REACH = 4.0  # standard deviations of a column, over all clusters, on each side of its mean
 STEPS = 8  # towards the direction that separates best
 
@@ -33,6 +35,24 @@ def clusters(
     rows = _draw(generator, means, covariances, sizes, goal=generator.uniform(*separation))
     rows -= (rows.max(axis=0) + rows.min(axis=0)) / 2
     return np.asarray(rows / np.abs(rows).max(axis=0))
+
+
+def clusters_in_a_public_box(
+    generator: np.random.Generator, sizes: list[int], n_features: int, *, separation: tuple[float, float] = (0.16, 0.26)
+) -> Array:
+    """Return such rows in a box that does not depend on them, scaled to [-1, 1]^d: see :func:`public_box`."""
+    covariances = _covariances(generator, len(sizes), n_features)
+    means = _spread(generator, len(sizes), n_features)
+    goal = generator.uniform(*separation)
+    rows = _draw(generator, means, covariances, sizes, goal=goal)
+    middle, half = public_box(means * _factor(means, covariances, goal))
+    return np.clip((rows - middle) / half, -1, 1)
+
+
+def public_box(means: Array) -> tuple[Array, Array]:
+    """Return the middle and the half-widths of a box around means that leaves room for any of the covariances."""
+    low, high = means.min(axis=0), means.max(axis=0)
+    return (high + low) / 2, (high - low) / 2 + MARGIN * LARGEST_VARIANCE**0.5
 
 
 def scale(
@@ -50,14 +70,19 @@ def scale(
 
 
 def _draw(generator: np.random.Generator, means: Array, covariances: Array, sizes: list[int], *, goal: float) -> Array:
-    # Along a direction the gap grows with the means while the spread stays, so the best direction does not depend on the
-    # scale: the closest pair has separation (s r - z) / (s r + z) at scale s, r its ratio of gap to spread at scale 1.
-    factor = REACH * (1 + goal) / (1 - goal) / _smallest_ratio(means, covariances)
+    factor = _factor(means, covariances, goal)
     parts = [
         generator.multivariate_normal(mean * factor, covariance, size)
         for mean, covariance, size in zip(means, covariances, sizes, strict=True)
     ]
     return np.vstack(parts)
+
+
+def _factor(means: Array, covariances: Array, goal: float) -> float:
+    """Return what means must be multiplied by."""
+    # Along a direction the gap grows with the means while the spread stays, so the best direction does not depend on the
+    # scale: the closest pair has separation (s r - z) / (s r + z) at scale s, r its ratio of gap to spread at scale 1.
+    return REACH * (1 + goal) / (1 - goal) / _smallest_ratio(means, covariances)
 
 
 def _covariances(generator: np.random.Generator, count: int, dimension: int) -> Array:
@@ -66,7 +91,7 @@ def _covariances(generator: np.random.Generator, count: int, dimension: int) -> 
 
 def _covariance(generator: np.random.Generator, dimension: int) -> Array:
     rotation = _rotation(generator, dimension)
-    return np.asarray(rotation * generator.uniform(1, 10, dimension) @ rotation.T)
+    return np.asarray(rotation * generator.uniform(1, LARGEST_VARIANCE, dimension) @ rotation.T)
 
 
 def _rotation(generator: np.random.Generator, dimension: int) -> Array:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables II and III of the RUGNIK paper: losses on own data, and cells per rule, which must be equal to the printed ones.
 
-Data: K Gaussian clusters of N/K rows in [-1, 1]^d with a separation in [0.16, 0.26], ten tables a configuration. Figure: sum of
-squared distances to the nearest centre, divided by K. Pure epsilon, but for CoresetKMeans (delta = 1e-6).
+Data: K Gaussian clusters of N/K rows with a separation in [0.16, 0.26], ten tables a configuration, in a box [-1, 1]^d that is
+larger than the rows (``python -m benchmarks.grid_data`` says why). Figure: sum of squared distances to the nearest centre,
+divided by K. Pure epsilon, but for CoresetKMeans (delta = 1e-6).
 """
 
 import itertools
@@ -17,7 +18,7 @@ from cloister import GridKMeans, cells_per_axis
 from .._clock import timed
 from .._data import DataSet
 from .._errors import BenchError
-from .._generate import clusters
+from .._generate import clusters_in_a_public_box
 from .._jobs import Choice, Context, Job, Plan
 from .._methods import LIMIT, LIMITS, METHODS, find_method
 from .._page import Block, Check, Figure, Section, Table, say, say_ratio
@@ -135,7 +136,7 @@ def measure_grid(job: Job, context: Context) -> dict[str, Any]:
 def _table(name: str, base_seed: int, number: int) -> DataSet:
     d, k, n = _shape(name)
     seeds = [d, k, n // k, number] if base_seed == 0 else [d, k, n // k, number, base_seed]
-    return DataSet(name, clusters(np.random.default_rng(seeds), [n // k] * k, d), k)
+    return DataSet(name, clusters_in_a_public_box(np.random.default_rng(seeds), [n // k] * k, d), k)
 
 
 def _shape(name: str) -> Shape:
