@@ -71,7 +71,7 @@ _ALL = (
         max_features=6,
         short={"n_init": 1},
         wide={"rule": 2},
-        variants={"eugkm": {"rule": "eugkm"}},
+        variants={"eugkm": {"rule": "eugkm"}, "adaptive": {"rule": "adaptive"}},
     ),
     Method(
         name="LloydKMeans",
@@ -112,6 +112,7 @@ _ALL = (
         delta=0.0,
         max_features=6,
         wide={"rule": 2},
+        variants={"adaptive": {"rule": "adaptive"}},
     ),
     Method(
         name="PointSynopsis",

@@ -44,7 +44,9 @@ class _Choice:
     "and flags of equal weight, points otherwise; --rule decides for a grid, --points and --max-clusters for points.",
 )
 @click.option("-k", "--clusters", type=int, help="Grid: how many clusters it should resolve, a hint and no limit. Default: 8.")
-@click.option("--rule", metavar="RULE", help="Grid: cells per axis: rugnik, eugkm, a number, or N,N,... Default: rugnik.")
+@click.option(
+    "--rule", metavar="RULE", help="Grid: cells per axis: rugnik, eugkm, adaptive, a number, or N,N,... Default: rugnik."
+)
 @click.option(
     "--max-clusters", type=int, help="Points: how many clusters they should resolve, a hint and no limit. Default: 30."
 )
@@ -156,7 +158,7 @@ def _read_rule(rule: str) -> str | int | list[int]:
         numbers = [int(part) for part in rule.split(",")]
         return numbers[0] if len(numbers) == 1 else numbers
     if "," in rule or rule.strip()[:1].isdigit():
-        raise ParameterError(f"--rule: expected rugnik, eugkm, N or N,N,..., got {rule!r}. Pass whole numbers.")
+        raise ParameterError(f"--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got {rule!r}. Pass whole numbers.")
     return rule
 
 
