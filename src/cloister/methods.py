@@ -98,7 +98,7 @@ _ALL = (
         parameters=("rule", "counts", "representatives", "n_init"),
         short={"n_init": 1},
         wide={"rule": 2},
-        variants={"eugkm": {"rule": "eugkm"}},
+        variants={"eugkm": {"rule": "eugkm"}, "adaptive": {"rule": "adaptive"}},
     ),
     Method(
         name="LloydKMeans",
@@ -145,6 +145,7 @@ _ALL = (
         max_features=6,
         parameters=("rule", "counts"),
         wide={"rule": 2},
+        variants={"adaptive": {"rule": "adaptive"}},
     ),
     Method(
         name="PointSynopsis",

@@ -29,6 +29,7 @@ from cloister.questions import (
     NearestSums,
     NeighbourMeans,
     RowCount,
+    SplitCounts,
 )
 from cloister.vault import Vault
 
@@ -43,6 +44,7 @@ QUESTIONS = (
     NearestSquares(points=POINTS[:9], radius=0.2),
     DistanceHistogram(edges=[0.1, 0.2, 0.4], points=POINTS[:5]),
     GridCounts(half_widths=FRAME.half_widths, cells=(22, 5, 4)),
+    SplitCounts(half_widths=FRAME.half_widths, cells=(2, 2, 2), factors=np.arange(8).reshape(2, 2, 2) % 2 * 3 + 1),
 )
 
 

@@ -81,6 +81,9 @@ def make_questions(seed):
     }
     made.update(raw_questions(seed))
     made["grid_counts"] = questions.GridCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 4))
+    factors = np.ones((2, 3, 2), dtype=int)
+    factors[0, 1], factors[1, 2, 0] = 2, 4
+    made["split_counts"] = questions.SplitCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 2), factors=factors)
     made["group_sizes"] = questions.GroupSizes(starts=(1, 2, 4))
     near = random_points(seed, 5, FEATURES) / 2
     made["neighbour_means"] = questions.NeighbourMeans(points=near, n_neighbors=2)

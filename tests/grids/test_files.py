@@ -98,7 +98,7 @@ def test_other_endings_and_places_are_refused(synopsis, tmp_path):
         (b"[" * 100_000, "is not a synopsis"),
         (b"[]", "expected a Cloister synopsis, got another file"),
         (b'{"format": "cloister.release", "version": 1}', "expected a Cloister synopsis, got another file"),
-        (b'{"format": "cloister.synopsis", "version": 3}', r"expected version 2, got 3\. Upgrade cloister"),
+        (b'{"format": "cloister.synopsis", "version": 4}', r"expected version 3, got 4\. Upgrade cloister"),
         (b'{"format": "cloister.synopsis", "version": 1}', "the file is damaged"),
     ],
 )

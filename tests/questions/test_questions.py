@@ -31,6 +31,7 @@ from cloister.questions import (
     Question,
     RowCount,
     SecondMoments,
+    SplitCounts,
 )
 
 
@@ -161,6 +162,7 @@ def test_replacing_a_row_costs_more_than_adding_one():
 def test_a_question_that_ignores_a_projection_takes_none():
     raw = {CellStates, ColumnIntervals, ColumnMagnitudes, NearestHistograms, NearestMissing}
     plain = {GridCounts, GroupSizes, HashCounts, HashSums, NeighbourDistance, NeighbourMeans, RowCount, SecondMoments} | raw
+    plain |= {SplitCounts}
     public = {getattr(questions, name) for name in questions.__all__ if isinstance(getattr(questions, name), type)}
     concrete = {one for one in public if issubclass(one, Question) and not inspect.isabstract(one)}
     assert {one for one in concrete if "projection" not in {field.name for field in fields(one)}} == plain

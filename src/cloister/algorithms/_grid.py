@@ -16,13 +16,15 @@ from cloister.domain import FloatArray
 __all__ = [
     "COUNT_RULES",
     "GRID_RULES",
+    "UNIFORM_RULES",
     "cells_per_axis",
     "denoise_counts",
     "grid_shape",
     "project_to_total",
 ]
 
-GRID_RULES = ("eugkm", "rugnik")
+UNIFORM_RULES = ("eugkm", "rugnik")
+GRID_RULES = ("adaptive", *UNIFORM_RULES)
 COUNT_RULES = ("clip", "none", "nonnegative-total")
 ROWS_PER_CELL = 10.0  # EUGkM's constant
 
@@ -63,7 +65,7 @@ def cells_per_axis(rule: str, *, n_rows: float, n_features: int, n_clusters: int
     6
     """
     owner = "cells_per_axis"
-    validate.one_of(f"{owner}.rule", rule, GRID_RULES)
+    validate.one_of(f"{owner}.rule", rule, UNIFORM_RULES)
     rows = validate.number(f"{owner}.n_rows", n_rows, low=0.0, high=MOST_ROWS)
     dimension = validate.integer(f"{owner}.n_features", n_features, low=1, high=MOST_FEATURES)
     clusters = validate.integer(f"{owner}.n_clusters", n_clusters, low=1, high=MOST_CLUSTERS)

@@ -87,8 +87,8 @@ def grid_bound(cells: int, *, n_rows: float, n_features: int, n_clusters: int, e
     The paper shows ``E[nu] <~ d r^2 h(m) / K`` in a cube of half-width r. The noise term is proved for noise of any shape with
     that variance, discrete Laplace included. The bound is no guarantee: it assumes clusters of equal size that fill the cube
     evenly, each in a cube of side ``2 r / K^(1/d)``; independent rows, evenly spread within each cell; and centres that do
-    not move. None of that can be checked without looking at rows. Counts that are clipped or projected to their total have
-    less noise than it reckons with.
+    not move. None of that can be checked without looking at rows. On skewed tables see ``rule="adaptive"``. Counts that
+    are clipped or projected to their total have less noise than it reckons with.
 
     Examples
     --------

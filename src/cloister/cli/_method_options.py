@@ -124,7 +124,7 @@ OPTIONS: tuple[MethodOption, ...] = (
     MethodOption("--adaptive", "adaptive", click.BOOL, "Halve the variations while noise hides the votes."),
     MethodOption("--step", "step", click.FLOAT, "Size of a variation, in radii of the domain."),
     MethodOption("--levy-exponent", "levy_exponent", click.FLOAT, "Tails of the variations: smaller is heavier."),
-    MethodOption("--rule", "rule", Rule(), "Cells per axis: rugnik, eugkm, a number, or N,N,..."),
+    MethodOption("--rule", "rule", Rule(), "Cells per axis: rugnik, eugkm, adaptive, a number, or N,N,..."),
     MethodOption(
         "--counts",
         "counts",

@@ -35,13 +35,17 @@ def _print_grid(console: "Console", summary: dict[str, Any]) -> None:
     from cloister.report import number, plain_text
 
     cells = " x ".join(map(str, summary["cells"])) + (f" = {summary['n_cells']:,}" if len(summary["cells"]) > 1 else "")
-    console.print(f"A noisy count for each of {cells} cells, noise of standard deviation {summary['sigma']:.3g}", style="bold")
+    if summary["adaptive"]:
+        cells = f"{summary['n_cells']:,}"
+    kind = "cells of several sizes" if summary["adaptive"] else "cells"
+    console.print(f"A noisy count for each of {cells} {kind}, noise of standard deviation {summary['noise']}", style="bold")
     columns = zip(summary["columns"], summary["bounds"], summary["cells"], strict=True)
     rows = [
         (plain_text(name), number(low), number(high), str(count), number((high - low) / count))
         for name, (low, high), count in columns
     ]
-    heads = [("column", False), ("from", True), ("to", True), ("cells", True), ("width of a cell", True)]
+    finest = "finest " * summary["adaptive"]
+    heads = [("column", False), ("from", True), ("to", True), (f"{finest}cells", True), (f"width of a {finest}cell", True)]
     print_table(console, heads, rows)
 
 

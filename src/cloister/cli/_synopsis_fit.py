@@ -44,7 +44,9 @@ class _Choice:
     "and flags of equal weight, points otherwise; --rule decides for a grid, --points and --max-clusters for points.",
 )
 @click.option("-k", "--clusters", type=int, help="Grid: how many clusters it should resolve, a hint and no limit. Default: 8.")
-@click.option("--rule", metavar="RULE", help="Grid: cells per axis: rugnik, eugkm, a number, or N,N,... Default: rugnik.")
+@click.option(
+    "--rule", metavar="RULE", help="Grid: cells per axis: rugnik, eugkm, adaptive, a number, or N,N,... Default: rugnik."
+)
 @click.option(
     "--counts",
     type=click.Choice(["nonnegative-total", "clip", "none"]),

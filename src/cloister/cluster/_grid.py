@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GridSynopsis and GridKMeans: one noisy histogram of a uniform grid, used again and again."""
+"""GridSynopsis and GridKMeans: one noisy histogram of a grid, uniform or adaptive, used again and again."""
 
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -10,7 +11,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
-from cloister.algorithms import COUNT_RULES, GRID_RULES, cells_per_axis, grid_shape
+from cloister.algorithms import (
+    COUNT_RULES,
+    GRID_RULES,
+    CellNoise,
+    GridSplit,
+    cells_per_axis,
+    combine_levels,
+    grid_shape,
+    split_factors,
+)
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
@@ -19,8 +29,8 @@ from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
 from cloister.exceptions import ParameterError
-from cloister.privacy import PureDP, Receipt, Step
-from cloister.questions import Answer, Ask, GridCounts, check_grid, price_question
+from cloister.privacy import Cost, PureDP, Receipt, Step
+from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCounts, check_grid, price_question
 from cloister.release import Release, library_versions
 from cloister.synopsis import (
     REPRESENTATIVES,
@@ -41,26 +51,31 @@ if TYPE_CHECKING:
 
 __all__ = ["GridKMeans", "GridPlan", "GridSynopsis"]
 
+ADAPTIVE = "adaptive"  # the rule that splits cells
+COARSE_SHARE = 0.5  # of its budget, for the counts that decide which cells are split
+MOST_LEAVES = 4  # times the cells of a uniform grid for the whole budget
+
 
 @dataclass(frozen=True, kw_only=True)
 class GridPlan(Plan):
-    """How many cells there are, and the one question about them."""
+    """How many cells there are, and the question about them; of an adaptive grid, a second one about their parts."""
 
     cells: tuple[int, ...]
     grid: Step
+    parts: Step | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """What will be asked."""
-        return (self.grid,)
+        return (self.grid,) if self.parts is None else (self.grid, self.parts)
 
 
 @dataclass(frozen=True, eq=False)
 class GridAnswer:
-    """The one noisy answer a synopsis rests on."""
+    """The noisy answers a synopsis rests on."""
 
     noisy_counts: FloatArray
-    sigma: float
+    noise: CellNoise
     total: float | None
     restart_seed: int  # for k-means of the cells, on public numbers
 
@@ -96,33 +111,76 @@ class _GridEstimator(ScaledEstimator):
         cells = self._cells(n_rows, request, planner, frame)
         check_grid(self._where("rule"), cells, frame.n_features)
         question = GridCounts(half_widths=frame.half_widths, cells=(1,) * frame.n_features)
-        purpose = "Counts in the cells of a grid"
-        grid = planner.step("grid", purpose, n_points=int(np.prod(cells)), counts=(question, 1.0))
-        return GridPlan(cells=cells, grid=grid)
+        purpose, share = "Counts in the cells of a grid", COARSE_SHARE if self._splits() else 1.0
+        grid = planner.step("grid", purpose, n_points=math.prod(cells), counts=(question, share))
+        if not self._splits():
+            return GridPlan(cells=cells, grid=grid)
+        most = min(LARGEST_GRID, MOST_LEAVES * math.prod(self._rugnik(n_rows, request, planner.budget, frame)))
+        purpose = "Counts in the parts of fuller cells"
+        parts = planner.step("parts", purpose, n_points=most, counts=(question, 1 - COARSE_SHARE))
+        return GridPlan(cells=cells, grid=grid, parts=parts)
+
+    def _splits(self) -> bool:
+        return validate.is_word(self.rule, ADAPTIVE)
 
     def _cells(self, n_rows: float, request: Request, planner: Planner, frame: Frame) -> tuple[int, ...]:
-        """Return the cells along each axis: given, or by the rule, with the epsilon of Laplace noise of the same strength."""
-        where, n_features, half_widths = self._where("rule"), frame.n_features, frame.half_widths
-        assert half_widths is not None
+        """Return the cells along each axis: given, or by the rule; of an adaptive grid, of the coarse one."""
+        where, n_features = self._where("rule"), frame.n_features
         if isinstance(self.rule, str):
             rule = validate.one_of(where, self.rule, GRID_RULES, remedy="Or pass the number of cells, one or one per column.")
-            probe = GridCounts(half_widths=half_widths, cells=(1,) * n_features)
-            epsilon = 1.0  # where no noise can be drawn, which is refused in a moment
-            with suppress(ParameterError):
-                epsilon = price_question(probe, planner.budget, request.relation).laplace_epsilon
-            k = request.n_clusters
-            per_axis = cells_per_axis(rule, epsilon=epsilon, n_rows=n_rows, n_features=n_features, n_clusters=k)
-            return grid_shape(per_axis, half_widths)
+            if rule == ADAPTIVE:
+                finer = self._rugnik(n_rows, request, planner.budget.share(COARSE_SHARE), frame)
+                return tuple(max(1, round(count / 2)) for count in finer)
+            return self._by_rule(rule, n_rows, request, planner.budget, frame)
         single = not isinstance(self.rule, Sequence | np.ndarray)
         cells = (self.rule,) * n_features if single else tuple(self.rule)
         remedy = f"Pass one of {', '.join(GRID_RULES)}, a whole number, or one per column."
         return tuple(validate.integer(where, count, low=1, remedy=remedy) for count in cells)
 
+    def _rugnik(self, n_rows: float, request: Request, budget: Cost, frame: Frame) -> tuple[int, ...]:
+        return self._by_rule("rugnik", n_rows, request, budget, frame)
+
+    def _by_rule(self, rule: str, n_rows: float, request: Request, budget: Cost, frame: Frame) -> tuple[int, ...]:
+        """Return the cells along each axis of a uniform grid, with the epsilon of Laplace noise of the same strength."""
+        n_features, half_widths = frame.n_features, frame.half_widths
+        assert half_widths is not None
+        probe = GridCounts(half_widths=half_widths, cells=(1,) * n_features)
+        epsilon = 1.0  # where no noise can be drawn, which is refused in a moment
+        with suppress(ParameterError):
+            epsilon = price_question(probe, budget, request.relation).laplace_epsilon
+        k = request.n_clusters
+        per_axis = cells_per_axis(rule, epsilon=epsilon, n_rows=n_rows, n_features=n_features, n_clusters=k)
+        return grid_shape(per_axis, half_widths)
+
     def _run(self, ask: Ask, plan: GridPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> GridAnswer:
         assert frame.half_widths is not None
         answer = ask(GridCounts(half_widths=frame.half_widths, cells=plan.cells), plan.grid["counts"])
-        total = _total_rows(plan, answer, n_rows, public=self.n_rows is not None and self._counts_units())
-        return GridAnswer(answer.value, answer.sigma, total, int(generator.integers(2**32)))
+        counts, noise = answer.value, CellNoise(answer.sigma)
+        if plan.parts is not None:
+            counts, noise = self._split(ask, plan, frame, answer, n_rows)
+        known = n_rows if self.n_rows is not None and self._counts_units() else None
+        total = _total_rows(plan, counts, noise, n_rows) if known is None else known
+        return GridAnswer(counts, noise, total, int(generator.integers(2**32)))
+
+    def _split(self, ask: Ask, plan: GridPlan, frame: Frame, answer: Answer, n_rows: float) -> tuple[FloatArray, CellNoise]:
+        """Split the fuller cells and count their parts; return the counts on the finest grid, and their noise."""
+        assert plan.parts is not None
+        assert frame.half_widths is not None
+        query = plan.parts["counts"]
+        factors = split_factors(
+            answer.value,
+            n_rows=n_rows,
+            n_clusters=self.n_clusters,
+            sigma=answer.sigma,
+            finer_sigma=query.sigma,
+            most_leaves=plan.parts.n_points,
+        )
+        if factors.max() == 1:
+            return answer.value, CellNoise(answer.sigma)
+        finer = ask(SplitCounts(half_widths=frame.half_widths, cells=plan.cells, factors=factors), query)
+        noise = CellNoise(answer.sigma, GridSplit(factors, finer.sigma))
+        assert noise.split is not None
+        return noise.split.spread(combine_levels(answer.value, noise, finer.value)), noise
 
     def _synopsis(self, fit: PrivateFit) -> Synopsis:
         about = {"feature_names": fit.feature_names, "steps": fit.steps, "column_cells": fit.cells}
@@ -133,7 +191,8 @@ class _GridEstimator(ScaledEstimator):
             noisy_counts=answer.noisy_counts,
             domain=_as_box(frame.domain),
             scaling=scaling,
-            sigma=answer.sigma,
+            sigma=answer.noise.sigma,
+            split=answer.noise.split,
             counts=self.counts,
             total=answer.total,
             declared=frame.domain if isinstance(frame.domain, ColumnDomain) else None,
@@ -141,15 +200,14 @@ class _GridEstimator(ScaledEstimator):
         )
 
 
-def _total_rows(plan: GridPlan, answer: Answer, n_rows: float, *, public: bool) -> float | None:
-    """Return the number of rows: the public one, or what the count of rows and the sum of all cells say together."""
-    if public:
-        return n_rows
+def _total_rows(plan: GridPlan, counts: FloatArray, noise: CellNoise, n_rows: float) -> float | None:
+    """Return the number of rows: what the count of rows and the sum of all cells say together."""
     counted = [step["counts"].sigma for step in plan.preliminary if step.name == COUNT]
     if not counted:
         return None  # the sum of all cells
-    first, second = counted[0] ** -2, (answer.sigma**2 * answer.value.size) ** -1
-    return max(0.0, (first * n_rows + second * float(answer.value.sum())) / (first + second))
+    n_cells = counts.size if noise.split is None else noise.split.n_leaves
+    first, second = counted[0] ** -2, float(noise.of_sums(np.ones(n_cells))[0]) ** -2
+    return max(0.0, (first * n_rows + second * float(counts.sum())) / (first + second))
 
 
 def _as_box(domain: Domain) -> Box:
@@ -171,9 +229,9 @@ class GridSynopsis(_GridEstimator):
         How many clusters the grid should be able to tell apart; a hint for the rule, not a limit for :meth:`kmeans`.
     bounds : (low, high) or Box
         Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    rule : {"rugnik", "eugkm"}, int or sequence of int, default="rugnik"
+    rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
         How many cells per axis: by a rule, or given. Where the box is no cube the rule's cells are divided in proportion to
-        its widths.
+        its widths. "adaptive" splits the cells of a coarse grid further where many rows are: for skewed tables.
     counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
         How noisy counts become weights.
 
@@ -185,8 +243,9 @@ class GridSynopsis(_GridEstimator):
     Notes
     -----
     **Privacy.** One question: how many rows lie in each cell. l1 sensitivity 1 for adding or removing a row, 2 for replacing
-    one. Every cell is noised, empty ones included, so a grid of more than 2^24 cells is refused. Everything after
-    ``fit`` is post-processing.
+    one. Every cell is noised, empty ones included, so a grid of more than 2^24 cells is refused. An adaptive grid asks a
+    second question of the same sensitivity, for half of the budget: how many rows lie in each part of the cells that the
+    first, noisy, answer says are worth splitting. Everything after ``fit`` is post-processing.
 
     Examples
     --------
@@ -272,8 +331,8 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
     ----------
     bounds : (low, high) or Box
         Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    rule : {"rugnik", "eugkm"}, int or sequence of int, default="rugnik"
-        How many cells per axis.
+    rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
+        How many cells per axis; "adaptive" splits them further where many rows are.
     counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
         How noisy counts become weights.
     representatives : {"center", "slope"}, default="center"

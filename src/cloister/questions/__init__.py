@@ -16,6 +16,7 @@ from cloister.questions._persons import GroupSizes
 from cloister.questions._price import deviation, plan_query, price_question, sensitivities, step_of
 from cloister.questions._profiles import ColumnBins, NearestHistograms
 from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
+from cloister.questions._split import SplitCounts
 from cloister.questions._squares import NearestSquares
 from cloister.questions._sums import NearestSums
 from cloister.questions._swaps import LARGEST_CHOICE, SetCosts, SwapCosts
@@ -59,6 +60,7 @@ __all__ = [
     "SecondMoments",
     "SetCosts",
     "Spend",
+    "SplitCounts",
     "Step",
     "SwapCosts",
     "Together",

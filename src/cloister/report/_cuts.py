@@ -47,7 +47,7 @@ def most_clusters(synopsis: Synopsis | WeightedPoints) -> int:
     """Return how many clusters are compared on a page; 0 where that would take long."""
     if isinstance(synopsis, WeightedPoints):
         return min(synopsis.max_clusters, MOST_CLUSTERS)
-    n_cells = synopsis.noisy_counts.size
+    n_cells = synopsis.n_cells
     if n_cells > LARGEST_COMPARED:
         return 0
     return min(MOST_CLUSTERS if n_cells <= LARGEST_QUICK else FEWER_CLUSTERS, n_cells)

@@ -19,7 +19,7 @@ from cloister.report._profiles import profiles_of
 from cloister.report._shares import group_events
 from cloister.report._source_target import source_target_map, source_target_summary
 from cloister.report._steps import panels_of, steps_of
-from cloister.synopsis import Synopsis, WeightedPoints
+from cloister.synopsis import Synopsis, WeightedPoints, noise_words
 
 __all__ = ["coordinates_of", "rank_columns", "rank_table", "summary", "synopsis_summary"]
 
@@ -106,20 +106,29 @@ def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
         "n_rows": synopsis.n_rows,
         "n_rows_error": synopsis.n_rows_error,
         "cells_of_columns": cells_of(synopsis),
-        "full": float(np.mean(synopsis.noisy_counts > 2 * synopsis.sigma)),
+        "full": _full(synopsis),
         "receipt": _receipt(synopsis.receipt),
         "versions": synopsis.versions,
         **(_points_summary(synopsis) if isinstance(synopsis, WeightedPoints) else _grid_summary(synopsis)),
     }
 
 
+def _full(synopsis: Synopsis | WeightedPoints) -> float:
+    """Return the part of the cells, leaves or points that are above twice their noise."""
+    if isinstance(synopsis, Synopsis) and synopsis.split is not None:
+        return float(np.mean(synopsis.cell_counts > 2 * synopsis.noise.of_leaves))
+    return float(np.mean(synopsis.noisy_counts > 2 * synopsis.sigma))
+
+
 def _grid_summary(synopsis: Synopsis) -> dict[str, Any]:
     return {
         "kind": "grid",
+        "adaptive": synopsis.split is not None,
+        "noise": noise_words(synopsis),
         "method": "GridSynopsis",
         "domain": "box",
         "cells": list(synopsis.cells),
-        "n_cells": int(synopsis.noisy_counts.size),
+        "n_cells": synopsis.n_cells,
         "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
     }
 

@@ -16,7 +16,7 @@ from cloister.report._strips import strip_tables
 from cloister.report._summary import rank_columns, summary, synopsis_summary
 from cloister.report._tables import cell_tables, shared_parts
 from cloister.report._words import counted_words
-from cloister.synopsis import KChoice, Synopsis, WeightedPoints
+from cloister.synopsis import KChoice, Synopsis, WeightedPoints, noise_words
 
 __all__ = ["synopsis_html"]
 
@@ -114,6 +114,8 @@ def _title(about: dict[str, Any]) -> str:
     columns = count_of(about["n_columns"], "column")
     if about["kind"] == "points":
         return f"A synopsis of {count_of(about['n_points'], 'point')} in {columns}"
+    if about["adaptive"]:
+        return f"An adaptive grid of {about['n_cells']:,} cells in {columns}"
     cells = " \u00d7 ".join(map(str, about["cells"])) if len(about["cells"]) <= 4 else f"{about['n_cells']:,}"
     return f"A grid of {cells} cells in {columns}"
 
@@ -124,7 +126,7 @@ def _facts(about: dict[str, Any]) -> list[tuple[str, str, str]]:
     counted = about["receipt"]["counted"]
     return [
         (f"{unit.capitalize()}s", f"{about[size]:,}", f"{share_text(about['full'])} above twice the noise"),
-        (f"Noise per {unit}", f"± {about['sigma']:.3g}", f"{counted}, standard deviation"),
+        (f"Noise per {unit}", f"± {about.get('noise', format(about['sigma'], '.3g'))}", f"{counted}, standard deviation"),
         (counted_words(about["receipt"]).capitalize(), rows, "public" if about["n_rows_error"] == 0 else f"± {spread}, noisy"),
     ]
 
@@ -153,7 +155,8 @@ def _grid(synopsis: Synopsis, release: Release) -> dict[str, Any]:
         "empty."
     )
     merged = "" if drawn_cells(synopsis.cells) else " Neighbouring cells are drawn together, by their mean count."
-    noise = f"± {synopsis.sigma:.3g}"
+    noise = f"± {noise_words(synopsis)}"
+    merged += "" if synopsis.split is None else " Cells of several sizes: their rows are spread evenly over the finest of them."
     if synopsis.n_features == 1:
         words = f"Noisy number of {counted} in each cell, {noise}; those of zero and below are empty. Dashed: centres.{merged}"
         return {"picture": Picture("", bars(synopsis, centers)), "pairs": [], "words": words}

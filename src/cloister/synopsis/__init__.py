@@ -6,6 +6,7 @@ imported by the estimators, the report and the command line.
 """
 
 from cloister.algorithms import KChoice
+from cloister.synopsis._card import noise_words
 from cloister.synopsis._cells import REPRESENTATIVES, RangeCount
 from cloister.synopsis._common import CommonSynopsis, LossEstimate
 from cloister.synopsis._cut import cut_cells, few_cells_words, warn_of_few_cells
@@ -30,6 +31,7 @@ __all__ = [
     "few_cells_words",
     "file_kind",
     "load_synopsis",
+    "noise_words",
     "read_synopsis",
     "warn_of_few_cells",
 ]

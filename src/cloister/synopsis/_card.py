@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
     from cloister.synopsis._weighted import WeightedPoints
 
-__all__ = ["place_words", "points_card", "synopsis_card"]
+__all__ = ["grid_words", "noise_words", "place_words", "points_card", "synopsis_card"]
 
 MOST_COLUMNS = 6  # of a card of points
 
@@ -33,17 +33,30 @@ def synopsis_card(synopsis: "Synopsis") -> Card:
         (name, place_words(synopsis, axis, first), place_words(synopsis, axis, last), str(count))
         for axis, (name, first, last, count) in enumerate(ends)
     ]
-    cells = count_of(int(synopsis.noisy_counts.size), "cell")
     return Card(
-        title=f"Synopsis: a grid of {cells} in {count_of(synopsis.n_features, 'column')}",
-        heads=("column", "from", "to", "cells"),
+        title=f"Synopsis: {grid_words(synopsis)} in {count_of(synopsis.n_features, 'column')}",
+        heads=("column", "from", "to", "cells" if synopsis.split is None else "finest cells"),
         rows=rows,
         sentences=[
-            f"{_rows_words(synopsis)}. Noise of standard deviation {synopsis.sigma:.3g} in each cell.",
+            f"{_rows_words(synopsis)}. Noise of standard deviation {noise_words(synopsis)} in each cell.",
             *guarantee_words(synopsis.receipt),
         ],
         nouns=("column", "property"),
     )
+
+
+def grid_words(synopsis: "Synopsis") -> str:
+    """Say what grid it is, and of how many cells."""
+    kind = "a grid" if synopsis.split is None else "an adaptive grid"
+    return f"{kind} of {count_of(synopsis.n_cells, 'cell')}"
+
+
+def noise_words(synopsis: "Synopsis") -> str:
+    """Return the noise of a cell; of an adaptive grid, from the least noisy leaf to the most."""
+    if synopsis.split is None:
+        return f"{synopsis.sigma:.3g}"
+    errors = synopsis.noise.of_leaves
+    return " to ".join(dict.fromkeys(f"{one:.3g}" for one in (errors.min(), errors.max())))
 
 
 def points_card(synopsis: "WeightedPoints") -> Card:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import nearest_cell
+from cloister.algorithms import CellNoise, nearest_cell
 from cloister.domain import Box, FloatArray
 
 __all__ = ["REPRESENTATIVES", "CellClusters", "RangeCount", "as_query", "cell_points", "count_box", "judge_clusters"]
@@ -44,16 +44,20 @@ def as_query(box: Any, n_features: int) -> Box:
     return Box(box[0], box[1]).spread(n_features)
 
 
-def count_box(box: Box, edges: Sequence[FloatArray], noisy_counts: FloatArray, *, sigma: float) -> RangeCount:
-    """Add up the cells in a box; those that it cuts through count with the part of them inside it."""
+def count_box(box: Box, edges: Sequence[FloatArray], noisy_counts: FloatArray, *, noise: CellNoise) -> RangeCount:
+    """Add up the cells in a box; those that it cuts through count with the part of them inside it.
+
+    Of a split grid `noisy_counts` are those of the leaves, one after the other, and `edges` those of the finest cells.
+    """
     share: FloatArray = np.ones(())
     for axis, ends in enumerate(edges):
         low, high = np.atleast_1d(box.low)[axis], np.atleast_1d(box.high)[axis]
         overlap = np.minimum(ends[1:], high) - np.maximum(ends[:-1], low)
         share = np.multiply.outer(share, np.clip(overlap / np.diff(ends), 0.0, 1.0))
-    value = float(np.sum(share * noisy_counts))
-    cut = np.maximum(noisy_counts, 0.0) * share * (1 - share)
-    return RangeCount(value, sigma * float(np.sqrt(np.sum(share**2))), float(np.sqrt(np.sum(cut))))
+    part = share.ravel() if noise.split is None else noise.split.average(share)
+    counts = noisy_counts.ravel()
+    cut = np.maximum(counts, 0.0) * part * (1 - part)
+    return RangeCount(float(np.sum(part * counts)), float(noise.of_sums(part)[0]), float(np.sqrt(np.sum(cut))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +69,18 @@ class CellClusters:
     center_errors: FloatArray  # in the unit ball's coordinates
 
 
-def judge_clusters(points: FloatArray, weights: FloatArray, centers: FloatArray, *, sigma: float) -> CellClusters:
-    """Return counts and errors of centres: to first order, noise moves a weighted mean by sigma sqrt(sum of squares) / mass."""
+def judge_clusters(points: FloatArray, weights: FloatArray, centers: FloatArray, *, noise: CellNoise) -> CellClusters:
+    """Return counts and errors of centres: to first order, noise moves a weighted mean by that of the sum of offsets / mass."""
     owner, size = nearest_cell(points, centers), len(centers)
     counts = np.bincount(owner, weights=weights, minlength=size).astype(np.float64)
-    squares = ((points - centers[owner]) ** 2).T
-    spread = np.stack([np.bincount(owner, weights=column, minlength=size) for column in squares], axis=1)
-    errors = np.minimum(sigma * np.sqrt(spread) / np.maximum(counts, sigma)[:, None], 1.0)
-    return CellClusters(counts, sigma * np.sqrt(np.maximum(np.bincount(owner, minlength=size), 1)), errors)
+    offsets = (points - centers[owner]).T
+    spread = np.stack([noise.of_sums(column, owner, size) for column in offsets], axis=1)
+    errors = np.minimum(spread / np.maximum(counts, noise.sigma)[:, None], 1.0)
+    return CellClusters(counts, noise.of_counts(owner, size), errors)
 
 
 def cell_points(half_widths: FloatArray, weights: FloatArray, *, sigma: float, representatives: str) -> FloatArray:
-    """Return where each cell's rows are taken to be, in the unit ball's coordinates."""
+    """Return where the rows of each cell of a uniform grid are taken to be, in the unit ball's coordinates."""
     validate.one_of("Synopsis.kmeans.representatives", representatives, REPRESENTATIVES)
     axes = [(2 * np.arange(count) + 1) / count * half - half for half, count in zip(half_widths, weights.shape, strict=True)]
     mesh = list(np.meshgrid(*axes, indexing="ij"))

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from cloister.algorithms import NoisyPoints, nearest_cell, weighted_kmeans
+from cloister.algorithms import CellNoise, NoisyPoints, nearest_cell, weighted_kmeans
 from cloister.domain import FloatArray
 
 __all__ = ["MOST_CELLS", "coarse_points"]
@@ -17,7 +17,7 @@ def coarse_points(
     noisy_counts: FloatArray,
     weights: FloatArray,
     *,
-    sigma: float,
+    noise: CellNoise,
     inside: FloatArray,
     n_rows: float,
     generator: np.random.Generator,
@@ -30,10 +30,12 @@ def coarse_points(
         Where the rows of each cell are taken to be.
     noisy_counts, weights : array of shape (n_cells,)
         As released, and not negative.
-    sigma, n_rows : float
-        Noise of a count, and the number of rows.
-    inside : array of shape (n_features,)
+    noise : CellNoise
+        Of the counts.
+    inside : array of shape (n_features,) or (n_cells, n_features)
         Variance of rows within a cell.
+    n_rows : float
+        Number of rows.
     generator : Generator
         For the choice of points.
     """
@@ -48,12 +50,14 @@ def coarse_points(
     means = np.stack([np.bincount(owner, weights=share * column, minlength=size) for column in points.T], axis=1)
     centers = np.asarray(np.where(total[:, None] > 0, means, places), dtype=np.float64)
     squares = ((points - centers[owner]) ** 2).T
-    spread = np.stack([np.bincount(owner, weights=share * column, minlength=size) for column in squares], axis=1)
+    within = np.broadcast_to(inside, points.shape)
+    parts = [np.bincount(owner, weights=share * column, minlength=size) for column in (squares + within.T)]
+    variances = np.where(total[:, None] > 0, np.stack(parts, axis=1), within.mean(axis=0))
     return NoisyPoints(
         points=centers,
         errors=np.zeros(size),
         counts=np.bincount(owner, weights=noisy_counts, minlength=size).astype(np.float64),
-        count_errors=sigma * np.sqrt(np.maximum(np.bincount(owner, minlength=size), 1)),
-        variances=spread + inside,
+        count_errors=noise.of_counts(owner, size),
+        variances=variances,
         n_rows=n_rows,
     )

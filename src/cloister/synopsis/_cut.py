@@ -24,7 +24,7 @@ from cloister.domain import FloatArray
 from cloister.exceptions import AccuracyWarning
 from cloister.privacy import Entropy
 from cloister.release import Release, library_versions
-from cloister.synopsis._cells import CellClusters, cell_points, judge_clusters
+from cloister.synopsis._cells import CellClusters, judge_clusters
 from cloister.synopsis._coarse import MOST_CELLS
 from cloister.synopsis._common import LARGEST_N_CLUSTERS
 
@@ -43,12 +43,12 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
     count = validate.integer(f"{WHERE}.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
     restarts = validate.integer(f"{WHERE}.n_init", n_init, low=1)
     generator = Entropy(random_state, where=f"{WHERE}.random_state").public_generator()
-    weights, frame = synopsis.weights, synopsis.frame
-    half_widths, mass = frame.half_widths, np.maximum(weights.ravel(), 0.0)
+    frame, half_widths = synopsis.frame, synopsis.frame.half_widths
     assert half_widths is not None
-    points = cell_points(half_widths, weights, sigma=synopsis.sigma, representatives=representatives)
+    mass = np.maximum(synopsis.cell_weights, 0.0)
+    points = synopsis.cell_points(representatives)
     centers = cluster_cells(points, mass, count, generator, restarts=restarts, half_widths=half_widths)
-    found = judge_clusters(points, mass, centers, sigma=synopsis.sigma)
+    found = judge_clusters(points, mass, centers, noise=synopsis.noise)
     total = _total_errors(synopsis, found, centers, generator, within=_within_cells(synopsis, points, mass, centers))
     losses = _losses(synopsis, points, mass, centers, 0.0 if total is None else total.loss)
     return Release(
@@ -56,6 +56,7 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
         parameters={
             "n_clusters": count,
             "cells": list(synopsis.cells),
+            **({} if synopsis.split is None else {"rule": "adaptive", "leaves": synopsis.n_cells}),
             "counts": synopsis.counts,
             "representatives": representatives,
         },
@@ -79,12 +80,11 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
 
 def _losses(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, centers: FloatArray, choice: float) -> dict[str, float]:
     """Return the mean squared distance to the centres with its error, and that to the mean; rows spread evenly in a cell."""
-    n_rows, half_widths = max(synopsis.n_rows, 1.0), synopsis.frame.half_widths
-    assert half_widths is not None
-    inside = float(np.sum((half_widths / np.array(synopsis.cells)) ** 2)) / 3
     weights = mass / max(float(mass.sum()), 1.0)
+    within = np.broadcast_to(np.sum(synopsis.cell_half_widths**2, axis=-1) / 3, weights.shape)
+    inside = float(np.average(within, weights=weights if weights.any() else None))
     squares = squares_to(points, centers)
-    noise = synopsis.sigma * math.sqrt(float(squares @ squares)) / n_rows
+    noise = float(synopsis.noise.of_sums(squares)[0]) / max(synopsis.n_rows, 1.0)
     around = np.sum((points - weights @ points) ** 2, axis=1)
     return {
         "loss": float(weights @ squares) + inside,
@@ -100,17 +100,17 @@ def _total_errors(
 
     Where there are fewer cells than clusters there is no choice: those beyond one per cell have no rows, and no place.
     """
-    if synopsis.noisy_counts.size > MOST_CELLS:
+    if synopsis.n_cells > MOST_CELLS:
         return None
     points = synopsis.noisy_points(generator)
-    if len(centers) > synopsis.noisy_counts.size:
+    if len(centers) > synopsis.n_cells:
         beyond = Beyond(
             center_errors=np.zeros_like(centers), count_errors=np.zeros(len(centers)), loss_error=0.0, stability=None
         )
     else:
         beyond = judge_solution(points, centers, last=None, generator=generator)
     hidden = unknown_errors(synopsis.frame)
-    if synopsis.n_rows >= SEEN_BY_CELLS * synopsis.sigma * math.sqrt(synopsis.noisy_counts.size):
+    if synopsis.n_rows >= SEEN_BY_CELLS * synopsis.sum_error:
         mean = np.average(points.points, axis=0, weights=np.maximum(points.weights, 1e-300))[None]
         hidden = np.full(centers.shape[1], math.sqrt(cut_loss(points, mean) / centers.shape[1]))
     total = add_beyond(
@@ -131,17 +131,17 @@ def _within_cells(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, ce
     Rows of a single cell may all lie at one place of it. Of clusters that spread over several cells, what is too far in one is
     nearly made up for in the next: the error falls with the chance that two rows share a cell.
     """
-    half_widths = synopsis.frame.half_widths
-    assert half_widths is not None
     owner, size = nearest_cell(points, centers), len(centers)
-    total, squares = (np.bincount(owner, weights=mass**power, minlength=size) for power in (1, 2))
-    part = np.where(total > 0, squares / np.maximum(total, 1e-150) ** 2, 1.0)
-    return np.asarray(part[:, None] * half_widths / np.array(synopsis.cells) / math.sqrt(3))
+    halves = np.broadcast_to(synopsis.cell_half_widths, points.shape)
+    total = np.maximum(np.bincount(owner, weights=mass, minlength=size), 1e-150)
+    parts = [np.bincount(owner, weights=mass**2 * half, minlength=size) / total**2 for half in halves.T]
+    widest = halves.max(axis=0)
+    return np.asarray(np.where(total[:, None] > 1e-150, np.stack(parts, axis=1), widest) / math.sqrt(3))
 
 
 def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int, *, stacklevel: int = 3) -> None:
     """Warn, from public numbers alone, where a grid cannot tell so many clusters apart."""
-    n_cells = synopsis.noisy_counts.size
+    n_cells = synopsis.n_cells
     if n_cells < n_clusters:
         words = few_cells_words(n_clusters, n_cells, synopsis.n_features)
         warnings.warn(f"{where}.n_clusters: {words}", AccuracyWarning, stacklevel=stacklevel)

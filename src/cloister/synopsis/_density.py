@@ -211,6 +211,7 @@ def cluster_by_density(synopsis: "Synopsis", *, min_density: float, false_alarm:
     if not validate.is_word(radius, "auto"):
         remedy = 'Pass "auto" or a number of cells.'
         reach = validate.integer(f"{WHERE}.radius", radius, low=0, high=LARGEST_RADIUS, remedy=remedy)
+    synopsis = synopsis.coarse()
     noisy, sigma = synopsis.noisy_counts, synopsis.sigma
     found = find_dense_cells(noisy, sigma=sigma, n_rows=synopsis.n_rows, min_density=density, false_alarm=alarm, radius=reach)
     inside = found.labels >= 0

@@ -2,15 +2,17 @@
 """A synopsis as a file: JSON, or Parquet with one row per cell and the rest in its metadata."""
 
 import json
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import COUNT_RULES
+from cloister.algorithms import COUNT_RULES, LARGEST_FACTOR, GridSplit
 from cloister.domain import Box, ColumnDomain
 from cloister.privacy import Receipt
+from cloister.questions import LARGEST_GRID
 from cloister.release import CellSummary, migrate_receipt, migrate_steps, read_steps, refuse_odd_values
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
 __all__ = [
+    "ADAPTIVE_VERSION",
     "FORMAT",
     "LARGEST_COUNT",
     "PERSON_VERSION",
@@ -28,19 +31,23 @@ __all__ = [
     "file_kind",
     "read_fields",
     "refuse_misfit",
+    "split_fields",
     "version_of",
 ]
 
 FORMAT = "cloister.synopsis"
 VERSION = 1
 PERSON_VERSION = 2  # of synopses that protect persons: an earlier Cloister would say that they protect one row
+ADAPTIVE_VERSION = 3  # of grids whose cells are split: an earlier Cloister would take leaves for cells of one size
 FILES = ("json", "parquet")
 PARQUET = b"PAR1"
 LARGEST_COUNT = 1e100  # its square is finite
 
 
-def version_of(receipt: Receipt) -> int:
+def version_of(receipt: Receipt, *, adaptive: bool = False) -> int:
     """Return the version of the file of a synopsis with this receipt."""
+    if adaptive:
+        return ADAPTIVE_VERSION
     return VERSION if receipt.groups is None else PERSON_VERSION
 
 
@@ -75,7 +82,11 @@ def read_fields(data: Any) -> dict[str, Any]:
     """Return the fields of a synopsis; a file without steps was written before there were any."""
     refuse_odd_values({name: value for name, value in data.items() if name != "noisy_counts"})
     names, domain, cells = data["feature_names"], data["domain"], data["cells"]
-    counts = np.array(data["noisy_counts"], dtype=np.float64).reshape(cells)
+    split = None if data.get("split") is None else _read_split(data["split"], cells)
+    counts = np.array(data["noisy_counts"], dtype=np.float64)
+    if split is not None and counts.shape != (split.n_leaves,):
+        raise ValueError("split")
+    counts = counts.reshape(cells) if split is None else split.spread(counts)
     if list(counts.shape) != list(cells):
         raise ValueError("cells")
     box, receipt = Box(domain["low"], domain["high"]), Receipt.from_dict(data["receipt"])
@@ -83,6 +94,7 @@ def read_fields(data: Any) -> dict[str, Any]:
         receipt = migrate_receipt("GridSynopsis", receipt)
     return {
         "noisy_counts": counts,
+        "split": split,
         "domain": box,
         "scaling": str(data["scaling"]),
         "sigma": float(data["sigma"]),
@@ -97,6 +109,24 @@ def read_fields(data: Any) -> dict[str, Any]:
         "declared": None if data.get("declared") is None else ColumnDomain.from_dict(data["declared"]),
         "column_cells": None if data.get("column_cells") is None else _read_cells(data["column_cells"], len(cells)),
     }
+
+
+def split_fields(split: GridSplit) -> dict[str, Any]:
+    """Return a split as plain data."""
+    return {"factors": split.factors.ravel().tolist(), "coarse": list(split.coarse), "sigma": split.sigma}
+
+
+def _read_split(data: Any, cells: Any) -> GridSplit:
+    """Read what ``split_fields`` wrote; factors must be powers of two that make the finest grid."""
+    factors = np.array(data["factors"])
+    if factors.dtype.kind != "i" or not factors.size or factors.min() < 1 or factors.max() > LARGEST_FACTOR:
+        raise ValueError("factors")
+    split = GridSplit(factors.astype(np.int64).reshape(data["coarse"]), float(data["sigma"]))
+    if (factors & (factors - 1)).any() or list(split.cells) != list(cells) or math.prod(split.cells) > LARGEST_GRID:
+        raise ValueError("factors")
+    if not 1 / LARGEST_COUNT <= split.sigma <= LARGEST_COUNT:
+        raise ValueError("sigma")
+    return split
 
 
 def _read_cells(data: Any, n_columns: int) -> CellSummary:

@@ -17,6 +17,9 @@ __all__ = ["join_disjoint", "join_same", "refuse_other_grid", "refuse_other_unit
 
 def refuse_other_grid(first: "Synopsis", second: "Synopsis") -> None:
     """Refuse synopses that cannot be added cell by cell."""
+    if first.split is not None or second.split is not None:
+        rule, remedy = "grids that are not split", "Cells were split by different noise: merge what `coarse()` returns of both."
+        validate.refuse("Synopsis.merge.other", rule, "an adaptive grid", remedy=remedy)
     if first.receipt.neighbours != second.receipt.neighbours:
         rule = "the same neighbouring relation"
         validate.refuse("Synopsis.merge.other", rule, second.receipt.neighbours, remedy="Fit anew.")

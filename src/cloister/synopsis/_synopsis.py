@@ -4,24 +4,35 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import RESTARTS, KChoice, NoisyPoints, compare_numbers, denoise_counts
-from cloister.domain import Box, ColumnDomain, FloatArray, Frame
+from cloister.algorithms import (
+    RESTARTS,
+    CellNoise,
+    GridSplit,
+    KChoice,
+    NoisyPoints,
+    compare_numbers,
+    compare_point_numbers,
+    denoise_counts,
+    denoise_leaves,
+)
+from cloister.domain import Box, ColumnDomain, FloatArray, Frame, IntArray
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
 from cloister.release import CellSummary, Release
 from cloister.synopsis._card import synopsis_card
-from cloister.synopsis._cells import RangeCount, as_query, cell_points, count_box
+from cloister.synopsis._cells import REPRESENTATIVES, RangeCount, as_query, cell_points, count_box
 from cloister.synopsis._coarse import coarse_points
 from cloister.synopsis._common import CommonSynopsis, read_numbers
 from cloister.synopsis._cut import cut_cells, warn_of_few_cells
 from cloister.synopsis._density import DensityClusters, cluster_by_density
-from cloister.synopsis._files import FORMAT, encode, read_fields, refuse_misfit, version_of
+from cloister.synopsis._files import FORMAT, encode, read_fields, refuse_misfit, split_fields, version_of
 from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid, refuse_other_unit
 
 if TYPE_CHECKING:
@@ -32,18 +43,21 @@ __all__ = ["Synopsis"]
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Synopsis(CommonSynopsis):
-    """Noisy counts of a uniform grid over a box, and what can be read off them.
+    """Noisy counts of a grid over a box, and what can be read off them.
+
+    The cells of an adaptive grid are split into leaves where many rows are; see `split`.
 
     Parameters
     ----------
     noisy_counts : array with one axis per column
-        As released: whole numbers, some of them negative.
+        As released: whole numbers, some of them negative. Of an adaptive grid, those of the leaves, each spread evenly over the
+        cells of the finest grid that it holds; see `cell_counts`.
     domain : Box
         Public.
     scaling : {"none", "bounds"}
         How distances between cells are measured.
     sigma : float
-        Standard deviation of the noise of each count.
+        Standard deviation of the noise of each count; of an adaptive grid, of each cell that is not split.
     counts : {"clip", "nonnegative-total", "none"}
         How counts become weights for clustering, sampling and marginals. Range counts use the noisy counts as they are.
     receipt : Receipt
@@ -61,6 +75,8 @@ class Synopsis(CommonSynopsis):
         What part of each column was missing or outside its bounds, with noise, and where missing values were placed.
     declared : ColumnDomain, optional
         What the columns are, where this was declared or found with noise; the box is theirs.
+    split : GridSplit, optional
+        How the cells of an adaptive grid are split, and the noise of their parts.
 
     Notes
     -----
@@ -88,6 +104,7 @@ class Synopsis(CommonSynopsis):
     versions: dict[str, str] = field(default_factory=dict)
     column_cells: CellSummary | None = None
     declared: ColumnDomain | None = None
+    split: GridSplit | None = None
 
     def __repr__(self) -> str:
         return synopsis_card(self).text()
@@ -97,8 +114,40 @@ class Synopsis(CommonSynopsis):
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """Cells along each axis."""
+        """Cells along each axis; of an adaptive grid, of the finest."""
         return self.noisy_counts.shape
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells; of an adaptive grid, of leaves."""
+        return self.noisy_counts.size if self.split is None else self.split.n_leaves
+
+    @property
+    def noise(self) -> CellNoise:
+        """The noise of cells, or of leaves."""
+        return CellNoise(self.sigma, self.split)
+
+    @cached_property
+    def cell_counts(self) -> FloatArray:
+        """Noisy counts of the cells or leaves, one after the other."""
+        return self.noisy_counts.ravel() if self.split is None else self.split.gather(self.noisy_counts)
+
+    @cached_property
+    def cell_weights(self) -> FloatArray:
+        """Their weights after the rule `counts`."""
+        return self._weights(self.counts)
+
+    @property
+    def cell_half_widths(self) -> FloatArray:
+        """Half the widths of a cell, or of each leaf, in the coordinates in which distances are measured."""
+        if self.split is None:
+            return np.asarray(self._half_widths / np.array(self.cells))
+        return self.split.widths * self._half_widths
+
+    @property
+    def sum_error(self) -> float:
+        """Standard deviation of the noise of the sum of all cells."""
+        return float(self.noise.of_sums(np.ones(self.n_cells))[0])
 
     @property
     def n_features(self) -> int:
@@ -123,7 +172,7 @@ class Synopsis(CommonSynopsis):
     @property
     def n_rows_error(self) -> float:
         """Its error: of the sum of all cells, of it and the answer that counted the rows, or none if the number is public."""
-        added = float(self.sigma * math.sqrt(self.noisy_counts.size))
+        added = self.sum_error
         if self.total is None:
             return added
         counted = math.hypot(*(one.standard_deviation for one in self.receipt.events if one.question_name == RowCount.name))
@@ -144,7 +193,8 @@ class Synopsis(CommonSynopsis):
     @property
     def weights(self) -> FloatArray:
         """The counts after the rule `counts`; never negative unless it is ``"none"``."""
-        return denoise_counts(self.noisy_counts, self.counts, total=self.n_rows)
+        weights = self.cell_weights
+        return weights.reshape(self.cells) if self.split is None else self.split.spread(weights)
 
     def kmeans(
         self,
@@ -187,7 +237,8 @@ class Synopsis(CommonSynopsis):
         The noisy counts are split into two halves with independent noise (what one half adds, the other subtracts): centres are
         fitted to one and judged on the other, so that clusters made of noise do not pay. A further cluster lowers the loss even
         of rows without any clusters; so the elbow is the smallest number at which the held-out loss, relative to that of evenly
-        spread mass, is as low as it gets. `best` is the elbow, but never more than the held-out loss supports.
+        spread mass, is as low as it gets. `best` is the elbow, but never more than the held-out loss supports. The leaves of an
+        adaptive grid are first put together to points and compared as those of :class:`PointSynopsis` are.
 
         Parameters
         ----------
@@ -198,12 +249,16 @@ class Synopsis(CommonSynopsis):
         """
         numbers = read_numbers("Synopsis.choose_k.n_clusters", range(1, 13) if n_clusters is None else n_clusters)
         generator = Entropy(random_state, where="Synopsis.choose_k.random_state").public_generator()
+        if self.split is not None:
+            return compare_point_numbers(numbers, self.noisy_points(generator), generator=generator).scaled(
+                self.frame.distance_unit**2
+            )
         choice = compare_numbers(
             numbers,
             self.noisy_counts,
             sigma=self.sigma,
             n_rows=max(self.n_rows, 1.0),
-            points=cell_points(self._half_widths, self.weights, sigma=self.sigma, representatives="center"),
+            points=self.cell_points(),
             half_widths=self._half_widths,
             counts=self._weighting,
             generator=generator,
@@ -252,7 +307,7 @@ class Synopsis(CommonSynopsis):
 
         Cells that the box cuts through count with the part of them inside it.
         """
-        return count_box(as_query(box, self.n_features), self.edges, self.noisy_counts, sigma=self.sigma)
+        return count_box(as_query(box, self.n_features), self.edges, self.cell_counts, noise=self.noise)
 
     def sample(self, n_rows: int, *, random_state: int | None = None) -> FloatArray:
         """Draw synthetic rows: a cell in proportion to its count, then a place in it."""
@@ -267,7 +322,12 @@ class Synopsis(CommonSynopsis):
         return self.domain.clip(low + (index + generator.random(index.shape)) * widths)
 
     def marginal(self, columns: Sequence[int | str]) -> "Synopsis":
-        """Return the synopsis of some of the columns, all others added up. Its noise is larger: that of all cells it adds."""
+        """Return the synopsis of some of the columns, all others added up. Its noise is larger: that of all cells it adds.
+
+        That of an adaptive grid is of its coarse cells; see :meth:`coarse`.
+        """
+        if self.split is not None:
+            return self.coarse().marginal(columns)
         axes = validate.columns("Synopsis.marginal.columns", columns, self.columns)
         others = tuple(axis for axis in range(self.n_features) if axis not in axes)
         kept = sorted(axes)
@@ -283,6 +343,16 @@ class Synopsis(CommonSynopsis):
             column_cells=None if self.column_cells is None else self.column_cells.of_columns(axes),
             declared=None if self.declared is None else self.declared.of_columns(axes),
         )
+
+    def coarse(self) -> "Synopsis":
+        """Return the uniform grid that an adaptive one was split from; a uniform grid returns itself.
+
+        Its counts are the sums of the leaves. `sigma` is the noise of cells that were not split; that of others is smaller.
+        """
+        if self.split is None:
+            return self
+        counts = self.split.add_up(self.cell_counts).reshape(self.split.coarse)
+        return replace(self, noisy_counts=counts, split=None)
 
     def merge(self, other: "Synopsis", *, rows: str = "disjoint") -> "Synopsis":
         """Join two synopses on the same grid.
@@ -329,15 +399,13 @@ class Synopsis(CommonSynopsis):
         return replace(self, noisy_counts=noisy, sigma=(mine + yours) ** -0.5, receipt=joined)
 
     def to_arrow(self) -> "pa.Table":
-        """Return one row per cell: its borders in every column, the noisy count, and its weight after the rule `counts`."""
+        """Return one row per cell or leaf: its borders in every column, its noisy count, its weight by the rule `counts`."""
         import pyarrow as pa
 
-        index = np.unravel_index(np.arange(self.noisy_counts.size), self.cells)
         data: dict[str, Any] = {}
-        for axis, (name, edges) in enumerate(zip(self.columns, self.edges, strict=True)):
-            data[f"{name}_low"], data[f"{name}_high"] = edges[index[axis]], edges[index[axis] + 1]
-        data["noisy_count"] = self.noisy_counts.ravel()
-        data["weight"] = self.weights.ravel()
+        for name, edges, (first, last) in zip(self.columns, self.edges, self._cell_ends(), strict=True):
+            data[f"{name}_low"], data[f"{name}_high"] = edges[first], edges[last]
+        data["noisy_count"], data["weight"] = self.cell_counts, self.cell_weights
         return pa.table(data)
 
     def to_bytes(self, kind: str = "json") -> bytes:
@@ -348,12 +416,12 @@ class Synopsis(CommonSynopsis):
         """Return the synopsis as plain data."""
         return {
             "format": FORMAT,
-            "version": version_of(self.receipt),
+            "version": version_of(self.receipt, adaptive=self.split is not None),
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "domain": self.domain.to_dict(),
             "scaling": self.scaling,
             "cells": list(self.cells),
-            "noisy_counts": self.noisy_counts.ravel().tolist(),
+            "noisy_counts": self.cell_counts.tolist(),
             "sigma": self.sigma,
             "counts": self.counts,
             "total": self.total,
@@ -362,6 +430,7 @@ class Synopsis(CommonSynopsis):
             "versions": self.versions,
             "column_cells": None if self.column_cells is None else self.column_cells.to_dict(),
             "declared": None if self.declared is None else self.declared.to_dict(),
+            **({} if self.split is None else {"split": split_fields(self.split)}),
         }
 
     @classmethod
@@ -376,17 +445,24 @@ class Synopsis(CommonSynopsis):
         raise ReleaseError(f"load_synopsis: the file is damaged ({problem}). Write it again from the fit.")
 
     def noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
-        weights = np.maximum(denoise_counts(self.noisy_counts, self._weighting, total=self.n_rows).ravel(), 0.0)
-        half_widths = self._half_widths
         return coarse_points(
-            cell_points(half_widths, self.weights, sigma=self.sigma, representatives="center"),
-            self.noisy_counts.ravel(),
-            weights,
-            sigma=self.sigma,
-            inside=(half_widths / np.array(self.cells)) ** 2 / 3,
+            self.cell_points(),
+            self.cell_counts,
+            np.maximum(self._weights(self._weighting), 0.0),
+            noise=self.noise,
+            inside=self.cell_half_widths**2 / 3,
             n_rows=max(self.n_rows, 1.0),
             generator=generator,
         )
+
+    def cell_points(self, representatives: str = "center") -> FloatArray:
+        """Return where the rows of each cell or leaf are taken to be, in the coordinates in which distances are measured."""
+        if self.split is None:
+            return cell_points(self._half_widths, self.weights, sigma=self.sigma, representatives=representatives)
+        if validate.one_of("Synopsis.kmeans.representatives", representatives, REPRESENTATIVES) != "center":
+            remedy = 'Leave representatives="slope" out: leaves have neighbours of other sizes.'
+            validate.refuse("Synopsis.kmeans.representatives", "'center' for an adaptive grid", representatives, remedy=remedy)
+        return (2 * self.split.low + self.split.widths - 1) * self._half_widths
 
     # -- helpers --------------------------------------------------------------------------------------------------------
 
@@ -399,3 +475,17 @@ class Synopsis(CommonSynopsis):
     @property
     def _weighting(self) -> str:
         return "nonnegative-total" if self.counts == "none" else self.counts
+
+    def _weights(self, rule: str) -> FloatArray:
+        if self.split is not None:
+            return denoise_leaves(self.cell_counts, self.noise, rule, total=self.n_rows)
+        return denoise_counts(self.noisy_counts, rule, total=self.n_rows).ravel()
+
+    def _cell_ends(self) -> list[tuple[IntArray, IntArray]]:
+        """Return between which edges each cell or leaf lies, along every axis."""
+        if self.split is None:
+            places = np.unravel_index(np.arange(self.noisy_counts.size), self.cells)
+            return [(place, place + 1) for place in places]
+        ends = (self.split.low, self.split.low + self.split.widths)
+        first, last = (np.rint(one * np.array(self.cells)).astype(np.int64).T for one in ends)
+        return list(zip(first, last, strict=True))
