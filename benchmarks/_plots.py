@@ -67,6 +67,7 @@ class Panel:
     title: str
     curves: Mapping[str, Mapping[float, Estimate]]
     limit: float | None = None
+    margin: float = 1.25  # factor between the outermost values and the ends of the axis
 
 
 def styles_of(methods: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -150,7 +151,7 @@ def _draw(axis: Any, panel: Panel, styles: Mapping[str, dict[str, Any]], *, tick
     axis.set(xscale="log", yscale="log")
     values = [one.value for curve in panel.curves.values() for one in curve.values()]
     values += [] if panel.limit is None else [panel.limit]
-    axis.set_ylim(min(values) * 0.8, max(values) * 1.25)  # intervals may reach further
+    axis.set_ylim(min(values) / panel.margin, max(values) * panel.margin)  # intervals may reach further
     places = ticks or sorted({x for curve in panel.curves.values() for x in curve})
     axis.set_xticks(places, [f"{x:g}" if x < 10_000 else f"{x:.0e}".replace("e+0", "e") for x in places])
     axis.minorticks_off()

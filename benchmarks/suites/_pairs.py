@@ -7,7 +7,7 @@ from .._arrays import Array
 from .._errors import BenchError
 from .._sources import find_file
 
-__all__ = ["REAL_PAIRS", "SYNTHETIC", "load_pair", "pair_missing"]
+__all__ = ["REAL_PAIRS", "SHOWN", "SYNTHETIC", "load_pair", "pair_missing"]
 
 DIMENSION = 8  # wider data are projected to so many at random
 MOST_TARGETS = 2000
@@ -30,6 +30,7 @@ REAL_PAIRS = (
     *_ordered_pairs("office"),
     *_ordered_pairs("superconductivity"),
 )
+SHOWN = ("mnist:6:9", "office:a:w", "superconductivity:h:mh")  # at the bottom of Figure 3
 
 
 def load_pair(name: str, folder: str | None, run: int) -> tuple[Array, Array]:
