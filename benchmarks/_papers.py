@@ -29,12 +29,12 @@ class Row:
     @property
     def recomputed(self) -> float:
         """How far the best PE column lies below the best rival's, in per cent."""
-        return 100 * (1 - self._best_pe / self._best_rival)
+        return 100 * (1 - self._best_pe / self.best_rival)
 
     @property
     def follows(self) -> bool:
         """Whether the printed improvement can be that of the best PE column over the best rival's, both rounded."""
-        return self._fits(self._best_rival)
+        return self._fits(self.best_rival)
 
     @property
     def over_second(self) -> bool:
@@ -46,7 +46,8 @@ class Row:
         return min(area for column, area in self.areas.items() if column in PE_COLUMNS)
 
     @property
-    def _best_rival(self) -> float:
+    def best_rival(self) -> float:
+        """The lowest private column that is not the paper's own."""
         return min(area for column, area in self.areas.items() if column not in PE_COLUMNS)
 
     def _fits(self, other: float) -> bool:
