@@ -25,7 +25,9 @@ def judge_grid(setting: Setting, plan: Plan) -> tuple[str, ...]:
     )
     of_a_row = setting.n_features / setting.size
     parts = f"noise {about(bound.noise)}, cross term {about(bound.cross)}, rounding {about(bound.rounding)}"
-    grid = f"A grid of {plan.cells[0]:,} cells along each of {setting.n_features:,} columns, {math.prod(plan.cells):,} in all"
+    cells = f"{plan.cells[0]:,} cell{'s' * (plan.cells[0] != 1)} along each of {setting.n_features:,} columns"
+    kind = "A grid" if plan.parts is None else "Before fuller cells are split, a grid"
+    grid = f"{kind} of {cells}, {math.prod(plan.cells):,} in all"
     moved = "So noise and rounding to cells move the mean squared distance by at most about"
     where = "in columns from -1 to 1 and if clusters of equal size fill them evenly"
     return (
