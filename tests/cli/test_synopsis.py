@@ -71,7 +71,7 @@ def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, t
 
 
 @pytest.mark.parametrize(
-    ("rule", "cells"), [("5", (5, 5)), ("6,3", (6, 3)), (" 6, 3 ", (6, 3)), ("eugkm", None), ("rugnik", None)]
+    ("rule", "cells"), [("5", (5, 5)), ("6,3", (6, 3)), (" 6, 3 ", (6, 3)), ("eugkm", None), ("adaptive", None)]
 )
 def test_rules(run: Run, table: Path, rule: str, cells: tuple[int, int] | None) -> None:
     result = run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--rule", rule, "--json", "--seed", 1)
@@ -204,9 +204,9 @@ def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_
         ({"--epsilon": None}, "Missing option '--epsilon'"),
         ({"--delta": 1}, "delta: expected a finite number"),
         ({"-k": 0}, "n_clusters: expected an integer from 1"),
-        ({"--rule": "best"}, "rule: expected one of 'eugkm', 'rugnik', got 'best'"),
-        ({"--rule": "5,x"}, "--rule: expected rugnik, eugkm, N or N,N,..., got '5,x'"),
-        ({"--rule": "2.5"}, "--rule: expected rugnik, eugkm, N"),
+        ({"--rule": "best"}, "rule: expected one of 'adaptive', 'eugkm', 'rugnik', got 'best'"),
+        ({"--rule": "5,x"}, "--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got '5,x'"),
+        ({"--rule": "2.5"}, "--rule: expected rugnik, eugkm, adaptive, N"),
         ({"--rule": "3,3,3"}, "rule: expected one number for each of 2 columns, got 3"),
         ({"--rule": 0}, "rule: expected an integer of at least 1"),
         ({"--rule": 31_623}, "at most 16,777,216 cells, each of which must be noised, got '31623 x 31623 = 1,000,014,129'"),

@@ -127,9 +127,9 @@ WRONG = {
     "levy_exponent": [(2.0, NUMBER), (0.0, NUMBER)],
     "rule": [
         (0, r"expected an integer of at least 1, got 0"),
-        (2.5, r"expected an integer of at least 1, got 2\.5\. Pass one of eugkm, rugnik"),
+        (2.5, r"expected an integer of at least 1, got 2\.5\. Pass one of adaptive, eugkm, rugnik"),
         ((3, 3, 3), r"expected one number for each of 2 columns, got 3"),
-        ("best", r"expected one of 'eugkm', 'rugnik', got 'best'\. Or pass the number of cells"),
+        ("best", r"expected one of 'adaptive', 'eugkm', 'rugnik', got 'best'\. Or pass the number of cells"),
         (10_000, r"expected at most 16,777,216 cells, .* got '10000 x 10000 = 100,000,000'\. Use fewer"),
         ((10_000, 10_000), r"expected at most 16,777,216 cells, .* got '10000 x 10000 = 100,000,000'"),
     ],

@@ -58,7 +58,7 @@ USUAL: dict[str, list[Any]] = {  # so that enough calls end well
     "n_jobs": [-1, 2],
     "n_rounds": ["auto", 3],
     "projection": [None, 1],
-    "rule": ["rugnik", "eugkm", 1, [2, 3]],
+    "rule": ["rugnik", "eugkm", "adaptive", 1, [2, 3]],
     "counts": ["clip", "none"],
     "representatives": ["slope"],
     "method": ["nas"],
