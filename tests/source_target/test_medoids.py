@@ -6,6 +6,7 @@ from itertools import combinations
 import kmedoids
 import numpy as np
 import pytest
+from benchmarks.solver import over_optimum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise_distances
@@ -65,6 +66,13 @@ def test_restarts_mostly_find_the_optimum(generator):
         found = choose_medoids(table, 3, generator=generator, caps=caps, restarts=10)
         hits += found.cost <= optimum(table, 3, caps) + CLOSE
     assert hits >= 15
+
+
+def test_small_problems_with_free_centres_are_solved_nearly_at_best(seed):
+    ratios = over_optimum(60, 3, seed=seed)
+    assert ratios.min() >= 1 - CLOSE
+    assert ratios.mean() <= 1.03
+    assert np.mean(ratios < 1 + CLOSE) >= 0.6
 
 
 def test_more_restarts_are_never_worse(generator):

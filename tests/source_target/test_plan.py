@@ -72,6 +72,29 @@ def test_with_a_delta_the_papers_nna_draws_its_pure_noise(make, target, source):
     assert ledger.events[0].scale == pytest.approx((math.sqrt(2) + 1) / 5, rel=1e-6)
 
 
+@pytest.mark.parametrize(("n_features", "chance"), [(2, 0.0515), (8, 0.1057)])
+def test_the_papers_threshold_does_not_have_the_confidence_it_states(n_features, chance):
+    """Noise of scale (sqrt(d) + 1) / epsilon exceeds log((sqrt(d) + 1) / gamma) / epsilon far more often than gamma."""
+    model = SourceTargetKMedoids(2, epsilon=0.5, calibration="paper", confidence=1 - GAMMA)
+    forecast = model.plan(n_points=10, n_features=n_features)
+    scale = forecast.noise["counts"] / math.sqrt(2)
+    assert math.exp(-(forecast.threshold - 1) / scale) / 2 == pytest.approx(chance, abs=1e-3)
+    sharp = SourceTargetKMedoids(2, epsilon=0.5, confidence=1 - GAMMA).plan(n_points=10, n_features=n_features)
+    assert math.exp(-(sharp.threshold - 1) / (sharp.noise["counts"] / math.sqrt(2))) / 2 == pytest.approx(GAMMA, rel=0.02)
+
+
+def test_noise_alone_passes_the_papers_threshold_more_often(generator):
+    """Of 1,500 averages of an empty source, about 4.2 % pass; of ours less than 1 %. False alarm: below 1e-6."""
+    target = generator.uniform(-0.5, 0.5, (1500, 2))
+    settings = {"epsilon": 0.5, "coreset_radius": 0.0, "bounds": Ball(1.0), "n_init": 1}
+    paper, sharp = (
+        len(SourceTargetKMedoids(1, calibration=name, **settings).fit(target, source=np.empty((0, 2))).sanitized_source_)
+        for name in ("paper", "sharp")
+    )
+    assert paper / 1500 == pytest.approx(0.042, abs=0.026)
+    assert sharp / 1500 < 0.01 + 0.013
+
+
 def test_numbers_stand_for_a_target():
     model = SourceTargetKMedoids(10, method="nas", guarantee=ZCDP(3.0), n_rows=5000)
     forecast = model.plan(n_points=N, n_features=D)

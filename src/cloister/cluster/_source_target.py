@@ -114,7 +114,8 @@ class SourceTargetKMedoids(PrivateEstimator):
     diameter over t; with a `distance_share`, also their mean distance (l2 sensitivity the diameter over t). Everything after is
     post-processing.
 
-    The methods are those of Schnapp and Sabato, *Differentially Private Source-Target Clustering* (2025).
+    The methods are those of Schnapp and Sabato, *Differentially Private Source-Target Clustering* (2025). Where they choose
+    by AkM (de Mathelin et al. 2022), a search by swaps stands for it here.
 
     Examples
     --------
