@@ -273,7 +273,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         width = validate.integer(self._where("n_features"), n_features, low=1, remedy=remedy)
         points = validate.integer(self._where("n_points"), n_points, low=1, remedy=remedy)
         domain = Ball(0.5, np.zeros(width)) if self.bounds is None else super()._domain(width)
-        return blank_problem(self, domain.frame(), points)
+        return blank_problem(self, domain.frame(), points, request.entropy.public_generator())
 
     def _check_columns(self, public: Target, rows: Rows) -> None:
         width = public.matrix.shape[1]

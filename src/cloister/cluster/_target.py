@@ -181,7 +181,7 @@ def state_problem(
     return problem.with_clusters(choice, generator, progress)
 
 
-def blank_problem(choice: Choice, frame: Frame, n_points: int) -> Problem:
+def blank_problem(choice: Choice, frame: Frame, n_points: int, generator: np.random.Generator) -> Problem:
     """Return a problem of which only the number of representatives is known, as if they lay at the edge of the domain."""
     edge = np.zeros((n_points, frame.n_features))
     edge[:, 0] = 1.0
@@ -199,7 +199,7 @@ def blank_problem(choice: Choice, frame: Frame, n_points: int) -> Problem:
         pairs=np.empty((0, 0), dtype=np.float32),
         scale=1.0,
         alone=nothing,
-        generator=np.random.default_rng(0),
+        generator=generator,
     )
 
 
