@@ -4,7 +4,8 @@
     python -m benchmarks.adaptive --repeats 10
 
 Same rows, same box, same pure epsilon, the number of rows public, for both. The figure of a table is the mean loss of the
-adaptive grid over that of RUGNIK. The rule was settled on tables of other seeds (`--seed 1`) than the ones reported.
+adaptive grid over that of RUGNIK. The rule was settled on tables of the same kinds with another
+seed than the ones reported.
 """
 
 import argparse
