@@ -58,6 +58,7 @@ RC = {"font.size": 9, "axes.titlesize": 9, "axes.spines.top": False, "axes.spine
 PANELS_A_ROW = 4
 FEWEST_RUNS = 5  # for an interval worth shading
 FEWEST_MARKED = 3  # for one worth a line
+NARROW = 1.6  # ratio of the ends of an axis, up to which it is as good as linear
 
 
 @dataclass(frozen=True)
@@ -160,11 +161,11 @@ def _draw(axis: Any, panel: Panel, styles: Mapping[str, dict[str, Any]], *, tick
 
 def plain_ticks(axis: Any) -> None:
     """Label a logarithmic axis with a few plain numbers, also where it spans less than a power of ten."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     low, high = axis.get_view_interval()
     subs = (1.0,) if high / low > 30 else (1.0, 2.0, 5.0) if high / low > 3 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
-    axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=8))
+    axis.set_major_locator(LogLocator(base=10, subs=subs, numticks=8) if high / low > NARROW else MaxNLocator(5))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 

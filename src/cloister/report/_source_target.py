@@ -52,6 +52,9 @@ def source_target_summary(release: Release) -> dict[str, Any]:
     if not whole:
         raise ReleaseError("release: its details are damaged. Write it again from the fit.")
     without = f"{number(chosen)} without it; {number(alone)} if the points had been chosen as if there were no source."
+    bound = details.get("error_bound")
+    likely = f"With probability {2 * float(release.parameters.get('confidence', 1.0)) - 1:.4g}"
+    bounded = [f"{likely} the sanitised source misjudges the cost of no choice by more than {number(bound)}."] if bound else []
     through = f"through {count_of(sources, 'sanitised point')}" if sources else "no part of it stands out from the noise"
     serves = f"{served:,} of {n_target:,} target points ({share_text(served / n_target)})"
     return {
@@ -65,6 +68,7 @@ def source_target_summary(release: Release) -> dict[str, Any]:
         "words": [
             f"The source, as sanitised, serves {serves}: {through}.",
             f"Mean distance of a target point to its nearest centre: {number(cost)} with the sanitised source, {without}",
+            *bounded,
         ],
     }
 
