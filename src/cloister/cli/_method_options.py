@@ -36,11 +36,10 @@ class NumberOrWord(click.ParamType):  # type: ignore[type-arg]
             return value
         if value.strip().lower() in self._allowed:
             return value.strip().lower()
-        try:
+        with suppress(ValueError):
             return self._number(value)
-        except ValueError:
-            kind = "whole number" if self._number is int else "number"
-            self.fail(f"{value!r} is no {kind}, nor {' or '.join(self._allowed)}.", param, ctx)
+        kind = "whole number" if self._number is int else "number"
+        raise click.BadParameter(f"{value!r} is no {kind}, nor {' or '.join(self._allowed)}.", ctx, param)
 
 
 class Rule(click.ParamType):  # type: ignore[type-arg]
@@ -86,7 +85,8 @@ class MethodOption:
         try:
             return self.plain(self.takes.convert(value, None, None))
         except click.BadParameter as error:
-            raise ParameterError(f"{self.option}: {error.message} For example {self.word}={self.takes.name}.") from None
+            wrong = error.message
+        raise ParameterError(f"{self.option}: {wrong} For example {self.word}={self.takes.name}.")
 
 
 WHOLE_OR_AUTO, SHARE_OR_AUTO = NumberOrWord(int, "auto"), NumberOrWord(float, "auto")
