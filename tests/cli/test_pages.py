@@ -37,7 +37,7 @@ def read(words: list[str]) -> None:
 @pytest.mark.parametrize("page", NAMES)
 def test_commands_have_the_options_that_pages_write(page: str) -> None:
     for line in written((ROOT / page).read_text(encoding="utf-8")):
-        words = shlex.split(line.split(" | ")[0].replace(r"\|", "|"), comments=True)[1:]
+        words = shlex.split(re.split(r" \| | && ", line)[0].replace(r"\|", "|"), comments=True)[1:]
         try:
             read([word for before, word in zip(["", *words], words, strict=False) if word != "..." or before.startswith("-")])
         except (click.MissingParameter, click.exceptions.NoArgsIsHelpError, click.exceptions.Exit):
@@ -58,8 +58,10 @@ def test_what_no_command_takes_is_noticed(line: str) -> None:
 
 @pytest.mark.parametrize("page", NAMES)
 def test_scripts_have_the_options_that_pages_write(page: str) -> None:
-    text = re.sub(r"\s+", " ", (ROOT / page).read_text(encoding="utf-8"))
-    for name, rest in re.findall(r"python -m benchmarks\.([a-z_]+)([^`]*)`", text):
+    text = re.sub(r" \\\n\s+", " ", (ROOT / page).read_text(encoding="utf-8"))
+    spans = [span.replace("\n", " ") for span in re.findall(r"`(python -m benchmarks\.[^`]{1,300})`", text)]
+    for found in [*spans, *re.findall(r"^\s+(?:.* && )?(python -m benchmarks\..*)$", text, re.MULTILINE)]:
+        name, rest = re.findall(r"benchmarks\.([a-z_]+)(.*)", found)[0]
         script = ROOT / "benchmarks" / f"{name}.py"
         assert script.is_file(), f"{page}: there is no {script.name}"
         for option in re.findall(r"--[a-z-]+", rest):
