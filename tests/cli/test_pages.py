@@ -76,3 +76,20 @@ def test_the_page_of_the_benchmark_names_every_suite_and_option() -> None:
         for option in suite.params:
             if isinstance(option, click.Option):
                 assert any(f"`{word}" in page for word in option.opts) or name in ("list", "report", "compare"), option.opts
+
+
+def headings(page: Path) -> set[str]:
+    """Return what a browser calls the headings of a page."""
+    lines = [line.lstrip("#") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", line.replace("`", "").strip().lower()).replace(" ", "-") for line in lines}
+
+
+@pytest.mark.parametrize("page", NAMES)
+def test_links_within_the_repository_lead_somewhere(page: str) -> None:
+    here = ROOT / page
+    for place, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", here.read_text(encoding="utf-8")):
+        if place.startswith("http"):
+            continue
+        there = (here.parent / place) if place else here
+        assert there.exists(), f"{page}: {place}"
+        assert not anchor or there.suffix != ".md" or anchor in headings(there), f"{page}: {place}#{anchor}"

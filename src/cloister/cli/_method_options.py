@@ -58,7 +58,7 @@ def read_rule(rule: str) -> str | int | list[int]:
         numbers = [int(part) for part in rule.split(",")]
         return numbers[0] if len(numbers) == 1 else numbers
     if "," in rule or rule.strip()[:1].isdigit():
-        raise ParameterError(f"--rule: expected a rule, N or N,N,..., got {rule!r}. Pass rugnik, or whole numbers.")
+        raise ParameterError(f"--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got {rule!r}. Pass whole numbers.")
     return rule
 
 
