@@ -21,7 +21,7 @@ from cloister.cluster._target_forecast import SourceTargetForecast, SourceTarget
 from cloister.data import Rows, open_rows
 from cloister.domain import Ball, ColumnDomain, Domain, FloatArray, Frame, IntArray
 from cloister.exceptions import DataError
-from cloister.privacy import ApproxDP, Guarantee, Step
+from cloister.privacy import Guarantee, Step
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
 from cloister.release import Release, library_versions
 
@@ -317,9 +317,10 @@ class SourceTargetKMedoids(PrivateEstimator):
 
     def _request(self) -> Request:
         request = super()._request()
-        literal = (self.method, self.calibration) == ("nna", "paper") and isinstance(request.guarantee, ApproxDP)
+        literal = validate.is_word(self.method, "nna") and validate.is_word(self.calibration, "paper")
         # The paper states no noise of NNA for a delta; that of its Theorem 5.11 needs none.
-        return replace(request, cost=request.guarantee.pure_budget()) if literal else request
+        with_delta = request.guarantee.stated_delta > 0
+        return replace(request, cost=request.guarantee.pure_budget()) if literal and with_delta else request
 
     def _needs_n_rows(self) -> bool:
         return self.method == "nas"
@@ -360,9 +361,9 @@ class SourceTargetKMedoids(PrivateEstimator):
         The paper's noise for (epsilon, delta) is far larger than the guarantee needs; the ledger is charged for what it has.
         For pure epsilon and for rho it is the exact mechanism's.
         """
-        if self.calibration == "sharp" or not isinstance(guarantee, ApproxDP) or guarantee.is_pure:
+        if self.calibration == "sharp" or not guarantee.stated_delta:
             return 1.0
-        ratio = paper_noise_ratio(guarantee.epsilon, guarantee.delta, n_points)
+        ratio = paper_noise_ratio(guarantee.strength, guarantee.stated_delta, n_points)
         whole = planner.budget.share(1 - self.distance_share).deviation(l1=1.0, l2=1.0)
         if ratio < whole:
             rule = "'sharp' where the paper's noise is less than the guarantee needs"

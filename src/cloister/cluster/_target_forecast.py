@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from cloister.cluster._plan import Plan, Request
 from cloister.cluster._target import DIAMETER, Problem
-from cloister.privacy import ApproxDP, Guarantee, PureDP, Step
+from cloister.privacy import Guarantee, Step
 
 __all__ = ["SourceTargetForecast", "SourceTargetPlan", "forecast", "largest_noise", "noise_norm", "paper_noise_ratio"]
 
@@ -144,8 +144,8 @@ class SourceTargetForecast:
 
     def _limit(self) -> str:
         how_often = "often"
-        if isinstance(self.guarantee, PureDP | ApproxDP):
-            likely = (1 - 2 * self.guarantee.stated_delta) / 2 * math.exp(-min(self.guarantee.epsilon, LARGEST_EXPONENT))
+        if self.guarantee.is_pure or self.guarantee.stated_delta:  # its strength is an epsilon
+            likely = (1 - 2 * self.guarantee.stated_delta) / 2 * math.exp(-min(self.guarantee.strength, LARGEST_EXPONENT))
             how_often = f"with probability {max(likely, 0.0):.2g} or more"
         return f"On some data every private method is off by at least {self.floor:.3g}, {how_often} (Observation 4.2)."
 
@@ -195,8 +195,8 @@ def _paper_term(plan: SourceTargetPlan, problem: Problem, guarantee: Guarantee, 
     n_points, n_features = problem.points.shape
     moved = math.sqrt(n_points) * DIAMETER / plan.n_neighbors  # in l2
     budget = guarantee.noise_budget()
-    if isinstance(guarantee, ApproxDP) and not guarantee.is_pure:
-        sigma = moved * paper_noise_ratio(guarantee.epsilon, guarantee.delta, n_points)
+    if guarantee.stated_delta:
+        sigma = moved * paper_noise_ratio(guarantee.strength, guarantee.stated_delta, n_points)
     else:
         sigma = budget.deviation(l1=moved * math.sqrt(n_points * n_features), l2=moved)
     return noise_norm(sigma, n_points=n_points, n_features=n_features, gamma=gamma, is_gaussian=budget.is_gaussian)
