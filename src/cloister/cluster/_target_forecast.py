@@ -29,7 +29,7 @@ def noise_norm(sigma: float, *, n_points: int, n_features: int, gamma: float, is
     Examples
     --------
     >>> round(noise_norm(0.1, n_points=100, n_features=4, gamma=0.01, is_gaussian=True), 3)
-    0.951
+    0.95
     """
     numbers = n_points * n_features
     if is_gaussian:

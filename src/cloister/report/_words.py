@@ -27,6 +27,7 @@ QUESTIONS = {
     "bounded_counts": "How many rows have each centre as their nearest, and within the radius",
     "bounded_sums": "Sum of the offsets of those rows from their centre",
     "grid_counts": "How many rows lie in each cell of the grid",
+    "split_counts": "How many rows lie in each part of the cells that were split",
     "distance_histogram": "How far rows lie from the nearest point",
     "row_count": "How many rows there are",
     "hash_counts": "How many rows lie in each cell that hyperplanes cut",
