@@ -109,3 +109,10 @@ def test_a_synopsis_takes_a_rule_for_its_counts(run: Run, refused: Run, table: P
     )
     assert run("synopsis", "fit", table, *options, "--counts", "clip").exit_code == 0
     assert '"clip"' in (tmp_path / "synopsis.json").read_text()
+
+
+def test_plan_says_where_the_plan_of_source_target_clustering_is(run: Run) -> None:
+    result = run("plan", "--rows", 5000, "--features", 2, "-k", 4, "--epsilon", 1, "--method", "source-target")
+    words = " ".join(result.stdout.split())
+    assert "'cloister source-target TARGET --plan', says it" in words
+    assert "GridSynopsis" not in words

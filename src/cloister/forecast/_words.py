@@ -211,7 +211,12 @@ def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:
 
 
 def _cautions(setting: Setting) -> Iterator[str]:
-    if setting.n_features <= FEW_COLUMNS and setting.method.kind != "synopsis":
+    if setting.method.kind == "source-target":
+        yield (
+            "How many points the source is asked about follows from the target: SourceTargetKMedoids.plan(target), or "
+            "'cloister source-target TARGET --plan', says it, with the noise and the bound on the error."
+        )
+    elif setting.n_features <= FEW_COLUMNS and setting.method.kind != "synopsis":
         yield (
             f"In {_count(setting.n_features, 'column')} look at GridSynopsis too, if the result will be "
             "used again: one noisy grid answers for any number of clusters and for range counts, and is paid for once."
