@@ -149,7 +149,7 @@ def _seconds(results: Results, order: list[str]) -> list[Table]:
 def _group(costs: Costs, data: str, guarantee: str) -> dict[str, dict[float, Estimate]]:
     """Return the curves of one plot, those that need no guarantee among them, in the order of the methods."""
     found = {method: costs[key] for key in costs if (method := key[2]) and key[0] == data and key[1] in (guarantee, "")}
-    return {method: found[method] for method in MAIN if method in found}
+    return {method: found[method] for method in MAIN if method in found} or found  # variants alone, where only they were run
 
 
 def _table(costs: Costs, data: str, guarantee: str) -> Table:
