@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dask: what is refused, what is kept in memory, and a cluster that loses workers, files or itself in the middle of a fit."""
 
+import gc
 import json
 import logging
 import os
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -314,16 +316,33 @@ def test_a_sample_stays_with_the_workers_and_is_drawn_again_with_the_same_coins_
     dask_client.wait_for_workers(2, timeout=60)
 
 
+def held_by(client):
+    return [str(key) for keys in client.has_what().values() for key in keys]
+
+
+@contextmanager
+def collecting_no_cycles():
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("dask")
-def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_client):
-    with dask_client.as_current():
+def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_client, monkeypatch):
+    """Also where workers took longer than one look, and without waiting for Python to collect cycles."""
+    monkeypatch.setattr("cloister.data._dask.LOOK_SECONDS", 1e-4)
+    gc.collect()  # what earlier tests left
+    with dask_client.as_current(), collecting_no_cycles():
+        before = set(held_by(dask_client))
         sample = open_rows(da.from_array(rows, chunks=(40, 2), name=False)).sample(Coins.draw(Entropy(1), 0.4))
         sample.fold(sums)
-        assert any("join_parts" in key for keys in dask_client.has_what().values() for key in map(str, keys))
+        assert any("join_parts" in key for key in held_by(dask_client))
         del sample
         for _ in range(1200):  # workers may be busy
-            held = [key for keys in dask_client.has_what().values() for key in map(str, keys)]
+            held = set(held_by(dask_client)) - before
             if not any("join_parts" in key or "draw_part" in key for key in held):
                 return
             time.sleep(0.1)
