@@ -3,7 +3,7 @@
 
 import sys
 
-from cloister.engines import ENGINES
+from cloister.engines import DEFAULT_ENGINE, ENGINES
 from cloister.methods import FEATURES, METHODS, Method
 
 HEAD = """# Methods
@@ -20,7 +20,8 @@ MATRIX = """
 ## Guarantees and engines
 
 Every guarantee holds under both relations (one row more or less, one row replaced) and for persons with several rows. Engines
-are who reads the rows: numpy is this process, which reads arrays, data frames, Arrow tables, CSV and Parquet files.
+are who reads the rows: {engines}. This process reads
+arrays, data frames, Arrow tables, CSV and Parquet files.
 
 """
 FEATURED = """
@@ -43,12 +44,13 @@ COMMANDS = {"synopsis": "`synopsis`", "source-target": "`source-target`"}
 def page() -> str:
     """Return the page."""
     overview = HEAD + "".join(_line(method) for method in METHODS.values()) + ABOUT + TAIL
-    return overview + MATRIX + _guarantees() + FEATURED + _features() + TRIED
+    matrix = MATRIX.format(engines=", ".join(f"`{name}` ({ENGINES[name].summary})" for name in _engines()))
+    return overview + matrix + _guarantees() + FEATURED + _features() + TRIED
 
 
 def _guarantees() -> str:
     """Return which guarantees and engines each method takes."""
-    head = ["estimator", *GUARANTEES.values(), *(f"{name}: {one.summary}" for name, one in ENGINES.items())]
+    head = ["estimator", *GUARANTEES.values(), *(f"`{name}`" for name in _engines())]
     lines = [
         [f"`{name}`", *(_mark(one in method.guarantees) for one in GUARANTEES), *(YES for _ in ENGINES)]
         for name, method in METHODS.items()
@@ -56,10 +58,18 @@ def _guarantees() -> str:
     return _table(head, lines)
 
 
+def _engines() -> list[str]:
+    """Return the engines, that of this process first."""
+    return [DEFAULT_ENGINE, *(name for name in ENGINES if name != DEFAULT_ENGINE)]
+
+
 def _features() -> str:
-    """Return what each method offers, one line per feature: there are more of them than methods."""
-    lines = [[title, *(_mark(one in method.offers) for method in METHODS.values())] for one, title in FEATURES.items()]
-    return _table(["", *(f"`{name}`" for name in METHODS)], lines)
+    """Return what each method offers, one line per feature; methods that offer the same share a column."""
+    columns: dict[tuple[str, ...], list[str]] = {}
+    for name, method in METHODS.items():
+        columns.setdefault(method.offers, []).append(f"`{name}`")
+    lines = [[title, *(_mark(one in offers) for offers in columns)] for one, title in FEATURES.items()]
+    return _table(["", *(" ".join(names) for names in columns.values())], lines)
 
 
 def _table(head: list[str], lines: list[list[str]]) -> str:

@@ -60,23 +60,28 @@ class _Tables:
         """Return the table of a part; of several kinds of one thing, one table of all of them."""
         if "oneOf" in part:
             return self._alternatives(part["oneOf"])
-        lines = ["| field | what it holds | | meaning |", "|---|---|---|---|"]
-        lines += [self._line(field, about, part["required"]) for field, about in part["properties"].items()]
+        lines = ["| field | what it holds | meaning |", "|---|---|---|"]
+        lines += [f"| {' | '.join(self._cells(field, about, part))} |" for field, about in part["properties"].items()]
         return "\n".join(lines) + "\n"
 
     def _alternatives(self, parts: list[dict[str, Any]]) -> str:
-        lines = ["| kind | field | what it holds | | meaning |", "|---|---|---|---|---|"]
+        """Return one table of several kinds of one thing; what is the same in several is said once."""
+        kinds: dict[tuple[str, ...], list[str]] = {}
         for part in parts:
             fields = part["properties"]
             kind = self._kind(fields.get("kind") or fields["type"])
-            lines += [f"| {kind} {self._line(field, about, part['required'])}" for field, about in fields.items()]
+            for field, about in fields.items():
+                kinds.setdefault(self._cells(field, about, part), []).append(kind)
+        lines = ["| field | of | what it holds | meaning |", "|---|---|---|---|"]
+        for (field, holds, meaning), those in kinds.items():
+            lines.append(f"| {field} | {'all' if len(those) == len(parts) else ', '.join(those)} | {holds} | {meaning} |")
         return "\n".join(lines) + "\n"
 
-    def _line(self, field: str, about: dict[str, Any], required: list[str]) -> str:
-        present = "" if field in required else "optional"
-        part = self.schema["$defs"][about["$ref"].rpartition("/")[2]] if "$ref" in about else {}
-        meaning = about.get("description", part.get("description", ""))
-        return f"| `{field}` | {self._kind(about)} | {present} | {meaning} |"
+    def _cells(self, field: str, about: dict[str, Any], part: dict[str, Any]) -> tuple[str, ...]:
+        optional = "" if field in part["required"] else "; optional"
+        referred = self.schema["$defs"][about["$ref"].rpartition("/")[2]] if "$ref" in about else {}
+        meaning = about.get("description", referred.get("description", ""))
+        return f"`{field}`", self._kind(about) + optional, meaning
 
     def _kind(self, about: dict[str, Any]) -> str:
         """Say in words what a field holds."""
