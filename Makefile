@@ -3,9 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
+TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
 JOBS ?= 2
 export PYTHONWARNINGS ?= default
+# Tests start many processes, which would compile the package again and again.
+export PYTHONDONTWRITEBYTECODE =
 # Quiet twice: errors only. The warnings of pip and its build tools are not ours to mend.
 INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
 
@@ -25,10 +28,15 @@ $(CORE): pyproject.toml | $(BIN)/python
 	@$(INSTALL) .
 	@touch $@
 
-$(DEV): pyproject.toml | $(BIN)/python
-	@echo "Installing Cloister with its development tools (a few minutes, once)"
-	@$(INSTALL) '.[dev]'
+$(TEST): pyproject.toml | $(BIN)/python
+	@echo "Installing Cloister with what its fast tests need"
+	@$(INSTALL) '.[test]'
 	@touch $(CORE) $@
+
+$(DEV): pyproject.toml | $(BIN)/python
+	@echo "Installing Cloister with all development tools (a few minutes, once)"
+	@$(INSTALL) '.[dev]'
+	@touch $(CORE) $(TEST) $@
 
 setup: $(DEV)  ## Create the virtual environment with all tools.
 
@@ -36,10 +44,10 @@ demo: $(CORE)  ## The whole story in a minute: data, budget, fit, release, repor
 	@$(BIN)/python -m cloister.demo demo-output
 	@echo "  The command is $(BIN)/cloister; put $(BIN) on your PATH to call it by its name."
 
-test: $(DEV)  ## Fast tests and doctests.
+test: $(TEST)  ## Fast tests and doctests: every law with a few cases.
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
-slow: $(DEV)  ## Statistical tests, a real browser (needs chromium), real clusters of Dask and Spark (needs Java).
+slow: $(DEV)  ## All other cases, statistical tests, a real browser (needs chromium), real clusters of Dask and Spark (needs Java).
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow tests
 
 mutants: $(DEV)  ## Plant known faults, one at a time, in a copy of the code: each must be caught by a test (a few minutes).

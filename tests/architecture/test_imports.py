@@ -8,6 +8,8 @@ import pytest
 
 import cloister
 
+pytestmark = pytest.mark.every_case
+
 SOURCE = Path(cloister.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = {

@@ -9,21 +9,20 @@ import subprocess
 import sys
 import time
 
-import dask
-import dask.array as da
-import dask.bag
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.optional import Lazy, da, dask, dd
 
 from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
 from cloister.data import BlockCache
 from cloister.data._dask import DaskRows
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy
+
+pytestmark = pytest.mark.slow  # Dask is installed for the slow tests only
 
 CANARY = "77.123456789"
 QUICK = {"epsilon": 5.0, "bounds": (-1, 1), "random_state": 0}
@@ -44,20 +43,20 @@ def published(model):
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("make", "message"),
     [
-        (da.zeros(5), r"expected a 2-d table, got 1 dimension"),
-        (da.zeros((5, 0)), "expected a known number of columns, at least 1"),
-        (da.zeros((5, 2), dtype=complex), "expected numbers, got dtype complex128"),
-        (da.from_array(np.array([["x"]])), "expected numbers, got dtype"),
-        (dask.bag.from_sequence([1, 2]), "expected a Dask array or data frame, got a Dask Bag"),
-        (dd.from_pandas(pd.Series([1.0]), npartitions=1), "expected a Dask array or data frame, got a Dask Series"),
-        (dask.delayed(1), "expected a Dask array or data frame, got a Dask Delayed"),
+        (lambda: da.zeros(5), r"expected a 2-d table, got 1 dimension"),
+        (lambda: da.zeros((5, 0)), "expected a known number of columns, at least 1"),
+        (lambda: da.zeros((5, 2), dtype=complex), "expected numbers, got dtype complex128"),
+        (lambda: da.from_array(np.array([["x"]])), "expected numbers, got dtype"),
+        (lambda: Lazy("dask.bag").from_sequence([1, 2]), "expected a Dask array or data frame, got a Dask Bag"),
+        (lambda: dd.from_pandas(pd.Series([1.0]), npartitions=1), "expected a Dask array or data frame, got a Dask Series"),
+        (lambda: dask.delayed(1), "expected a Dask array or data frame, got a Dask Delayed"),
     ],
 )
-def test_what_is_no_table_of_numbers_is_refused(data, message):
+def test_what_is_no_table_of_numbers_is_refused(make, message):
     with pytest.raises(DataError, match=f"open_rows: {message}"):
-        open_rows(data)
+        open_rows(make())
 
 
 @pytest.mark.parametrize("other", ["x", pd.Timestamp("2020-01-01"), pd.Timedelta(1)])
