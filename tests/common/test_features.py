@@ -12,15 +12,13 @@ from . import _cases
 from ._cases import PLAIN
 from ._features import TRIALS, Trial
 
-ELSEWHERE = ("predict", "missing", "persons", "files")  # which fast tests of every method try as well
 REFUSED = (ParameterError, DataError, AttributeError, TypeError)  # the last two where there is no such method or parameter
 
 
 def trials(*, offered):
     """Return pairs of a method and a feature that it offers, or does not."""
     pairs = [(case, feature) for case in PLAIN for feature in FEATURES if (feature in case.method.offers) is offered]
-    slow = {feature: [pytest.mark.slow] for feature in ELSEWHERE if offered}
-    return [pytest.param(case, one, id=f"{case}, {one}", marks=slow.get(one, [])) for case, one in pairs]
+    return [pytest.param(case, feature, id=f"{case}, {feature}") for case, feature in pairs]
 
 
 def test_every_feature_has_a_trial_and_every_claim_is_about_one():
