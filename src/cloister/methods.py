@@ -15,19 +15,19 @@ GUARANTEES = ("pure", "approx", "zcdp", "gdp")
 DOMAINS = ("box", "ball")
 # What a method may offer, and what the page of methods calls it; tests/common/_features.py tries each of them.
 FEATURES = {
-    "every_k": "any k from one fit",
+    "every_k": "one fit, any k",
     "choose_k": "chooses k",
     "predict": "labels new rows",
-    "errors": "error bars that count the choice among solutions",
-    "describe": "distributions by cluster",
+    "errors": "total error bars",
+    "describe": "describes clusters",
     "private_bounds": "unknown bounds",
     "categories": "categories",
     "dates": "flags and dates",
     "missing": "missing values",
-    "own_missing": "missing as a level of its own",
-    "spread": "columns scaled by their spread",
-    "persons": "persons with several rows",
-    "files": "tables larger than memory",
+    "own_missing": "missing as a level",
+    "spread": "scaled by spread",
+    "persons": "protects persons",
+    "files": "larger than memory",
 }
 TABLES = ("private_bounds", "categories", "dates", "missing", "own_missing", "spread", "persons", "files")  # any declared one
 PLAIN_TABLES = tuple(one for one in TABLES if one not in ("categories", "own_missing", "spread"))  # of intervals alone
