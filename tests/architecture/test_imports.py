@@ -30,6 +30,7 @@ ANYONE = {
     "exceptions",
     "files",
     "methods",
+    "schemas",
     "text",
     "validate",
     "_version",
