@@ -3,9 +3,9 @@
 From the RUGNIK paper: how many cells a grid should have
 ========================================================
 
-A grid with many cells has much noise in all of them together, one with few cells rounds rows coarsely. EUGkM and RUGNIK are two rules for the number of
-cells; the second minimises a bound on the loss (Muthukrishnan and Tandon). This is a **small version** of the paper's comparison, on made-up tables; the full
-measurement is in :doc:`/results`.
+A grid with many cells has much noise in all of them together, one with few cells rounds rows coarsely. EUGkM and RUGNIK are two
+rules for the number of cells; the second minimises a bound on the loss (Muthukrishnan and Tandon). This is a **small version**
+of the paper's comparison, on made-up tables; the full measurement is in :doc:`/results`.
 """
 
 import matplotlib.pyplot as plt
@@ -42,8 +42,9 @@ for epsilon in epsilons:
     print(f"epsilon {epsilon:<5g}", ", ".join(f"{name} {cells:2d} x {cells}" for name, cells in chosen.items()))
 
 # %%
-# The same table at epsilon 0.1, as both grids see it. EUGkM's cells are wider than the clusters, so centres land between them. RUGNIK's counts are smaller and
-# stand out less, but k-means averages over many of them. Orange: some of the rows, drawn for the reader.
+# The same table at epsilon 0.1, as both grids see it. EUGkM's cells are wider than the clusters, so centres land between them.
+# RUGNIK's counts are smaller and stand out less, but k-means averages over many of them. Orange: some of the rows, drawn for
+# the reader.
 
 figure, axes = plt.subplots(2, 1, figsize=(4.8, 7.4), layout="compressed")
 for axis, (rule, (name, _, _)) in zip(axes, rules.items(), strict=True):
@@ -79,5 +80,6 @@ axis.spines[["top", "right"]].set_visible(False)
 axis.legend(frameon=False)
 
 # %%
-# RUGNIK is not always the better one: in 8 of the 108 cells of the paper's own table EUGkM is, by up to 2.8 %. The whole table beside the printed one:
-# ``cloister bench grids``, in :doc:`/results`; the bound and the rules: :doc:`/grids`; every theorem and table of the paper: :doc:`/papers`.
+# RUGNIK is not always the better one: in 8 of the 108 cells of the paper's own table EUGkM is, by up to 2.8 %. The whole table
+# beside the printed one: ``cloister bench grids``, in :doc:`/results`; the bound and the rules: :doc:`/grids`; every theorem
+# and table of the paper: :doc:`/papers`.

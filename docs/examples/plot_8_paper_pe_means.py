@@ -3,9 +3,9 @@
 From the PE-means paper: loss against epsilon and rounds
 ========================================================
 
-*PE-means* (Humphries, Lin and Yekhanin) finds centres by private evolution: candidates vary from round to round, and rows only vote for the nearest one.
-Its Figure 3 draws the loss against epsilon, its Section IV-C asks how many rounds to take. These are **small versions** of both, on one made-up table; the full
-measurements are in :doc:`/results` and :doc:`/pe-means`.
+*PE-means* (Humphries, Lin and Yekhanin) finds centres by private evolution: candidates vary from round to round, and rows only
+vote for the nearest one. Its Figure 3 draws the loss against epsilon, its Section IV-C asks how many rounds to take. These are
+**small versions** of both, on one made-up table; the full measurements are in :doc:`/results` and :doc:`/pe-means`.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,9 @@ from cloister import CoresetKMeans, KMeans, LloydKMeans, PEMeans
 plt.style.use("tableau-colorblind10")
 
 # %%
-# 1,600 rows in 8 clusters of 4 columns, as large as one of the paper's data sets. The loss is the mean squared distance of a row to its nearest centre,
-# here over that of k-means without privacy. Computing it needs the rows, so it is nothing that a user would publish.
+# 1,600 rows in 8 clusters of 4 columns, as large as one of the paper's data sets. The loss is the mean squared distance of a
+# row to its nearest centre, here over that of k-means without privacy. Computing it needs the rows, so it is nothing that a
+# user would publish.
 
 generator = np.random.default_rng(0)
 middles = generator.uniform(-0.8, 0.8, (8, 4))
@@ -42,8 +43,9 @@ def draw_means(axis, places, samples, **style):
 
 
 # %%
-# **Loss against epsilon**, after Figure 3. Geometric means of five fits with 95 % intervals. ``LloydKMeans`` and ``CoresetKMeans`` are rivals that we rebuilt from their papers, with
-# correct accounting; ``KMeans`` is the default of Cloister, and not of the paper.
+# **Loss against epsilon**, after Figure 3. Geometric means of five fits with 95 % intervals. ``LloydKMeans`` and
+# ``CoresetKMeans`` are rivals that we rebuilt from their papers, with correct accounting; ``KMeans`` is the default of
+# Cloister, and not of the paper.
 
 epsilons = (0.25, 0.5, 1.0, 2.0, 4.0)
 methods = {LloydKMeans: ("^", "C2"), CoresetKMeans: ("D", "C1"), PEMeans: ("o", "C0"), KMeans: ("s", "C5")}
@@ -61,9 +63,9 @@ axis.spines[["top", "right"]].set_visible(False)
 axis.legend(frameon=False)
 
 # %%
-# **Loss against rounds**, after Section IV-C. Every round is a vote, and all share the budget: more rounds give the candidates more time, and each vote
-# more noise. The rule is ``4 sqrt(d)`` rounds, 8 here, times epsilon above 1. At epsilon 0.25 fewer would be better on this table, which
-# the paper does not report but we see on other small data sets, too.
+# **Loss against rounds**, after Section IV-C. Every round is a vote, and all share the budget: more rounds give the candidates
+# more time, and each vote more noise. The rule is ``4 sqrt(d)`` rounds, 8 here, times epsilon above 1. At epsilon 0.25 fewer
+# would be better on this table, which the paper does not report but we see on other small data sets, too.
 
 rounds = (1, 2, 4, 8, 16, 32)
 figure, axis = plt.subplots(figsize=(5.4, 3.8), layout="constrained")
@@ -79,5 +81,6 @@ axis.spines[["top", "right"]].set_visible(False)
 figure.legend(loc="outside upper center", ncols=3, frameon=False)
 
 # %%
-# One table and a few fits say little about methods. All data sets, all methods, and Table I: ``cloister bench table1``, ``cloister bench curves`` and
-# ``cloister bench rounds``, in :doc:`/results`; every algorithm and figure of the paper: :doc:`/papers`.
+# One table and a few fits say little about methods. All data sets, all methods, and Table I: ``cloister bench table1``,
+# ``cloister bench curves`` and ``cloister bench rounds``, in :doc:`/results`; every algorithm and figure of the paper:
+# :doc:`/papers`.
