@@ -15,6 +15,7 @@ from cloister import PointSynopsis
 from cloister.demo import make_patients
 
 plt.style.use("tableau-colorblind10")
+# sphinx_gallery_thumbnail_number = 3
 
 # %%
 # Twenty thousand fictitious patients in four columns of numbers. Glucose is missing for some: here they are left out, so that

@@ -17,6 +17,7 @@ from sklearn.cluster import KMeans as PlainKMeans
 from cloister import KMeans
 
 plt.style.use("tableau-colorblind10")
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # A hundred made-up people with an age and a yearly income. The attacker knows 99 of them, perhaps because they are the same
@@ -76,7 +77,7 @@ axis.plot(
     *attack(*fit_leaky(everybody, 0)),
     "*",
     color="C5",
-    markersize=11,
+    markersize=15,
     markeredgecolor="white",
     zorder=4,
     label="read from the leaky k-means: the truth",

@@ -18,6 +18,7 @@ from cloister import SourceTargetKMedoids
 from cloister.algorithms import choose_medoids
 
 plt.style.use("tableau-colorblind10")
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # Think of streets (the target, public) and of volunteers who live in some of them (the source, private). Where to send ten more
@@ -103,6 +104,6 @@ figure.legend(loc="outside upper center", ncols=2, frameon=False)
 
 # %%
 # Means of four draws of the pair with 95 % intervals. NNA helps from a small epsilon on. NAS asks for averages around every
-# target point, which one volunteer can all change, so under pure epsilon it is no better than ignoring the source. All pairs,
+# target point, which one volunteer can all change, so up to epsilon 3 it is no better here than ignoring the source. All pairs,
 # guarantees and numbers of points: ``cloister bench source-target``, in :doc:`/results`; how it works: :doc:`/source-target`;
 # every theorem and figure of the paper: :doc:`/papers`.
