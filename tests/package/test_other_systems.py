@@ -37,7 +37,7 @@ GUARDED = {
 }
 TAKEN_AWAY = f"""
 import multiprocessing.util, os, platform, signal, subprocess, tempfile
-import joblib, numpy, pyarrow.dataset, scipy.stats, sklearn.cluster  # their editions for Windows do without; those for POSIX do not
+import joblib, numpy, pyarrow.dataset, scipy.stats, sklearn.cluster  # on POSIX these need them
 platform.platform()
 for module, names in ((os, {LACKING["os"]!r}), (signal, {LACKING["signal"]!r})):
     for name in names:
