@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README is also the page on the package index, where relative links lead nowhere: its links are absolute and lead to files."""
+"""The README is also the page on the package index, where relative links lead nowhere: all are absolute and lead to files."""
 
 import re
 from pathlib import Path
