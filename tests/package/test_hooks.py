@@ -18,7 +18,7 @@ FAULTS = {
     "last-line": ("new.md", "words"),
     "conflict-marks": ("new.md", "<<<<<<< HEAD\n"),
     "debugger": ("new.py", "# SPDX-License-Identifier: Apache-2.0\n\nbreakpoint()\n"),
-    "private-key": ("new.pem", "-----BEGIN PRIVATE KEY-----\n"),
+    "private-key": ("new.pem", "-----BEGIN " + "PRIVATE KEY-----\n"),
     "left-overs": ("new.md.orig", "words\n"),
 }
 

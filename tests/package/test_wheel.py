@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sdist and the wheel hold the package and nothing else, and the wheel works in a fresh environment outside the repository."""
+"""The sdist and the wheel hold the package and nothing else; the wheel works in a fresh environment outside the repository."""
 
 import os
 import re
@@ -77,7 +77,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     here = {"base": str(folder), "platbase": str(folder)}
     scheme = "nt" if os.name == "nt" else "posix_prefix"
     site = Path(sysconfig.get_path("purelib", scheme, vars=here))
-    borrowed = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    borrowed = [place for place in sys.path if Path(place).name in ("site-packages", "dist-packages")]
     (site / "borrowed.pth").write_text("\n".join(borrowed) + "\n", encoding="utf-8")
     python = Path(sysconfig.get_path("scripts", scheme, vars=here)) / Path(sys.executable).name
     run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel, folder=folder.parent)
