@@ -7,8 +7,8 @@ import math
 import os
 import pickle
 import re
-import resource
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -435,6 +435,7 @@ def test_a_name_no_file_can_have_is_refused() -> None:
             open_it("a\0b")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="few users of Windows may make such a name")
 def test_a_name_that_leads_elsewhere_is_taken(path: Path) -> None:
     path.symlink_to(path.parent / "nowhere")
     with pytest.raises(LedgerError, match=r"there is a file 'budget.sqlite' already"):
@@ -520,6 +521,7 @@ def as_nobody() -> Iterator[None]:
         os.seteuid(before)
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights are of another kind")
 def test_an_unreadable_file_is_refused(path: Path) -> None:
     Ledger.create(path, GDP(1.0)).close()
     path.chmod(0)
@@ -650,6 +652,7 @@ def pages_run_out(ledger: Ledger) -> Iterator[None]:
 def files_stop_growing(ledger: Ledger) -> Iterator[None]:
     """Have the operating system refuse to let a file grow: SQLite then ends the transaction by itself."""
     assert ledger.path is not None
+    resource = pytest.importorskip("resource", reason="files grow as they like on Windows")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (ledger.path.stat().st_size, hard))
     try:
