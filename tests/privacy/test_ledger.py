@@ -2,6 +2,7 @@
 """A ledger pays first, refuses what does not fit, has one identity, and shows when it was altered."""
 
 import copy
+import gc
 import json
 import math
 import os
@@ -839,3 +840,28 @@ def test_a_byte_that_is_no_text_is_a_damaged_ledger(spent_file: Path) -> None:
     spent_file.write_bytes(damaged)
     refused(spent_file, r"cannot be used|was altered")
     assert spent_file.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_ledger_that_nobody_holds_is_closed(path: Path, in_memory: bool) -> None:
+    ledger = Ledger(GDP(1.0)) if in_memory else Ledger.create(path, GDP(1.0))
+    spend(ledger, GDP(0.1))
+    connection = ledger._store.connect()
+    del ledger
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
+
+
+def test_a_ledger_of_a_parent_process_is_not_closed_by_a_child(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[sqlite3.Connection] = []
+    monkeypatch.setattr("cloister.privacy._ledger_store.INHERITED", kept)
+    ledger = Ledger.create(path, GDP(1.0))
+    spend(ledger, GDP(0.1))
+    with monkeypatch.context() as child:
+        child.setattr(os, "getpid", lambda: -1)
+        del ledger
+        gc.collect()
+    (connection,) = kept
+    assert connection.execute("SELECT count(*) FROM ledger").fetchone() > (1,)
+    connection.close()
