@@ -166,7 +166,7 @@ class LedgerStore:
 
 
 def _let_go(connection: sqlite3.Connection, pid: int) -> None:
-    """Close the connection of a store that nobody holds any more: Python 3.13 warns of it else. Keep that of a parent process."""
+    """Close the connection of a store that nobody holds any more (Python 3.13 warns else); keep one that a parent opened."""
     if pid == os.getpid():
         connection.close()
     else:
