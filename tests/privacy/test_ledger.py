@@ -2,13 +2,14 @@
 """A ledger pays first, refuses what does not fit, has one identity, and shows when it was altered."""
 
 import copy
+import gc
 import json
 import math
 import os
 import pickle
 import re
-import resource
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -435,6 +436,7 @@ def test_a_name_no_file_can_have_is_refused() -> None:
             open_it("a\0b")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="few users of Windows may make such a name")
 def test_a_name_that_leads_elsewhere_is_taken(path: Path) -> None:
     path.symlink_to(path.parent / "nowhere")
     with pytest.raises(LedgerError, match=r"there is a file 'budget.sqlite' already"):
@@ -520,6 +522,7 @@ def as_nobody() -> Iterator[None]:
         os.seteuid(before)
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights are of another kind")
 def test_an_unreadable_file_is_refused(path: Path) -> None:
     Ledger.create(path, GDP(1.0)).close()
     path.chmod(0)
@@ -650,6 +653,7 @@ def pages_run_out(ledger: Ledger) -> Iterator[None]:
 def files_stop_growing(ledger: Ledger) -> Iterator[None]:
     """Have the operating system refuse to let a file grow: SQLite then ends the transaction by itself."""
     assert ledger.path is not None
+    resource = pytest.importorskip("resource", reason="files grow as they like on Windows")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (ledger.path.stat().st_size, hard))
     try:
@@ -836,3 +840,28 @@ def test_a_byte_that_is_no_text_is_a_damaged_ledger(spent_file: Path) -> None:
     spent_file.write_bytes(damaged)
     refused(spent_file, r"cannot be used|was altered")
     assert spent_file.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_ledger_that_nobody_holds_is_closed(path: Path, in_memory: bool) -> None:
+    ledger = Ledger(GDP(1.0)) if in_memory else Ledger.create(path, GDP(1.0))
+    spend(ledger, GDP(0.1))
+    connection = ledger._store.connect()
+    del ledger
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
+
+
+def test_a_ledger_of_a_parent_process_is_not_closed_by_a_child(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[sqlite3.Connection] = []
+    monkeypatch.setattr("cloister.privacy._ledger_store.INHERITED", kept)
+    ledger = Ledger.create(path, GDP(1.0))
+    spend(ledger, GDP(0.1))
+    with monkeypatch.context() as child:
+        child.setattr(os, "getpid", lambda: -1)
+        del ledger
+        gc.collect()
+    (connection,) = kept
+    assert connection.execute("SELECT count(*) FROM ledger").fetchone() > (1,)
+    connection.close()

@@ -24,6 +24,8 @@ from cloister.vault import Vault
 
 ADD = Relation.ADD_REMOVE
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the processes of these tests are forked")
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:

@@ -377,6 +377,7 @@ def test_a_source_of_noise_is_not_copied(random_state: int | None) -> None:
 
 
 @pytest.mark.os_entropy
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_child_does_not_repeat_its_parents_noise() -> None:
     entropy = Entropy()
     rounded_gaussian(entropy, Scale.at_least(1e12), 10)

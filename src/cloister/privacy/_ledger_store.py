@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -138,6 +139,7 @@ class LedgerStore:
         if self._connection is None:
             target = ":memory:" if self.path is None else str(self.path)
             self._connection = sqlite3.connect(target, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            weakref.finalize(self, _let_go, self._connection, self._pid)
             self._connection.execute("PRAGMA synchronous = EXTRA")
         return self._connection
 
@@ -161,6 +163,14 @@ class LedgerStore:
             raise _altered(self.state.last + 1)
         if not self.state.first:
             raise LedgerError("Ledger.open: the file holds no budget. Restore it from a backup.")
+
+
+def _let_go(connection: sqlite3.Connection, pid: int) -> None:
+    """Close the connection of a store that nobody holds any more (Python 3.13 warns else); keep one that a parent opened."""
+    if pid == os.getpid():
+        connection.close()
+    else:
+        INHERITED.append(connection)
 
 
 def _altered(number: int) -> LedgerError:
