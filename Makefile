@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
+DOCS := $(VENV)/.docs
 JOBS ?= 2
 export PYTHONWARNINGS ?= default
 # Quiet twice: errors only. The warnings of pip and its build tools are not ours to mend.
 INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow mutants fuzz audit bench bench-grids bench-small bench-source-target clean
+.PHONY: help setup demo test check format lint types slow mutants fuzz audit docs bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -28,6 +29,11 @@ $(CORE): pyproject.toml | $(BIN)/python
 $(DEV): pyproject.toml | $(BIN)/python
 	@echo "Installing Cloister with its development tools (a few minutes, once)"
 	@$(INSTALL) '.[dev]'
+	@touch $(CORE) $@
+
+$(DOCS): pyproject.toml | $(BIN)/python
+	@echo "Installing Cloister with what builds its site (a minute, once)"
+	@$(INSTALL) '.[docs]'
 	@touch $(CORE) $@
 
 setup: $(DEV)  ## Create the virtual environment with all tools.
@@ -58,6 +64,11 @@ lint: $(DEV)
 
 types: $(DEV)
 	@$(BIN)/mypy
+
+docs: $(DOCS)  ## The site, offline, with its gallery executed: warnings are errors, links inside are checked.
+	@$(BIN)/python -m sphinx --jobs $(JOBS) --quiet --fail-on-warning --keep-going docs build/docs
+	@$(BIN)/python docs/_tools/check_links.py build/docs
+	@echo "The site is build/docs/index.html"
 
 bench: $(DEV)  ## All methods on eight small data sets, as in Table I: tables and plots in a few minutes.
 	@$(BIN)/cloister bench table1 --profile quick

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The site: ``make docs`` builds it, offline, and any warning is an error."""
 
+import ast
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 DOCS = Path(__file__).parent
@@ -130,9 +132,26 @@ def skip_foreign(app: Sphinx, what: str, name: str, member: object, skip: bool, 
     return True if home and not home.startswith("cloister") else None
 
 
+def colour_code(app: Sphinx, page: nodes.document) -> None:
+    """Colour indented blocks, which name no language, as what they are: Python, commands, or neither."""
+    for block in page.findall(nodes.literal_block):
+        if block.get("language") == "none":
+            block["language"] = _language(block.astext())
+
+
+def _language(code: str) -> str:
+    if code.startswith(("cloister ", "make ", "python ", "pip ", "git ")):
+        return "sh"
+    try:
+        return "python" if len(list(ast.walk(ast.parse(code)))) > 4 else "none"
+    except (SyntaxError, ValueError):
+        return "none"
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect what is done to pages while they are read."""
     app.connect("source-read", read_page)
     app.connect("include-read", read_root_file)
+    app.connect("doctree-read", colour_code)
     app.connect("autodoc-skip-member", skip_foreign)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
