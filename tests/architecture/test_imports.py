@@ -28,6 +28,7 @@ ANYONE = {
     "exceptions",
     "files",
     "methods",
+    "schemas",
     "text",
     "validate",
     "_version",
