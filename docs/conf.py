@@ -2,7 +2,9 @@
 """The site: ``make docs`` builds it, offline, and any warning is an error."""
 
 import ast
+import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_*", "examples/**", "gallery/**/*.ipynb", "**/sg_execution_times.rst"]
@@ -56,22 +59,23 @@ numpydoc_show_class_members = False  # the template lists them
 numpydoc_xref_param_type = False
 
 # Gallery
-if (DOCS / "examples").is_dir():
-    extensions.append("sphinx_gallery.gen_gallery")
-    sphinx_gallery_conf = {
-        "examples_dirs": "examples",
-        "gallery_dirs": "gallery",
-        "filename_pattern": r"\.py$",
-        "ignore_pattern": r"(^|/)_",
-        "within_subsection_order": "FileNameSortKey",
-        "abort_on_example_error": True,
-        "backreferences_dir": "reference/api/examples",
-        "doc_module": ("cloister",),
-        "reference_url": {"cloister": None},
-        "download_all_examples": False,
-        "show_memory": False,
-        "write_computation_times": False,
-    }
+EXAMPLES_OF_NAMES = "reference/api/examples"
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"(^|/)_",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "capture_repr": ("_repr_html_",),
+    "backreferences_dir": EXAMPLES_OF_NAMES,
+    "doc_module": ("cloister",),
+    "reference_url": {"cloister": None},
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
 
 # Pages
 html_theme = "pydata_sphinx_theme"
@@ -115,6 +119,14 @@ def read_page(app: Sphinx, docname: str, content: list[str]) -> None:
     if docname in CONTENTS:
         entries = "\n".join(CONTENTS[docname])
         content[0] += f"\n\n```{{toctree}}\n:hidden:\n:glob:\n\n{entries}\n```\n"
+    name = docname.removeprefix("reference/api/")
+    if name != docname and name in _names_in_examples():
+        content[0] += f"\n\n.. rubric:: In the gallery\n\n.. minigallery:: {name}\n"
+
+
+def _names_in_examples() -> dict[str, object]:
+    found: dict[str, object] = json.loads((DOCS / EXAMPLES_OF_NAMES / "backreferences_all.json").read_text(encoding="utf-8"))
+    return found
 
 
 def read_root_file(app: Sphinx, path: Path, docname: str, content: list[str]) -> None:
@@ -148,10 +160,20 @@ def _language(code: str) -> str:
         return "none"
 
 
+def copy_schemas(app: Sphinx, error: Exception | None) -> None:
+    """Put the schemas of files where their ``$id`` says."""
+    if error is None:
+        folder = Path(app.outdir, "schemas")
+        folder.mkdir(exist_ok=True)
+        for path in sorted((ROOT / "src" / "cloister" / "schemas").glob("*.json")):
+            shutil.copy(path, folder)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect what is done to pages while they are read."""
     app.connect("source-read", read_page)
     app.connect("include-read", read_root_file)
     app.connect("doctree-read", colour_code)
+    app.connect("build-finished", copy_schemas)
     app.connect("autodoc-skip-member", skip_foreign)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.cli._reference import commands
 
 import cloister
 from cloister import exceptions
 from cloister.cli import main
-from tests.cli._reference import commands
 
 DOCS = Path(__file__).parents[2] / "docs"
 PYTHON = DOCS / "reference" / "python"
