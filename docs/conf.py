@@ -88,6 +88,7 @@ html_baseurl = "https://cloister-dp.github.io/cloister/"
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"index": [], "start": []}
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "Cloister", "image_dark": "_static/logo-dark.svg"},
     "github_url": REPOSITORY,
