@@ -3,7 +3,8 @@
 Blobs and noise levels
 ======================
 
-One table, three budgets. A small epsilon promises more and says less: the centres carry more noise, and the release says how much.
+One table, three budgets. A small epsilon promises more and says less: the centres carry more noise, and the release says how
+much.
 """
 
 import matplotlib.pyplot as plt
@@ -24,15 +25,18 @@ rows = generator.normal(blobs[generator.integers(5, size=3000)], 0.06)
 bounds = (0, 1)
 
 # %%
-# k-means without privacy is what we compare with. The three private fits differ in epsilon only. ``random_state`` makes this page
-# come out the same every time; a seed is for examples, not for publication, because whoever knows it can subtract the noise.
+# k-means without privacy is what we compare with. The three private fits differ in epsilon only. ``random_state`` makes this
+# page come out the same every time; a seed is for examples, not for publication, because whoever knows it can subtract the
+# noise.
 
 plain = PlainKMeans(5, n_init=10, random_state=0).fit(rows).cluster_centers_
-releases = {epsilon: KMeans(5, epsilon=epsilon, bounds=bounds, random_state=3).fit(rows).release_ for epsilon in (0.1, 0.5, 2.0)}
+releases = {
+    epsilon: KMeans(5, epsilon=epsilon, bounds=bounds, random_state=3).fit(rows).release_ for epsilon in (0.1, 0.5, 2.0)
+}
 
 # %%
-# ``release.center_errors`` are standard errors against k-means without noise, by cluster and column. They are drawn as ellipses: 2.45 errors to
-# each side hold 95 % of a normal distribution in two independent columns.
+# ``release.center_errors`` are standard errors against k-means without noise, by cluster and column. They are drawn as
+# ellipses: 2.45 errors to each side hold 95 % of a normal distribution in two independent columns.
 
 REACH = 2.45
 
@@ -62,8 +66,8 @@ handles = [
 figure.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
 
 # %%
-# The grey rows are drawn for the reader; no row is in the release. At epsilon 0.1 it says of itself how little it knows: five centres are too many
-# for so few rows. At 0.5 and 2 the ellipses are hardly larger than the dots.
+# The grey rows are drawn for the reader; no row is in the release. At epsilon 0.1 it says of itself how little it knows: five
+# centres are too many for so few rows. At 0.5 and 2 the ellipses are hardly larger than the dots.
 #
 # Numbers of rows are noisy, too. Their errors are in ``count_errors``:
 
@@ -72,9 +76,10 @@ for epsilon, release in releases.items():
     print(f"epsilon {epsilon:<4g} rows by cluster: {counts}, each ± {release.count_errors[0]:.0f}")
 
 # %%
-# How fast do errors fall? The line is what releases say of themselves, the marks are how far their centres are from k-means without privacy, in three
-# fits for each epsilon. The noise itself goes as 1 / epsilon (dashed). Below 0.5 errors grow faster than that: the noise now also
-# leaves open which of several solutions is the best one. On your own rows you would see the line alone, which is the point of it.
+# How fast do errors fall? The line is what releases say of themselves, the marks are how far their centres are from k-means
+# without privacy, in three fits for each epsilon. The noise itself goes as 1 / epsilon (dashed). Below 0.5 errors grow faster
+# than that: the noise now also leaves open which of several solutions is the best one. On your own rows you would see the line
+# alone, which is the point of it.
 
 epsilons = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)
 stated, measured = [], []
@@ -87,7 +92,9 @@ for epsilon in epsilons:
 figure, axis = plt.subplots(figsize=(5.4, 3.6), layout="constrained")
 axis.plot(epsilons, stated, color="C0", label="stated by the release")
 axis.plot(epsilons, stated[3] / np.array(epsilons), "--", color="C3", linewidth=1, label="1 / epsilon, to compare")
-axis.plot(np.repeat(epsilons, 3), np.ravel(measured), "o", color="C5", markersize=5, alpha=0.8, label="measured, three fits each")
+axis.plot(
+    np.repeat(epsilons, 3), np.ravel(measured), "o", color="C5", markersize=5, alpha=0.8, label="measured, three fits each"
+)
 axis.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="typical error of a centre (share)")
 axis.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
 axis.minorticks_off()

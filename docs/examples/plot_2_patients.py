@@ -15,15 +15,15 @@ from cloister.demo import COLUMNS, make_patients
 plt.style.use("tableau-colorblind10")
 
 # %%
-# Twenty thousand fictitious patients, the ones of ``make demo``. They were made up from five groups, which the fit knows nothing of. About a
-# tenth of the glucose values is missing.
+# Twenty thousand fictitious patients, the ones of ``make demo``. They were made up from five groups, which the fit knows
+# nothing of. About a tenth of the glucose values is missing.
 
 patients = make_patients(20_000)
-print(patients.drop_columns("patient_id").slice(0, 4).to_pandas().to_string(index=False))
+patients.drop_columns("patient_id").slice(0, 4).to_pandas()
 
 # %%
-# The declarations: bounds of numbers, levels of categories, the first and last day of a date. Nothing of this was read off the rows.
-# ``weight`` says how much a difference in a column matters beside the others.
+# The declarations: bounds of numbers, levels of categories, the first and last day of a date. Nothing of this was read off the
+# rows. ``weight`` says how much a difference in a column matters beside the others.
 
 for name, declared in COLUMNS.items():
     print(f"{name:18} {declared}")
@@ -33,14 +33,21 @@ for name, declared in COLUMNS.items():
 
 model = KMeans(5, epsilon=1.0, bounds=COLUMNS, describe=0.1, random_state=0).fit(patients)
 release = model.release_
-print(release)
+release
 
 # %%
 # Which columns set the clusters apart? Colours compare each cluster with all patients.
 
-axis = release.plot("profiles", columns=["age", "body_mass_index", "systolic_pressure", "glucose", "ward=geriatrics", "insulin"])
+axis = release.plot(
+    "profiles", columns=["age", "body_mass_index", "systolic_pressure", "glucose", "ward=geriatrics", "insulin"]
+)
 axis.figure.set_size_inches(5.6, 3.6)
-axis.set_xticks(range(6), ["age\n(years)", "BMI\n(kg/m²)", "pressure\n(mmHg)", "glucose\n(mg/dl)", "ward:\ngeriatrics", "insulin"], rotation=0, ha="center")
+axis.set_xticks(
+    range(6),
+    ["age\n(years)", "BMI\n(kg/m²)", "pressure\n(mmHg)", "glucose\n(mg/dl)", "ward:\ngeriatrics", "insulin"],
+    rotation=0,
+    ha="center",
+)
 axis.tick_params(axis="x", labelsize=8)
 
 # %%
@@ -51,7 +58,8 @@ axis.figure.set_size_inches(5.6, 3.6)
 axis.set(xlabel="age (years)", ylabel="glucose (mg/dl)")
 
 # %%
-# The same as data: ``profile()`` has an entry for each cluster, in the words of its columns. This is the cluster with the highest glucose:
+# The same as data: ``profile()`` has an entry for each cluster, in the words of its columns. This is the cluster with the
+# highest glucose:
 
 diabetic = max(release.profile(), key=lambda cluster: cluster["columns"]["glucose"]["value"])
 for name, words in diabetic["columns"].items():
@@ -69,11 +77,11 @@ for name, words in diabetic["columns"].items():
 # And as a table, one line for each cluster:
 
 frame = release.to_frame()
-print(frame[["label", "rows", "rows_error", "age", "age_error", "glucose", "glucose_error", "insulin"]].round(2).to_string(index=False))
+frame[["rows", "rows_error", "age", "age_error", "glucose", "glucose_error", "insulin"]].round(2)
 
 # %%
-# How does glucose scatter within the clusters? The histograms that ``describe`` paid for, as shares of each cluster. Counts of empty bins
-# are noise around zero, so some of them are negative.
+# How does glucose scatter within the clusters? The histograms that ``describe`` paid for, as shares of each cluster. Counts of
+# empty bins are noise around zero, so some of them are negative.
 
 glucose = release.profiles["glucose"]
 middles, width = (glucose.edges[:-1] + glucose.edges[1:]) / 2, glucose.edges[1] - glucose.edges[0]

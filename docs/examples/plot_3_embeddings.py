@@ -3,8 +3,8 @@
 Embeddings of text in 384 columns
 =================================
 
-Sentence models turn a text into a unit vector of 384 numbers, say. Such vectors have natural public bounds, whatever the texts: the ball of radius 1. This
-example clusters them under differential privacy, and counts how often the topic of a text is found.
+Sentence models turn a text into a unit vector of 384 numbers, say. Such vectors have natural public bounds, whatever the texts:
+the ball of radius 1. This example clusters them under differential privacy, and counts how often the topic of a text is found.
 """
 
 import matplotlib.pyplot as plt
@@ -17,9 +17,9 @@ from cloister import Ball, KMeans
 plt.style.use("tableau-colorblind10")
 
 # %%
-# **The embeddings are made up.** A model would be a large download, and the topics of real texts are a matter of opinion. Here a topic is a random direction in 384
-# dimensions, a text its topic's direction plus noise twice as long, and the sum is scaled to length 1. Two texts of one topic have a cosine similarity of
-# about 0.2, two others of about 0.
+# **The embeddings are made up.** A model would be a large download, and the topics of real texts are a matter of opinion. Here
+# a topic is a random direction in 384 dimensions, a text its topic's direction plus noise twice as long, and the sum is scaled
+# to length 1. Two texts of one topic have a cosine similarity of about 0.2, two others of about 0.
 
 generator = np.random.default_rng(7)
 names = ["billing", "delivery", "returns", "passwords", "outages", "refunds", "contracts", "praise"]
@@ -31,8 +31,8 @@ texts = directions[topics] + 2.0 * noise
 texts /= np.linalg.norm(texts, axis=1, keepdims=True)
 
 # %%
-# ``Ball(1.0)`` says that no row is longer than 1. A row that is longer would be shortened, so the guarantee does not depend on the model that made the rows.
-# Two fits for each of four epsilons, to see how much luck there is:
+# ``Ball(1.0)`` says that no row is longer than 1. A row that is longer would be shortened, so the guarantee does not depend on
+# the model that made the rows. Two fits for each of four epsilons, to see how much luck there is:
 
 epsilons = (0.25, 0.5, 1.0, 2.0)
 models = {
@@ -46,8 +46,8 @@ for count, error, seen in zip(release.cluster_counts, release.count_errors, rele
     print(f"{count:6.0f} ± {error:.0f} texts" + ("" if seen else ": cannot be told from noise"))
 
 # %%
-# Which topics are in which cluster? The topics were planted, so we may look. Labels of rows are for the owner of the texts: they are not covered by the
-# guarantee, and neither are these pictures.
+# Which topics are in which cluster? The topics were planted, so we may look. Labels of rows are for the owner of the texts:
+# they are not covered by the guarantee, and neither are these pictures.
 
 figure, axes = plt.subplots(1, 2, figsize=(5.6, 3.3), sharey=True, layout="constrained")
 for axis, epsilon in zip(axes, (0.25, 1.0), strict=True):
@@ -80,5 +80,5 @@ axis.spines[["top", "right"]].set_visible(False)
 axis.legend(frameon=False, loc="lower right")
 
 # %%
-# In many columns noise is longer than in few, and more texts make up for it: as a rule of thumb, twice as many texts
-# are worth twice the epsilon. ``cloister.plan`` says what to expect before anything is spent: :doc:`/plan`.
+# In many columns noise is longer than in few, and more texts make up for it: as a rule of thumb, twice as many texts are worth
+# twice the epsilon. ``cloister.plan`` says what to expect before anything is spent: :doc:`/plan`.
