@@ -70,7 +70,7 @@ ONE_VALUE = [
     (pd.NA, NAN, NAN, NAN, NAN),
     (pd.NaT, NAN, NAN, NAN, NAN),
     (np.ma.masked, NAN, NAN, NAN, NAN),
-    (np.datetime64("NaT"), NAN, NAN, NAN, NAN),
+    (np.datetime64("NaT", "D"), NAN, NAN, NAN, NAN),
     (math.nan, NAN, NAN, NAN, NAN),
     ("", NAN, NAN, NAN, NAN),
     ("  \t", NAN, NAN, NAN, NAN),

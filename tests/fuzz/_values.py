@@ -63,7 +63,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "huge decimal": lambda: Decimal("1e999999"),
     "long double": lambda: np.longdouble("0.1"),
     "huge long double": lambda: np.longdouble("1e4000"),
-    "no time": lambda: np.datetime64("NaT"),
+    "no time": lambda: np.datetime64("NaT", "D"),
     "large integer": lambda: 2**70,
     "canary": lambda: NUMBER_CANARY,
     "canary text": lambda: TEXT_CANARY,

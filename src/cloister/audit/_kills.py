@@ -46,7 +46,7 @@ def check_kills(settings: Settings, step: Step) -> CheckResult:
         trials = kill_trials(settings, Path(folder))
         for trial in trials:
             _create(Path(trial["ledger"])).close()
-        for part in [trials] if hasattr(os, "fork") else [[trial] for trial in trials if trial["kind"] in ("paid", "answer")]:
+        for part in [trials] if hasattr(os, "fork") else [[trial] for trial in trials]:
             _start(found, part, settings.plant, Path(folder))
         for trial in trials:
             found.begin(f"after: {KINDS[trial['kind']]}", part=KINDS[trial["kind"]])
@@ -59,10 +59,13 @@ def _create(path: Path) -> Ledger:
 
 
 def kill_trials(settings: Settings, folder: Path) -> list[dict[str, Any]]:
-    """Return the trials: killed at the n-th debit, at the n-th answer, at a random moment; and races of two."""
+    """Return the trials: killed at the n-th debit, at the n-th answer, at a random moment; and races of two.
+
+    A process that cannot fork, as on Windows, can only be told to kill itself: there the last two kinds are left out.
+    """
     generator = Entropy(settings.seed).public_generator()
     kinds = ["answer", "paid", "random"] * settings.amount(5, 40) + ["race"] * settings.amount(3, 12)
-    return [
+    trials = [
         {
             "kind": kind,
             "at": int(generator.integers(1, 40)),
@@ -75,6 +78,7 @@ def kill_trials(settings: Settings, folder: Path) -> list[dict[str, Any]]:
         }
         for number, kind in enumerate(kinds)
     ]
+    return trials if hasattr(os, "fork") else [trial for trial in trials if trial["kind"] in ("answer", "paid")]
 
 
 def _start(found: Findings, trials: Sequence[dict[str, Any]], plant: str, folder: Path) -> None:

@@ -43,7 +43,8 @@ def publish_file(draft: Path, place: Path) -> None:
     except FileExistsError:
         pass
     except OSError:  # a file system without links
-        with suppress(FileExistsError), place.open("xb"):
+        with suppress(FileExistsError):
+            place.open("xb").close()  # Windows replaces no file that is open
             os.replace(draft, place)
             return
     raise file_exists(place)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hooks of pre-commit pass on the repository as it is, and notice what they are for."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = ROOT / ".pre-commit-config.yaml"
+FAULTS = {
+    "license-line": ("new.py", "import os\n"),
+    "trailing-whitespace": ("new.md", "words \n"),
+    "line-ends": ("new.md", "words\r\n"),
+    "last-line": ("new.md", "words"),
+    "conflict-marks": ("new.md", "<<<<<<< HEAD\n"),
+    "debugger": ("new.py", "# SPDX-License-Identifier: Apache-2.0\n\nbreakpoint()\n"),
+    "private-key": ("new.pem", "-----BEGIN PRIVATE KEY-----\n"),
+    "left-overs": ("new.md.orig", "words\n"),
+}
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")]
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+
+
+def pre_commit(folder: Path, *words: str, skip: str = "") -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("pre_commit", reason="in the extra dev")
+    tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = {**os.environ, "PATH": tools, "SKIP": skip, "PRE_COMMIT_HOME": str(folder / ".git" / "hooks-cache")}
+    environment = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+    command = [sys.executable, "-m", "pre_commit", "run", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "config", "core.autocrlf", "false")
+    shutil.copy(SETTINGS, tmp_path)
+    return tmp_path
+
+
+def test_hooks_pass_on_every_file(repository: Path) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone: which files belong to the repository is not known")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
+    for name in filter(None, listed):
+        if (ROOT / name).is_file():
+            (repository / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, repository / name)
+    git(repository, "add", "--all", "--force")
+    done = pre_commit(repository, "--all-files", skip="mypy")  # a minute; `make types` runs it
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("Passed") >= 9, done.stdout
+
+
+@pytest.mark.parametrize("hook", FAULTS)
+def test_a_hook_notices_its_fault(repository: Path, hook: str) -> None:
+    name, content = FAULTS[hook]
+    (repository / name).write_bytes(content.encode())
+    git(repository, "add", "--all", "--force")
+    done = pre_commit(repository, hook, "--files", name)
+    assert done.returncode == 1, done.stdout
+    assert "Failed" in done.stdout

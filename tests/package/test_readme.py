@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The README is also the page on the package index, where relative links lead nowhere: all are absolute and lead to files."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PICTURES = "https://raw.githubusercontent.com/cloister-dp/cloister/main/"
+PAGES = "https://github.com/cloister-dp/cloister/blob/main/"
+SITE = "https://cloister-dp.github.io/cloister/"
+LINKS = re.findall(r"(!?)\[[^\]]*\]\(([^)\s#]*)(?:#([^)\s]*))?\)", README)
+
+
+def headings(page: Path) -> set[str]:
+    """Return what a browser calls the headings of a page."""
+    lines = [line.lstrip("#") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", line.replace("`", "").strip().lower()).replace(" ", "-") for line in lines}
+
+
+def source_of(page: str) -> Path:
+    """Return the file that a page of the site is made from."""
+    name = page.removesuffix("/").removesuffix(".html") or "index"
+    return ROOT / "docs" / f"{name}.md"
+
+
+def test_there_are_links_and_pictures() -> None:
+    assert len(LINKS) > 20
+    assert any(picture for picture, _, _ in LINKS)
+
+
+def test_links_are_absolute_and_lead_to_files() -> None:
+    for picture, place, anchor in LINKS:
+        if not place:
+            assert anchor in headings(ROOT / "README.md"), anchor
+            continue
+        assert place.startswith("https://"), f"{place}: a relative link leads nowhere on the package index"
+        if place.startswith(PAGES):
+            file = ROOT / place.removeprefix(PAGES)
+            assert file.exists(), place
+            assert not picture, f"{place}: a page about a picture; its bytes are at {PICTURES}"
+            assert not anchor or anchor in headings(file), f"{place}#{anchor}"
+        elif place.startswith(PICTURES):
+            assert (ROOT / place.removeprefix(PICTURES)).is_file(), place
+        elif place.startswith(SITE):
+            assert source_of(place.removeprefix(SITE)).is_file() or place.startswith(f"{SITE}gallery/"), place
+
+
+def test_pictures_of_html_are_absolute_too() -> None:
+    for place in re.findall(r"<(?:img|source)[^>]+(?:src|srcset)=\"([^\"]+)\"", README):
+        assert place.startswith("https://")
+        assert not place.startswith(PICTURES) or (ROOT / place.removeprefix(PICTURES)).is_file()
