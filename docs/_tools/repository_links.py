@@ -15,6 +15,7 @@ REPOSITORY = "https://github.com/cloister-dp/cloister"
 # Files outside docs/ that have a page of their own on the site.
 SHOWN = {
     "CHANGELOG.md": "project/changelog.md",
+    "CODE_OF_CONDUCT.md": "project/conduct.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "README.md": "index.md",
     "SECURITY.md": "project/security.md",
