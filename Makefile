@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
+DOCS := $(VENV)/.docs
 JOBS ?= 2
 export PYTHONWARNINGS ?= default
 # Tests start many processes, which would compile the package again and again.
@@ -13,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow mutants fuzz audit bench bench-grids bench-small bench-source-target clean
+.PHONY: help setup demo test check format lint types slow mutants fuzz audit docs bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -36,7 +37,12 @@ $(TEST): pyproject.toml | $(BIN)/python
 $(DEV): pyproject.toml | $(BIN)/python
 	@echo "Installing Cloister with all development tools (a few minutes, once)"
 	@$(INSTALL) '.[dev]'
-	@touch $(CORE) $(TEST) $@
+	@touch $(CORE) $(TEST) $(DOCS) $@
+
+$(DOCS): pyproject.toml | $(BIN)/python
+	@echo "Installing Cloister with what builds its site (a minute, once)"
+	@$(INSTALL) '.[docs]'
+	@touch $(CORE) $@
 
 setup: $(DEV)  ## Create the virtual environment with all tools.
 
@@ -66,6 +72,11 @@ lint: $(DEV)
 
 types: $(DEV)
 	@$(BIN)/mypy
+
+docs: $(DOCS)  ## The site, offline, with its gallery executed: warnings are errors, links inside are checked.
+	@PYTHONWARNINGS=ignore $(BIN)/python -m sphinx --jobs $(JOBS) --quiet --fail-on-warning --keep-going docs build/docs
+	@$(BIN)/python docs/_tools/check_links.py build/docs
+	@echo "The site is build/docs/index.html"
 
 bench: $(DEV)  ## All methods on eight small data sets, as in Table I: tables and plots in a few minutes.
 	@$(BIN)/cloister bench table1 --profile quick
