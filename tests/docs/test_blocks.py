@@ -34,13 +34,20 @@ def mark(name: str) -> Any:
 def test_every_block_runs(name: str, folder: Path, request: pytest.FixtureRequest) -> None:
     found = read(name)
     if any("pyspark" in block.text or "--engine spark" in block.text for block in found):
-        request.getfixturevalue("spark")
+        work_in(request.getfixturevalue("spark"), folder)
     follow(found, folder)
 
 
 @pytest.mark.parametrize("name", FAST)
 def test_the_first_pages_run(name: str, folder: Path) -> None:
     follow([block for block in read(name) if FAST[name] in ("all", block.kind)], folder)
+
+
+def work_in(spark: Any, folder: Path) -> None:
+    """Have Spark, which was started elsewhere, look for relative paths in the folder."""
+    files = spark._jvm.org.apache.hadoop.fs
+    here = files.FileSystem.get(spark.sparkContext._jsc.hadoopConfiguration())
+    here.setWorkingDirectory(files.Path(str(folder)))
 
 
 def follow(found: list[Block], folder: Path) -> None:
