@@ -40,11 +40,11 @@ ONLY_READ = {  # patterns of commands that are not run here, and why
 SMALLEST = {  # options that make a command small enough for a test; later ones replace earlier ones
     "cloister compare": "--repeats 1",
     "cloister audit": "--quick --check spending --method KMeans --engine numpy --seed 1",
-    "cloister bench table1": "--datasets iris --epsilons 1",
+    "cloister bench table1": "--datasets iris --epsilons 1 --methods PEMeans,KMeans",
     "cloister bench curves": "--datasets iris --epsilons 1,2 --methods PEMeans,KMeans",
     "cloister bench tuning": "--datasets iris",
     "cloister bench grids": "--datasets grid_2_2_100 --epsilons 1 --methods EUGkM,RUGNIK",
-    "cloister bench source-target": "--datasets synthetic2",
+    "cloister bench source-target": "--datasets synthetic2 --methods NNA --methods 'target only'",
     "cloister bench rounds": "--datasets iris",
     "cloister bench alternatives": "--datasets iris --epsilons 1",
     "python -m benchmarks.ablation": "iris --repeats 1",
@@ -59,10 +59,11 @@ SMALLEST = {  # options that make a command small enough for a test; later ones 
     "python -m benchmarks.nearest": "--dimensions 2 --points 16",
     "python -m benchmarks.noise": "--numbers 2000",
     "python -m benchmarks.solver": "--problems 9 --points 300",
-    "python -m benchmarks.tables": "--seeds 1",
+    "python -m benchmarks.tables": "missing --seeds 1",
     "python -m benchmarks.unseen": "wine --repeats 1",
 }
-SCOPE = ("--datasets", "--methods", "--epsilons")  # of a suite; given twice they add up
+KEPT = ("--methods", "--method", "--check")  # what the page says of these holds, instead of the smallest
+REPLACED = ("--datasets", "--epsilons", "--repeats", "--jobs")
 STEPS = ("git", "cd", "export", "source")  # how a reader gets to the folder in which the rest runs
 MISSING = (click.MissingParameter, click.exceptions.NoArgsIsHelpError)
 PLACEHOLDER = re.compile(r"\.\.\.$|^[A-Z][A-Z_]+$")
@@ -138,32 +139,26 @@ class Reader:
         if shlex.join(words) in self.done:
             return ""
         self.done.add(shlex.join(words))
-        printed, code = StringIO(), run_script(words)
-        assert code in (0, 1), f"{where}: exit code {code}\n{printed.getvalue()}"
-        return printed.getvalue()
+        code, said = run_script(words)
+        assert code in (0, 1), f"{where}: exit code {code}\n{said}"  # 1: a bar may be missed at this size
+        return said
 
 
 def smallest(words: list[str]) -> list[str]:
     """Return a command at its smallest size, without the folder of data sets that are not shipped."""
-    words = _without_data(words)
-    head = next((head for head in SMALLEST if shlex.join(words).startswith(f"{head} ") or shlex.join(words) == head), "")
+    words, text = _without_data(words), shlex.join(_without_data(words))
+    head = next((head for head in SMALLEST if text == head or text.startswith(f"{head} ")), "")
     given = shlex.split(SMALLEST.get(head, ""))
-    if head == "cloister audit" and ("--check" in words or "--list-plants" in words):
-        given = []
-    if head == "python -m benchmarks.tables" and not any(word.isalpha() for word in words[3:]):
-        given += ["missing"]
-    if words[1] == "bench" and words[2] not in ("list", "report", "compare"):
-        chosen = "--methods" in words
-        for option in SCOPE if head else ():
-            if option in given:
-                words = _without(words, option) if option != "--methods" else words
-        if chosen and "--methods" in given:
-            given = _without(given, "--methods")
-        elif not chosen and head == "cloister bench table1":
-            given += ["--methods", "PEMeans,KMeans"]
-        elif not chosen and head == "cloister bench source-target":
-            given += ["--methods", "NNA", "--methods", "target only"]
+    if words[1:2] == ["bench"] and words[2] not in ("list", "report", "compare"):
         given += ["--repeats", "1", "--jobs", "1"]
+    for option in KEPT:
+        given = _without(given, option) if option in words else given
+    if head == "cloister audit" and "--list-plants" in words:
+        return words
+    if head == "python -m benchmarks.tables" and any(word.isalpha() for word in words[3:]):
+        given.remove("missing")
+    for option in [word for word in given if word in REPLACED]:
+        words = _without(words, option)
     return [*words, *given]
 
 
@@ -181,15 +176,16 @@ def _without(words: list[str], option: str) -> list[str]:
     return [word for before, word in zip(["", *words], words, strict=False) if option not in (word, before)]
 
 
-def run_script(words: list[str]) -> int:
-    """Run ``python -m benchmarks.NAME`` in this process, in the current folder, and return its exit code."""
-    module = importlib.import_module(words[2])
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+def run_script(words: list[str]) -> tuple[int, str]:
+    """Run ``python -m benchmarks.NAME`` in this process, in the current folder; return its exit code and what it said."""
+    module, said = importlib.import_module(words[2]), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
         patch.setattr(sys, "argv", words[2:])
         try:
-            return int(module.main() or 0)
+            code = module.main()
         except SystemExit as end:
-            return int(end.code or 0)
+            code = end.code
+    return int(code or 0), said.getvalue()
 
 
 class _Parsed(Exception):  # noqa: N818 - no error: the options have been read
