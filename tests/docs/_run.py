@@ -28,26 +28,23 @@ from ._pages import ROOT, Block
 ONLY_READ = {  # patterns of commands that are not run here, and why
     r"cloister audit --plant": "runs for minutes; tests/audit/test_checks.py plants every fault",
     r"cloister bench all": "every suite; each of them is run by itself",
-    r"cloister bench (speed|scaling)": "measures time, the whole machine for minutes; tests/benchmarks/test_suites.py makes its plan",
-    r"cloister .*--scheduler": "the address of a cluster that is not here; tests/data has clusters",
-    r"cloister (predict|fit|synopsis).* (s3|gs|abfs)://": "a store that is not here; tests/data/test_remote.py has a server",
-    r"python -m benchmarks\.choose_k": "its tables without clusters take half a minute; tests/benchmarks/test_choose_k.py runs it",
+    r"cloister bench (speed|scaling)": "measures time, for minutes; tests/benchmarks/test_suites.py makes its plan",
+    r"python -m benchmarks\.choose_k": "half a minute at any size; tests/benchmarks/test_choose_k.py runs it",
     r"python -m benchmarks\.groups_speed": "starts a process for each of its measurements, half a minute at any size",
     r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_shared_noise.py runs its parts",
     r"python -m benchmarks\.scale_out": "starts a process or a cluster for each of its measurements",
     r"python -m benchmarks\.quote": "writes into these pages; tests/benchmarks/test_quote.py runs it on a copy",
-    r"python -m benchmarks\.pictures": "draws the pictures of these pages; tests/benchmarks/test_pictures.py draws them elsewhere",
     r"python -m tests\.": "writes a page of docs/; a test compares the page with what would be written",
     r"pytest ": "a test that `make slow` runs anyway",
 }
 SMALLEST = {  # options that make a command small enough for a test; later ones replace earlier ones
     "cloister compare": "--repeats 1",
     "cloister audit": "--quick --check spending --method KMeans --engine numpy --seed 1",
-    "cloister bench table1": "--datasets iris --epsilons 1",
+    "cloister bench table1": "--datasets iris --epsilons 1 --methods PEMeans,KMeans",
     "cloister bench curves": "--datasets iris --epsilons 1,2 --methods PEMeans,KMeans",
     "cloister bench tuning": "--datasets iris",
     "cloister bench grids": "--datasets grid_2_2_100 --epsilons 1 --methods EUGkM,RUGNIK",
-    "cloister bench source-target": "--datasets synthetic2",
+    "cloister bench source-target": "--datasets synthetic2 --methods NNA --methods 'target only'",
     "cloister bench rounds": "--datasets iris",
     "cloister bench alternatives": "--datasets iris --epsilons 1",
     "python -m benchmarks.ablation": "iris --repeats 1",
@@ -62,11 +59,13 @@ SMALLEST = {  # options that make a command small enough for a test; later ones 
     "python -m benchmarks.nearest": "--dimensions 2 --points 16",
     "python -m benchmarks.noise": "--numbers 2000",
     "python -m benchmarks.solver": "--problems 9 --points 300",
-    "python -m benchmarks.tables": "--seeds 1",
+    "python -m benchmarks.tables": "missing --seeds 1",
     "python -m benchmarks.unseen": "wine --repeats 1",
 }
-SCOPE = ("--datasets", "--methods", "--epsilons")  # of a suite; given twice they add up
+KEPT = ("--methods", "--method", "--check")  # what the page says of these holds, instead of the smallest
+REPLACED = ("--datasets", "--epsilons", "--repeats", "--jobs")
 STEPS = ("git", "cd", "export", "source")  # how a reader gets to the folder in which the rest runs
+MISSING = (click.MissingParameter, click.exceptions.NoArgsIsHelpError)
 PLACEHOLDER = re.compile(r"\.\.\.$|^[A-Z][A-Z_]+$")
 
 
@@ -101,8 +100,7 @@ class Reader:
         words = shlex.split(text, comments=True)
         where = f"{block.place}: {text}"
         if block.inline and any(PLACEHOLDER.search(word) for word in _without_data(words)):
-            words = [word for word in words if not PLACEHOLDER.search(word)]
-            return read_options(words, where, mention=True)
+            return read_options(_without_dots(words), where, mention=True)
         if any(re.match(pattern, text) for pattern in ONLY_READ):
             return read_options(_without_data(words), where, mention=block.inline)
         match words[0]:
@@ -141,32 +139,26 @@ class Reader:
         if shlex.join(words) in self.done:
             return ""
         self.done.add(shlex.join(words))
-        printed, code = StringIO(), run_script(words)
-        assert code in (0, 1), f"{where}: exit code {code}\n{printed.getvalue()}"
-        return printed.getvalue()
+        code, said = run_script(words)
+        assert code in (0, 1), f"{where}: exit code {code}\n{said}"  # 1: a bar may be missed at this size
+        return said
 
 
 def smallest(words: list[str]) -> list[str]:
     """Return a command at its smallest size, without the folder of data sets that are not shipped."""
-    words = _without_data(words)
-    head = next((head for head in SMALLEST if shlex.join(words).startswith(f"{head} ") or shlex.join(words) == head), "")
+    words, text = _without_data(words), shlex.join(_without_data(words))
+    head = next((head for head in SMALLEST if text == head or text.startswith(f"{head} ")), "")
     given = shlex.split(SMALLEST.get(head, ""))
-    if head == "cloister audit" and ("--check" in words or "--list-plants" in words):
-        given = []
-    if head == "python -m benchmarks.tables" and not any(word.isalpha() for word in words[3:]):
-        given += ["missing"]
-    if words[1] == "bench" and words[2] not in ("list", "report", "compare"):
-        chosen = "--methods" in words
-        for option in SCOPE if head else ():
-            if option in given:
-                words = _without(words, option) if option != "--methods" else words
-        if chosen and "--methods" in given:
-            given = _without(given, "--methods")
-        elif not chosen and head == "cloister bench table1":
-            given += ["--methods", "PEMeans,KMeans"]
-        elif not chosen and head == "cloister bench source-target":
-            given += ["--methods", "NNA", "--methods", "target only"]
+    if words[1:2] == ["bench"] and words[2] not in ("list", "report", "compare"):
         given += ["--repeats", "1", "--jobs", "1"]
+    for option in KEPT:
+        given = _without(given, option) if option in words else given
+    if head == "cloister audit" and "--list-plants" in words:
+        return words
+    if head == "python -m benchmarks.tables" and any(word.isalpha() for word in words[3:]):
+        given.remove("missing")
+    for option in [word for word in given if word in REPLACED]:
+        words = _without(words, option)
     return [*words, *given]
 
 
@@ -174,20 +166,26 @@ def _without_data(words: list[str]) -> list[str]:
     return _without(words, "--data")
 
 
+def _without_dots(words: list[str]) -> list[str]:
+    """Return the words without dots that stand for further ones; after an option they stand for its value."""
+    return [word for before, word in zip(["", *words], words, strict=False) if word != "..." or before.startswith("-")]
+
+
 def _without(words: list[str], option: str) -> list[str]:
     """Return the words without an option and its value, however often it is given."""
     return [word for before, word in zip(["", *words], words, strict=False) if option not in (word, before)]
 
 
-def run_script(words: list[str]) -> int:
-    """Run ``python -m benchmarks.NAME`` in this process, in the current folder, and return its exit code."""
-    module = importlib.import_module(words[2])
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+def run_script(words: list[str]) -> tuple[int, str]:
+    """Run ``python -m benchmarks.NAME`` in this process, in the current folder; return its exit code and what it said."""
+    module, said = importlib.import_module(words[2]), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
         patch.setattr(sys, "argv", words[2:])
         try:
-            return int(module.main() or 0)
+            code = module.main()
         except SystemExit as end:
-            return int(end.code or 0)
+            code = end.code
+    return int(code or 0), said.getvalue()
 
 
 class _Parsed(Exception):  # noqa: N818 - no error: the options have been read
@@ -206,10 +204,9 @@ def read_options(words: list[str], where: str, *, mention: bool) -> str:
     else:
         try:
             _read_command(words[1:])
-        except (click.MissingParameter, click.exceptions.NoArgsIsHelpError) as error:
-            assert mention, f"{where}: {error.format_message()}"
         except click.ClickException as error:
-            pytest.fail(f"{where}: {error.format_message()}")
+            if not (mention and isinstance(error, MISSING)):
+                pytest.fail(f"{where}: {error.format_message()}")
     return ""
 
 
@@ -217,10 +214,8 @@ def is_incomplete(words: list[str]) -> bool:
     """Say whether a command is only mentioned: something that it requires is missing."""
     try:
         _read_command(words[1:])
-    except (click.MissingParameter, click.exceptions.NoArgsIsHelpError):
-        return True
-    except click.ClickException:
-        return False  # running it will say what is wrong
+    except click.ClickException as error:
+        return isinstance(error, MISSING)  # of anything else running it will say what is wrong
     return False
 
 
