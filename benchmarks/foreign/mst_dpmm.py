@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MST of dpmm, then k-means on its synthetic rows, for an interpreter that has dpmm.
+
+Columns are cut into equal bins within the public bounds, here and not by the package's pipeline, which looks at the rows for
+constant columns and missing values. As many rows are drawn as there are: their number is public. A synthetic row lies in the
+middle of its bins. dpmm draws its noise from the operating system, so a seed does not repeat a fit.
+"""
+
+from _serve import serve
+
+N_BINS = 32  # for each column
+N_ITERATIONS = 1000  # of the last inference; dpmm's default is 5,000
+N_STARTS = 10  # of k-means
+
+
+def fit(rows, *, n_clusters, epsilon, delta, reach, seed):
+    import numpy as np
+    import pandas as pd
+    from dpmm.models.mst import MSTGM
+    from sklearn.cluster import KMeans
+
+    bins = np.clip(np.floor((rows + reach) * (N_BINS / (2 * reach))), 0, N_BINS - 1).astype(int)
+    table = pd.DataFrame(bins, columns=[f"column {number}" for number in range(rows.shape[1])])
+    domain = dict.fromkeys(table.columns, N_BINS)
+    model = MSTGM(epsilon=epsilon, delta=delta, n_iters=N_ITERATIONS, domain=domain, n_jobs=1)
+    model.set_random_state(np.random.RandomState(seed))
+    model.fit(table)
+    synthetic = model.generate(n_records=len(rows))[list(table.columns)].to_numpy(dtype=float)
+    middles = (synthetic + 0.5) * (2 * reach / N_BINS) - reach
+    return KMeans(n_clusters, n_init=N_STARTS, random_state=seed).fit(middles).cluster_centers_
+
+
+serve("dpmm.models.mst", fit)
