@@ -8,8 +8,8 @@ middle of its bins. dpmm draws its noise from the operating system, so a seed do
 
 from _serve import serve
 
-N_BINS = 32  # for each column
-N_ITERATIONS = 1000  # of the last inference; dpmm's default is 5,000
+FEWEST, MOST = 8, 32  # bins of a column
+N_ITERATIONS = 1000  # of the last inference: the default of its engine; that of MST is 5,000
 N_STARTS = 10  # of k-means
 
 
@@ -19,15 +19,21 @@ def fit(rows, *, n_clusters, epsilon, delta, reach, seed):
     from dpmm.models.mst import MSTGM
     from sklearn.cluster import KMeans
 
-    bins = np.clip(np.floor((rows + reach) * (N_BINS / (2 * reach))), 0, N_BINS - 1).astype(int)
+    n_bins = count_bins(len(rows))
+    bins = np.clip(np.floor((rows + reach) * (n_bins / (2 * reach))), 0, n_bins - 1).astype(int)
     table = pd.DataFrame(bins, columns=[f"column {number}" for number in range(rows.shape[1])])
-    domain = dict.fromkeys(table.columns, N_BINS)
+    domain = dict.fromkeys(table.columns, n_bins)
     model = MSTGM(epsilon=epsilon, delta=delta, n_iters=N_ITERATIONS, domain=domain, n_jobs=1)
     model.set_random_state(np.random.RandomState(seed))
     model.fit(table)
     synthetic = model.generate(n_records=len(rows))[list(table.columns)].to_numpy(dtype=float)
-    middles = (synthetic + 0.5) * (2 * reach / N_BINS) - reach
+    middles = (synthetic + 0.5) * (2 * reach / n_bins) - reach
     return KMeans(n_clusters, n_init=N_STARTS, random_state=seed).fit(middles).cluster_centers_
+
+
+def count_bins(n_rows):
+    """Return the bins of a column, from the public number of rows: a pair of columns has a cell for 16 rows or more."""
+    return int(min(max(n_rows**0.5 / 4, FEWEST), MOST))
 
 
 serve("dpmm.models.mst", fit)
