@@ -216,7 +216,7 @@ _OTHERS = (
         make=_foreign("dpmm"),
         needs="dpmm",
         by_default=False,  # a fit takes from ten seconds to minutes
-        caveat="8 to 32 equal bins for each column within the public bounds; its noise cannot be seeded, so a fit does not repeat.",
+        caveat="8 to 32 equal bins for each column within the public bounds. Its noise cannot be seeded: no fit repeats.",
     ),
     Method(name=LIMIT, about="scikit-learn's KMeans, best of 10 starts", make=_exact(10), private=False),
     Method(name=ONE_START, about="scikit-learn's KMeans, one start: the paper's column", make=_exact(1), private=False),

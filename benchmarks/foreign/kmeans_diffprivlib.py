@@ -12,4 +12,5 @@ def fit(rows, *, n_clusters, epsilon, delta, reach, seed):
     return KMeans(n_clusters, epsilon=epsilon, bounds=box, random_state=seed).fit(rows).cluster_centers_
 
 
-serve("diffprivlib.models", fit)
+if __name__ == "__main__":
+    serve("diffprivlib.models", fit)

@@ -32,8 +32,9 @@ def fit(rows, *, n_clusters, epsilon, delta, reach, seed):
 
 
 def count_bins(n_rows):
-    """Return the bins of a column, from the public number of rows: a pair of columns has a cell for 16 rows or more."""
+    """Return the bins of a column, from the public number of rows: from 1,024 on, a cell of two columns has 16 on average."""
     return int(min(max(n_rows**0.5 / 4, FEWEST), MOST))
 
 
-serve("dpmm.models.mst", fit)
+if __name__ == "__main__":
+    serve("dpmm.models.mst", fit)
