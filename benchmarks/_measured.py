@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurements that the repository keeps: ``measured/SUITE.jsonl``, a line for each data set, method and epsilon.
 
-A line has the number of repeats, their mean loss and standard deviation, the seed, commit, versions and command: enough for
-areas with intervals, and for repeating it. Lines are made from the folders of runs, never written by hand.
+A line has the number of repeats, their mean loss and standard deviation, and the name of its run; a run, on a line of its own
+before them, has seed, commits, versions and command: enough for areas with intervals, and for repeating it. Lines are made from
+the folders of runs, never written by hand.
 """
 
 import json
@@ -23,6 +24,7 @@ __all__ = ["HOME", "Measurement", "area_of_lines", "condense", "read_measured", 
 
 HOME = Path(__file__).resolve().parent / "measured"
 DIGITS = 6  # of means and deviations
+RUN = ("suite", "seed", "commits", "versions", "command")  # what the lines of a run share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,14 +85,27 @@ def write_measured(path: Path, lines: Iterable[Measurement]) -> None:
     """Write measurements, sorted, one to a line."""
     order = {name: index for index, name in enumerate(METHODS)}
     found = sorted(lines, key=lambda line: (line.data, order.get(line.method, len(order)), line.method, line.epsilon or 0.0))
+    runs: dict[str, str] = {}
+    written = []
+    for line in found:
+        facts = asdict(line)
+        shared = json.dumps({name: facts.pop(name) for name in RUN})
+        written.append({"run": runs.setdefault(shared, str(len(runs) + 1)), **facts})
+    first = [{"run": name, **json.loads(shared)} for shared, name in runs.items()]
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(json.dumps(asdict(line)) + "\n" for line in found), encoding="utf-8")
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*first, *written]), encoding="utf-8")
 
 
 def read_measured(path: Path) -> list[Measurement]:
     """Return the measurements of a file."""
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [Measurement(**{**line, "commits": tuple(line["commits"])}) for line in lines]
+    runs, found = {}, []
+    for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        name = line.pop("run")
+        if "command" in line:
+            runs[name] = {**line, "commits": tuple(line["commits"])}
+        else:
+            found.append(Measurement(**line, **runs[name]))
+    return found
 
 
 def _line(records: Sequence[Mapping[str, Any]], command: str) -> Measurement:

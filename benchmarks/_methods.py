@@ -207,7 +207,7 @@ _OTHERS = (
         column="diffprivlib_auc",
         caveat=(
             "Its own accounting does not hold: by its own sensitivities it overspends from 5 columns on, and a cluster without "
-            "rows gets no noise, which shows that it is empty."
+            "rows gets no noise, which tells of a single row."
         ),
     ),
     Method(

@@ -59,13 +59,18 @@ WARNING = """
 These are {n_all} small data sets and {repeats} repeats: enough to see factors, not to see a few per cent. All methods of
 Cloister on all 34 data sets of the paper are on [the page of results](results.md). What the other libraries are, how they were
 run and which of their guarantees hold: [rivals](rivals.md#other-libraries-by-their-own-code).
+
+What to keep in mind. This is our comparison, and the constants of our methods were chosen on data of this kind, in part on
+these very sets ([KMeans](kmeans.md), [the others](rivals.md)); the other libraries were hardly tuned. Pure epsilon is a
+stronger promise than (epsilon, delta) and costs accuracy, so set pure methods beside each other. A synthetic table can answer
+other questions than k-means, which is not counted here.
 """
 SOURCES = """
 ## Where the figures come from
 
 Every figure above is computed from `benchmarks/measured/table1.jsonl`, which has for each data set, method and epsilon the
-number of repeats, mean and standard deviation of the loss, seed, commit, versions and command. It was measured at commit
-{commits} with {versions} by
+number of repeats, mean and standard deviation of the loss, and the run, with seed, commit, versions and command. It was
+measured at commit {commits} with {versions} by
 
 {commands}
 

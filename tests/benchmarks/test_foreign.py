@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -224,3 +225,16 @@ def test_real_libraries_find_two_groups(name):
     assert {key: found["other_versions"][key] for key in pinned} == pinned
     data = load("blobs_2000_2_2")
     assert 0 < found["loss"] < 0.5 * data.loss(data.rows.mean(axis=0, keepdims=True))
+
+
+@pytest.mark.slow
+def test_one_row_shows_in_what_diffprivlib_releases():
+    """The claim of docs/rivals.md: 313 of 3,000 fits against none; of 300, fewer than 5 against 31 has a chance below 1e-9."""
+    python = named_pythons().get("diffprivlib")
+    if python is None:
+        pytest.skip(f"{VARIABLE} names no interpreter for diffprivlib: {LIBRARIES['diffprivlib'].remedy}")
+    command = [python, "-W", "ignore", str(HERE / "empty_diffprivlib.py"), "300"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    without, with_row = map(int, re.findall(r"(\d+) with", said))
+    assert without == 0
+    assert with_row >= 5

@@ -16,7 +16,9 @@ from benchmarks._stats import EPSILONS
 
 from benchmarks import scoreboard
 
-LINES = [json.loads(line) for line in scoreboard.MEASURED.read_text(encoding="utf-8").splitlines()]
+STORED = [json.loads(line) for line in scoreboard.MEASURED.read_text(encoding="utf-8").splitlines()]
+RUNS = {line["run"]: line for line in STORED if "command" in line}
+LINES = [{**line, **RUNS[line["run"]]} for line in STORED if "command" not in line]
 PAGE = scoreboard.PAGE.read_text(encoding="utf-8")
 
 
@@ -83,8 +85,9 @@ def test_every_mean_and_win_comes_from_the_file():
 
 def test_the_stored_lines_are_whole_and_name_no_machine():
     assert LINES
+    assert {line["run"] for line in LINES} == set(RUNS)
     for line in LINES:
-        found = Measurement(**line)
+        found = Measurement(**{name: value for name, value in line.items() if name != "run"})
         assert found.n >= 1
         assert found.mean > 0
         assert (found.sd is None) == (found.n == 1)
