@@ -119,6 +119,11 @@ class Board:
             return None
         return geometric_mean([self.areas[name, method].times(1 / self.limits[name]) for name in names])
 
+    def bars(self, names: Sequence[str]) -> list[tuple[str, float]]:
+        """Return the methods that were measured on all of these data sets, with their geometric means."""
+        means = {name: self.mean(name, names) for name in self.methods}
+        return [(name, math.exp(mean.value)) for name, mean in means.items() if mean is not None]
+
     @cached_property
     def methods(self) -> list[str]:
         """Methods, the best first; those that are not measured on all data sets come last."""
@@ -261,34 +266,43 @@ def _say_mean(log_mean: Estimate | None) -> str:
     return f"{words} ({math.exp(log_mean.low):.3f} to {math.exp(log_mean.high):.3f})"
 
 
-WIDTH, LINE, NAMES, VALUES, TOP = 720, 30, 150, 80, 44
+WIDTH, LINE, NAMES, VALUES, TOP = 720, 28, 150, 80, 46
+TITLE = "Area over the limit without privacy, geometric mean"
+KEY = "dark: Cloister; grey: other libraries by their own code; logarithmic scale from 1; less is better"
 
 
 def draw(board: Board) -> str:
-    """Return a picture of the geometric means: a bar for each method that was measured on all data sets."""
-    bars = [(name, math.exp(mean.value)) for name in board.methods if (mean := board.mean(name, board.data)) is not None]
-    reach = max(math.log(max(value for _, value in bars)), 1e-9)
-    height = TOP + LINE * len(bars) + 12
-    title = f"Area over the limit without privacy, geometric mean of {len(board.data)} data sets"
-    lines = []
-    for index, (name, value) in enumerate(bars):
-        y = TOP + LINE * index
-        length = max(3.0, (WIDTH - NAMES - VALUES) * math.log(value) / reach)
-        colour = "#9aa5b1" if METHODS[name].needs else "#0b3c5d"
-        lines.append(
-            f'<text x="{NAMES - 10}" y="{y + 19}" text-anchor="end">{escape(name)}</text>'
-            f'<rect x="{NAMES}" y="{y + 5}" width="{length:.1f}" height="{LINE - 10}" fill="{colour}"/>'
-            f'<text x="{NAMES + length + 8:.1f}" y="{y + 19}">{value:.2f} \u00d7</text>'
-        )
-    key = "dark: Cloister; grey: other libraries by their own code; logarithmic scale from 1; less is better"
+    """Return a picture of the geometric means: bars for all data sets, and for those of few columns, where all are defined."""
+    panels = [
+        (f"{len(names)} data sets {words}", board.bars(names))
+        for words, names in ((f"with up to {FEW} columns", board.few), ("in all", board.data))
+        if board.bars(names)
+    ]
+    reach = max(math.log(value) for _, bars in panels for _, value in bars)
+    lines, y = [], TOP
+    for words, bars in panels:
+        lines.append(f'<text x="{NAMES}" y="{y + 14}" font-weight="600">{words}</text>')
+        y += 20
+        lines.append(f'<path d="M{NAMES} {y}v{LINE * len(bars)}" stroke="#1f2933"/>')
+        for name, value in sorted(bars, key=lambda bar: bar[1]):
+            lines.append(_bar(name, value, y, max(3.0, (WIDTH - NAMES - VALUES) * math.log(value) / reach)))
+            y += LINE
+        y += 14
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" '
-        f'aria-label="{escape(title)}" font-family="system-ui, sans-serif" font-size="13" fill="#1f2933">\n'
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>\n'
-        f'<text x="12" y="18" font-weight="600">{escape(title)}</text>\n'
-        f'<text x="12" y="35" font-size="11">{escape(key)}</text>\n'
-        + "\n".join(lines)
-        + f'\n<path d="M{NAMES} {TOP}V{height - 8}" stroke="#1f2933"/>\n</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}" role="img" '
+        f'aria-label="{escape(TITLE)}" font-family="system-ui, sans-serif" font-size="13" fill="#1f2933">\n'
+        f'<rect width="{WIDTH}" height="{y}" fill="#ffffff"/>\n'
+        f'<text x="12" y="18" font-weight="600">{escape(TITLE)}</text>\n'
+        f'<text x="12" y="35" font-size="11">{escape(KEY)}</text>\n' + "\n".join(lines) + "\n</svg>\n"
+    )
+
+
+def _bar(name: str, value: float, y: int, length: float) -> str:
+    colour = "#9aa5b1" if METHODS[name].needs else "#0b3c5d"
+    return (
+        f'<text x="{NAMES - 10}" y="{y + 18}" text-anchor="end">{escape(name)}</text>'
+        f'<rect x="{NAMES}" y="{y + 5}" width="{length:.1f}" height="{LINE - 10}" fill="{colour}"/>'
+        f'<text x="{NAMES + length + 8:.1f}" y="{y + 18}">{value:.2f} \u00d7</text>'
     )
 
 

@@ -83,6 +83,18 @@ def test_every_mean_and_win_comes_from_the_file():
         assert int(row["lowest"].split(" ")[0]) == len(wins)
 
 
+def test_the_picture_has_the_means_of_the_page():
+    picture = scoreboard.IMAGE.read_text(encoding="utf-8")
+    shown = re.findall(r'text-anchor="end">(.+?)</text>.*?>([\d.]+) \u00d7<', picture)
+    wanted = []
+    for column in ("few columns", "all"):
+        means = [(row["method"].strip("`"), row[column].split(" ")[0]) for row in table("**Area over the limit**")]
+        wanted += sorted((name, float(mean)) for name, mean in means if mean != "-")
+    assert sorted(name for name, _ in shown) == sorted(name for name, _ in wanted)
+    for name, value in shown:
+        assert min(abs(float(value) - mean) for one, mean in wanted if one == name) < 0.006
+
+
 def test_the_stored_lines_are_whole_and_name_no_machine():
     assert LINES
     assert {line["run"] for line in LINES} == set(RUNS)
