@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow mutants fuzz audit docs bench bench-grids bench-small bench-source-target clean
+.PHONY: help setup demo test check format lint types slow lock build coverage mutants fuzz audit docs bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -90,8 +90,20 @@ bench-source-target: $(DEV)  ## Source-target clustering as in the paper's Figur
 bench-small: $(DEV)  ## Noise, nearest search, grid counting and k-medoids beside other libraries.
 	@for one in noise nearest counting solver; do $(BIN)/python -m benchmarks.$$one || exit 1; done
 
+coverage: $(DEV)  ## Coverage of the fast tests, by lines and branches; fails below the floor. Pages in htmlcov/.
+	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
+
+build: $(DEV)  ## The sdist and the wheel in dist/, with a check that the README is shown properly.
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation
+	@$(BIN)/python -m twine check --strict dist/*
+
+lock: $(DEV)  ## Renew requirements-dev.lock: the versions that checks and coverage run with.
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev --no-emit-index-url --annotation-style line \
+	    --custom-compile-command "make lock" --output-file requirements-dev.lock pyproject.toml
+
 fuzz: $(DEV)  ## A hundred thousand hostile cases: parameters, tables, files, releases, ledgers, commands (some 20 minutes).
 	@$(BIN)/python -m tests.fuzz --jobs $(JOBS) $(FUZZ)
 
 clean:  ## Remove the virtual environment and what the demo wrote.
-	@rm -rf $(VENV) demo-output cloister-audit.html build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) demo-output cloister-audit.html build dist htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
