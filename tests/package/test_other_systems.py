@@ -150,6 +150,7 @@ def test_without_fork_the_audit_of_kills_passes(
     assert found.checks[0].cases == 4
 
 
+@pytest.mark.slow
 def test_without_a_word_of_the_system_its_memory_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     from cloister.data._dask import _local_memory
