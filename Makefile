@@ -3,14 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
+TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
+DOCS := $(VENV)/.docs
 JOBS ?= 2
 export PYTHONWARNINGS ?= default
+# Tests start many processes, which would compile the package again and again.
+export PYTHONDONTWRITEBYTECODE =
 # Quiet twice: errors only. The warnings of pip and its build tools are not ours to mend.
 INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow mutants fuzz audit bench bench-grids bench-small bench-source-target clean
+.PHONY: help setup demo test check format lint types slow lock build coverage mutants fuzz audit docs bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -25,9 +29,19 @@ $(CORE): pyproject.toml | $(BIN)/python
 	@$(INSTALL) .
 	@touch $@
 
+$(TEST): pyproject.toml | $(BIN)/python
+	@echo "Installing Cloister with what its fast tests need"
+	@$(INSTALL) '.[test]'
+	@touch $(CORE) $@
+
 $(DEV): pyproject.toml | $(BIN)/python
-	@echo "Installing Cloister with its development tools (a few minutes, once)"
+	@echo "Installing Cloister with all development tools (a few minutes, once)"
 	@$(INSTALL) '.[dev]'
+	@touch $(CORE) $(TEST) $(DOCS) $@
+
+$(DOCS): pyproject.toml | $(BIN)/python
+	@echo "Installing Cloister with what builds its site (a minute, once)"
+	@$(INSTALL) '.[docs]'
 	@touch $(CORE) $@
 
 setup: $(DEV)  ## Create the virtual environment with all tools.
@@ -36,10 +50,10 @@ demo: $(CORE)  ## The whole story in a minute: data, budget, fit, release, repor
 	@$(BIN)/python -m cloister.demo demo-output
 	@echo "  The command is $(BIN)/cloister; put $(BIN) on your PATH to call it by its name."
 
-test: $(DEV)  ## Fast tests and doctests.
+test: $(TEST)  ## Fast tests and doctests: every law with a few cases.
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
-slow: $(DEV)  ## Statistical tests, a real browser (needs chromium), real clusters of Dask and Spark (needs Java).
+slow: $(DEV)  ## All other cases, statistical tests, a real browser (needs chromium), real clusters of Dask and Spark (needs Java).
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow tests
 
 mutants: $(DEV)  ## Plant known faults, one at a time, in a copy of the code: each must be caught by a test (a few minutes).
@@ -59,6 +73,11 @@ lint: $(DEV)
 types: $(DEV)
 	@$(BIN)/mypy
 
+docs: $(DOCS)  ## The site, offline, with its gallery executed: warnings are errors, links inside are checked.
+	@PYTHONWARNINGS=ignore $(BIN)/python -m sphinx --jobs $(JOBS) --quiet --fail-on-warning --keep-going docs build/docs
+	@$(BIN)/python docs/_tools/check_links.py build/docs
+	@echo "The site is build/docs/index.html"
+
 bench: $(DEV)  ## All methods on eight small data sets, as in Table I: tables and plots in a few minutes.
 	@$(BIN)/cloister bench table1 --profile quick
 
@@ -71,8 +90,20 @@ bench-source-target: $(DEV)  ## Source-target clustering as in the paper's Figur
 bench-small: $(DEV)  ## Noise, nearest search, grid counting and k-medoids beside other libraries.
 	@for one in noise nearest counting solver; do $(BIN)/python -m benchmarks.$$one || exit 1; done
 
+coverage: $(DEV)  ## Coverage of the fast tests, by lines and branches; fails below the floor. Pages in htmlcov/.
+	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
+
+build: $(DEV)  ## The sdist and the wheel in dist/, with a check that the README is shown properly.
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation
+	@$(BIN)/python -m twine check --strict dist/*
+
+lock: $(DEV)  ## Renew requirements-dev.lock: the versions that checks and coverage run with.
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev --no-emit-index-url --annotation-style line \
+	    --custom-compile-command "make lock" --output-file requirements-dev.lock pyproject.toml
+
 fuzz: $(DEV)  ## A hundred thousand hostile cases: parameters, tables, files, releases, ledgers, commands (some 20 minutes).
 	@$(BIN)/python -m tests.fuzz --jobs $(JOBS) $(FUZZ)
 
 clean:  ## Remove the virtual environment and what the demo wrote.
-	@rm -rf $(VENV) demo-output cloister-audit.html build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) demo-output cloister-audit.html build dist htmlcov .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

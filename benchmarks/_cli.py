@@ -13,6 +13,7 @@ import click
 
 from ._compare import compare as compare_runs
 from ._errors import BenchError
+from ._foreign import named_pythons, read_pythons
 from ._jobs import Choice, Context, Plan
 from ._methods import METHODS
 from ._page import PAGE, Table, table_markdown
@@ -79,13 +80,8 @@ def _numbers(_: click.Context, option: click.Parameter, given: Sequence[str]) ->
 
 
 def _pythons(_: click.Context, option: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    found = {}
-    for word in given:
-        method, _sign, path = word.partition("=")
-        if method not in METHODS or METHODS[method].needs != "diffprivlib" or not Path(path).is_file():
-            raise click.BadParameter(f"expected diffprivlib=PATH with the path of a Python that has it, got {word!r}.")
-        found[method] = path
-    return found
+    """Return the interpreters of other libraries: those of the environment, then those of the option."""
+    return {**named_pythons(), **read_pythons(given, owner="--python")}
 
 
 Option = Callable[[Any], Any]
@@ -107,7 +103,9 @@ MEANS: list[Option] = [
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another one repeats with other draws."),
     click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Give a fit up after so long."),
     click.option("--retry-failed", is_flag=True, help="Try fits again that failed before."),
-    click.option("--python", "pythons", multiple=True, callback=_pythons, metavar="METHOD=PATH", help="Another interpreter."),
+    click.option(
+        "--python", "pythons", multiple=True, callback=_pythons, metavar="NAME=PATH", help="Interpreter of another library."
+    ),
     click.option("-q", "--quiet", is_flag=True, help="Print only where the page lies."),
 ]
 
@@ -232,7 +230,9 @@ def _say(quiet: bool, *lines: str) -> None:
 
 @bench.command("list", short_help="Suites, data sets and methods, and which can be had.")
 @click.option("--data", metavar="DIR", help="Folder with the real data sets. Default: CLOISTER_DATA.")
-@click.option("--python", "pythons", multiple=True, callback=_pythons, metavar="METHOD=PATH", help="Another interpreter.")
+@click.option(
+    "--python", "pythons", multiple=True, callback=_pythons, metavar="NAME=PATH", help="Interpreter of another library."
+)
 def list_all(data: str | None, pythons: dict[str, str]) -> None:
     """Print suites, data sets and methods; say what is missing and where it comes from."""
     click.echo("Suites")

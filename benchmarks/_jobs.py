@@ -46,7 +46,7 @@ class Context:
     """What a worker must know besides the job; it cannot change a result."""
 
     folder: str | None = None  # of the data files
-    pythons: Mapping[str, str] = field(default_factory=dict)  # other interpreters, by method
+    pythons: Mapping[str, str] = field(default_factory=dict)  # other interpreters, by library
 
 
 @dataclass(frozen=True, kw_only=True)

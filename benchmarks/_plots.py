@@ -33,8 +33,9 @@ COLOURS = (
     "#a0522d",
     "#4b0082",
     "#708090",
+    "#b8336a",
 )
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h", "d", "8", "H", "1", "2")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h", "d", "8", "H", "1", "2", "3")
 LINES = (
     "-",
     "--",
@@ -53,6 +54,7 @@ LINES = (
     (0, (6, 1, 2, 1)),
     (0, (2, 2)),
     (0, (8, 3, 1, 3)),
+    (0, (1, 1, 4, 1)),
 )
 RC = {"font.size": 9, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "cloister"}
 PANELS_A_ROW = 4

@@ -12,7 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-__all__ = ["EPSILONS", "Estimate", "area", "area_of", "constant_area", "differs", "mean_of", "ratio_of", "slope_of"]
+__all__ = [
+    "EPSILONS",
+    "Estimate",
+    "area",
+    "area_from",
+    "area_of",
+    "constant_area",
+    "differs",
+    "geometric_mean",
+    "mean_of",
+    "ratio_of",
+    "slope_of",
+]
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 LEVEL = 0.95
@@ -64,7 +76,11 @@ def area(losses: Mapping[float, float]) -> float:
 
 def area_of(losses: Mapping[float, Sequence[float]]) -> Estimate:
     """Return the area under the mean loss, by trapezoids."""
-    means = {epsilon: mean_of(values) for epsilon, values in losses.items()}
+    return area_from({epsilon: mean_of(values) for epsilon, values in losses.items()})
+
+
+def area_from(means: Mapping[float, Estimate]) -> Estimate:
+    """Return the area under means that are known with their variances."""
     parts = [mean.times(weight) for mean, weight in zip(means.values(), _weights(list(means)), strict=True)]
     return _add(parts)
 
@@ -82,6 +98,12 @@ def ratio_of(one: Estimate, two: Estimate) -> Estimate:
     parts = [Estimate(0.0, part.variance / two.value**2, part.freedom) for part in (one, two.times(ratio))]
     total = _add(parts)
     return Estimate(ratio, total.variance, total.freedom, min(one.n_runs, two.n_runs))
+
+
+def geometric_mean(figures: Sequence[Estimate]) -> Estimate:
+    """Return the mean of the logarithms of independent figures: its interval is that of the geometric mean's logarithm."""
+    logs = [Estimate(math.log(one.value), one.variance / one.value**2, one.freedom, one.n_runs) for one in figures]
+    return _add([one.times(1 / len(logs)) for one in logs])
 
 
 def differs(one: Estimate, two: Estimate) -> bool:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counting a million rows into the cells of a grid, beside ``numpy.histogramdd``: ``python -m benchmarks.counting``."""
+"""Counting rows into the cells of a grid, beside ``numpy.histogramdd``: ``python -m benchmarks.counting``."""
 
+import argparse
 import sys
 
 import numpy as np
@@ -12,9 +13,12 @@ from cloister.questions import GridCounts
 from ._harness import Report, side_by_side
 
 
-def main() -> int:
-    report = Report("grids-speed", rows=1_000_000, features=3)
-    rows = np.random.default_rng(0).random((1_000_000, 3))
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    count = parser.parse_args(arguments).rows
+    report = Report("grids-speed", rows=count, features=3)
+    rows = np.random.default_rng(0).random((count, 3))
     frame = Box(0, 1).spread(3).frame()
     assert frame.half_widths is not None
     for cells in (10, 40):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of docs/kmeans.md, docs/errors.md and docs/grids.md: ``python -m benchmarks.pictures docs/images [NAMES]``."""
+"""Pictures of the docs, first page included: ``python -m benchmarks.pictures docs/images [NAMES]``."""
 
 import sys
 from pathlib import Path
@@ -25,6 +25,46 @@ def main(arguments: list[str] | None = None) -> int:
     for name in names or PICTURES:
         PICTURES[name](Path(folder))
     return 0
+
+
+def draw_hero(folder: Path) -> None:
+    """Draw a table that nobody may see, and what may be published of it: centres, noisy counts, their errors."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.patches import Ellipse, FancyArrowPatch
+
+    generator = np.random.default_rng(8)
+    middles = np.array([[0.16, 0.30], [0.40, 0.74], [0.50, 0.26], [0.78, 0.62], [0.84, 0.20]])
+    sizes, widths = np.array([1500, 1100, 800, 1400, 500]), np.array([0.055, 0.06, 0.045, 0.07, 0.035])
+    owner = np.repeat(np.arange(5), sizes)
+    rows = generator.normal(middles[owner], widths[owner, None])
+    release = KMeans(5, epsilon=0.25, bounds=(0, 1), random_state=2).fit(rows).release_
+
+    figure, (inside, outside) = pyplot.subplots(1, 2, figsize=(10, 4.4), dpi=150, gridspec_kw={"wspace": 0.34})
+    figure.subplots_adjust(left=0.03, right=0.97, top=0.86, bottom=0.05)
+    for axis, edge, title in ((inside, "#1f2430", "rows nobody may see"), (outside, "#2f6fb0", "clusters you may publish")):
+        axis.set(xlim=(0, 1), ylim=(0, 1), xticks=[], yticks=[])
+        for spine in axis.spines.values():
+            spine.set(color=edge, linewidth=2.5)
+        axis.set_title(title, fontsize=17, color=edge, pad=12)
+    inside.set_facecolor("#e9ebf0")
+    inside.scatter(*rows.T, s=5, color="#1f2430", alpha=0.35, linewidths=0)
+    shown = zip(release.cluster_centers, release.center_errors, release.cluster_counts, release.count_errors, strict=True)
+    for center, errors, count, error in shown:
+        size = 1.4 * np.sqrt(count)  # of a disc whose area is the noisy count
+        outside.plot(*center, "o", color="#2f6fb0", alpha=0.3, markersize=size, markeredgewidth=0)
+        outside.add_patch(Ellipse(center, *(2 * 2.45 * errors), facecolor="#2f6fb0", edgecolor="none"))
+        place = {"xytext": (0, size / 2 + 3), "textcoords": "offset points", "ha": "center", "va": "bottom"}
+        outside.annotate(f"{count:,.0f} ± {error:,.0f}", center, fontsize=13, color="#1f2430", **place)
+    arrow = FancyArrowPatch((0.452, 0.40), (0.548, 0.40), transform=figure.transFigure, arrowstyle="simple", mutation_scale=34)
+    arrow.set(color="#e08a3c")
+    figure.add_artist(arrow)
+    for height, words in ((0.56, "noise,"), (0.50, "paid for")):
+        figure.text(0.5, height, words, ha="center", fontsize=14, color="#8a4a12")
+    _save(figure, pyplot, folder / "hero.png")
+    print(f"{len(rows)} rows, {release.receipt.guarantee}")
 
 
 def draw_kmeans(folder: Path) -> None:
@@ -143,7 +183,7 @@ def _save(figure: Any, pyplot: Any, path: Path) -> None:
     pyplot.close(figure)
 
 
-PICTURES = {"kmeans": draw_kmeans, "errors": draw_errors, "grid-bound": draw_grid_bound}
+PICTURES = {"hero": draw_hero, "kmeans": draw_kmeans, "errors": draw_errors, "grid-bound": draw_grid_bound}
 
 
 if __name__ == "__main__":

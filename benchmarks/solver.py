@@ -5,6 +5,7 @@ The paper solves the public part with AkM, the Accelerated K-medoids of de Mathe
 Small problems with free centres can be solved by trying every choice: that is the truth that it is measured against here.
 """
 
+import argparse
 import sys
 from itertools import combinations
 
@@ -20,15 +21,19 @@ SIZES, CLUSTERS, STARTS = (12, 14, 16), (2, 3, 4), (1, 3)  # of the small proble
 COVERED = 0.5  # part of their points that have a free centre
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=int, default=400, help="small ones that are solved by trying every choice")
+    parser.add_argument("--points", type=int, default=5000, help="of the problem that FasterPAM solves too")
+    options = parser.parse_args(arguments)
     report = Report("source-target-optimum", points=SIZES, k=CLUSTERS, covered=COVERED)
     report.head("starts", "mean cost over the optimum", "worst", "optimum found")
     for starts in STARTS:
-        ratios = over_optimum(400, starts)
+        ratios = over_optimum(options.problems, starts)
         figures = {"mean": float(ratios.mean()), "worst": float(ratios.max()), "found": float(np.mean(ratios < 1 + 1e-6))}
         report.row(starts, f"{figures['mean']:.4f}", f"{figures['worst']:.3f}", f"{figures['found']:.0%}", **figures)
     report.floor("mean cost over the optimum, three starts", figures["mean"], at_most=1.01)
-    return report.finish() | beside_fasterpam()
+    return report.finish() | beside_fasterpam(options.points)
 
 
 def over_optimum(n_problems: int, starts: int, *, seed: int = 0) -> Array:
@@ -45,12 +50,12 @@ def over_optimum(n_problems: int, starts: int, *, seed: int = 0) -> Array:
     return np.array(ratios)
 
 
-def beside_fasterpam() -> int:
+def beside_fasterpam(n_points: int) -> int:
     """Compare cost and time of plain k-medoids with those of a package that is made for it."""
     import kmedoids
 
-    report = Report("source-target-solver", points=5000, features=8, k=50)
-    rows = np.random.default_rng(0).standard_normal((5000, 8))
+    report = Report("source-target-solver", points=n_points, features=8, k=50)
+    rows = np.random.default_rng(0).standard_normal((n_points, 8))
     pairs = all_pairs(rows, "euclidean")
     costs: dict[str, list[float]] = {"cloister": [], "fasterpam": []}
 

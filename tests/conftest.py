@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """One seed for all tests. Any seed must pass: try another with ``pytest --seed 7``.
 
+The fast suite (``-m "not slow"``) tests every law with few cases: of a parametrised test a fixed draw of FEW, of a property
+FEW_EXAMPLES. The slow suite (``-m slow``) has the other cases, and all properties again with as many examples as Hypothesis
+draws by default. Tests of Dask and Spark are slow, which is where these libraries are installed; what also has cases without
+them is marked ``both_suites``. What must hold for every case and is cheap is marked ``every_case``.
+
 What a fit without a seed draws from the operating system comes from a stream of the test's own, so that a test which passed
 passes again. A test of the operating system's entropy itself is marked ``os_entropy`` and keeps it.
 """
@@ -11,14 +16,18 @@ import threading
 import types
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 SEED = 20261115
+FEW = 3
+FEW_EXAMPLES = 20
+CLUSTERS = ("dask", "spark")  # in the name of a case
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,8 +36,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """No wall-clock limits on a shared machine; the usual seed repeats the usual examples, any other one looks for new ones."""
-    settings.register_profile("cloister", deadline=None, derandomize=config.getoption("--seed") == SEED)
-    settings.load_profile("cloister")
+    usual = config.getoption("--seed") == SEED
+    settings.register_profile("all", deadline=None, derandomize=usual)
+    settings.register_profile("few", deadline=None, derandomize=usual, max_examples=FEW_EXAMPLES)
+    settings.load_profile("few" if config.getoption("markexpr") == "not slow" else "all")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests in the package alone: every test module would be read twice."""
+    found = yield
+    return [one for one in found if type(one).__name__ != "DoctestModule"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the fast suite a few cases of each law."""
+    laws: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        case = item.nodeid.partition("[")[2]
+        if any(engine in case for engine in CLUSTERS):
+            item.add_marker("slow")
+        elif item.get_closest_marker("slow") is None and item.get_closest_marker("every_case") is None:
+            laws[item.nodeid.partition("[")[0]].append(item)
+    for cases in laws.values():
+        drawn = sorted(cases, key=lambda item: zlib.crc32(item.nodeid.encode()))
+        for item in drawn[FEW:]:
+            item.add_marker("slow")
+    if config.getoption("markexpr") == "slow":
+        for item in items:
+            if item.get_closest_marker("both_suites") is not None or is_hypothesis_test(getattr(item, "obj", None)):
+                item.add_marker("slow")
 
 
 @pytest.fixture

@@ -55,6 +55,8 @@ def run_method(
     model, spent = timed(lambda: model.fit(data.rows))
     if hasattr(model, "seconds_"):
         spent["seconds"] = model.seconds_
+    if hasattr(model, "versions_"):
+        spent["other_versions"] = model.versions_
     return {"loss": data.loss(model.cluster_centers_), **spent}
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
     from cloister.release import Release, load_release
     from cloister.report import write_report
+    from cloister.schemas import json_schema
     from cloister.synopsis import Synopsis, WeightedPoints, load_synopsis
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "count_deviation",
     "epsilon_range",
     "grid_bound",
+    "json_schema",
     "load_release",
     "load_synopsis",
     "open_rows",
@@ -88,6 +90,7 @@ _HOMES = {
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),
     "cloister.release": ("Release", "load_release"),
     "cloister.report": ("write_report",),
+    "cloister.schemas": ("json_schema",),
     "cloister.synopsis": ("Synopsis", "WeightedPoints", "load_synopsis"),
 }
 

@@ -9,10 +9,28 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-__all__ = ["METHODS", "Method", "commands", "comparable", "find_method", "words"]
+__all__ = ["FEATURES", "METHODS", "Method", "commands", "comparable", "find_method", "words"]
 
 GUARANTEES = ("pure", "approx", "zcdp", "gdp")
 DOMAINS = ("box", "ball")
+# What a method may offer, and what the page of methods calls it; tests/common/_features.py tries each of them.
+FEATURES = {
+    "every_k": "one fit, any k",
+    "choose_k": "chooses k",
+    "predict": "labels new rows",
+    "errors": "total error bars",
+    "describe": "describes clusters",
+    "private_bounds": "unknown bounds",
+    "categories": "categories",
+    "dates": "flags and dates",
+    "missing": "missing values",
+    "own_missing": "missing as a level",
+    "spread": "scaled by spread",
+    "persons": "protects persons",
+    "files": "larger than memory",
+}
+TABLES = ("private_bounds", "categories", "dates", "missing", "own_missing", "spread", "persons", "files")  # any declared one
+PLAIN_TABLES = tuple(one for one in TABLES if one not in ("categories", "own_missing", "spread"))  # of intervals alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +46,7 @@ class Method:
     domains: tuple[str, ...] = DOMAINS
     guarantees: tuple[str, ...] = GUARANTEES
     delta: float = 1e-6  # by default
+    offers: tuple[str, ...] = ("predict", "describe", *TABLES)  # of FEATURES
     parameters: tuple[str, ...] = ()  # of its own, besides those that all methods have
     max_features: int | None = None  # beyond which it makes no sense
     short: Mapping[str, Any] = field(default_factory=dict)  # options that make a fit short
@@ -57,6 +76,7 @@ _ALL = (
         command="kmeans",
         summary="votes find where rows are many, sums of clipped offsets place the centres",
         origin="our own",
+        offers=("choose_k", "predict", "errors", "describe", *TABLES),
         parameters=("max_clusters", "n_init"),
         short={"n_init": 1},
         variants={"auto": {"n_clusters": "auto", "max_clusters": 4}},
@@ -92,6 +112,7 @@ _ALL = (
         command="grid",
         summary="one noisy grid, then k-means of its cells; up to about 6 columns",
         origin="Muthukrishnan and Tandon, RUGNIK; Su et al., EUGkM",
+        offers=("every_k", "choose_k", "predict", "errors", "describe", *PLAIN_TABLES),
         domains=("box",),
         delta=0.0,
         max_features=6,
@@ -140,6 +161,7 @@ _ALL = (
         kind="synopsis",
         summary="one noisy grid that is kept and answers for any number of clusters",
         origin="Muthukrishnan and Tandon, RUGNIK; Su et al., EUGkM",
+        offers=("every_k", "choose_k", "errors", *PLAIN_TABLES),
         domains=("box",),
         delta=0.0,
         max_features=6,
@@ -153,6 +175,7 @@ _ALL = (
         kind="synopsis",
         summary="weighted points that are kept and cut at any number of clusters, for any number of columns",
         origin="our own",
+        offers=("every_k", "choose_k", "errors", *TABLES),
         parameters=("max_clusters", "n_points", "n_init"),
         short={"n_init": 1, "max_clusters": 4},
     ),
@@ -162,6 +185,7 @@ _ALL = (
         kind="source-target",
         summary="k points of a public target, beside a private source that covers part of it",
         origin="Schnapp and Sabato, NNA and NAS",
+        offers=("predict", "missing", "persons", "files"),
         delta=0.0,
         parameters=(
             "method",

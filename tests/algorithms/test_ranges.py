@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cloister.algorithms import FALLBACK, N_LOOKS, find_ranges
 from cloister.cluster import Request, plan_first
@@ -71,7 +72,7 @@ STEPS = steps_for({0: None, 1: None, 2: (-3.0, 8.0)})
 PEAKS = st.lists(st.tuples(st.integers(0, 400), st.floats(-1e12, 1e12)), max_size=6)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     st.lists(PEAKS, min_size=1, max_size=10), st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1.0, 30.0, 1e6]), st.booleans()
 )

@@ -11,6 +11,8 @@ import pytest
 
 import cloister
 
+pytestmark = pytest.mark.every_case
+
 SOURCE = Path(cloister.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 # Files that may raise inside a handler, each with its reason.

@@ -8,6 +8,8 @@ import pytest
 
 import cloister
 
+pytestmark = pytest.mark.every_case
+
 SOURCE = Path(cloister.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = {
@@ -28,6 +30,7 @@ ANYONE = {
     "exceptions",
     "files",
     "methods",
+    "schemas",
     "text",
     "validate",
     "_version",

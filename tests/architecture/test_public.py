@@ -10,6 +10,8 @@ import pytest
 
 import cloister
 
+pytestmark = pytest.mark.every_case
+
 SOURCE = Path(cloister.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 PUBLIC = [name for name in cloister.__all__ if not name.startswith("_")]

@@ -62,6 +62,7 @@ def test_names_of_methods_may_hold_spaces_and_commas(given, found):
     assert _method_names(None, None, given) == (None if found is None else tuple(found))
 
 
+@pytest.mark.slow
 def test_all_runs_every_suite_and_makes_every_page(run, tmp_path, monkeypatch):
     few = {name: SUITES[name] for name in ("vote-splitting", "grids")}
     monkeypatch.setattr("benchmarks._cli.SUITES", few)

@@ -41,6 +41,7 @@ def test_there_are_thirty_tables():
     assert len(families.TABLES) == len(set(families.TABLES)) == 30
 
 
+@pytest.mark.slow
 def test_it_prints_a_line_for_each_table_and_seed(capsys):
     assert families.main(["mixed-15:10", "--repeats", "1", "--methods", "KMeans,FastLloyd", "--seeds", "1", "2"]) == 0
     printed = capsys.readouterr().out

@@ -28,6 +28,7 @@ def test_rows_are_the_same_each_time_and_fill_the_unit_ball():
     assert np.linalg.norm(first.rows, axis=1).max() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_seconds_losses_and_bars_are_printed(capsys, monkeypatch):
     monkeypatch.setattr(fit_speed, "_beside_pe_means", lambda *_: None)
     monkeypatch.setattr(fit_speed, "SIZES", {SIZE: 1e-9})
@@ -39,6 +40,7 @@ def test_seconds_losses_and_bars_are_printed(capsys, monkeypatch):
     assert "2,000 x 4, k 3: loss" in printed
 
 
+@pytest.mark.slow
 def test_a_profile_is_printed_for_every_size(capsys):
     assert fit_speed.main(["--sizes", "3000,4,3", "2000,4,3", "--profile"]) == 0
     printed = capsys.readouterr().out

@@ -25,3 +25,9 @@ def test_the_picture_of_kmeans_is_written(tmp_path, capsys):
     assert pictures.main([str(tmp_path), "kmeans"]) == 0
     assert (tmp_path / "kmeans.png").read_bytes().startswith(b"\x89PNG")
     assert "epsilon 1, 2500 rows: loss" in capsys.readouterr().out
+
+
+def test_the_picture_of_the_first_page_is_of_a_fit(tmp_path, capsys):
+    assert pictures.main([str(tmp_path), "hero"]) == 0
+    assert (tmp_path / "hero.png").read_bytes().startswith(b"\x89PNG")
+    assert capsys.readouterr().out == "5300 rows, epsilon = 0.25, delta = 1e-06\n"

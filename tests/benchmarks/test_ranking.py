@@ -55,6 +55,7 @@ def test_the_page_begins_with_the_ranking(made_up):
     assert f"| 1 | **{order[0]}** |" in page.markdown.read_text()
 
 
+@pytest.mark.slow
 def test_pages_that_lie_side_by_side_are_linked(made_up):
     folder = made_up()
     assert "Other pages" not in make_page(folder).html.read_text()

@@ -16,6 +16,7 @@ def test_every_table_is_the_same_each_time_and_lies_in_the_unit_ball(name):
     assert 1 < first.n_clusters < len(first.rows)
 
 
+@pytest.mark.slow
 def test_it_prints_a_line_for_each_table_and_method(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert unseen.main(["wine", "--repeats", "1", "--methods", "KMeans,FastLloyd"]) == 0

@@ -274,6 +274,7 @@ def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: 
         assert str(table.parent).encode() not in text.replace(str(tmp_path / "re").encode(), b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["fit"], ["synopsis", "fit"]])
 def test_workers_of_dask_say_the_same(command: list[str], run: Run, table: Path) -> None:
     options = ("-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--seed", 1, "--output", "-", "--quiet")
@@ -284,6 +285,7 @@ def test_workers_of_dask_say_the_same(command: list[str], run: Run, table: Path)
     assert here == there
 
 
+@pytest.mark.slow
 def test_an_address_needs_an_engine_and_somebody_who_answers(
     refused: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -212,6 +212,7 @@ def test_a_plan_without_groups_takes_nothing_of_them(refused: Run) -> None:
     refused("plan", *NUMBERS, "--groups", "--rows-per-group", 0, match="plan.rows_per_group: expected an integer from 1")
 
 
+@pytest.mark.slow
 def test_methods_are_compared_for_persons(visits: Path, run: Run, refused: Run) -> None:
     options = ("-k", 2, "--epsilon", 1, "--bounds", "0,200", "--methods", "kmeans,fast-lloyd", "--repeats", 1, "--json")
     found = [json.loads(run("compare", visits, *options, "--groups", "patient_id").stdout) for _ in range(2)]

@@ -11,6 +11,8 @@ from benchmarks._cli import bench
 
 from cloister.cli import main
 
+pytestmark = pytest.mark.every_case
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]

@@ -4,8 +4,6 @@
 import pickle
 from contextlib import nullcontext
 
-import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from tests.optional import da, dd
 
 from cloister import GDP, Ledger
 from cloister.data import BlockCache, LocalRows, open_rows

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of bounding: whatever holds the rows, however they are cut, the same rows of each person are kept."""
 
-import dask
-import dask.array as da
 import numpy as np
 import pytest
+from tests.optional import da, dask
 
 from cloister.data import Bounding, open_rows
 from cloister.data._bound import choose, choose_rows
@@ -99,6 +98,7 @@ def test_files_keep_the_same_rows(kind, engine, table, tmp_path, bounding, coins
             assert rows_of(held.bounded(bounding)) == expected(choose_rows(table, bounding))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheduler", ["threads", "sync", "processes"])
 def test_the_scheduler_of_dask_changes_nothing(scheduler, table, bounding, coins):
     with dask.config.set(scheduler=scheduler):
@@ -106,6 +106,7 @@ def test_the_scheduler_of_dask_changes_nothing(scheduler, table, bounding, coins
         assert rows_of(rows.bounded(bounding)) == expected(choose_rows(table, bounding))
 
 
+@pytest.mark.slow
 def test_what_partitions_share_is_computed_once(table, bounding):
     calls = []
     whole = dask.delayed(lambda: calls.append(1) or table)()
@@ -115,6 +116,7 @@ def test_what_partitions_share_is_computed_once(table, bounding):
     assert len(calls) == 1
 
 
+@pytest.mark.slow
 def test_a_partition_that_fails_is_told_without_a_value(table, bounding):
     def fail():
         raise RuntimeError("row 77.123456789")
@@ -126,6 +128,7 @@ def test_a_partition_that_fails_is_told_without_a_value(table, bounding):
     assert caught.value.__context__ is None
 
 
+@pytest.mark.slow
 def test_partitions_that_are_not_alike_are_told_without_a_value(table, bounding):
     text = dask.delayed(lambda: np.full((530, 3, 1), 77.123))()
     rows = with_ids(da.from_delayed(text, (530, 3), dtype=float))

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cloister import open_rows, questions
 from cloister.data import Bounding, Persons, choose_rows
@@ -29,6 +30,8 @@ from cloister.domain._base import pull_in
 from cloister.privacy import PureDP
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount, price_question, sensitivities
 from cloister.vault import _Kernel
+
+pytestmark = pytest.mark.every_case
 
 FEATURES = 3
 PROJECTED = 2
@@ -319,7 +322,7 @@ def neighbours(draw):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(pair=neighbours(), seed=st.integers(0, 3))
 def test_neighbours_stay_within_the_claimed_distance(name, pair, seed):
     left, right, relation = pair
@@ -364,7 +367,7 @@ def answer_of_persons(question, persons, near, key, generator):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(pair=whole_persons(), seed=st.integers(0, 3), key=st.binary(min_size=32, max_size=32))
 def test_whole_persons_stay_within_the_claimed_distance(name, pair, seed, key):
     left, right, near = pair
@@ -539,7 +542,7 @@ def coupled_neighbours(draw):
 
 
 @pytest.mark.parametrize("name", sorted(name for name, question in make_questions(0).items() if not question.raw))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(pair=coupled_neighbours(), seed=st.integers(0, 3))
 def test_samples_of_neighbours_stay_within_the_claimed_distance(name, pair, seed):
     *tables, relation = pair

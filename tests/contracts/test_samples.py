@@ -109,6 +109,7 @@ def test_pieces_of_files_have_coins_of_their_own_whoever_reads_them(
     assert same(answers(sample.sample(again)), expected(heads(parts, again)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet-3", "csv-7"])
 def test_a_sample_of_files_is_the_same_whether_they_are_held_or_not(kind, table, tmp_path, coins, again, monkeypatch):
     monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 700)

@@ -4,13 +4,12 @@
 import csv
 import json
 
-import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.optional import da, dd
 
 from cloister import KMeans, load_release, open_rows
 from cloister.exceptions import CloisterError, DataError
@@ -98,13 +97,18 @@ def test_a_stream_that_breaks():
         [float(CANARY)],
         [CANARY],
         {"a": [float(CANARY)]},
-        da.from_array(np.array([[CANARY]])),
-        dd.from_pandas(pd.DataFrame({"a": [CANARY]}), npartitions=1),
     ],
     ids=lambda data: type(data).__module__.split(".")[0] + "-" + type(data).__name__,
 )
 def test_a_type_or_a_shape_that_is_refused(data):
     refused(lambda: open_rows(data), error=DataError)
+
+
+@pytest.mark.slow
+def test_a_type_that_is_refused_of_dask():
+    array, frame = da.from_array(np.array([[CANARY]])), dd.from_pandas(pd.DataFrame({"a": [CANARY]}), npartitions=1)
+    refused(lambda: open_rows(array), error=DataError)
+    refused(lambda: open_rows(frame), error=DataError)
 
 
 @pytest.mark.parametrize("first", [f"{CANARY},2", f"{CANARY},", f"x;{CANARY}", f"{CANARY}\r1", f"{CANARY}," + "9" * 200_000])
@@ -115,7 +119,8 @@ def test_a_first_line_that_holds_no_names(first, tmp_path):
     assert csv.field_size_limit() < 200_000
 
 
-def test_files_that_cannot_be_read(tmp_path):
+@pytest.mark.parametrize("engine", [None, "dask"])
+def test_files_that_cannot_be_read(engine, tmp_path):
     path = tmp_path / "rows.parquet"
     path.write_bytes(CANARY.encode())
     refused(lambda: open_rows(path), error=DataError)
@@ -123,11 +128,11 @@ def test_files_that_cannot_be_read(tmp_path):
     content = bytearray(path.read_bytes())
     content[40:120] = bytes(80)
     path.write_bytes(content)
-    for engine in (None, "dask"):
-        rows = open_rows(path, engine=engine)
-        refused(lambda rows=rows: rows.fold(count), error=DataError)
+    rows = open_rows(path, engine=engine)
+    refused(lambda: rows.fold(count), error=DataError)
 
 
+@pytest.mark.slow
 def test_a_partition_that_cannot_be_computed():
     def fail(block):
         raise ValueError(f"cannot compute {CANARY}")

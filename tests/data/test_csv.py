@@ -6,8 +6,9 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cloister import open_rows
 from cloister.data import _csv, _files
@@ -117,7 +118,7 @@ LINE = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(LINE.filter(bool), min_size=1, max_size=12), size=st.sampled_from([1, 2, 7, 1 << 22]))
 def test_a_row_is_a_function_of_its_own_line(lines, size, tmp_path, monkeypatch):
     lines = [line for line in lines if line.rstrip(b"\r")]
@@ -142,6 +143,7 @@ def test_well_formed_lines_are_read_as_the_standard_library_reads_them(write, ge
     assert np.array_equal(read(write(text.getvalue().encode())), table)
 
 
+@pytest.mark.slow
 def test_chunks_of_any_size_give_the_same_rows(write, generator, monkeypatch):
     table = np.round(generator.normal(size=(200, 2)), 3)
     path = write(b"a,b\n" + "".join(f"{x},{y}\n" for x, y in table).encode())

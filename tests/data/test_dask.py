@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dask: what is refused, what is kept in memory, and a cluster that loses workers, files or itself in the middle of a fit."""
 
+import gc
 import json
 import logging
 import os
@@ -8,22 +9,22 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
-import dask
-import dask.array as da
-import dask.bag
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.optional import Lazy, da, dask, dd
 
 from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
 from cloister.data import BlockCache
 from cloister.data._dask import DaskRows
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy
+
+pytestmark = pytest.mark.slow  # Dask is installed for the slow tests only
 
 CANARY = "77.123456789"
 QUICK = {"epsilon": 5.0, "bounds": (-1, 1), "random_state": 0}
@@ -44,20 +45,20 @@ def published(model):
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("make", "message"),
     [
-        (da.zeros(5), r"expected a 2-d table, got 1 dimension"),
-        (da.zeros((5, 0)), "expected a known number of columns, at least 1"),
-        (da.zeros((5, 2), dtype=complex), "expected numbers, got dtype complex128"),
-        (da.from_array(np.array([["x"]])), "expected numbers, got dtype"),
-        (dask.bag.from_sequence([1, 2]), "expected a Dask array or data frame, got a Dask Bag"),
-        (dd.from_pandas(pd.Series([1.0]), npartitions=1), "expected a Dask array or data frame, got a Dask Series"),
-        (dask.delayed(1), "expected a Dask array or data frame, got a Dask Delayed"),
+        (lambda: da.zeros(5), r"expected a 2-d table, got 1 dimension"),
+        (lambda: da.zeros((5, 0)), "expected a known number of columns, at least 1"),
+        (lambda: da.zeros((5, 2), dtype=complex), "expected numbers, got dtype complex128"),
+        (lambda: da.from_array(np.array([["x"]])), "expected numbers, got dtype"),
+        (lambda: Lazy("dask.bag").from_sequence([1, 2]), "expected a Dask array or data frame, got a Dask Bag"),
+        (lambda: dd.from_pandas(pd.Series([1.0]), npartitions=1), "expected a Dask array or data frame, got a Dask Series"),
+        (lambda: dask.delayed(1), "expected a Dask array or data frame, got a Dask Delayed"),
     ],
 )
-def test_what_is_no_table_of_numbers_is_refused(data, message):
+def test_what_is_no_table_of_numbers_is_refused(make, message):
     with pytest.raises(DataError, match=f"open_rows: {message}"):
-        open_rows(data)
+        open_rows(make())
 
 
 @pytest.mark.parametrize("other", ["x", pd.Timestamp("2020-01-01"), pd.Timedelta(1)])
@@ -317,16 +318,33 @@ def test_a_sample_stays_with_the_workers_and_is_drawn_again_with_the_same_coins_
     dask_client.wait_for_workers(2, timeout=60)
 
 
+def held_by(client):
+    return [str(key) for keys in client.has_what().values() for key in keys]
+
+
+@contextmanager
+def collecting_no_cycles():
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("dask")
-def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_client):
-    with dask_client.as_current():
+def test_a_sample_that_is_dropped_leaves_nothing_with_the_workers(rows, dask_client, monkeypatch):
+    """Also where workers took longer than one look, and without waiting for Python to collect cycles."""
+    monkeypatch.setattr("cloister.data._dask.LOOK_SECONDS", 1e-4)
+    gc.collect()  # what earlier tests left
+    with dask_client.as_current(), collecting_no_cycles():
+        before = set(held_by(dask_client))
         sample = open_rows(da.from_array(rows, chunks=(40, 2), name=False)).sample(Coins.draw(Entropy(1), 0.4))
         sample.fold(sums)
-        assert any("join_parts" in key for keys in dask_client.has_what().values() for key in map(str, keys))
+        assert any("join_parts" in key for key in held_by(dask_client))
         del sample
         for _ in range(1200):  # workers may be busy
-            held = [key for keys in dask_client.has_what().values() for key in map(str, keys)]
+            held = set(held_by(dask_client)) - before
             if not any("join_parts" in key or "draw_part" in key for key in held):
                 return
             time.sleep(0.1)

@@ -7,16 +7,15 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 
-import dask
-import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from tests.examples import examples
+from tests.optional import HAS_DASK, da, dask, dd, synchronous, without_missing
 
 from cloister import open_rows
 from cloister.data._columns import choose_columns, declared_of
@@ -25,10 +24,12 @@ from cloister.data._table import columns_of, to_matrix
 from cloister.domain import Category, Date, Flag, Number, days_of
 from cloister.exceptions import DataError, ParameterError
 
+pytestmark = pytest.mark.both_suites  # tables of Dask are among them where it is installed
+
 NUMBER, FLAG, DATE = Number(0, 1), Flag(), Date("2020-01-01", "2026-12-31")
 CATEGORY = Category(["f", "m", 7, True, "2020-01-01", "2021-05-06T07:08:09", "\u00e4"])
 DECLARED = {"number": NUMBER, "category": CATEGORY, "flag": FLAG, "date": DATE}
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = examples(25, suppress_health_check=list(HealthCheck))
 NAN = math.nan
 
 
@@ -44,7 +45,7 @@ class Rows:
 
 def read(data, declared):
     """Return the column "x" of a table."""
-    with dask.config.set(scheduler="synchronous"):
+    with synchronous():
         found = open_rows(data, {"x": declared}, n_jobs=1).fold(Rows())
     assert found.shape[1] == 1
     return found[:, 0]
@@ -156,7 +157,7 @@ def test_what_one_value_becomes(value, number, category, flag, date):
         values[:] = [None, None, "m"]
         values[0] = value
         series = pd.Series(values, dtype=object)
-        for frame in (pd.DataFrame({"x": series}), dask_of(series)):
+        for frame in (pd.DataFrame({"x": series}), *([dask_of(series)] if HAS_DASK else [])):
             assert same(read(frame, DECLARED[name])[:1], [float(expected)]), (name, frame)
         assert same(decode_objects([value], DECLARED[name]), [float(expected)])
 
@@ -249,7 +250,7 @@ OF_WORDS = {
 @given(values=st.lists(st.one_of(st.none(), WORDS), min_size=1, max_size=6))
 def test_text_is_the_same_in_every_table(declared, values):
     expected = decode_objects(values, declared)
-    for name, make in OF_WORDS.items():
+    for name, make in without_missing(OF_WORDS).items():
         assert same(read(make(values), declared), expected), name
 
 
@@ -276,7 +277,7 @@ OF_MOMENTS = {
 def test_a_moment_is_the_same_in_every_table(name, values):
     expected = decode_objects(values, DECLARED[name])
     assert same(decode_objects(values, DATE), [NAN if value is None else days_of(value) for value in values])
-    for kind, make in OF_MOMENTS.items():
+    for kind, make in without_missing(OF_MOMENTS).items():
         if (name, kind) != ("category", "text"):  # text is compared as text
             assert same(read(make(values), DECLARED[name]), expected), kind
 
@@ -361,7 +362,7 @@ def test_a_number_is_the_same_in_every_table(kind, data):
         for some in (
             table,
             table.to_pandas(types_mapper=pd.ArrowDtype),
-            dd.from_pandas(table.to_pandas(types_mapper=pd.ArrowDtype)),
+            *([dd.from_pandas(table.to_pandas(types_mapper=pd.ArrowDtype))] if HAS_DASK else []),
         ):
             assert same(read(some, declared), expected)
         if kind != "float16":  # pandas has neither
@@ -418,7 +419,7 @@ def test_a_table_without_rows_is_a_table(declared):
         *(series(kind)([]) for kind in (object, "str", "string", "category")),
         *(make([]) for make in (arrow(pa.string()), sliced(pa.string()), arrow(pa.null()), lambda _: spelt(pa.string(), []))),
         pl.DataFrame({"x": []}, schema={"x": pl.String}),
-        dask_of(pd.Series([], dtype=object), 1),
+        *([dask_of(pd.Series([], dtype=object), 1)] if HAS_DASK else []),
     ]
     for table in tables:
         assert read(table, declared).shape == (0,)
@@ -435,7 +436,11 @@ MIXED = {"n": [0.5, 2.0], "c": ["m", "f"], "s": [True, False], "d": [date(2020, 
 CHOSEN = {"d": ("2020-01-01", "2021-01-01"), "c": CATEGORY, "s": "flag", "n": (0, 1)}
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, lambda data: dd.from_pandas(pd.DataFrame(data))])
+def dask_frame(data):
+    return dd.from_pandas(pd.DataFrame(data))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, dask_frame])
 def test_only_the_columns_of_the_mapping_are_read_in_its_order(make):
     rows = open_rows(make(MIXED), CHOSEN, n_jobs=1)
     assert rows.feature_names == ("d", "c", "s", "n")
@@ -443,12 +448,19 @@ def test_only_the_columns_of_the_mapping_are_read_in_its_order(make):
     assert same(rows.fold(Rows()), [[18262, 1, 1, 0.5], [NAN, 0, 0, 2.0]])
 
 
-@pytest.mark.parametrize("data", [np.zeros((3, 1)), [[1.0], [2.0]], da.zeros((3, 1)), np.zeros(3, dtype=[("x", float)])])
-def test_a_table_without_names_takes_no_mapping(data):
+def dask_array():
+    return da.zeros((3, 1))
+
+
+NAMELESS = [lambda: np.zeros((3, 1)), lambda: [[1.0], [2.0]], dask_array, lambda: np.zeros(3, dtype=[("x", float)])]
+
+
+@pytest.mark.parametrize("make", NAMELESS)
+def test_a_table_without_names_takes_no_mapping(make):
     with pytest.raises(
         DataError, match=r"expected a table with column names.*Pass a data frame, or bounds as pairs per column\."
     ):
-        open_rows(data, {"x": (0, 1)})
+        open_rows(make(), {"x": (0, 1)})
 
 
 def test_a_mapping_is_checked_before_the_table():
@@ -527,7 +539,8 @@ def test_a_type_that_may_come_from_rows_rules_nothing_out(dtype):
     """Pandas gives a column of whole numbers another type as soon as one row has none."""
     array = np.zeros((3, 2), dtype=dtype)
     frame = pd.DataFrame(array, columns=["a", "b"])
-    for data in (array, frame, da.from_array(array), dd.from_pandas(frame, npartitions=1), np.ma.masked_array(array)):
+    of_dask = [da.from_array(array), dd.from_pandas(frame, npartitions=1)] if HAS_DASK else []
+    for data in (array, frame, np.ma.masked_array(array), *of_dask):
         assert nullable(data) == (True, True)
     assert nullable(frame, {"b": (0, 1), "a": Flag()}) == (True, True)
 
@@ -579,6 +592,7 @@ def test_declarations_travel():
     assert same(decode_objects(["m"], again[1]), [1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("partitions", [1, 3])
 def test_a_partition_of_another_type_than_declared_is_read_alike(partitions):
     values = ["7", "m", None, "2020-01-01", "1"]

@@ -9,15 +9,16 @@ import json
 import math
 from datetime import date
 
-import dask
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from tests.examples import examples
+from tests.optional import HAS_DASK, dask, synchronous
 
 from cloister import open_rows
 from cloister.data import _csv, _files
@@ -26,7 +27,7 @@ from cloister.domain import Category, Date, Flag, Number
 from cloister.exceptions import DataError, ParameterError
 
 CANARY = "77.123456789"
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = examples(25, suppress_health_check=list(HealthCheck))
 COLUMNS = {"age": (0, 120), "sex": Category(["f", "m", "NA"]), "smoker": Flag(), "admitted": Date("2020-01-01", "2026-12-31")}
 PEOPLE = [
     {"age": 34.5, "sex": "f", "smoker": True, "admitted": "2021-02-03"},
@@ -145,6 +146,7 @@ class Sorted:
         return both[np.lexsort(both.T)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("size", [40, 1 << 26])
 def test_workers_read_every_kind_of_file(name, size, tmp_path, monkeypatch):
@@ -169,6 +171,7 @@ def test_executors_read_every_kind_of_file(name, spark, tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.both_suites
 @pytest.mark.parametrize("name", KINDS)
 def test_a_file_without_rows(name, tmp_path):
     place, table = tmp_path / name, as_arrow(PEOPLE)[:0]
@@ -179,8 +182,9 @@ def test_a_file_without_rows(name, tmp_path):
     else:
         pyarrow.feather.write_feather(table, place)
     assert read(place, columns=COLUMNS).shape == (0, 4)
-    with dask.config.set(scheduler="synchronous"):
-        assert len(open_rows(place, COLUMNS, engine="dask").fold(Sorted())) == 0
+    if HAS_DASK:
+        with synchronous():
+            assert len(open_rows(place, COLUMNS, engine="dask").fold(Sorted())) == 0
 
 
 @pytest.mark.parametrize(
@@ -540,6 +544,7 @@ def encoded(text):
     return text.encode("utf-8", "surrogatepass")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @QUICK
 @given(

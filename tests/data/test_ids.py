@@ -10,8 +10,6 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
-import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,6 +19,7 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.optional import HAS_DASK, da, dd
 
 from cloister import open_rows
 from cloister.data import BlockCache, _ids
@@ -419,6 +418,7 @@ def test_frames_give_the_same_hashes(kind):
     assert rows.n_numbers == whole().size
 
 
+@pytest.mark.both_suites
 @pytest.mark.parametrize("kind", FORMATS)
 def test_files_give_the_same_hashes(kind, tmp_path, monkeypatch):
     FORMATS[kind](TABLE, tmp_path / kind)
@@ -436,7 +436,8 @@ def test_files_give_the_same_hashes(kind, tmp_path, monkeypatch):
             assert (one.n_hidden, one.width, one.feature_names) == (2, 4, ("a", "b"))
             assert {tuple(row) for block in one.blocks() for row in block} <= {tuple(row) for row in whole()}
         assert np.array_equal(kept.fold(total), drawn.fold(total))
-        assert np.array_equal(open_named(tmp_path / kind, engine="dask").fold(total), total(whole()))
+        if HAS_DASK:
+            assert np.array_equal(open_named(tmp_path / kind, engine="dask").fold(total), total(whole()))
 
 
 def test_samples_that_are_too_large_to_be_kept_have_their_ids(tmp_path, monkeypatch):
@@ -478,6 +479,7 @@ def test_dask_frames_give_the_same_hashes(make):
     assert {tuple(row) for block in sample.blocks() for row in block} <= {tuple(row) for row in whole()}
 
 
+@pytest.mark.slow
 def test_dask_arrays_take_ids_that_are_cut_alike():
     table, ids = da.from_array(whole()[:, :2], chunks=(5, 1)), da.from_array(np.array(TEXTS), chunks=5)
     rows = open_rows(table, groups=ids, group_key=KEY)

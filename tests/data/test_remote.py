@@ -7,13 +7,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
-import dask
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from pyarrow import fs
+from tests.optional import dask
 
 from cloister import KMeans, open_rows
 from cloister.data import _files, _places
@@ -88,6 +88,7 @@ def test_a_file_in_a_store(name, store):
     assert np.array_equal(read(f"{store}/{name}", columns=["a", "b"]), EXPECTED, equal_nan=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_workers_read_the_same_pieces(name, store, monkeypatch):
     monkeypatch.setattr(_files, "PIECE_BYTES", 8)
@@ -204,6 +205,7 @@ def s3(tmp_path, monkeypatch):
     server.server_close()
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_is_read_from_s3(s3, tmp_path):
     for name in NAMES:
         assert np.array_equal(read(s3(name), columns=["a", "b"]), EXPECTED, equal_nan=True), name

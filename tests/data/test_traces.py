@@ -16,12 +16,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-import dask
-import dask.array as da
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.optional import da, dask
 
 from cloister import PEMeans, open_rows
 from cloister.data import BlockCache

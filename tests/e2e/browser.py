@@ -28,12 +28,13 @@ class Tab:
 
     def __init__(self, to: int, back: int) -> None:
         self._to, self._back, self._rest, self._number, self._session = to, back, b"", 0, ""
+        self.events: list[dict[str, Any]] = []  # of the domains that were enabled
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.ask("Page.enable")
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command and return its answer; events in between are passed over."""
+        """Send a command and return its answer; events in between are kept."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session:
@@ -44,6 +45,7 @@ class Tab:
             if answer.get("id") == self._number:
                 assert "error" not in answer, answer["error"]
                 return dict(answer["result"])
+            self.events.append(answer)
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:

@@ -3,13 +3,13 @@
 
 import math
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from tests.optional import dd
 
 from cloister import GDP, Category, Date, Flag, KMeans, Ledger, LloydKMeans, PureDP, load_release, open_rows, plan
 from cloister.cluster._describe import FEWEST_BINS, LARGEST, MOST_BINS, USUAL_BINS

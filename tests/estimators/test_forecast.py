@@ -115,12 +115,14 @@ def test_what_does_not_apply_is_not_said():
         assert unsaid not in text
 
 
+@pytest.mark.slow
 def test_grades_follow_each_other():
     verdicts = [plan(10_000, 8, 16, epsilon=epsilon).verdict[0] for epsilon in np.geomspace(1e-4, 50, 25)]
     seen = [grade for grade, _ in itertools.groupby(re.split(r"epsilon \S+ ", sentence)[1] for sentence in verdicts)]
     assert len(seen) == len(set(seen)) == 6
 
 
+@pytest.mark.slow
 def test_advice_comes_true():
     forecast = plan(20_000, 128, 64, epsilon=0.25)
     found = re.search(

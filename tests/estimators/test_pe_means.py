@@ -163,6 +163,7 @@ def test_parallel_fits_with_their_own_budget(make, rows):
             assert np.array_equal(model.cluster_centers_, make(random_state=seed).fit(rows).cluster_centers_)
 
 
+@pytest.mark.slow
 def test_parallel_fits_share_a_ledger_in_a_file_and_not_one_in_memory(make, rows, tmp_path):
     shared = Ledger.create(tmp_path / "budget.sqlite", epsilon=50.0, delta=1e-6)
     Parallel(n_jobs=2)(delayed(make(ledger=shared, epsilon=1.0).fit)(rows) for _ in range(3))

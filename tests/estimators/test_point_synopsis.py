@@ -226,6 +226,7 @@ def test_other_estimators_say_which_one_chooses_the_number(rows):
         PEMeans("auto", bounds=(-12, 12)).fit(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [0, 3])
 @pytest.mark.parametrize("n_clusters", [3, "auto"])
 def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generator):
@@ -242,6 +243,7 @@ def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generato
     assert "none above the noise" in repr(release)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [0, 3])
 @pytest.mark.parametrize("estimator", [GridSynopsis, PointSynopsis])
 def test_of_a_synopsis_of_few_rows_nothing_stands_out(n_rows, estimator, generator):
@@ -255,6 +257,7 @@ def test_of_a_synopsis_of_few_rows_nothing_stands_out(n_rows, estimator, generat
     assert min(release.center_errors[~release.stands_out].min(initial=100) for release in releases) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [GridSynopsis, PointSynopsis])
 def test_the_count_of_a_single_cluster_errs_as_its_error_says(estimator):
     table, scores = np.full((1000, 2), 50.0), []
@@ -264,6 +267,7 @@ def test_the_count_of_a_single_cluster_errs_as_its_error_says(estimator):
     assert 0.5 < np.sqrt(np.mean(np.square(scores))) < 1.6  # false alarms: less than one in a thousand
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [0, 100, 500])
 def test_the_loss_of_a_small_table_is_within_its_error_and_the_domain(n_rows, generator):
     centers = np.array([[20.0, 20.0], [40.0, 30.0], [60.0, 25.0], [80.0, 35.0]])

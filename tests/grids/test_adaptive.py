@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cloister import GridKMeans, GridSynopsis, load_synopsis, plan, write_report
 from cloister.algorithms import CellNoise, GridSplit, combine_levels, denoise_leaves, split_factors
@@ -50,7 +51,7 @@ def test_a_row_counts_in_one_part_of_its_own_cell_or_nowhere(generator):
         assert SplitCounts(half_widths=HALF, cells=(2, 3), factors=factors).exact(row[None]).sum() in (0, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     factors=st.lists(st.sampled_from([1, 2, 4]), min_size=4, max_size=4).filter(lambda one: max(one) > 1),
     rows=st.lists(st.tuples(*[st.sampled_from([-0.5, -0.25, 0.0, 0.125, 0.4, 0.5])] * 2), min_size=1, max_size=6),
@@ -159,6 +160,7 @@ def test_a_table_without_rows_stays_unsplit_and_spends_no_more():
     assert "split_counts" not in {event.question_name for event in synopsis.receipt.events}
 
 
+@pytest.mark.slow
 def test_every_use_of_a_synopsis(synopsis, tmp_path):
     release = synopsis.kmeans(4, random_state=0)
     assert release.n_clusters == 4

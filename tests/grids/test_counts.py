@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cloister.data import open_rows
 from cloister.domain import Box, Relation
@@ -109,7 +110,7 @@ VALUE = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(
     cells=st.lists(st.integers(1, 5), min_size=1, max_size=4),
     data=st.data(),

@@ -116,6 +116,7 @@ def test_nothing_is_claimed_about_a_table_without_rows(rule, n_features):
     assert made[0].predict(np.full((1, n_features), 0.5)).tolist() == [-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize("n_rows", [300, 20_000])
 def test_nothing_is_claimed_about_evenly_spread_rows(n_rows, delta, generator):
@@ -124,6 +125,7 @@ def test_nothing_is_claimed_about_evenly_spread_rows(n_rows, delta, generator):
     assert sum(one.n_clusters > 0 for one in made) <= 4  # at most 0.4 expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("false_alarm", [0.01, 0.3])
 def test_the_chance_of_a_false_alarm_is_as_stated(false_alarm, by_hand, generator):
     repeats = 400

@@ -51,6 +51,7 @@ def test_negative_counts_are_empty_and_the_fullest_cell_is_strongest(by_hand):
     assert drawn["h7"].count("M") == drawn["h1"].count("M") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_features", "n_pairs"), [(3, 3), (4, 6), (6, 6)])
 def test_more_columns_are_pairs(n_features, n_pairs, fit, generator):
     synopsis = fit(generator.random((400, n_features)), rule=3)

@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 from benchmarks._papers import cells_printed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from tests.examples import examples
 
 from cloister import cell_bounds, cells_per_axis, count_deviation, epsilon_range, grid_bound, plan
 from cloister.algorithms import grid_shape
@@ -113,7 +114,7 @@ def test_theorem_2_bounds_the_minimiser(setting):
         assert math.floor(found.low ** (1 / d)) <= chosen <= math.ceil(found.high ** (1 / d))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     n_rows=st.floats(0, 1e5),
     n_features=st.integers(1, 12),

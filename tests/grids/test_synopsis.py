@@ -37,6 +37,7 @@ def test_what_a_range_cuts_counts_in_part(by_hand):
     assert str(synopsis.count((0, 1))) == "114 ± 2"
 
 
+@pytest.mark.slow
 def test_the_standard_error_is_right_and_the_count_unbiased(by_hand, generator):
     # 1500 tables of evenly spread rows, noise of a known size: the mean may be off by 5 standard errors, the spread by 6.
     sigma, cells, (low, high) = 5.0, (4, 3), np.array(((0.1, 0.0), (0.8, 0.5)))
@@ -52,6 +53,7 @@ def test_the_standard_error_is_right_and_the_count_unbiased(by_hand, generator):
     assert np.std(errors) == pytest.approx(spread, rel=6 / math.sqrt(3000))
 
 
+@pytest.mark.slow
 def test_pure_noise_has_the_stated_error(generator):
     model = [GridSynopsis(epsilon=0.5, bounds=(0, 1), rule=10, n_rows=0).fit(np.empty((0, 2))).synopsis_ for _ in range(300)]
     values = np.array([synopsis.count(((0.2, 0.2), (0.7, 0.9))).value for synopsis in model])
@@ -321,6 +323,7 @@ def test_other_ranges_are_refused(numbers, match, by_hand):
         by_hand(np.ones((3, 3))).choose_k(numbers)
 
 
+@pytest.mark.slow
 def test_the_held_out_error_is_about_right(by_hand):
     # Empty tables: the held-out loss is noise alone, and its spread over 200 synopses is the stated error.
     draws = np.random.default_rng(1).normal(0, 3.0, size=(200, 6, 6))

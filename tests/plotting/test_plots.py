@@ -326,6 +326,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, generato
             draw()
 
 
+@pytest.mark.slow
 def test_no_screen_is_needed(tmp_path):
     code = (
         "import sys, pathlib; from tests.releases import release_by_hand\n"

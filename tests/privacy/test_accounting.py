@@ -240,6 +240,7 @@ def test_costs_chosen_on_the_way_stay_within_the_claim(mu: float, large: float, 
     assert adaptive_mixed_delta(mu, large, small, epsilon) <= claimed * (1 + 1e-6) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [0.1, 0.5, 2.0])
 def test_the_composition_is_never_below_the_exact_gaussian(mu: float) -> None:
     direct = privacy_loss_distribution.from_gaussian_mechanism(1 / mu, value_discretization_interval=1e-4)

@@ -127,6 +127,7 @@ with Ledger.open({str(path)!r}) as ledger:
     assert said[0].startswith("Ledger.reserve: this fit costs mu 0.8 but mu 0.6 of 1 is left.")
 
 
+@pytest.mark.slow
 def test_of_many_that_create_a_ledger_at_once_one_does(path: Path) -> None:
     def create(index: int) -> str:
         try:

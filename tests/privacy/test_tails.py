@@ -90,6 +90,7 @@ def test_beyond_the_last_word_more_words_are_drawn(power: int, seed: int) -> Non
     assert (power * rarity) ** (1 / power) - 1 < whole < (power * (rarity + 20)) ** (1 / power)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [3.0, 1e5])
 def test_the_gaussian_has_as_many_far_draws_as_it_should(sigma: float, seed: int) -> None:
     draws, scale = rounded_gaussian(Entropy(seed), Scale.at_least(sigma), 2_000_000), float(Scale.at_least(sigma))

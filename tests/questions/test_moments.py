@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cloister.domain import Relation, snap
 from cloister.exceptions import ParameterError
@@ -48,6 +49,7 @@ def test_the_triangle_is_in_row_major_order_and_products_have_their_weight():
     assert found.tolist() == [row[i] * row[j] * (SQUARE_WEIGHT if i == j else PRODUCT_WEIGHT) for i, j in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_features", "count"), [(1, (1 << 18) + 3), (2, 200), (512, 1100)])
 def test_sums_are_exact_in_blocks_of_any_size(n_features, count, generator):
     rows = clean_rows(generator, count, n_features)
@@ -103,7 +105,7 @@ def pairs(draw):
     return snap(np.stack([one * lengths[0], two * lengths[1]]))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(pair=pairs(), radius=st.sampled_from(RADII))
 def test_neighbours_stay_within_both_bounds(pair, radius):
     question = SecondMoments(center=np.zeros(pair.shape[1]), radius=radius)

@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cloister.domain import BLOCK_NUMBERS, Relation, grid_step, snap
 from cloister.exceptions import ParameterError
@@ -147,7 +148,7 @@ def pairs(draw):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     pair=pairs(),
     radius=st.sampled_from(RADII),

@@ -168,6 +168,7 @@ def test_a_saved_release_labels_alike(release: Release, tmp_path: Path) -> None:
     assert load_release(tmp_path / "release.json").predict(pd.DataFrame(PEOPLE)).tolist() == LABELS
 
 
+@pytest.mark.slow
 def test_many_rows_are_labelled_in_blocks(release: Release) -> None:
     many = pd.concat([pd.DataFrame(PEOPLE)] * 6000, ignore_index=True)
     assert release.predict(many).tolist() == LABELS * 6000

@@ -160,6 +160,7 @@ def test_no_id_is_on_a_page(fitted: Release) -> None:
     assert "secret-" not in repr(fitted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [GridSynopsis, PointSynopsis])
 @pytest.mark.parametrize("weighting", ["row", "person"])
 def test_the_page_of_a_synopsis_names_the_unit(kind: Any, weighting: str) -> None:

@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from tests.examples import examples
 
 from cloister import GDP, Ball, FastLloyd, LloydKMeans, PureDP
 from cloister.algorithms import bounded_radius, fold
@@ -89,7 +90,7 @@ def test_a_far_row_moves_nothing(kind):
     assert np.array_equal(question.exact(np.vstack([near, far])), question.exact(near))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**20), n_features=st.integers(1, 6), radius=st.sampled_from([1e-6, 0.25, 0.3, 0.5, 1.0, 3.0]))
 def test_both_questions_leave_the_same_rows_out(seed, n_features, radius):
     # Rows on a coarse lattice lie exactly on the border of some radii.

@@ -7,9 +7,10 @@ import kmedoids
 import numpy as np
 import pytest
 from benchmarks.solver import over_optimum
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import pairwise_distances
+from tests.examples import examples
 
 from cloister.algorithms import choose_medoids
 
@@ -41,7 +42,7 @@ def problems(draw):
     return table, draw(st.integers(1, size)), caps, weights
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(problem=problems(), seed=st.integers(0, 99))
 def test_the_outcome_is_a_local_optimum_with_the_cost_it_claims(problem, seed):
     table, k, caps, weights = problem

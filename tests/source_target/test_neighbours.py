@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from cloister.domain import Ball, Relation, grid_step
 from cloister.exceptions import ParameterError
@@ -50,7 +51,7 @@ def questions(draw):
     return NeighbourMeans(points=points, n_neighbors=draw(st.integers(1, 5)))
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(question=questions(), table=st.lists(ROW, max_size=9), repeat=st.integers(1, 3), cut=st.integers(0, 9))
 def test_it_says_what_its_transcription_says_however_the_rows_come(question, table, repeat, cut):
     rows = FRAME.clean(np.array(table * repeat).reshape(-1, WIDTH))
@@ -60,7 +61,7 @@ def test_it_says_what_its_transcription_says_however_the_rows_come(question, tab
     assert np.array_equal(answer(question, rows[cut:][::-1], rows[:0], rows[:cut]), expected)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     question=questions(),
     table=st.lists(ROW, max_size=6),

@@ -3,17 +3,19 @@
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
-import opendp.prelude as dp
 import pytest
 from scipy import stats
+from tests.optional import Lazy
 
 from cloister.domain import IntArray
 from cloister.privacy import Entropy, Scale, _samplers, discrete_laplace, rounded_gaussian
 
 pytestmark = pytest.mark.slow
 
+dp = Lazy("opendp.prelude")
 FALSE_ALARM = 1e-6
 MANY = 4_000_000
 
@@ -80,7 +82,7 @@ def test_words_of_one_bit_do_not_change_the_gaussian(sigma: float, seed: int, mo
 
 
 @pytest.fixture(scope="module")
-def opendp_space() -> tuple[dp.Domain, type]:
+def opendp_space() -> tuple[Any, type]:
     dp.enable_features("contrib")
     return dp.vector_domain(dp.atom_domain(T=int)), int
 

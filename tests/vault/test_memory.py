@@ -155,6 +155,7 @@ def test_a_pass_over_kept_rows_says_how_far_it_is(table):
         parts.clear()
 
 
+@pytest.mark.slow
 def test_what_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatch):
     kept, clean = [], Frame.clean
 
@@ -264,6 +265,7 @@ def test_a_file_is_read_again_in_the_next_fit(rows, tmp_path):
         vault.close(GDP(100.0))
 
 
+@pytest.mark.slow
 def test_what_was_held_of_a_file_is_dropped_when_the_vault_is_closed(rows, tmp_path, monkeypatch):
     read, held = Piece._read, []
 

@@ -298,6 +298,7 @@ def table(request, generator, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_sample_is_dropped_when_the_vault_is_closed(table, monkeypatch):
     kept, clean, made, rows = [], Frame.clean, MemoryRows.__init__, open_rows(table)
 

@@ -9,6 +9,7 @@ the memory of the workers are kept there from one question to the next, where mo
 
 import os
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -236,19 +237,21 @@ class DaskRows(Source):
             return self._await(future, client)
 
     def _await(self, future: Any, client: Any) -> Any:
-        """Return the result; wait for it as long as there is a worker, a while longer for one to come, then give up."""
+        """Return the result; wait for it as long as there is a worker, a while longer for one to come, then give up.
+
+        Nothing is raised and caught on the way: a traceback would keep the rows that workers hold alive after their last use.
+        """
+        finished = threading.Event()
+        future.add_done_callback(lambda _: finished.set())
         seen = time.monotonic()
-        while True:
-            with suppress(TimeoutError):
-                return future.result(timeout=LOOK_SECONDS)
-            if future.done():  # by now, or with an error of that kind
-                return future.result()
+        while not (finished.wait(LOOK_SECONDS) or future.done()):
             if client.status == "running" and client.scheduler_info().get("workers"):
                 seen = time.monotonic()
             elif time.monotonic() - seen > PATIENCE_SECONDS:
                 raise DataError(
                     f"{self._where}: no Dask worker for {PATIENCE_SECONDS:g} seconds. Start workers, or check the scheduler."
                 )
+        return future.result()
 
     def _explain(self, kind: str) -> str:
         if kind == "KilledWorker":

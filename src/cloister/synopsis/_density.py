@@ -108,7 +108,8 @@ class DensityClusters:
         Parameters
         ----------
         table : whatever :func:`cloister.open_rows` opens
-            With the columns of the synopsis, as for :meth:`Release.predict`. Rows outside the box lie in its nearest cell.
+            With the columns of the synopsis, as for :meth:`cloister.Release.predict`. Rows outside the box lie in its nearest
+            cell.
 
         Returns
         -------

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scoreboard is made of the stored measurements and of nothing else, and these are whole."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from benchmarks._data import shape_of
+from benchmarks._errors import BenchError
+from benchmarks._measured import Measurement, condense, read_measured, write_measured
+from benchmarks._methods import LIMIT, LIMITS, METHODS
+from benchmarks._results import open_results
+from benchmarks._stats import EPSILONS
+
+from benchmarks import scoreboard
+
+STORED = [json.loads(line) for line in scoreboard.MEASURED.read_text(encoding="utf-8").splitlines()]
+RUNS = {line["run"]: line for line in STORED if "command" in line}
+LINES = [{**line, **RUNS[line["run"]]} for line in STORED if "command" not in line]
+PAGE = scoreboard.PAGE.read_text(encoding="utf-8")
+
+
+def table(heading: str) -> list[dict[str, str]]:
+    """Return the table of the page below a heading."""
+    part = PAGE[PAGE.index(heading) :]
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines() if line.startswith("|")]
+    width = next(index for index, line in enumerate(part[part.index("|") :].splitlines()) if not line.startswith("|"))
+    return [dict(zip(lines[0], row, strict=True)) for row in lines[2:width]]
+
+
+def stored_area(data: str, method: str) -> float | None:
+    """Return an area from the lines of the file, without the code of the page."""
+    means = {line["epsilon"]: line["mean"] for line in LINES if (line["data"], line["method"]) == (data, method)}
+    return float(np.trapezoid([means[one] for one in EPSILONS], EPSILONS)) if set(means) == set(EPSILONS) else None
+
+
+def test_page_and_picture_are_those_of_the_file(capsys):
+    assert scoreboard.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_every_area_and_ratio_comes_from_the_file():
+    areas, ratios = table("## Areas"), {row["data"]: row for row in table("## Area over the limit, by data set")}
+    assert {row["data"].split(" ")[0] for row in areas} == {line["data"] for line in LINES}
+    for row in areas:
+        data = row["data"].split(" ")[0]
+        limit = 3.75 * next(line["mean"] for line in LINES if (line["data"], line["method"]) == (data, LIMIT))
+        assert row["limit"] == f"{limit:.4g}"
+        for method in list(row)[5:]:
+            area, shown = stored_area(data, method), row[method].strip("*").split(" ± ")[0]
+            assert shown == ("-" if area is None else f"{area:.4g}")
+            assert ratios[data][method] == ("-" if area is None else f"{area / limit:.3f}")
+    assert {method for row in areas for method in list(row)[5:]} == {line["method"] for line in LINES} - set(LIMITS)
+
+
+def test_every_mean_and_win_comes_from_the_file():
+    names = {line["data"] for line in LINES}
+    limits = {line["data"]: 3.75 * line["mean"] for line in LINES if line["method"] == LIMIT}
+    areas = {
+        (data, method): stored_area(data, method)
+        for data in names
+        for method in {line["method"] for line in LINES} - set(LIMITS)
+    }
+    few = {name for name in names if shape_of(name)[1] <= 6}
+    for row in table("**Area over the limit**"):
+        method = row["method"].strip("`")
+        for column, chosen in (("all", names), ("few columns", few)):
+            known = [areas[name, method] for name in chosen]
+            if None in known:
+                assert row[column] == "-"
+                continue
+            mean = math.exp(sum(math.log(areas[name, method] / limits[name]) for name in chosen) / len(chosen))
+            assert float(row[column].split(" ")[0]) == pytest.approx(mean, abs=6e-4)
+            if "(" in row[column]:
+                low, high = map(float, re.findall(r"\((.*) to (.*)\)", row[column])[0])
+                assert low <= float(row[column].split(" ")[0]) <= high
+        wins = [
+            name
+            for name in names
+            if areas[name, method] == min(a for (d, _), a in areas.items() if d == name and a is not None)
+        ]
+        assert int(row["lowest"].split(" ")[0]) == len(wins)
+
+
+def test_the_picture_has_the_means_of_the_page():
+    picture = scoreboard.IMAGE.read_text(encoding="utf-8")
+    shown = re.findall(r'text-anchor="end">(.+?)</text>.*?>([\d.]+) \u00d7<', picture)
+    wanted = []
+    for column in ("few columns", "all"):
+        means = [(row["method"].strip("`"), row[column].split(" ")[0]) for row in table("**Area over the limit**")]
+        wanted += sorted((name, float(mean)) for name, mean in means if mean != "-")
+    assert sorted(name for name, _ in shown) == sorted(name for name, _ in wanted)
+    for name, value in shown:
+        assert min(abs(float(value) - mean) for one, mean in wanted if one == name) < 0.006
+
+
+def test_the_stored_lines_are_whole_and_name_no_machine():
+    assert LINES
+    assert {line["run"] for line in LINES} == set(RUNS)
+    for line in LINES:
+        found = Measurement(**{name: value for name, value in line.items() if name != "run"})
+        assert found.n >= 1
+        assert found.mean > 0
+        assert (found.sd is None) == (found.n == 1)
+        assert all(re.fullmatch(r"[0-9a-f]{7,40}", commit) for commit in found.commits), "a commit without changes"
+        assert {"cloister", "numpy", "python", "scikit-learn"} <= set(found.versions)
+        assert found.command.startswith("cloister bench table1 --datasets ")
+        assert not re.search(r"/(tmp|home|root|work)\b", json.dumps(line))
+        needs = METHODS[found.method].needs
+        assert needs is None or f"{needs} (worker)" in found.versions
+    keys = [(line["suite"], line["data"], line["method"], line["epsilon"], line["seed"]) for line in LINES]
+    assert len(set(keys)) == len(keys)
+
+
+def test_other_libraries_are_on_the_board_by_their_own_code():
+    rows = {row["method"].strip("`"): row["code"] for row in table("**Area over the limit**")}
+    others = {name: code for name, code in rows.items() if METHODS[name].needs}
+    assert set(others) == {"diffprivlib", "dpmm-MST"}
+    assert all(code.startswith(f"{METHODS[name].needs} ") for name, code in others.items())
+
+
+def test_a_run_becomes_lines_with_the_same_areas(made_up, tmp_path):
+    folder = made_up(n_repeats=4)
+    write_measured(tmp_path / "table1.jsonl", condense([folder]))
+    lines = read_measured(tmp_path / "table1.jsonl")
+    board, cells = scoreboard.Board(tuple(lines)), open_results(folder).cells()
+    assert set(board.areas) == {(data, method) for data, _, method in cells if method not in LIMITS}
+    for (data, method), area in board.areas.items():
+        full = cells[data, "exact", method].area
+        assert area.value == pytest.approx(full.value, rel=1e-4)
+        assert area.half_width == pytest.approx(full.half_width, rel=1e-3)
+        assert area.n_runs == 4
+    assert board.methods == ["PEMeans", "GridKMeans", "FastLloyd"]
+    assert [board.lowest(data) for data in board.data] == ["PEMeans", "PEMeans"]
+    assert board.stands_out("iris", "PEMeans")
+    assert not any(line.method == "TreeKMeans" for line in lines), "all of its fits failed"
+    assert lines[0].command == (
+        "cloister bench table1 --datasets iris,sklearn_4_4 --methods PEMeans,GridKMeans,FastLloyd,TreeKMeans "
+        "--repeats 4 --seed 0"
+    )
+
+
+def test_a_fit_measured_twice_is_refused(made_up):
+    with pytest.raises(BenchError, match=r"measures PEMeans on iris again\. Put its lines into one folder"):
+        condense([made_up(), made_up()])
+
+
+def test_a_stale_page_is_noticed(monkeypatch, tmp_path, capsys):
+    old = tmp_path / "docs" / "scoreboard.md"
+    old.parent.mkdir()
+    old.write_text(PAGE.replace("Scoreboard", "Board"), encoding="utf-8")
+    monkeypatch.setattr(scoreboard, "PAGE", old)
+    monkeypatch.setattr(scoreboard, "ROOT", tmp_path)
+    monkeypatch.setattr(scoreboard, "IMAGE", tmp_path / "docs" / "none.svg")
+    assert scoreboard.main(["--check"]) == 1
+    assert "scoreboard.md is not current: run python -m benchmarks.scoreboard" in capsys.readouterr().err
+    assert scoreboard.main([]) == 0
+    assert old.read_text(encoding="utf-8") == PAGE
+    assert scoreboard.main(["--check"]) == 0

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/cli.md: bounds are read as the page writes them."""
+
+import re
+import shlex
+from contextlib import chdir
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from cloister.cli import main
+
+from ._pages import ROOT
+
+REFERENCE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+
+
+def test_bounds_are_read_as_the_page_writes_them(folder: Path) -> None:
+    found = re.findall(r"^    (--bounds .*?)(?:  +#.*)?$", REFERENCE, re.MULTILINE)
+    assert len(found) == 10
+    with chdir(folder):
+        Path("bounds.json").write_text('{"age": [0, 120], "body_mass_index": [10, 60]}')
+        Path("bounds.csv").write_text("column,low,high\nage,0,120\nbody_mass_index,10,60\n")
+        for words in found:
+            result = CliRunner().invoke(
+                main, ["fit", "patients.parquet", "-k", "2", "--epsilon", "1", "-q", *shlex.split(words)]
+            )
+            assert result.exit_code == 0, f"{words}\n{result.output}"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reference has every public name and every command; what it draws and lists is what the code has."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli._reference import commands
+
+import cloister
+from cloister import exceptions
+from cloister.cli import main
+
+DOCS = Path(__file__).parents[2] / "docs"
+PYTHON = DOCS / "reference" / "python"
+PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted(PYTHON.glob("*.md"))}
+CLI = (DOCS / "cli.md").read_text(encoding="utf-8")
+SUMMARY = re.compile(r"^\.\. autosummary::\n(?:   :\S.*\n)*\n((?:   \S+\n)+)", re.MULTILINE)
+
+
+def listed() -> list[str]:
+    """Return the names that the reference makes pages or entries of, as they are imported from the package."""
+    names = [name for page in PAGES.values() for block in SUMMARY.findall(page) for name in block.split()]
+    names += re.findall(r"^\.\. autoexception:: (\S+)$", PAGES["errors"], re.MULTILINE)
+    return names + re.findall(r"^\.\. py:data:: cloister\.(\S+)$", PAGES["index"], re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", cloister.__all__)
+def test_every_public_name_is_in_the_reference_once(name: str) -> None:
+    assert listed().count(name) == 1
+
+
+@pytest.mark.parametrize("name", sorted(set(listed()) - set(cloister.__all__)))
+def test_what_else_is_in_the_reference_exists_and_is_documented(name: str) -> None:
+    home, _, last = name.rpartition(".")
+    module = __import__(f"cloister.{home}" if home else "cloister.exceptions", fromlist=[last])
+    assert last in module.__all__
+    assert inspect.getdoc(getattr(module, last))
+
+
+def test_the_tree_of_errors_is_that_of_the_code() -> None:
+    tree = re.findall(r"^    (.*[A-Z]\w+ .*|CloisterError)$", inspect.getdoc(exceptions) or "", re.MULTILINE)
+    assert len(tree) == len(exceptions.__all__)
+    for line in tree:
+        assert f"    {line}\n" in PAGES["errors"]
+    assert set(exceptions.__all__) <= set(listed())
+
+
+def test_every_command_is_in_the_reference_and_so_is_their_page() -> None:
+    titles = " ".join(re.findall(r"^#+ (.*)$", CLI, re.MULTILINE))
+    for name in main.commands:
+        assert f"`{name}`" in titles, name
+    for name, _ in commands():
+        assert f"cloister {name}" in CLI, name
+    assert re.search(r"^\.\./cli$", (DOCS / "reference" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_every_group_of_names_is_reached_from_the_page_of_python() -> None:
+    entries = re.findall(r"^(\w+)$", PAGES["index"].partition("```{toctree}")[2], re.MULTILINE)
+    assert sorted(entries) == sorted(set(PAGES) - {"index"})
+
+
+def test_the_landing_page_has_its_doors() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for door in ("start", "howto/index", "understand/index", "reference/index", "gallery/index", "scoreboard", "project/index"):
+        assert f":link: {door}\n" in index
+        assert f"<{door}>" in index

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site is built with warnings as errors, its gallery executed, and looked at in a real browser, wide and on a phone."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .browser import NAMES, Tab, find_browser, open_tab
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+
+ROOT = Path(__file__).parents[2]
+WIDTHS = (1280, 390)
+DOORS = ("Start", "How to", "Understand", "Reference")
+MADE = ("gallery", "api")  # what an earlier build wrote beside the pages
+OVERFLOWS = """[...document.querySelectorAll('.bd-article *')].filter(one => {
+  const box = one.getBoundingClientRect();
+  if (box.width === 0 || box.right <= innerWidth + 1) return false;
+  for (let at = one.parentElement; at; at = at.parentElement)
+    if (['auto', 'scroll', 'hidden'].includes(getComputedStyle(at).overflowX)) return false;
+  return true;
+}).map(one => one.tagName + '.' + one.className).slice(0, 3)"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built from a copy of the pages."""
+    copy = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "docs", copy / "docs", ignore=shutil.ignore_patterns(*MADE))
+    for path in ROOT.iterdir():
+        if path.suffix == ".md":
+            shutil.copy(path, copy)
+        elif path.name in ("LICENSE", "benchmarks", "src", "tests"):
+            (copy / path.name).symlink_to(path)
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "docs", "built"]
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONWARNINGS": "ignore"}
+    built = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr[-4000:]
+    return copy / "built"
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    browser = find_browser()
+    if browser is None:
+        pytest.fail(f"no browser: install one of {', '.join(NAMES)}, or set CHROMIUM")
+    with open_tab(browser, tmp_path_factory.mktemp("profile")) as opened:
+        for domain in ("Network", "Log", "Runtime"):
+            opened.ask(f"{domain}.enable")
+        yield opened
+
+
+def test_links_and_anchors_lead_somewhere_and_nothing_comes_from_elsewhere(site: Path) -> None:
+    found = importlib.util.spec_from_file_location("check_links", ROOT / "docs" / "_tools" / "check_links.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    assert module.check_site(site) == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_landing_page_shows_its_title_and_four_doors(site: Path, tab: Tab, width: int, dark: bool) -> None:
+    tab.show(site / "index.html", width=width, dark=dark)
+    assert tab.value("document.querySelector('h1').innerText.includes('Clusters you may publish')")
+    assert "Cloister" in tab.value("document.title")
+    doors = tab.value(
+        """[...document.querySelectorAll('.doors .sd-card')].map(card => {
+          const box = card.getBoundingClientRect(), title = card.querySelector('.sd-card-title');
+          const seen = box.left >= 0 && box.right <= innerWidth && box.height > 40 && title.checkVisibility();
+          return [title.innerText.trim(), seen, card.querySelector('a').getAttribute('href')];
+        })"""
+    )
+    assert [title for title, _, _ in doors] == list(DOORS)
+    assert all(seen for _, seen, _ in doors)
+    assert all((site / href).is_file() for _, _, href in doors)
+    scheme = tab.value("document.documentElement.dataset.theme")
+    assert scheme == ("dark" if dark else "light")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_scrolls_sideways_asks_another_host_or_complains(site: Path, tab: Tab, width: int) -> None:
+    pages = [page for page in sorted(site.rglob("*.html")) if "_static" not in page.parts]
+    assert len(pages) > 100
+    for page in pages:
+        tab.events.clear()
+        tab.show(page, width=width, height=844)
+        here = page.relative_to(site)
+        assert tab.value("document.documentElement.scrollWidth") <= width, here
+        assert tab.value(OVERFLOWS) == [], here
+        asked = [event["params"]["request"]["url"] for event in tab.events if event["method"] == "Network.requestWillBeSent"]
+        assert asked, here
+        assert [url for url in asked if not url.startswith(("file://", "data:"))] == [], here
+        complaints = [event["params"] for event in tab.events if complains(event)]
+        assert complaints == [], here
+
+
+def complains(event: dict[str, dict[str, object]]) -> bool:
+    method, what = str(event["method"]), event["params"]
+    if method == "Log.entryAdded":
+        return dict(what["entry"])["level"] == "error"  # type: ignore[call-overload]
+    return method == "Runtime.exceptionThrown" or (method == "Runtime.consoleAPICalled" and what["type"] in ("error", "assert"))

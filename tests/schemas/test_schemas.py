@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schemas: files of every version satisfy them, damaged ones do not, and no field goes without a description."""
+
+import copy
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from cloister import Category, Date, Flag, GridKMeans, GridSynopsis, KMeans, Ledger, Number, PointSynopsis, Release, json_schema
+from cloister.algorithms import COUNT_RULES
+from cloister.exceptions import ParameterError, ReleaseError
+from cloister.privacy import FIGURES, GDP, ZCDP, ApproxDP, Event, PureDP
+from cloister.privacy._mechanisms import MECHANISMS
+from cloister.schemas import FORMATS
+from cloister.synopsis import load_synopsis
+from cloister.synopsis._files import decode
+
+from .checker import accepts, check, objects
+
+DATA = Path(__file__).parents[1] / "compat" / "data"
+OLD_RELEASES = sorted(path.name for path in DATA.glob("*.json") if path.stem not in ("expected", "synopsis"))
+every_schema = pytest.mark.parametrize("name", FORMATS)
+
+
+def old(name: str) -> Any:
+    return json.loads((DATA / name).read_text())
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    """Visits of a few people, with columns of every kind."""
+    generator, size = np.random.default_rng(5), 240
+    table = pd.DataFrame(
+        {"id": np.arange(size) // 3, "age": generator.uniform(0, 90, size), "dose": generator.normal(size=size)}
+    )
+    table["sex"] = generator.choice(["f", "m"], size)
+    table["smokes"] = generator.random(size) < 0.3
+    table["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(generator.integers(0, 300, size), unit="D")
+    table.loc[::9, "age"] = np.nan
+    return table
+
+
+COLUMNS: dict[str, Any] = {
+    "age": Number(0, 110, missing="own"),
+    "dose": "private",
+    "sex": Category(["f", "m"], weight=0.5),
+    "smokes": Flag(missing="middle"),
+    "day": Date("2024-01-01", "2024-12-31"),
+}
+
+
+@pytest.fixture(scope="module")
+def full(people: pd.DataFrame) -> dict[str, Any]:
+    """A release that has every field."""
+    ledger = Ledger(epsilon=9.0, delta=1e-6, unit="person", name="people")
+    options = {"groups": "id", "max_rows_per_group": 3, "describe": 0.2, "scaling": "spread", "n_init": 1}
+    stated = {"ledger": ledger, "dataset": "visits", "purpose": "a test"}
+    more = {"describe_columns": {"again": (0, 5)}}
+    model = KMeans(2, epsilon=4.0, bounds=COLUMNS, **options, **stated, **more).fit(people.assign(again=1.0))
+    return json.loads(model.release_.to_json())
+
+
+# -- the schemas themselves ----------------------------------------------------------------------------------------------
+
+
+@every_schema
+def test_a_schema_is_one(name: str) -> None:
+    schema = json_schema(name)
+    Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["$id"].endswith(f"/schemas/{name}.json")
+
+
+def test_there_is_no_other() -> None:
+    with pytest.raises(ParameterError, match=r"json_schema.name: expected one of 'ledger', 'release', 'synopsis', got 'table'"):
+        json_schema("table")
+
+
+@every_schema
+def test_every_field_says_what_it_means(name: str) -> None:
+    for one in objects(json_schema(name)):
+        for field, about in one["properties"].items():
+            assert about.get("description") or "$ref" in about, field
+
+
+def test_parts_of_one_name_are_the_same_in_every_schema() -> None:
+    parts: dict[str, Any] = {}
+    for name in FORMATS:
+        for part, about in json_schema(name)["$defs"].items():
+            assert parts.setdefault(part, about) == about, f"{part} of {name}"
+
+
+def test_words_are_those_of_the_code() -> None:
+    release, synopsis = json_schema("release"), json_schema("synopsis")
+    event = release["$defs"]["event"]["properties"]
+    assert event["event"]["enum"] == list(MECHANISMS)
+    assert set(event) == set(Event(mechanism="exponential", question_name="", size=1, scale=1, sensitivity=1, unit=1,
+                                   relation="replace", seeded=False).to_line())  # fmt: skip
+    kinds = [one["properties"]["kind"]["const"] for one in release["$defs"]["guarantee"]["oneOf"]]
+    assert kinds == [PureDP.kind, ApproxDP.kind, ZCDP.kind, GDP.kind]
+    assert set(release["$defs"]["step"]["properties"]["figures"]["properties"]) == set(FIGURES)
+    assert set(synopsis["$defs"]["grid"]["properties"]["counts"]["enum"]) == set(COUNT_RULES)
+
+
+# -- releases ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OLD_RELEASES)
+def test_an_old_release_and_what_becomes_of_it(name: str) -> None:
+    check("release", old(name))
+    check("release", Release.from_dict(old(name)).to_dict())
+
+
+def test_a_release_of_version_2() -> None:
+    data = Release.from_dict(old("kmeans.json")).to_dict() | {"version": 2}
+    for later in ("cells", "center_noise", "count_noise", "stability", "stands_out"):
+        del data[later]
+    assert Release.from_dict(data).steps
+    check("release", data)
+
+
+def test_a_release_with_every_field(full: dict[str, Any]) -> None:
+    check("release", full)
+    assert set(json_schema("release")["properties"]) - set(full) == {"history"}
+
+
+GONE = object()
+DAMAGE: list[tuple[tuple[Any, ...], Any]] = [
+    (("format",), "cloister.synopsis"),
+    (("version",), 5),
+    (("version",), 3),  # of a release that protects persons: others would read that it protects rows
+    (("version",), "4"),
+    (("method",), GONE),
+    (("parameters",), []),
+    (("domain",), GONE),
+    (("domain", "kind"), "cube"),
+    (("domain", "columns", 0, "low"), "0"),
+    (("domain", "columns", 1, "low"), GONE),
+    (("domain", "columns", 1, "found"), "yes"),
+    (("domain", "columns", 2, "levels"), []),
+    (("domain", "columns", 2, "weight"), 0),
+    (("scaling",), "metres"),
+    (("cluster_centers",), []),
+    (("cluster_centers", 0), 3.0),
+    (("cluster_centers", 0, 0), "3"),
+    (("cluster_centers", 0, 0), None),
+    (("cluster_centers", 0, 0), True),
+    (("cluster_counts", 0), "many"),
+    (("count_errors",), GONE),
+    (("count_errors", 0), -1.0),
+    (("stability", 0), 1.5),
+    (("stands_out", 0), 1),
+    (("cells", "missing"), 0.1),
+    (("created",), "today"),
+    (("profiles", "columns", 0, "edges"), GONE),
+    (("profiles", "columns", 0, "kind"), "category"),
+    (("profiles", "columns", 0, "sigma"), "1"),
+    (("receipt",), GONE),
+    (("receipt", "guarantee"), GONE),
+    (("receipt", "guarantee"), None),
+    (("receipt", "guarantee", "kind"), "strong"),
+    (("receipt", "guarantee", "epsilon"), "1.0"),
+    (("receipt", "guarantee", "epsilon"), 0),
+    (("receipt", "guarantee", "delta"), GONE),
+    (("receipt", "guarantee", "delta"), 1.0),
+    (("receipt", "neighbours"), "both"),
+    (("receipt", "neighbours"), "replace"),  # the events are about the other relation
+    (("receipt", "groups"), GONE),
+    (("receipt", "groups", "max_rows"), 0),
+    (("receipt", "groups", "weighting"), "pet"),
+    (("receipt", "ledger", "left"), "all"),
+    (("receipt", "dataset"), "x" * 201),
+    (("receipt", "events"), GONE),
+    (("receipt", "events", 0, "event"), "uniform"),
+    (("receipt", "events", 0, "v"), 2),
+    (("receipt", "events", 0, "scale"), "9"),
+    (("receipt", "events", 0, "scale"), 0),
+    (("receipt", "events", 0, "size"), 1.5),
+    (("receipt", "events", 0, "sensitivity"), GONE),
+    (("receipt", "events", 0, "seeded"), "no"),
+    (("receipt", "events", 0, "when"), "noon"),
+    (("steps",), GONE),
+    (("steps", 0, "figures", "n_points"), "many"),
+    (("steps", 0, "name"), GONE),
+    (("versions", "numpy"), 2),
+    (("history",), []),
+]
+
+
+def damaged(data: Any, place: tuple[Any, ...], value: Any) -> Any:
+    """Return a copy with another value in one place, or none there."""
+    copied = copy.deepcopy(data)
+    part = copied
+    for key in place[:-1]:
+        part = part[key]
+    if value is GONE:
+        del part[place[-1]]
+    else:
+        part[place[-1]] = value
+    return copied
+
+
+@pytest.mark.parametrize(("place", "value"), DAMAGE, ids=lambda one: "gone" if one is GONE else repr(one)[:40])
+def test_damage_to_a_release_is_found(full: dict[str, Any], place: tuple[Any, ...], value: Any) -> None:
+    assert accepts("release", full)
+    assert not accepts("release", damaged(full, place, value))
+
+
+def test_fields_of_later_versions_are_allowed(full: dict[str, Any]) -> None:
+    assert accepts("release", full | {"later": 1})
+
+
+def test_what_a_schema_cannot_say_is_found_on_reading(full: dict[str, Any]) -> None:
+    short = damaged(full, ("cluster_counts",), full["cluster_counts"][:1])
+    assert accepts("release", short)
+    with pytest.raises(ReleaseError, match="damaged"):
+        Release.from_dict(short)
+
+
+# -- synopses ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def synopses(people: pd.DataFrame) -> dict[str, Any]:
+    numbers, rows = {"age": (0, 110), "dose": "private"}, np.random.default_rng(2).uniform(-1, 1, size=(400, 2))
+    people_options = {"groups": "id", "max_rows_per_group": 3}
+    split = {"bounds": (-1, 1), "rule": "adaptive"}
+    made = {
+        "grid": GridSynopsis(bounds=numbers, epsilon=4.0).fit(people),
+        "grid of persons": GridSynopsis(bounds=numbers, epsilon=4.0, **people_options).fit(people),
+        "split grid": GridSynopsis(epsilon=4.0, **split).fit(rows),
+        "split grid of persons": GridSynopsis(epsilon=4.0, max_rows_per_group=1, **split).fit(rows, groups=np.arange(400)),
+        "points": PointSynopsis(bounds=COLUMNS, epsilon=4.0, max_clusters=4).fit(people),
+        "points of persons": PointSynopsis(bounds=COLUMNS, epsilon=4.0, max_clusters=4, **people_options).fit(people),
+    }
+    return {name: model.synopsis_ for name, model in made.items()}
+
+
+VERSIONS = {
+    "grid": 1,
+    "grid of persons": 2,
+    "split grid": 3,
+    "split grid of persons": 3,
+    "points": 1,
+    "points of persons": 2,
+}
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_a_synopsis_of_every_version(synopses: dict[str, Any], name: str) -> None:
+    synopsis = synopses[name]
+    data = synopsis.to_dict()
+    assert data["version"] == VERSIONS[name]
+    check("synopsis", data)
+    check("release", synopsis.kmeans(2).to_dict())
+    head = decode(synopsis.to_bytes("parquet"))
+    check("synopsis", head | {"noisy_counts": np.asarray(head["noisy_counts"]).tolist()})
+
+
+@pytest.mark.parametrize("kind", ["json", "parquet"])
+def test_an_old_synopsis_and_what_becomes_of_it(kind: str) -> None:
+    data = decode((DATA / f"synopsis.{kind}").read_bytes())
+    check("synopsis", data | {"noisy_counts": np.asarray(data["noisy_counts"]).tolist()})
+    check("synopsis", load_synopsis(DATA / f"synopsis.{kind}").to_dict())
+
+
+OTHER_SYNOPSES = [
+    ("grid", ("cells",), GONE),
+    ("grid", ("cells", 0), 0),
+    ("grid", ("noisy_counts",), None),
+    ("grid", ("noisy_counts", 0), "1"),
+    ("grid", ("sigma",), 0),
+    ("grid", ("counts",), "exact"),
+    ("grid", ("total",), "all"),
+    ("grid", ("domain", "kind"), "ball"),
+    ("grid", ("receipt", "guarantee"), GONE),
+    ("grid", ("version",), 2),
+    ("grid", ("version",), 3),
+    ("grid", ("kind",), "cells"),
+    ("grid of persons", ("version",), 1),
+    ("split grid", ("split",), GONE),
+    ("split grid", ("version",), 1),
+    ("split grid", ("split", "factors", 0), 0.5),
+    ("points", ("kind",), GONE),
+    ("points", ("unit_points", 0, 0), "0"),
+    ("points", ("unit_errors", 0), -1),
+    ("points", ("total",), None),
+    ("points", ("max_clusters",), 0),
+    ("points", ("version",), 3),
+    ("points of persons", ("version",), 1),
+    ("points of persons", ("receipt", "groups"), GONE),
+]
+
+
+@pytest.mark.parametrize(("name", "place", "value"), OTHER_SYNOPSES)
+def test_damage_to_a_synopsis_is_found(synopses: dict[str, Any], name: str, place: tuple[Any, ...], value: Any) -> None:
+    data = json.loads(json.dumps(synopses[name].to_dict()))
+    assert accepts("synopsis", data)
+    assert not accepts("synopsis", damaged(data, place, value))
+
+
+# -- ledgers -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lines(people: pd.DataFrame) -> list[dict[str, Any]]:
+    """A ledger of persons with every field that lines have."""
+    ledger = Ledger(epsilon=2.0, delta=1e-6, unit="person", name="people", pure_epsilon=0.5)
+    options = {"bounds": {"age": (0, 110)}, "rule": 3, "n_init": 1, "groups": "id", "max_rows_per_group": 3}
+    stated = {"ledger": ledger, "dataset": "visits", "purpose": "a test"}
+    GridKMeans(2, epsilon=0.5, delta=1e-6, **options, **stated).fit(people)
+    GridKMeans(2, epsilon=0.5, delta=0.0, **options, ledger=ledger).fit(people)
+    return ledger.lines
+
+
+def test_every_line_of_a_ledger(lines: list[dict[str, Any]]) -> None:
+    for line in lines:
+        check("ledger", line)
+    parts = json_schema("ledger")["$defs"]
+    for kind in ("budget", "reserve", "debit", "close"):
+        written = {field for line in lines if line["kind"] == kind for field in line}
+        assert written == set(parts[kind]["properties"]), kind
+
+
+@pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.5), GDP(0.5)])
+def test_every_budget(budget: Any) -> None:
+    check("ledger", Ledger(budget, neighbours="replace", planned=True).lines[0])
+
+
+def test_every_line_of_an_old_ledger() -> None:
+    with sqlite3.connect(DATA / "ledger.sqlite") as connection:
+        found = [json.loads(text) for (text,) in connection.execute("SELECT line FROM ledger ORDER BY id")]
+    connection.close()
+    assert len(found) > 20
+    for line in found:
+        check("ledger", line)
+
+
+OTHER_LINES = [
+    ("budget", "budget", GONE),
+    ("budget", "budget", {"kind": "pure", "epsilon": "1"}),
+    ("budget", "v", 1),  # of a budget for persons
+    ("budget", "unit", GONE),
+    ("budget", "neighbours", "none"),
+    ("budget", "pure_epsilon", -1),
+    ("reserve", "cost", {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}),
+    ("reserve", "account", GONE),
+    ("reserve", "kind", "refund"),
+    ("debit", "scale", "9.5"),
+    ("debit", "scale", GONE),
+    ("debit", "event", "uniform"),
+    ("debit", "size", -1),
+    ("debit", "seeded", 0),
+    ("debit", "when", "12:30"),
+    ("close", "account", 7),
+    ("close", "v", 2),
+]
+
+
+@pytest.mark.parametrize(("kind", "field", "value"), OTHER_LINES)
+def test_damage_to_a_line_is_found(lines: list[dict[str, Any]], kind: str, field: str, value: Any) -> None:
+    line = next(line for line in lines if line["kind"] == kind)
+    assert accepts("ledger", line)
+    assert not accepts("ledger", damaged(line, (field,), value))
+
+
+def test_a_field_that_the_schema_does_not_name_is_noticed(full: dict[str, Any]) -> None:
+    for place in (("later",), ("receipt", "later"), ("receipt", "events", 0, "later"), ("domain", "columns", 0, "later")):
+        with pytest.raises(ValidationError):
+            check("release", damaged(full, place, 1))
