@@ -142,6 +142,8 @@ def test_files_with_different_columns_are_told(tmp_path):
     pa.parquet.write_table(pa.table({"x": [1.0], "y": ["no number"]}), tmp_path / "1.parquet")
     with pytest.raises(DataError, match=r"\(1\.parquet\): expected numbers in column 'y', got string"):
         open_rows(tmp_path, engine="dask")
+    if pd.Series(["text"]).dtype == object:  # before pandas 3: a partition of objects, which are never refused
+        return
     with pytest.raises(DataError, match=r"PEMeans: Dask cannot compute a partition \(\w+\)\. Check that all partitions"):
         PEMeans(2, **QUICK).fit(dd.read_parquet(tmp_path))
 
