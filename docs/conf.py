@@ -87,7 +87,7 @@ html_favicon = "_static/logo.svg"
 html_baseurl = "https://cloister-dp.github.io/cloister/"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "start": []}
+html_sidebars = {"index": [], "scoreboard": [], "start": []}  # pages without a section
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "Cloister", "image_dark": "_static/logo-dark.svg"},

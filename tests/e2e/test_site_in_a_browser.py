@@ -2,7 +2,9 @@
 """The site is built with warnings as errors, its gallery executed, and looked at in a real browser, wide and on a phone."""
 
 import importlib.util
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from cloister import json_schema
 
 from .browser import NAMES, Tab, find_browser, open_tab
 
@@ -64,6 +68,25 @@ def test_links_and_anchors_lead_somewhere_and_nothing_comes_from_elsewhere(site:
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     assert module.check_site(site) == []
+
+
+def test_every_example_was_executed_and_every_schema_is_at_its_address(site: Path) -> None:
+    for example in (ROOT / "docs" / "examples").glob("*.py"):
+        page = (site / "gallery" / f"{example.stem}.html").read_text(encoding="utf-8")
+        pictures = re.findall(rf'src="\.\./(_images/sphx_glr_{example.stem}_\d+\S*?)"', page)
+        assert pictures, example
+        assert all((site / picture).stat().st_size > 5000 for picture in pictures), example
+    for name in ("release", "synopsis", "ledger"):
+        assert json_schema(name)["$id"].endswith(f"/cloister/schemas/{name}.json")
+        assert json.loads((site / "schemas" / f"{name}.json").read_text(encoding="utf-8")) == json_schema(name)
+
+
+def test_search_finds_a_name(site: Path, tab: Tab) -> None:
+    tab.show(site / "search.html")
+    tab.value("Search.performSearch('GridSynopsis')")
+    links = "[...document.querySelectorAll('#search-results li a')].map(one => one.getAttribute('href').split('#')[0])"
+    enough = f"new Promise(done => {{ const look = () => {links}.length > 3 ? done({links}) : setTimeout(look, 50); look(); }})"
+    assert all((site / page).is_file() for page in tab.value(enough))
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
