@@ -7,6 +7,7 @@ TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
 DOCS := $(VENV)/.docs
 JOBS ?= 2
+RIVALS ?= .rivals
 export PYTHONWARNINGS ?= default
 # Tests start many processes, which would compile the package again and again.
 export PYTHONDONTWRITEBYTECODE =
@@ -14,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE =
 INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types slow lock build coverage mutants fuzz audit docs bench bench-grids bench-small bench-source-target clean
+.PHONY: help setup demo test check format lint types slow lock build coverage rivals scoreboard mutants fuzz audit docs bench bench-grids bench-small bench-source-target clean
 
 help:  ## Say what each target does.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -101,6 +102,12 @@ build: $(DEV)  ## The sdist and the wheel in dist/, with a check that the README
 lock: $(DEV)  ## Renew requirements-dev.lock: the versions that checks and coverage run with.
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev --no-emit-index-url --annotation-style line \
 	    --custom-compile-command "make lock" --output-file requirements-dev.lock pyproject.toml
+
+rivals: $(DEV)  ## Interpreters for diffprivlib and dpmm, in .rivals/ (0.8 GB; dpmm needs Python 3.10 or 3.11: BASE=PATH).
+	@$(BIN)/python -m benchmarks.rivals_env $(RIVALS) $(if $(BASE),--base $(BASE))
+
+scoreboard: $(DEV)  ## docs/scoreboard.md anew from the stored measurements.
+	@$(BIN)/python -m benchmarks.scoreboard
 
 fuzz: $(DEV)  ## A hundred thousand hostile cases: parameters, tables, files, releases, ledgers, commands (some 20 minutes).
 	@$(BIN)/python -m tests.fuzz --jobs $(JOBS) $(FUZZ)
