@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 import pytest
 from benchmarks._cli import bench
-
-from cloister.cli import main
+from tests.docs._run import read_command
 
 pytestmark = pytest.mark.every_case
 
@@ -26,22 +25,14 @@ def written(page: str) -> list[str]:
     return list(dict.fromkeys([*lines, *spans]))
 
 
-def read(words: list[str]) -> None:
-    """Have the commands read their options, and run nothing; arguments may be left out, as pages often do."""
-    command: click.Command = main
-    context = main.make_context("cloister", list(words))
-    while isinstance(command, click.Group):
-        name, found, words = command.resolve_command(context, words)
-        command = bench if name == "bench" else found or command
-        context = command.make_context(name, list(words), parent=context)
-
-
 @pytest.mark.parametrize("page", NAMES)
 def test_commands_have_the_options_that_pages_write(page: str) -> None:
     for line in written((ROOT / page).read_text(encoding="utf-8")):
         words = shlex.split(re.split(r" \| | && ", line)[0].replace(r"\|", "|"), comments=True)[1:]
         try:
-            read([word for before, word in zip(["", *words], words, strict=False) if word != "..." or before.startswith("-")])
+            read_command(
+                [word for before, word in zip(["", *words], words, strict=False) if word != "..." or before.startswith("-")]
+            )
         except (click.MissingParameter, click.exceptions.NoArgsIsHelpError, click.exceptions.Exit):
             continue
         except click.ClickException as error:
@@ -55,7 +46,7 @@ def test_there_are_commands_to_read() -> None:
 @pytest.mark.parametrize("line", ["fit x.csv --nope 3", "bench table9", "bench table1 --methodss a", "nope"])
 def test_what_no_command_takes_is_noticed(line: str) -> None:
     with pytest.raises(click.UsageError):
-        read(line.split())
+        read_command(line.split())
 
 
 @pytest.mark.parametrize("page", NAMES)

@@ -203,7 +203,7 @@ def read_options(words: list[str], where: str, *, mention: bool) -> str:
             assert (ROOT / path).exists(), f"{where}: there is no {path}"
     else:
         try:
-            _read_command(words[1:])
+            read_command(words[1:])
         except click.ClickException as error:
             if not (mention and isinstance(error, MISSING)):
                 pytest.fail(f"{where}: {error.format_message()}")
@@ -213,13 +213,14 @@ def read_options(words: list[str], where: str, *, mention: bool) -> str:
 def is_incomplete(words: list[str]) -> bool:
     """Say whether a command is only mentioned: something that it requires is missing."""
     try:
-        _read_command(words[1:])
+        read_command(words[1:])
     except click.ClickException as error:
         return isinstance(error, MISSING)  # of anything else running it will say what is wrong
     return False
 
 
-def _read_command(words: list[str]) -> None:
+def read_command(words: list[str]) -> None:
+    """Have a command read its options, and run nothing."""
     from benchmarks._cli import bench
 
     command: click.Command = main
