@@ -72,6 +72,7 @@ sphinx_gallery_conf = {
     "doc_module": ("cloister",),
     "reference_url": {"cloister": None},
     "download_all_examples": False,
+    "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,

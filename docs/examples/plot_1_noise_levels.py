@@ -10,7 +10,7 @@ much.
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Ellipse
-from sklearn.cluster import KMeans as PlainKMeans
+from sklearn import cluster
 
 from cloister import KMeans
 
@@ -29,7 +29,7 @@ bounds = (0, 1)
 # page come out the same every time; a seed is for examples, not for publication, because whoever knows it can subtract the
 # noise.
 
-plain = PlainKMeans(5, n_init=10, random_state=0).fit(rows).cluster_centers_
+plain = cluster.KMeans(5, n_init=10, random_state=0).fit(rows).cluster_centers_
 releases = {
     epsilon: KMeans(5, epsilon=epsilon, bounds=bounds, random_state=3).fit(rows).release_ for epsilon in (0.1, 0.5, 2.0)
 }

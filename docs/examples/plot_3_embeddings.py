@@ -9,7 +9,7 @@ the ball of radius 1. This example clusters them under differential privacy, and
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.cluster import KMeans as PlainKMeans
+from sklearn import cluster
 from sklearn.metrics import adjusted_rand_score
 
 from cloister import Ball, KMeans
@@ -66,7 +66,7 @@ figure.colorbar(image, ax=axes, label="texts of the topic (%)", location="bottom
 # Agreement is the adjusted Rand index of clusters and planted topics: 1 if they are the same, about 0 by chance.
 
 agreement = {key: adjusted_rand_score(topics, model.predict(texts)) for key, model in models.items()}
-plain = adjusted_rand_score(topics, PlainKMeans(8, n_init=3, random_state=0).fit_predict(texts))
+plain = adjusted_rand_score(topics, cluster.KMeans(8, n_init=3, random_state=0).fit_predict(texts))
 
 figure, axis = plt.subplots(figsize=(5.4, 3.4), layout="constrained")
 axis.axhline(plain, color="C3", linestyle="--", label=f"k-means without privacy: {plain:.2f}")

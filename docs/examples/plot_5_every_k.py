@@ -9,7 +9,7 @@ number of clusters is then a cut of the same weighted points.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.cluster import KMeans as PlainKMeans
+from sklearn import cluster
 
 from cloister import PointSynopsis
 from cloister.demo import make_patients
@@ -35,7 +35,7 @@ numbers = range(1, 13)
 losses = [synopsis.loss(k, random_state=0) for k in numbers]
 low, high = np.array(list(columns.values()), dtype=float).T
 scaled = 2 * (patients.to_numpy() - low) / (high - low)
-plain = [PlainKMeans(k, n_init=2, random_state=0).fit(scaled).inertia_ / len(scaled) for k in numbers]
+plain = [cluster.KMeans(k, n_init=2, random_state=0).fit(scaled).inertia_ / len(scaled) for k in numbers]
 
 figure, axis = plt.subplots(figsize=(5.4, 3.6), layout="constrained")
 axis.plot(numbers, plain, "x", color="C5", markersize=7, markeredgewidth=1.8, label="k-means without privacy, 12 fits")

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 from scipy.stats import beta
-from sklearn.cluster import KMeans as PlainKMeans
+from sklearn import cluster
 
 from cloister import KMeans
 
@@ -40,7 +40,7 @@ def attack(centers, counts):
 
 
 def fit_leaky(rows, seed):
-    model = PlainKMeans(2, n_init=1, tol=0, random_state=seed).fit(rows)
+    model = cluster.KMeans(2, n_init=1, tol=0, random_state=seed).fit(rows)
     return model.cluster_centers_, np.bincount(model.labels_, minlength=2)
 
 

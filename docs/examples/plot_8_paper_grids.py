@@ -11,7 +11,7 @@ of the paper's comparison, on made-up tables; the full measurement is in :doc:`/
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import t
-from sklearn.cluster import KMeans as PlainKMeans
+from sklearn import cluster
 
 from cloister import GridKMeans, GridSynopsis, cells_per_axis
 
@@ -30,7 +30,7 @@ def make_table(seed):
 
 
 tables = [make_table(seed) for seed in range(6)]
-limits = [PlainKMeans(8, n_init=5, random_state=0).fit(rows).inertia_ for rows in tables]
+limits = [cluster.KMeans(8, n_init=5, random_state=0).fit(rows).inertia_ for rows in tables]
 sizes = {"n_rows": 1600, "n_features": 2, "n_clusters": 8}
 
 # %%

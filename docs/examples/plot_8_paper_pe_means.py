@@ -11,7 +11,7 @@ vote for the nearest one. Its Figure 3 draws the loss against epsilon, its Secti
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import t
-from sklearn.cluster import KMeans as PlainKMeans
+from sklearn import cluster
 
 from cloister import CoresetKMeans, KMeans, LloydKMeans, PEMeans
 
@@ -25,7 +25,7 @@ plt.style.use("tableau-colorblind10")
 generator = np.random.default_rng(0)
 middles = generator.uniform(-0.8, 0.8, (8, 4))
 rows = np.clip(generator.normal(middles[generator.integers(8, size=1600)], 0.12), -1, 1)
-limit = PlainKMeans(8, n_init=10, random_state=0).fit(rows).inertia_
+limit = cluster.KMeans(8, n_init=10, random_state=0).fit(rows).inertia_
 
 
 def ratios(estimator, seeds, **options):

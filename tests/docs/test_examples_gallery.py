@@ -69,7 +69,7 @@ def test_an_example_is_a_page(script: Path) -> None:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_an_example_comes_out_the_same_every_time(script: Path) -> None:
     """Every estimator and every generator is given a seed."""
-    estimators = {"KMeans", "PlainKMeans", "PEMeans", "GridKMeans", "GridSynopsis", "PointSynopsis", "SourceTargetKMedoids"}
+    estimators = {"KMeans", "cluster.KMeans", "PEMeans", "GridKMeans", "GridSynopsis", "PointSynopsis", "SourceTargetKMedoids"}
     for call in calls_of(script):
         given = {word.arg for word in call.keywords}
         if name_of(call) in estimators:
