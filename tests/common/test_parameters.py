@@ -229,7 +229,7 @@ def test_the_default_delta_is_that_of_the_table(case):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (pd.DataFrame({"a": [1.0], "name": ["x"]}), r"expected numbers in column 'name', got"),
+        (pd.DataFrame({"a": [1.0], "name": pd.Series(["x"], dtype="string")}), r"expected numbers in column 'name', got"),
         (np.array([["a"]]), r"expected numbers, got text"),
         ([1.0, 2.0], r"expected a 2-d table"),
         ("missing.parquet", r"there is no file or folder 'missing\.parquet'"),

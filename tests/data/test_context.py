@@ -91,7 +91,7 @@ def test_a_stream_that_breaks():
     [
         np.array([[CANARY]]),
         np.array([[complex(CANARY)]]),
-        pd.DataFrame({"a": [CANARY]}),
+        pd.DataFrame({"a": [CANARY]}, dtype="string"),
         pd.DataFrame({"a": pd.Categorical([float(CANARY)])}),
         pa.table({"a": [CANARY]}),
         [float(CANARY)],

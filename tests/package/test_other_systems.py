@@ -41,7 +41,7 @@ import joblib, numpy, pyarrow.dataset, scipy.stats, sklearn.cluster  # on POSIX 
 platform.platform()
 for module, names in ((os, {LACKING["os"]!r}), (signal, {LACKING["signal"]!r})):
     for name in names:
-        if hasattr(module, name):
+        if hasattr(module, name) and name != "uname":  # which threadpoolctl asks on POSIX, whenever it is called
             delattr(module, name)
 """
 USE = """
