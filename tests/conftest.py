@@ -31,6 +31,7 @@ CLUSTERS = ("dask", "spark")  # in the name of a case
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-case", action="store_true", help="all cases of every law, also in the fast suite")
     parser.addoption("--seed", type=int, default=SEED, help="seed of every test that draws at random")
 
 
@@ -59,7 +60,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("slow")
         elif item.get_closest_marker("slow") is None and item.get_closest_marker("every_case") is None:
             laws[item.nodeid.partition("[")[0]].append(item)
-    for cases in laws.values():
+    for cases in laws.values() if not config.getoption("--every-case") else ():
         drawn = sorted(cases, key=lambda item: zlib.crc32(item.nodeid.encode()))
         for item in drawn[FEW:]:
             item.add_marker("slow")

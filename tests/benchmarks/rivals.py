@@ -28,9 +28,10 @@ def good(n_clusters, epsilon, delta, n_rows, seed):
 
 
 def slow(n_clusters, epsilon, delta, n_rows, seed):
-    """Leave the process's number behind, so that a test can see it go."""
+    """Leave the process's number behind, so that a test can see it go, and take long enough for a busy test to stop it."""
     if "RIVALS_PIDS" in os.environ:
         (Path(os.environ["RIVALS_PIDS"]) / str(os.getpid())).touch()
+        return Sample(n_clusters, seed, wait=0.25)
     return Sample(n_clusters, seed, wait=0.05)
 
 

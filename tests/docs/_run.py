@@ -29,6 +29,7 @@ ONLY_READ = {  # patterns of commands that are not run here, and why
     r"cloister audit --plant": "runs for minutes; tests/audit/test_checks.py plants every fault",
     r"cloister bench all": "every suite; each of them is run by itself",
     r"cloister bench (speed|scaling)": "measures time, for minutes; tests/benchmarks/test_suites.py makes its plan",
+    r"cloister bench .*--methods \S*(diffprivlib|dpmm)": "tests/benchmarks/test_foreign.py, with their interpreters",
     r"python -m benchmarks\.choose_k": "half a minute at any size; tests/benchmarks/test_choose_k.py runs it",
     r"python -m benchmarks\.groups_speed": "starts a process for each of its measurements, half a minute at any size",
     r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_shared_noise.py runs its parts",
@@ -216,6 +217,8 @@ def is_incomplete(words: list[str]) -> bool:
         read_command(words[1:])
     except click.ClickException as error:
         return isinstance(error, MISSING)  # of anything else running it will say what is wrong
+    except click.exceptions.Exit:  # it says something and ends, as --version does
+        return False
     return False
 
 
