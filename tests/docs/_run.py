@@ -32,6 +32,8 @@ ONLY_READ = {  # patterns of commands that are not run here, and why
     r"cloister bench .*--methods \S*(diffprivlib|dpmm)": "tests/benchmarks/test_foreign.py, with their interpreters",
     r"python -m benchmarks\.choose_k": "half a minute at any size; tests/benchmarks/test_choose_k.py runs it",
     r"python -m benchmarks\.groups_speed": "starts a process for each of its measurements, half a minute at any size",
+    r"python -m benchmarks\.rivals_env": "installs 0.8 GB of other libraries; tests/benchmarks/test_foreign.py",
+    r"python -m benchmarks\.scoreboard --store": "reads runs of an hour; tests/benchmarks/test_scoreboard.py has a few",
     r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_shared_noise.py runs its parts",
     r"python -m benchmarks\.scale_out": "starts a process or a cluster for each of its measurements",
     r"python -m benchmarks\.quote": "writes into these pages; tests/benchmarks/test_quote.py runs it on a copy",
