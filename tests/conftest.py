@@ -25,7 +25,7 @@ import pytest
 from hypothesis import is_hypothesis_test, settings
 
 SEED = 20261115
-FEW = 3
+FEW = 2
 FEW_EXAMPLES = 20
 CLUSTERS = ("dask", "spark")  # in the name of a case
 
