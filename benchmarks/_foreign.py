@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries, each in an interpreter of its own: they need older versions of what the package needs.
+"""Other libraries, each in an interpreter of its own, so that the versions they need and ours cannot collide.
 
 A library has a worker, a script in ``foreign/`` that its interpreter runs once for each fit (protocol: ``foreign/_serve.py``).
 Interpreters are named by ``--python NAME=PATH`` or by ``CLOISTER_RIVALS``; ``python -m benchmarks.rivals_env`` makes them.

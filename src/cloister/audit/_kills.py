@@ -61,7 +61,7 @@ def _create(path: Path) -> Ledger:
 def kill_trials(settings: Settings, folder: Path) -> list[dict[str, Any]]:
     """Return the trials: killed at the n-th debit, at the n-th answer, at a random moment; and races of two.
 
-    A process that cannot fork, as on Windows, can only be told to kill itself: there the last two kinds are left out.
+    A process that cannot fork, as on Windows, can only kill itself: there the last two kinds are left out.
     """
     generator = Entropy(settings.seed).public_generator()
     kinds = ["answer", "paid", "random"] * settings.amount(5, 40) + ["race"] * settings.amount(3, 12)

@@ -23,7 +23,7 @@ USUAL: Mapping[str, Any] = {"max_rows_per_group": "auto", "weighting": "row", "g
 
 
 def group_parameters(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an estimator is told of persons."""
+    """Return the parameters of an estimator that concern persons."""
     return {name: options[name] for name in NAMES}
 
 

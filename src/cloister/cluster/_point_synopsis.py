@@ -41,7 +41,7 @@ class PointSynopsis(ScaledEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
-        What :meth:`kmeans` cuts at if it is not told; no limit, and it costs nothing to change one's mind.
+        What :meth:`kmeans` cuts at by default; no limit, and it costs nothing to change one's mind.
     max_clusters : int, default=30
         How many clusters the points should be able to tell apart: there are two points for each, or fewer where rows and
         budget carry no more.

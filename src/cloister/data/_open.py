@@ -57,7 +57,7 @@ def open_rows(
     group_key : bytes, optional
         Secret, of 32 bytes: the key of the hash that ids are read as. None draws one from the operating system.
     groups_bounded : bool, default=False
-        Whether nobody has more rows than a fit is told. Then nobody's rows are counted, and ids are left out and not read.
+        Whether nobody has more rows than the fit allows for. Then nobody's rows are counted, and ids are left out and not read.
     engine : {"numpy", "dask", "spark"}, optional
         Who reads files: this process, or workers that see them under the same path. Dask and Spark collections know their own.
     scheduler : str, optional

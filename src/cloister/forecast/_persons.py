@@ -90,7 +90,7 @@ class PersonForecast:
 
 
 def read_persons(rows_per_group: object, max_rows_per_group: object, weighting: object) -> Persons:
-    """Check what a forecast is told of persons; where the number of rows is to be found, it is 1 for now."""
+    """Check the parameters of a forecast that concern persons; where the number of rows is to be found, it is 1 for now."""
     where, finds = "plan.max_rows_per_group", validate.is_word(max_rows_per_group, "auto")
     remedy = 'Pass "auto" or how many rows of a person are used.'
     max_rows = 1 if finds else validate.integer(where, max_rows_per_group, low=1, high=LARGEST_GROUP, remedy=remedy)

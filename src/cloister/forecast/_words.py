@@ -48,8 +48,8 @@ def judge_steps(setting: Setting, steps: Sequence[Step]) -> tuple[str, ...]:
     if noise is None:
         return (asks,)
     average = _count(round(setting.size / setting.n_clusters), setting.counted)
-    told = f"Each of its last counts carries noise of about {about(noise)} {setting.counted}s"
-    return asks, f"{told}; a cluster of average size has {average}."
+    noise_sentence = f"Each of its last counts carries noise of about {about(noise)} {setting.counted}s"
+    return asks, f"{noise_sentence}; a cluster of average size has {average}."
 
 
 def _given(setting: Setting) -> str:

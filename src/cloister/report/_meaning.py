@@ -18,7 +18,7 @@ __all__ = ["SQUARES", "chance_table", "comparison_words", "factor_words", "ledge
 
 Meaning = dict[str, Any]
 
-USUAL_DELTA = 1e-6  # at which a guarantee in other terms is told as an epsilon
+USUAL_DELTA = 1e-6  # at which a guarantee in other terms is converted to an epsilon
 LARGEST_CHANCE = 1 - 1e-12
 CHANCES = (0.01, 0.1, 0.5)
 LARGEST_FACTOR = 7.0  # epsilon up to which the factor is written out
