@@ -26,6 +26,9 @@ LONGEST_HTML = 80  # characters of a head or a cell
 GAP = "  "
 TEMPLATE = """<div class="cloister">
 <p><strong>{{ title }}</strong></p>
+{%- if alert %}
+<p style="color: #d32f2f"><strong>{{ alert }}</strong></p>
+{%- endif %}
 {%- if rows %}
 <table>
 <thead><tr>{% for head in heads %}<th>{{ head }}</th>{% endfor %}</tr></thead>
@@ -59,6 +62,8 @@ class Card:
         Below the table.
     nouns : pair of str
         What a row and a column are.
+    alert : str
+        A warning below the title; a notebook shows it in red.
 
     Examples
     --------
@@ -78,6 +83,7 @@ class Card:
     n_fixed: int = 0
     sentences: Sequence[str] = ()
     nouns: tuple[str, str] = ("row", "column")
+    alert: str = ""
 
     def text(self) -> str:
         """Return at most about 20 lines of 100 characters."""
@@ -85,7 +91,7 @@ class Card:
         rows = [[_cut(cell, LONGEST_CELL) for cell in row] for row in self.rows[:TEXT_ROWS]]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)] if rows else []
         shown = _fitting(widths)
-        lines = [textwrap.shorten(plain_text(self.title), WIDTH, placeholder=" ...")]
+        lines = [textwrap.shorten(plain_text(self.title), WIDTH, placeholder=" ..."), *textwrap.wrap(self.alert, WIDTH)]
         for row in [heads, *rows] if rows else []:
             lines.append(GAP.join(cell.rjust(width) for cell, width in zip(row[:shown], widths, strict=False)).rstrip())
         for sentence in (self._left_out(len(rows), shown), *self.sentences):
@@ -98,7 +104,8 @@ class Card:
         heads = [_cut(head, LONGEST_HTML) for head in self.heads[:shown]]
         rows = [[_cut(cell, LONGEST_HTML) for cell in row[:shown]] for row in self.rows[:HTML_ROWS]]
         sentences = [plain_text(one) for one in (self._left_out(len(rows), shown), *self.sentences) if one]
-        return _template().render(title=_cut(self.title, WIDTH), heads=heads, rows=rows, sentences=sentences)
+        title = _cut(self.title, WIDTH)
+        return _template().render(title=title, alert=self.alert, heads=heads, rows=rows, sentences=sentences)
 
     def _left_out(self, rows: int, columns: int) -> str:
         """Say how many rows and columns are not shown."""

@@ -7,7 +7,7 @@
     ├── ParameterError   (ValueError)    a parameter breaks its rule
     ├── DataError        (ValueError)    a table cannot be opened: file, column or type, never a row
     ├── ConversionError  (ValueError)    one privacy guarantee does not imply the other
-    ├── ReleaseError     (ValueError)    a file is not a release this version can read
+    ├── ReleaseError     (ValueError)    a file cannot be read as a release, or may not be written
     └── LedgerError      (RuntimeError)  a ledger cannot be used this way
         └── BudgetExceeded               the ledger is in order, but the budget is gone
 
@@ -48,7 +48,7 @@ class ConversionError(CloisterError, ValueError):
 
 
 class ReleaseError(CloisterError, ValueError):
-    """A file is not a release, or not one this version can read."""
+    """A file is not a release this version can read, or a release may not be written."""
 
 
 class LedgerError(CloisterError, RuntimeError):

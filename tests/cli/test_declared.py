@@ -47,7 +47,7 @@ def patients(tmp_path: Path, generator: np.random.Generator) -> Path:
 
 def fitted(run: Run, patients: Path, *more: object) -> dict[str, object]:
     target = patients.parent / "release.json"
-    result = run("fit", patients, "-k", 2, "--epsilon", 4, "--seed", 1, "-o", target, "--force", *more)
+    result = run("fit", patients, "-k", 2, "--epsilon", 4, "--seed", 1, "--allow-seeded", "-o", target, "--force", *more)
     assert result.exit_code == 0, result.output
     found: dict[str, object] = json.loads(target.read_text())
     return {name: value for name, value in found.items() if name != "receipt"}  # which names its account
@@ -104,7 +104,7 @@ def test_private_for_all_takes_all_columns_which_must_be_numbers(run: Run, refus
 
 def test_the_fit_can_be_shown_reported_and_used(run: Run, patients: Path, tmp_path: Path) -> None:
     fitted(run, patients, *options(*BOUNDS))
-    assert run("show", tmp_path / "release.json", "--report", tmp_path / "r.html").exit_code == 0
+    assert run("show", tmp_path / "release.json", "--report", tmp_path / "r.html", "--allow-seeded").exit_code == 0
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     result = run("predict", tmp_path / "release.json", patients, "--keep", "patient")
     assert result.stdout.startswith("patient,label\np0,")

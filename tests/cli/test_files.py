@@ -11,7 +11,7 @@ import pytest
 
 from cloister import load_release
 
-FIT = ("-k", 2, "--epsilon", 5, "--bounds", "größe=0:3,gewicht=0:200", "--seed", 0, "-q", "-o", "-")
+FIT = ("-k", 2, "--epsilon", 5, "--bounds", "größe=0:3,gewicht=0:200", "--seed", 0, "--allow-seeded", "-q", "-o", "-")
 
 
 @pytest.fixture

@@ -68,9 +68,8 @@ def test_bounds_for_columns_that_are_not_used_are_allowed(run: Run, table: Path)
 
 def test_json_is_for_machines(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
     target = tmp_path / "release.json"
-    result = run(
-        "fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, "--json", "-o", target, "--seed", 3
-    )
+    seeded = ("--seed", 3, "--allow-seeded")
+    result = run("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, "--json", "-o", target, *seeded)
     summary = json.loads(result.stdout)
     assert [len(cluster["center"]) for cluster in summary["clusters"]] == [2, 2]
     assert summary["receipt"]["seeded"] is True
@@ -159,7 +158,7 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"-k": 0}, "n_clusters: expected an integer from 1"),
         ({"-k": None}, "Missing option '-k'"),
         ({"--n-rows": -1}, "n_rows: expected an integer from 0"),
-        ({"--seed": -1}, "random_state: expected an integer from 0"),
+        ({"--seed": -1, "--output": None}, "random_state: expected an integer from 0"),
         ({"--jobs": 0}, "n_jobs: expected a number of threads other than 0"),
         ({"--method": "magic"}, "'magic' is not one of 'kmeans', 'pe-means', 'grid'"),
         ({"--scaling": "some"}, "'some' is not one of"),
@@ -277,7 +276,7 @@ def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["fit"], ["synopsis", "fit"]])
 def test_workers_of_dask_say_the_same(command: list[str], run: Run, table: Path) -> None:
-    options = ("-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--seed", 1, "--output", "-", "--quiet")
+    options = ("-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--seed", 1, "--allow-seeded", "--output", "-", "--quiet")
     here, there = (json.loads(run(*command, table, *options, "--engine", engine).stdout) for engine in ("numpy", "dask"))
     for found in (here, there):
         found.pop("created", None)

@@ -91,7 +91,7 @@ def test_auto_prints_the_number_that_was_found(visits: Path, run: Run) -> None:
 def test_a_seed_repeats_a_run(visits: Path, tmp_path: Path, run: Run, more: tuple[object, ...]) -> None:
     first, second, other = (tmp_path / f"{name}.json" for name in ("first", "second", "other"))
     for path, seed in ((first, 5), (second, 5), (other, 6)):
-        result = run("fit", visits, *FIT, *more, "--seed", seed, "-o", path, "-q")
+        result = run("fit", visits, *FIT, *more, "--seed", seed, "--allow-seeded", "-o", path, "-q")
         assert result.exit_code == 0, result.output
     assert without_account(first) == without_account(second)
     assert without_account(first) != without_account(other)

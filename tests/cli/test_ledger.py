@@ -117,7 +117,7 @@ def test_a_missing_ledger_is_refused(refused: Run, tmp_path: Path, command: str)
 @pytest.mark.parametrize("command", [("fit",), ("synopsis", "fit")], ids=" ".join)
 def test_data_set_and_purpose_are_shown(run: Run, table: Path, ledger: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
     stated, output = ("--name", "Ward [red]3", "--purpose", "planning <b>"), tmp_path / "published.json"
-    paid = ("--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger, "--seed", 1)
+    paid = ("--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger)
     run(*command, table, "-k", 1, *paid)
     printed = run(*command, table, "-k", 1, *paid, *stated, "-o", output).stdout
     shown = run(*command[:-1], "show", output).stdout

@@ -199,7 +199,7 @@ def test_the_canary_stays_out_of_points(run: Run, points: Path) -> None:
 
 
 def test_the_number_of_clusters_is_found(run: Run, table: Path, tmp_path: Path) -> None:
-    given = ("--epsilon", 5, "--bounds", BOUNDS, "--max-clusters", 6, "--seed", 1)
+    given = ("--epsilon", 5, "--bounds", BOUNDS, "--max-clusters", 6, "--seed", 1, "--allow-seeded")
     result = run("fit", table, "-k", "auto", *given, "--output", tmp_path / "r.json", "--report", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     for words in ("2 centres", "The number of clusters was chosen", "no further cost: 2.", "Best of 1 to 6: 2."):

@@ -386,7 +386,7 @@ def test_files_are_read_by_the_workers_and_the_driver_gets_integers(rows, tmp_pa
 @pytest.mark.xdist_group("dask")
 def test_the_command_line_uses_a_cluster_and_leaves_it_running(rows, tmp_path, dask_client):
     pa.parquet.write_table(pa.table({"x": rows[:, 0], "y": rows[:, 1]}), tmp_path / "rows.parquet", row_group_size=100)
-    options = ["-k", "3", "--epsilon", "5", "--bounds=-1,1", "--seed", "0", "--output", "-", "--quiet"]
+    options = ["-k", "3", "--epsilon", "5", "--bounds=-1,1", "--seed", "0", "--allow-seeded", "--output", "-", "--quiet"]
     engine = ["--engine", "dask", "--scheduler", dask_client.scheduler.address]
     command = [sys.executable, "-m", "cloister", "fit", str(tmp_path / "*.parquet"), *options]
     here, there = (subprocess.run([*command, *more], capture_output=True, text=True, check=True) for more in ([], engine))

@@ -318,6 +318,7 @@ def test_the_command_line_starts_a_session_of_its_own(folder):
         "--bounds=-1,1",
         "--seed",
         "1",
+        "--allow-seeded",
     ]
     answers = [
         subprocess.run([*command, "--output", "-", "-q", "--engine", engine], capture_output=True, text=True, check=True).stdout

@@ -47,6 +47,10 @@ def saved_twice() -> None:
     release.save("published.json")
 
 
+def saved_with_a_seed() -> None:
+    KMeans(2, bounds=(0, 1), random_state=0).fit(ROWS).release_.save("seeded.json")
+
+
 def labelled() -> None:
     KMeans(2, bounds=COLUMNS).fit(TABLE).release_.predict(pd.DataFrame({"age": [1.0]}))
 
@@ -71,6 +75,7 @@ CASES: list[Callable[[], object]] = [
     lambda: KMeans(5, bounds=COLUMNS, ledger=pickle.loads(pickle.dumps(Ledger(epsilon=2.0, delta=1e-6)))).fit(TABLE),
     lambda: KMeans(2, bounds=COLUMNS).fit("nothing/*.parquet"),
     saved_twice,
+    saved_with_a_seed,
     labelled,
     lambda: load_synopsis("release.json"),
     searched,

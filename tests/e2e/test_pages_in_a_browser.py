@@ -55,7 +55,7 @@ def make_pages(folder: Path) -> Iterator[Path]:
 
 
 def write(model: object, path: Path) -> Path:
-    write_report(model, path)
+    write_report(model, path, allow_seeded=True)
     return path
 
 

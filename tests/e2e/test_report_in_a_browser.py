@@ -38,7 +38,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pa.parquet.write_table(pa.table(columns), folder / "people.parquet")
     (folder / "bounds.csv").write_text("column,low,high\nage,0,120\nweight,20,200\n<script>console.error('ran')</script>,0,3\n")
     command = [sys.executable, "-m", "cloister", "fit", "people.parquet", "-k", "2", "--epsilon", "2"]
-    command += ["--bounds", "bounds.csv", "--seed", "1", "--report", "report.html", "--quiet"]
+    command += ["--bounds", "bounds.csv", "--seed", "1", "--allow-seeded", "--report", "report.html", "--quiet"]
     subprocess.run(command, cwd=folder, check=True, timeout=120)
     return folder / "report.html"
 

@@ -19,18 +19,18 @@ from cloister import GridSynopsis, KMeans, Ledger
 from cloister.cli import main
 
 QUICK: dict[str, Any] = {"epsilon": 2.0, "bounds": (0, 100), "random_state": 0, "n_jobs": 1}
-FIT = "-k 2 --epsilon 1 --bounds 0,100 --columns a,b --jobs 1 --seed 0"
+FIT = "-k 2 --epsilon 1 --bounds 0,100 --columns a,b --jobs 1 --seed 0 --allow-seeded"
 COMMANDS = {
     "fit": f"fit {{table}} {FIT} --method lloyd --ledger {{ledger}} --output {{out}}/release.json",
     "grid": f"fit {{table}} {FIT} --method grid --report {{out}}/report.html -q",
     "plan": "plan --rows 1000 --features 2 -k 3 --epsilon 1 --delta 1e-6 --json",
-    "show": "show {release} --report {out}/report.html",
+    "show": "show {release} --report {out}/report.html --allow-seeded",
     "predict": "predict {release} {table} --output {out}/labels.csv",
     "synopsis fit": f"synopsis fit {{table}} {FIT} --rule 3 --output {{out}}/synopsis.json",
-    "synopsis kmeans": "synopsis kmeans {synopsis} -k 2 --seed 0 --output {out}/release.json",
+    "synopsis kmeans": "synopsis kmeans {synopsis} -k 2 --seed 0 --allow-seeded --output {out}/release.json",
     "synopsis choose-k": "synopsis choose-k {synopsis} --range 1:3 --seed 0 --json",
     "synopsis query": "synopsis query {synopsis} a=0:50,b=0:50 a=10:20",
-    "synopsis sample": "synopsis sample {synopsis} -n 5 --seed 0 --output {out}/rows.csv",
+    "synopsis sample": "synopsis sample {synopsis} -n 5 --seed 0 --allow-seeded --output {out}/rows.csv",
     "synopsis show": "synopsis show {synopsis} --json",
     "source-target": "source-target {public} --source {table} -k 2 --epsilon 1 --columns a,b --jobs 1 --indices {out}/rows.csv",
     "ledger create": "ledger create {out}/budget.sqlite --epsilon 1 --delta 1e-6 --name fuzz",
@@ -124,6 +124,7 @@ OPTIONS = [
         "--neighbours",
         "--n-rows",
         "--seed",
+        "--allow-seeded",
     ),
     *(
         "--report",
@@ -243,8 +244,8 @@ def _files() -> dict[str, Path]:
     rows = np.random.default_rng(0).uniform(0, 60, size=(12, 2)).round(3)
     _write_table(files["table"], [*rows.tolist(), [NUMBER_CANARY, NUMBER_CANARY]], note=TEXT_CANARY)
     _write_table(files["public"], rows.tolist(), note="x")
-    KMeans(2, n_init=1, **QUICK).fit(_named(rows)).release_.save(files["release"])
-    GridSynopsis(2, rule=3, **QUICK).fit(_named(rows)).synopsis_.save(files["synopsis"])
+    KMeans(2, n_init=1, **QUICK).fit(_named(rows)).release_.save(files["release"], allow_seeded=True)
+    GridSynopsis(2, rule=3, **QUICK).fit(_named(rows)).synopsis_.save(files["synopsis"], allow_seeded=True)
     Ledger.create(files["ledger"], epsilon=1e6, delta=0.1).close()
     files["damaged"].write_bytes(files["release"].read_bytes()[:-40])
     files["empty"].write_bytes(b"")

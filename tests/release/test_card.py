@@ -108,7 +108,7 @@ def test_names_are_escaped_and_stay_on_their_line(name):
 
 
 def test_chosen_points_have_no_errors(generator):
-    model = SourceTargetKMedoids(3, epsilon=2.0, random_state=1)
+    model = SourceTargetKMedoids(3, epsilon=2.0)
     release = model.fit(generator.normal(size=(40, 2)), source=generator.normal(size=(200, 2))).release_
     lines = check_screen(repr(release))
     assert "points served" in lines[1]

@@ -158,7 +158,7 @@ def release():
 
 
 def test_profiles_are_read_again(release, tmp_path):
-    release.save(tmp_path / "release.json")
+    release.save(tmp_path / "release.json", allow_seeded=True)
     again = load_release(tmp_path / "release.json").profiles
     assert again.to_dict() == release.profiles.to_dict()
     assert again.names == ("x0", "x1")

@@ -43,7 +43,7 @@ def release(rows):
 def test_a_release_survives_its_file(parameters, rows, tmp_path):
     model = PEMeans(**{"n_clusters": 3, "epsilon": 2.0, "bounds": (-1, 1), **QUICK, **parameters}).fit(rows)
     path = tmp_path / "release.json"
-    model.release_.save(path)
+    model.release_.save(path, allow_seeded="random_state" in parameters)
     again = load_release(path)
     assert again.to_dict() == model.release_.to_dict() == json.loads(path.read_text())
     far = np.vstack([rows * 3, [[np.nan, 0.0], [np.inf, 1e300]]])

@@ -182,7 +182,7 @@ def test_columns_of_all_kinds_are_shown() -> None:
 
 def test_a_model_of_points_is_written(tmp_path: Any) -> None:
     model = PointSynopsis(max_clusters=3, epsilon=4.0, bounds=(0, 100), random_state=0).fit(blobs(2))
-    write_report(model, tmp_path / "points.html")
+    write_report(model, tmp_path / "points.html", allow_seeded=True)
     assert "points in 2 columns" in (tmp_path / "points.html").read_text(encoding="utf-8")
 
 

@@ -92,6 +92,11 @@ DESCRIBE = click.option(
     help="Part of the budget, such as 0.1, that says what the clusters look like: histograms of every column in each.",
 )
 EPSILON = click.option("--epsilon", type=float, required=True, help=EPSILON_HELP)
+ALLOW_SEEDED = click.option(
+    "--allow-seeded",
+    is_flag=True,
+    help="Write files of a seeded fit, whose noise can be drawn again: for tests and benchmarks.",
+)
 FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 RELEASE_OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
@@ -206,7 +211,11 @@ def private_options(command: Any) -> Any:
         ),
         click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler or Spark master. Default: this machine."),
         click.option("--n-rows", type=int, help=N_ROWS_HELP),
-        click.option("--seed", type=int, help="Repeat a run exactly. For tests: the result is stamped as not for publication."),
+        click.option(
+            "--seed",
+            type=int,
+            help="Repeat a run exactly. For tests: files need --allow-seeded, and the result is marked as not for publication.",
+        ),
     )(command)
 
 
@@ -241,9 +250,9 @@ def output_options(command: Any) -> Any:
     quiet = click.option(
         "-q", "--quiet", is_flag=True, help="No progress, no summary: only errors, and what '-' or --json ask for."
     )
-    return _together(REPORT, FORCE, JSON, click.option("--jobs", type=int, help="Threads. Default: all processors."), quiet)(
-        command
-    )
+    return _together(
+        REPORT, FORCE, ALLOW_SEEDED, JSON, click.option("--jobs", type=int, help="Threads. Default: all processors."), quiet
+    )(command)
 
 
 def method_lines(methods: Iterable[Method]) -> str:

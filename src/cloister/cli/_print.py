@@ -11,7 +11,7 @@ from cloister.cli._groups import counted_words, found_rows_words
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cloister.privacy import Ledger
+    from cloister.privacy import Ledger, Receipt
     from cloister.release import Release
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "print_json",
     "print_ledger",
     "print_medoids",
+    "print_receipt",
     "print_release",
     "print_remaining",
     "print_table",
@@ -145,9 +146,16 @@ def _print_end(
     console.print(table)
     if len(columns) < n_columns:
         console.print(f"The {len(columns)} columns that separate the centres best, of {n_columns}; the release holds all.")
-    for line in (*more, found_rows_words(release.receipt), *release.receipt.explain()):
+    for line in more:
+        console.print(line)
+    print_receipt(console, release.receipt)
+
+
+def print_receipt(console: "Console", receipt: "Receipt") -> None:
+    """Print a receipt in plain words; in red, that its noise was seeded."""
+    for line in (found_rows_words(receipt), *receipt.explain()):
         if line:
-            console.print(line)
+            console.print(line, style="bold red" if line == receipt.alert else None)
 
 
 def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> None:
@@ -187,7 +195,9 @@ def unit_words(unit: str) -> str:
 
 
 def print_events(console: "Console", lines: Sequence[dict[str, Any]]) -> None:
-    """Print every debit of a ledger."""
+    """Print every debit of a ledger; in red, that its noise was seeded."""
+    from rich.text import Text
+
     from cloister.report import plain_text
 
     heads = [("day", False), ("account", False), ("step", False), ("question", False), ("numbers", True), ("mechanism", False)]
@@ -203,7 +213,7 @@ def print_events(console: "Console", lines: Sequence[dict[str, Any]]) -> None:
             f"{line['scale']:.6g}",
             f"{line['sensitivity']:.6g}",
             line["relation"],
-            "seeded" if line["seeded"] else "",
+            Text("seeded" if line["seeded"] else "", style="bold red"),
         )
     console.print(table)
 

@@ -3,8 +3,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from cloister.cli._groups import counted_words, found_rows_words
-from cloister.cli._print import CELL_WIDTH, FEW_COLUMNS, open_console, print_table
+from cloister.cli._groups import counted_words
+from cloister.cli._print import CELL_WIDTH, FEW_COLUMNS, open_console, print_receipt, print_table
 from cloister.text import count_of
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ def print_synopsis(console: "Console", synopsis: "Synopsis | WeightedPoints") ->
     value, error = with_error(summary["n_rows"], summary["n_rows_error"])
     counted = counted_words(synopsis.receipt).capitalize()
     console.print(f"{counted}: {value} (public)" if summary["n_rows_error"] == 0 else f"{counted}: {value} ± {error}")
-    first = cell_words(summary["cells_of_columns"]), found_words(summary["table"]), found_rows_words(synopsis.receipt)
-    for line in (*first, *synopsis.receipt.explain()):
+    for line in (cell_words(summary["cells_of_columns"]), found_words(summary["table"])):
         if line:
             console.print(line)
+    print_receipt(console, synopsis.receipt)
 
 
 def _print_grid(console: "Console", summary: dict[str, Any]) -> None:

@@ -44,7 +44,7 @@ def fit_privately(
     `delta` is used where the options leave it out.
     """
     output = OutputOptions.read(options)
-    output.check([("DATA", data), ("--ledger", options["ledger"])], output_ends=product.ends)
+    output.check([("DATA", data), ("--ledger", options["ledger"])], output_ends=product.ends, seed=options["seed"])
     bounds, described = read_bounds(options["bounds"]), read_described(options.get("describe_columns", ()))
     columns = split_names(options["columns"])
     rows = open_table(data, bounds, columns, described=described, where="fit", **source_options(options))

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import click
@@ -15,7 +16,7 @@ from cloister.exceptions import ParameterError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cloister.privacy import Ledger
+    from cloister.privacy import Ledger, Receipt
 
 __all__ = ["CHOICE", "RELEASE", "SYNOPSIS", "OutputOptions", "Outputs", "Product", "open_outputs", "publish", "publish_found"]
 
@@ -31,6 +32,7 @@ class OutputOptions:
     report: str | None = None
     indices: str | None = None
     force: bool = False
+    allow_seeded: bool = False
     as_json: bool = False
     quiet: bool = False
 
@@ -39,11 +41,15 @@ class OutputOptions:
         """Return those among the options of a command."""
         return cls(**{field.name: options[field.name] for field in fields(cls) if field.name in options})
 
-    def check(self, inputs: Sequence[tuple[str, str | None]], *, output_ends: Sequence[str] = ()) -> None:
+    def check(
+        self, inputs: Sequence[tuple[str, str | None]], *, output_ends: Sequence[str] = (), seed: int | None = None
+    ) -> None:
         """Refuse outputs that get in each other's way, would replace one of the `inputs`, or are of a kind that is not written.
 
-        `inputs` are options and paths, `output_ends` how the name of the output may end, if it has an end.
+        `inputs` are options and paths, `output_ends` how the name of the output may end, if it has an end. `seed` is that of
+        the fit to come, which is refused before it spends anything.
         """
+        self.refuse_seeded(seeded=seed is not None)
         if self.as_json and STANDARD_OUTPUT in (self.output, self.report, self.indices):
             raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
         read = [(name, None if path == STANDARD_OUTPUT else path) for name, path in inputs]
@@ -51,6 +57,14 @@ class OutputOptions:
         refuse_ending("--output", self.output, output_ends, what="a release is written as JSON")
         remedy = "print it to PDF from a browser" if (self.report or "").lower().endswith(".pdf") else ""
         refuse_ending("--report", self.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)
+
+    def refuse_seeded(self, *, seeded: bool) -> None:
+        """Refuse to write files of a seeded fit unless that is allowed."""
+        from cloister.privacy import refuse_seeded
+
+        named = {"--output": self.output, "--report": self.report, "--indices": self.indices}
+        for option in (name for name, path in named.items() if path is not None):
+            refuse_seeded(option, seeded=seeded, allow_seeded=self.allow_seeded)
 
 
 @dataclass(frozen=True)
@@ -83,6 +97,7 @@ class Product:
     report: Callable[[Any], str]
     summary: Callable[[Any], dict[str, Any]]
     display: Callable[["Console", Any], None]
+    receipt: Callable[[Any], "Receipt"] = attrgetter("receipt")
     indices: Callable[[Any], str] | None = None  # of the rows that were chosen, if any were
     ends: tuple[str, ...] = ()  # how the name of its file may end; empty where that is checked elsewhere
 
@@ -113,6 +128,7 @@ def publish(
     paid: bool = False,
 ) -> None:
     """Write the file and the report, then print. What cannot be written any more but has been paid for is printed."""
+    outputs.options.refuse_seeded(seeded=product.receipt(value).seeded)
     if outputs.output is not None:
         try:
             outputs.output.write(product.encode(value, outputs.output.path))
@@ -236,7 +252,7 @@ RELEASE = Product(
 SYNOPSIS = Product(
     name="synopsis", encode=_synopsis_bytes, report=_synopsis_report, summary=_synopsis_summary, display=_print_synopsis
 )
-CHOICE = Product(  # is not written; its report is that of the synopsis
+CHOICE = Product(  # is not written; its report and its receipt are those of the synopsis
     name="choice",
     encode=lambda choice, path: b"",
     report=_synopsis_report,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._files import STANDARD_OUTPUT
-from cloister.cli._options import FORCE, JSON, REPORT
+from cloister.cli._options import ALLOW_SEEDED, FORCE, JSON, REPORT
 from cloister.cli._product import RELEASE, OutputOptions, publish_found
 from cloister.exceptions import ReleaseError
 
@@ -24,6 +24,7 @@ __all__ = ["read_release", "show"]
 @JSON
 @REPORT
 @FORCE
+@ALLOW_SEEDED
 def show(release: str, **options: Any) -> None:
     """Print what RELEASE says: centres with their errors, and the receipt. '-' reads standard input.
 

@@ -102,7 +102,8 @@ def source_target(target: str, source: str | None, *, plan: bool, **options: Any
     if source is None:
         raise click.MissingParameter(param_type="option", param_hint="'--source'")
     output = OutputOptions.read(options)
-    output.check([("TARGET", target), ("--source", source), ("--ledger", options["ledger"])], output_ends=RELEASE.ends)
+    inputs = [("TARGET", target), ("--source", source), ("--ledger", options["ledger"])]
+    output.check(inputs, output_ends=RELEASE.ends, seed=options["seed"])
     public, domain = _open_target(target, options)
     from cloister.data import open_rows
 

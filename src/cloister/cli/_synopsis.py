@@ -9,7 +9,7 @@ import click
 
 from cloister.cli._bounds import Bounds, read_query
 from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
-from cloister.cli._options import CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, REPORT
+from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, REPORT
 from cloister.cli._private import plain_warnings
 from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, OutputOptions, Product, publish_found
 from cloister.cli._synopsis_fit import fit, is_device
@@ -55,6 +55,7 @@ synopsis.add_command(fit)
 @RELEASE_OUTPUT
 @REPORT
 @FORCE
+@ALLOW_SEEDED
 @JSON
 def kmeans(source: str, clusters: int, seed: int | None, **options: Any) -> None:
     """Cluster the cells or points of SYNOPSIS by their counts, and print the centres. 'cloister predict' reads the release.
@@ -82,6 +83,7 @@ def kmeans(source: str, clusters: int, seed: int | None, **options: Any) -> None
 @SEED
 @REPORT
 @FORCE
+@ALLOW_SEEDED
 @JSON
 def choose_k(source: str, numbers: str | None, seed: int | None, **options: Any) -> None:
     """Compare numbers of clusters: by the loss, and by the loss on a half of the noise the centres have not seen.
@@ -94,6 +96,7 @@ def choose_k(source: str, numbers: str | None, seed: int | None, **options: Any)
     output, span = _check_output(source, options), () if numbers is None else (_read_range(numbers),)
     found = _read(source)
     publish_found(_reported(CHOICE, found, "choice", seed), found.choose_k(*span, random_state=seed), output)
+    _mark_seeded(found)
 
 
 @synopsis.command(short_help="Print how clusters are joined.")
@@ -128,6 +131,7 @@ def tree(source: str, clusters: int, seed: int | None, *, as_json: bool) -> None
         print_json({"linkage": linkage.tolist(), "rows": rows.tolist()})
     else:
         print_tree(open_console(), linkage, rows, clusters)
+    _mark_seeded(found)
 
 
 @synopsis.command(short_help="Find clusters of any shape.")
@@ -160,6 +164,7 @@ def density(source: str, min_density: float, false_alarm: float, *, as_json: boo
 
     found = _read_grid(source, "density").density_clusters(min_density=min_density, false_alarm=false_alarm)
     print_json(found.to_dict()) if as_json else print_density(found)
+    _mark_seeded(found.synopsis)
 
 
 @synopsis.command(short_help="Count rows in ranges.")
@@ -182,6 +187,7 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
     ranges = [read_query(value) for value in queries]
     found = _read_grid(source, "query")
     counts = [found.count(_box(found, one)) for one in ranges]
+    _mark_seeded(found)
     if as_json:
         answers = [{**dataclasses.asdict(count), "standard_error": count.standard_error} for count in counts]
         print_json([{"query": value, **one} for value, one in zip(queries, answers, strict=True)])
@@ -204,7 +210,8 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
     help="Where to write, .csv or .parquet; '-' is standard output, as CSV.",
 )
 @FORCE
-def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bool) -> None:
+@ALLOW_SEEDED
+def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bool, allow_seeded: bool) -> None:
     """Draw synthetic rows from SYNOPSIS: a cell or point in proportion to its noisy count, then a place in or around it.
 
     They have the columns of the original table: of a category a level, of a date a day.
@@ -214,21 +221,26 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
       cloister synopsis sample synopsis.json -n 1000 --output rows.csv
       cloister synopsis sample synopsis.json -n 5
     """  # noqa: D301
+    from cloister.privacy import refuse_seeded
+
     kind = output.lower().rpartition(".")[2]
     if output != STANDARD_OUTPUT and kind not in ("csv", "parquet") and not is_device(output):
         raise ParameterError(f"--output: expected a .csv or .parquet file, got {output!r}. Choose one of these endings.")
     refuse_same([("SYNOPSIS", source if source != STANDARD_OUTPUT else None), ("--output", output)])
     found = _read(source)
+    refuse_seeded("--output", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
     table = found.sample_table(n_rows, random_state=seed)
     with open_target("--output", output, force=force) as target:
         assert target is not None
         target.write(_encode(table, parquet=kind == "parquet"))
+    _mark_seeded(found)
 
 
 @synopsis.command(short_help="Print a synopsis, or write its report.")
 @SOURCE
 @REPORT
 @FORCE
+@ALLOW_SEEDED
 @JSON
 def show(source: str, **options: Any) -> None:
     """Print what SYNOPSIS says: the grid or the points, their noise, and the receipt.
@@ -242,6 +254,12 @@ def show(source: str, **options: Any) -> None:
     publish_found(SYNOPSIS, _read(source), output)
 
 
+def _mark_seeded(found: "Synopsis | WeightedPoints") -> None:
+    """Say in red, on standard error, that what is printed or written without a receipt comes from seeded noise."""
+    if found.receipt.seeded:
+        click.secho(found.receipt.alert, fg="red", bold=True, err=True)
+
+
 def _check_output(source: str, options: dict[str, Any]) -> OutputOptions:
     output = OutputOptions.read(options)
     output.check([("SYNOPSIS", source)], output_ends=RELEASE.ends)
@@ -249,14 +267,14 @@ def _check_output(source: str, options: dict[str, Any]) -> OutputOptions:
 
 
 def _reported(product: Product, synopsis: "Synopsis | WeightedPoints", name: str, seed: int | None) -> Product:
-    """Return a product whose report is that of the synopsis, with the product in it under this name."""
+    """Return a product with the receipt of the synopsis and its report, which has the product in it under this name."""
 
     def report(value: Any) -> str:
         from cloister.report import synopsis_html
 
         return synopsis_html(synopsis, random_state=seed, **{name: value})
 
-    return dataclasses.replace(product, report=report)
+    return dataclasses.replace(product, report=report, receipt=lambda value: synopsis.receipt)
 
 
 def _read(path: str) -> Any:

@@ -314,9 +314,9 @@ class GridSynopsis(_GridEstimator):
         """Return one row per cell; see :meth:`Synopsis.to_arrow`."""
         return self._fitted().to_arrow()
 
-    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = False) -> None:
+    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = False, allow_seeded: bool = False) -> None:
         """Write the synopsis to a file; see :meth:`Synopsis.save`. :func:`cloister.load_synopsis` reads it."""
-        self._fitted().save(path, overwrite=overwrite)
+        self._fitted().save(path, overwrite=overwrite, allow_seeded=allow_seeded)
 
     def _fitted(self) -> Synopsis:
         check_is_fitted(self)

@@ -33,4 +33,6 @@ class NotebookPage:
             if name in vars(self):
                 return str(getattr(self, name)._repr_html_())  # completes what is computed when it is first read
         receipt = vars(self).get("privacy_receipt_")
-        return "" if receipt is None else Card(type(self).__name__, sentences=guarantee_words(receipt)).html()
+        if receipt is None:
+            return ""
+        return Card(type(self).__name__, sentences=guarantee_words(receipt), alert=receipt.alert).html()

@@ -10,9 +10,10 @@ from cloister.text import plain_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ACCENT", "FAINT", "INK", "axes_for", "short_name"]
+__all__ = ["ACCENT", "FAINT", "INK", "axes_for", "mark_seeded", "short_name"]
 
-INK, FAINT, ACCENT = "#1f2430", "#8a8f9c", "#2f6fb0"
+INK, FAINT, ACCENT, RED = "#1f2430", "#8a8f9c", "#2f6fb0", "#c62828"
+SEEDED = "SEEDED: not for publication"
 LONGEST_NAME = 24
 
 
@@ -30,6 +31,13 @@ def axes_for(where: str, ax: Any, *, size: tuple[float, float]) -> "Axes":
         validate.refuse(f"{where}.ax", "the Axes of matplotlib, or None", ax, remedy="Pass ax=figure.subplots().")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
+    return ax
+
+
+def mark_seeded(ax: "Axes", *, seeded: bool) -> "Axes":
+    """Return the axes; with a title in red, at the right, where what they show has seeded noise."""
+    if seeded:
+        ax.set_title(SEEDED, loc="right", color=RED, fontsize="small")
     return ax
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 from cloister import validate
 from cloister.domain import Groups, Neighbours, Relation
-from cloister.exceptions import LedgerError
+from cloister.exceptions import LedgerError, ReleaseError
 from cloister.privacy._accounting import Tally
 from cloister.privacy._convert import guarantee_from_dict
 from cloister.privacy._events import Event, event_from_line
 from cloister.privacy._guarantees import Guarantee
 
-__all__ = ["LedgerBalance", "Receipt"]
+__all__ = ["LedgerBalance", "Receipt", "refuse_seeded"]
+
+SEEDED = "SEEDED: the noise can be drawn again from the seed. For tests and benchmarks, not for publication."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,14 +153,17 @@ class Receipt:
         """Whether the noise can be drawn again by whoever knows the seed: not for publication."""
         return any(event.seeded for event in self.events)
 
+    @property
+    def alert(self) -> str:
+        """What is shown in red wherever a seeded result is shown; empty where the noise came from the operating system."""
+        return SEEDED if self.seeded else ""
+
     def explain(self) -> list[str]:
         """Return sentences that say on what and what for, what was promised, which questions were answered, and who paid."""
         lines = [*self._stated(), *self.promise()]
         if self.ledger is not None:
             lines.append(self.ledger.words())
-        if self.seeded:
-            lines.append("SEEDED: the noise can be drawn again from the seed. For tests and benchmarks, not for publication.")
-        return lines
+        return [*lines, self.alert] if self.seeded else lines
 
     def promise(self) -> list[str]:
         """Return sentences: what was promised, to whom, and which questions were answered at what cost."""
@@ -231,4 +236,29 @@ class Receipt:
             ledger=None if data.get("ledger") is None else LedgerBalance.from_dict(data["ledger"]),
             groups=None if data.get("groups") is None else Groups.from_dict(data["groups"], where="Receipt.groups"),
             events=events,
+        )
+
+
+def refuse_seeded(where: str, *, seeded: bool, allow_seeded: bool) -> None:
+    """Refuse to write what was computed from seeded noise: everything that writes a file asks here first.
+
+    With the same seed, a fit of an empty table returns the noise alone, and subtracting it leaves the exact counts.
+
+    Raises
+    ------
+    ReleaseError
+        If it is seeded and nobody allowed that. `where` names who wanted to write.
+
+    Examples
+    --------
+    >>> refuse_seeded("Release.save", seeded=True, allow_seeded=False)
+    Traceback (most recent call last):
+    ...
+    cloister.exceptions.ReleaseError: Release.save: expected noise that nobody can draw again, got a seeded fit. Fit again \
+without random_state (--seed), or pass allow_seeded=True (--allow-seeded) for tests and benchmarks.
+    """
+    if not validate.boolean(f"{where}.allow_seeded", allow_seeded) and seeded:
+        raise ReleaseError(
+            f"{where}: expected noise that nobody can draw again, got a seeded fit. Fit again without random_state (--seed), "
+            "or pass allow_seeded=True (--allow-seeded) for tests and benchmarks."
         )

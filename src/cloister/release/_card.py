@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["TEXT_COLUMNS", "guarantee_words", "release_card"]
 
 TEXT_COLUMNS = 5  # on a line of a terminal; of more, those that tell the clusters apart best
-SEEDED = "SEEDED: the noise can be drawn again from the seed. Not for publication."
 
 
 def guarantee_words(receipt: Receipt) -> list[str]:
-    """Return the guarantee in a sentence, and a warning where the noise was drawn from a seed."""
-    return [*receipt.promise()[:-1], *([SEEDED] if receipt.seeded else [])]
+    """Return the guarantee in a sentence or two."""
+    return receipt.promise()[:-1]
 
 
 def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
@@ -57,4 +56,5 @@ def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
         n_fixed=2 + len(stable),
         sentences=[*sentences, *guarantee_words(release.receipt)],
         nouns=("cluster", "column"),
+        alert=release.receipt.alert,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.domain import ColumnDomain, Date, FloatArray, Number
-from cloister.plotting import plot_curve, plot_map, plot_profiles
+from cloister.plotting import mark_seeded, plot_curve, plot_map, plot_profiles
 from cloister.release._geometry import plane_of_centers, rank_columns
 from cloister.release._profile import date_of, described_columns
 from cloister.text import plain_text, with_error
@@ -33,9 +33,11 @@ def plot_release(release: "Release", kind: str, columns: Sequence[int | str] | N
         WHERE, kind, RELEASE_PLOTS, remedy='Draw it of a synopsis: synopsis.plot("tree").' if kind == "tree" else ""
     )
     if kind == "curve":
-        return _plot_choice(release, ax)
-    picked = None if columns is None else validate.columns(f"{WHERE}.columns", columns, release.columns)
-    return (_plot_map if kind == "map" else _plot_profiles)(release, picked, ax)
+        drawn = _plot_choice(release, ax)
+    else:
+        picked = None if columns is None else validate.columns(f"{WHERE}.columns", columns, release.columns)
+        drawn = (_plot_map if kind == "map" else _plot_profiles)(release, picked, ax)
+    return mark_seeded(drawn, seeded=release.receipt.seeded)
 
 
 def _plot_choice(release: "Release", ax: Any) -> "Axes":

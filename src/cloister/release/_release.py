@@ -20,7 +20,7 @@ from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Fr
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
-from cloister.privacy import Event, Receipt, StepRecord, day_of
+from cloister.privacy import Event, Receipt, StepRecord, day_of, refuse_seeded
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import Profiles
 from cloister.release._migrate import migrate_receipt, migrate_steps
@@ -320,8 +320,12 @@ class Release(ReleaseViews):
         """Return the release as JSON text."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the release to a file. One that exists is refused, or replaced whole if `overwrite` is set."""
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, allow_seeded: bool = False) -> None:
+        """Write the release to a file. One that exists is refused, or replaced whole if `overwrite` is set.
+
+        A release with seeded noise is refused unless `allow_seeded` is set: it is for tests and benchmarks.
+        """
+        refuse_seeded("Release.save", seeded=self.receipt.seeded, allow_seeded=allow_seeded)
         write_whole("Release.save", path, self.to_json(), overwrite=overwrite)
 
     @classmethod

@@ -6,6 +6,7 @@ from typing import Any
 
 from cloister import validate
 from cloister.files import write_whole
+from cloister.privacy import refuse_seeded
 from cloister.release import NONE, Release, error_words
 from cloister.report._choice import choice_view
 from cloister.report._column_words import cell_words, missing_fact
@@ -28,7 +29,9 @@ __all__ = ["render", "report_html", "write_report"]
 DRAWN_COLUMNS = 16  # columns with strips; of more, those that tell clusters apart best
 
 
-def write_report(published: object, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def write_report(
+    published: object, path: str | os.PathLike[str], *, overwrite: bool = False, allow_seeded: bool = False
+) -> None:
     """Write the report of a release, a synopsis or a fitted model to one HTML file, which opens offline.
 
     Parameters
@@ -39,6 +42,8 @@ def write_report(published: object, path: str | os.PathLike[str], *, overwrite: 
         Where to write.
     overwrite : bool, default=False
         Whether a file that exists is replaced, once the new one is complete.
+    allow_seeded : bool, default=False
+        Whether what was fitted with a seed is written, for tests and benchmarks: the page then says so, in red.
 
     Returns
     -------
@@ -48,7 +53,7 @@ def write_report(published: object, path: str | os.PathLike[str], *, overwrite: 
     Raises
     ------
     ReleaseError
-        If the file exists and may not be overwritten, or cannot be written.
+        If the file exists and may not be overwritten, or cannot be written, or the fit was seeded without `allow_seeded`.
     ParameterError
         If `published` is none of these, or an estimator that was not fitted.
 
@@ -60,11 +65,12 @@ def write_report(published: object, path: str | os.PathLike[str], *, overwrite: 
     --------
     >>> import pathlib, tempfile
     >>> from cloister import PEMeans, write_report
-    >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
+    >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1)).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(model, pathlib.Path(folder) / "report.html")
     """
     found = _published(published)
+    refuse_seeded("write_report", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
     html = synopsis_html(found) if isinstance(found, Synopsis | WeightedPoints) else report_html(found)
     write_whole("write_report", path, html, overwrite=overwrite)
 

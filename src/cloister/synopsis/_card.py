@@ -42,6 +42,7 @@ def synopsis_card(synopsis: "Synopsis") -> Card:
             *guarantee_words(synopsis.receipt),
         ],
         nouns=("column", "property"),
+        alert=synopsis.receipt.alert,
     )
 
 
@@ -80,6 +81,7 @@ def points_card(synopsis: "WeightedPoints") -> Card:
             *guarantee_words(synopsis.receipt),
         ],
         nouns=("point", "property"),
+        alert=synopsis.receipt.alert,
     )
 
 

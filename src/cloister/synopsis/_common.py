@@ -15,7 +15,7 @@ from cloister import validate
 from cloister.algorithms import RESTARTS, KChoice, NoisyPoints, cut_loss, silhouette, ward_tree
 from cloister.domain import ColumnDomain, FloatArray, Frame
 from cloister.files import write_whole
-from cloister.privacy import Entropy
+from cloister.privacy import Entropy, Receipt, refuse_seeded
 from cloister.release import Release
 from cloister.synopsis._files import file_kind
 from cloister.synopsis._synthetic import table_of_rows
@@ -46,6 +46,7 @@ class CommonSynopsis(SynopsisViews):
     """Base of the synopses: of a grid, and of points."""
 
     feature_names: tuple[str, ...] | None
+    receipt: Receipt
 
     @property
     @abstractmethod
@@ -186,8 +187,12 @@ class CommonSynopsis(SynopsisViews):
         other = _generator("sample_table", random_state).spawn(1)[0]  # independent of what chose the rows, also with a seed
         return table_of_rows(rows, self.declared_columns, names, other)
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the synopsis to a ``.json`` or ``.parquet`` file. One that exists is refused, or replaced with `overwrite`."""
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, allow_seeded: bool = False) -> None:
+        """Write the synopsis to a ``.json`` or ``.parquet`` file. One that exists is refused, or replaced with `overwrite`.
+
+        A synopsis with seeded noise is refused unless `allow_seeded` is set: it is for tests and benchmarks.
+        """
+        refuse_seeded("Synopsis.save", seeded=self.receipt.seeded, allow_seeded=allow_seeded)
         kind = file_kind("Synopsis.save.path", Path(path).name)
         write_whole("Synopsis.save", path, self.to_bytes(kind), overwrite=overwrite)
 

@@ -181,6 +181,7 @@ class DensityClusters:
                 *guarantee_words(self.synopsis.receipt),
             ],
             nouns=("cluster", "column"),
+            alert=self.synopsis.receipt.alert,
         )
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cloister import validate
-from cloister.plotting import plot_curve, plot_tree
+from cloister.plotting import mark_seeded, plot_curve, plot_tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,9 +88,10 @@ class SynopsisViews:
         given = () if n_clusters is None else (n_clusters,)
         choice = self.choose_k(*given, random_state=random_state)
         name = "held-out mean squared distance"
-        return plot_curve(
+        drawn = plot_curve(
             choice.n_clusters, choice.held_out, choice.held_out_error, choice.best, ax, name=name, where="Synopsis.plot"
         )
+        return mark_seeded(drawn, seeded=self.receipt.seeded)
 
 
 def _draw_tree(synopsis: _Comparing, ax: Any, cut: Any, seed: int) -> "Axes":
@@ -103,4 +104,4 @@ def _draw_tree(synopsis: _Comparing, ax: Any, cut: Any, seed: int) -> "Axes":
         validate.refuse(where, rule, "one", remedy=remedy)
     axes = plot_tree(linkage, ax, [f"{one:,.0f}" for one in rows], number, where=where)
     axes.set_xlabel(f"points, by their noisy numbers of {synopsis.receipt.counted}")
-    return axes
+    return mark_seeded(axes, seeded=synopsis.receipt.seeded)
