@@ -408,5 +408,5 @@ def test_the_key_is_drawn_and_not_shown(seed):
 
 @pytest.mark.parametrize("limit", [0, -1, 2.5, None, True])
 def test_a_limit_is_a_number_of_rows(limit, seed):
-    with pytest.raises((ValueError, TypeError), match=r"max_rows_per_group: expected"):
+    with pytest.raises((ValueError, TypeError), match=r"max_rows_per_unit: expected"):
         Bounding.draw(Entropy(seed), limit)

@@ -21,7 +21,7 @@ from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import Replay, replay
 from cloister.audit._tables import PersonTable, neighbours
 from cloister.data import Bounding, open_rows
-from cloister.domain import WEIGHTINGS, FloatArray, Groups, Relation
+from cloister.domain import WEIGHTINGS, FloatArray, PrivacyUnit, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 
 __all__ = [
@@ -64,9 +64,9 @@ def _person_attacks() -> Iterator[Attack]:
     left, right = _crowded(1.0), _crowded(-1.0)
     for words, cost in COSTS.items():
         for weighting in WEIGHTINGS:
-            groups = Groups(max_rows=USED, weighting=weighting)
+            privacy_unit = PrivacyUnit(max_rows=USED, weighting=weighting)
             how = f"every {weighting} counts, {words}"
-            given: dict[str, Any] = {"cost": cost, "groups": groups}
+            given: dict[str, Any] = {"cost": cost, "privacy_unit": privacy_unit}
             yield Attack(f"a person in a count, {how}", (CELL_COUNTS,), relation=ADD, left=left, right=NOBODY, **given)
             yield Attack(f"a person who changes sides, {how}", (CELL_SUMS,), relation=REPLACE, left=left, right=right, **given)
 
@@ -133,7 +133,7 @@ def choose_both(left: PersonTable, right: PersonTable, seed: int) -> Chosen:
 
 
 def _kept(table: PersonTable, key: bytes, bounding: Bounding) -> FloatArray:
-    rows: Any = open_rows(table.rows, groups=table.ids, group_key=key, n_jobs=1)
+    rows: Any = open_rows(table.rows, privacy_unit=table.ids, unit_key=key, n_jobs=1)
     return np.ascontiguousarray(all_rows(rows.bounded(bounding)))
 
 
@@ -193,7 +193,7 @@ def run_person_case(case: PersonCase, *, seed: int) -> Replay:
         n_features=N_FEATURES,
         seed=seed,
         weighting=case.weighting,
-        max_rows_per_group=case.max_rows,
+        max_rows_per_unit=case.max_rows,
     )
     left, right = person_neighbours(case.relation, case.hostile, Entropy(seed).public_generator())
     return replay(fit, right, left) if case.backwards else replay(fit, left, right)

@@ -80,7 +80,7 @@ class Bounding:
     def draw(cls, entropy: Entropy, limit: int) -> "Bounding":
         """Return a bound under a new secret key."""
         key = entropy.words(KEY_WORDS).astype("<u8").tobytes()
-        return cls(key, validate.integer("max_rows_per_group", limit, low=1, remedy="Pass how many rows of a person to use."))
+        return cls(key, validate.integer("max_rows_per_unit", limit, low=1, remedy="Pass how many rows of a person to use."))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -44,7 +44,7 @@ QUESTIONS = {
     "column_intervals": "How many values of each column lie in each of many intervals",
     "nearest_histograms": "How the values of each column are distributed in each cluster (histograms)",
     "nearest_missing": "How many values of each column are missing in each cluster",
-    "group_sizes": "How many persons have how many rows",
+    "rows_per_unit": "How many persons have how many rows",
 }
 
 SHARES = {"category": "for a category the share of each level", "flag": "for a flag the share of yes"}

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from cloister import validate
 from cloister.domain._base import Relation
 
-__all__ = ["LARGEST_GROUP", "WEIGHTINGS", "WEIGHT_STEPS", "Groups", "Identifier", "Neighbours", "as_neighbours"]
+__all__ = ["LARGEST_MAX_ROWS", "WEIGHTINGS", "WEIGHT_STEPS", "Identifier", "Neighbours", "PrivacyUnit", "as_neighbours"]
 
-LARGEST_GROUP = 1000  # rows of a person that may be used
+LARGEST_MAX_ROWS = 1000  # rows of a person that may be used
 WEIGHT_STEPS = 840  # parts that the weight of a person is divided into: a whole number of them for 1 to 8 rows, 10, 12, 14, 15
 ROWS_PER_STEPS = 100  # rows of a person from which on there are more parts: as many times as many
 ROW, PERSON = "row", "person"
@@ -35,7 +35,7 @@ class Identifier:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groups:
+class PrivacyUnit:
     """Persons as the unit of privacy.
 
     Parameters
@@ -67,7 +67,7 @@ class Groups:
 
     Examples
     --------
-    >>> Groups(name="patient_id", max_rows=5).words
+    >>> PrivacyUnit(name="patient_id", max_rows=5).words
     'one patient_id, with at most 5 rows each'
     """
 
@@ -129,7 +129,7 @@ class Groups:
         """Return the weight of each row of a person of whom so many are used, in integer steps."""
         return self.steps // n_rows if self.is_weighted else 1
 
-    def limited(self, max_rows: int) -> "Groups":
+    def limited(self, max_rows: int) -> "PrivacyUnit":
         """Return the same persons with so many rows at most."""
         return replace(self, max_rows=max_rows)
 
@@ -139,11 +139,11 @@ class Groups:
         return {**found, "stated": True} if self.stated else found
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], *, where: str = "Groups") -> "Groups":
+    def from_dict(cls, data: dict[str, Any], *, where: str = "PrivacyUnit") -> "PrivacyUnit":
         """Read what ``to_dict`` wrote."""
         return cls(
             name=validate.text(f"{where}.name", data["name"]),
-            max_rows=validate.integer(f"{where}.max_rows", data["max_rows"], low=1, high=LARGEST_GROUP),
+            max_rows=validate.integer(f"{where}.max_rows", data["max_rows"], low=1, high=LARGEST_MAX_ROWS),
             weighting=validate.one_of(f"{where}.weighting", data["weighting"], WEIGHTINGS),
             stated=validate.boolean(f"{where}.stated", data.get("stated", False)),
         )
@@ -157,17 +157,17 @@ class Neighbours:
     ----------
     relation : Relation
         How neighbours differ.
-    groups : Groups, optional
+    privacy_unit : PrivacyUnit, optional
         Persons; None where one row is protected.
 
     Examples
     --------
-    >>> Neighbours(Relation.REPLACE, Groups(max_rows=3)).words
+    >>> Neighbours(Relation.REPLACE, PrivacyUnit(max_rows=3)).words
     'replacing any one person, with all of their rows, by another'
     """
 
     relation: Relation
-    groups: Groups | None = None
+    privacy_unit: PrivacyUnit | None = None
 
     @property
     def value(self) -> str:
@@ -177,12 +177,12 @@ class Neighbours:
     @property
     def unit(self) -> str:
         """What is protected: "row" or "person"."""
-        return ROW if self.groups is None else PERSON
+        return ROW if self.privacy_unit is None else PERSON
 
     @property
     def words(self) -> str:
         """What two neighbours differ in, in words."""
-        who = "any one row" if self.groups is None else f"any one {self.groups.noun}, with all of their rows,"
+        who = "any one row" if self.privacy_unit is None else f"any one {self.privacy_unit.noun}, with all of their rows,"
         if self.relation is Relation.ADD_REMOVE:
             return f"adding or removing {who}"
         return f"replacing {who} by another"
