@@ -63,6 +63,7 @@ CASES: list[Callable[[], object]] = [
     lambda: Category([]),
     lambda: KMeans(5, bounds=COLUMNS, privacy_unit="patient_id", ledger=Ledger(epsilon=2.0, delta=1e-6)).fit(TABLE),
     lambda: KMeans(5, bounds=COLUMNS, max_rows_per_unit=3).fit(TABLE),
+    lambda: KMeans(5, bounds=(0, 1)).fit(ROWS, groups=np.arange(len(ROWS))),
     lambda: KMeans(5, bounds={"patient_id": (0, 9)}, privacy_unit="patient_id").fit(TABLE),
     lambda: spent_twice(KMeans, 0.9),
     lambda: spent_twice(GridKMeans, 0.3),

@@ -274,7 +274,7 @@ class TestWords:
 
     def test_a_statement_is_called_one(self, table):
         fitted = model(privacy_unit="patient_id", max_rows_per_unit=20, units_bounded=True).fit(table)
-        assert "was stated, not checked" in "\n".join(fitted.privacy_receipt_.explain())
+        assert "The limit was asserted, not checked." in "\n".join(fitted.privacy_receipt_.explain())
 
     def test_a_release_keeps_it_and_no_id(self, table, tmp_path):
         fitted = model(privacy_unit="patient_id").fit(table)

@@ -40,6 +40,7 @@ __all__ = [
 TITLE = "Persons: whoever has a thousand rows moves no more than was paid for"
 SHARE = 0.2  # of the false-alarm rate
 MANY, USED = 1_000, 5  # rows of the person, and how many of them are used
+MISSING_IDS = 30  # rows of others without an id
 CELLS = 100  # of an attack; each has a person of its own
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE
 COSTS: dict[str, Cost] = {"Gaussian": GDP(1.0), "pure": PureDP(1.0)}
@@ -86,6 +87,7 @@ INTRUDERS: dict[str, str] = {
     "an id in another form": "Ann \uff17",
     "nothing but missing values": "Zoe",
     "no id": "",
+    "an id on some rows only": "Zoe",
 }
 
 
@@ -108,9 +110,13 @@ class Chosen:
 
 
 def choice_neighbours(intruder: str, seed: int, *, many: int = MANY) -> tuple[PersonTable, PersonTable]:
-    """Return a table with a person who has many rows, somewhere among those of the others, and the table without."""
+    """Return a table with a person who has many rows, somewhere among those of the others, and the table without.
+
+    Some rows of the others have no id.
+    """
     generator = Entropy(seed).public_generator()
     ids = [f"Ann {number}" for number in generator.permutation(np.repeat(np.arange(7, 47), generator.integers(1, 12, 40)))]
+    ids += [""] * MISSING_IDS
     rows = generator.uniform(-1, 1, size=(len(ids), 2))
     own = generator.uniform(-1, 1, size=(many, 2))
     if "copies" in intruder:
@@ -120,7 +126,8 @@ def choice_neighbours(intruder: str, seed: int, *, many: int = MANY) -> tuple[Pe
     elif "missing" in intruder:
         own[:] = np.nan
     order = generator.permutation(len(ids) + many)
-    both = np.array([*ids, *[INTRUDERS[intruder]] * many], dtype=object)[order]
+    names = [INTRUDERS[intruder], "" if "some" in intruder else INTRUDERS[intruder]] * many
+    both = np.array([*ids, *names[:many]], dtype=object)[order]
     return PersonTable(np.concatenate([rows, own])[order], both), PersonTable(rows, np.array(ids, dtype=object))
 
 

@@ -36,6 +36,7 @@ CHOICE, FACTOR, WEIGHT = (
     "cloister.domain:PrivacyUnit.factor",
     "cloister.domain:PrivacyUnit.weight",
 )
+WITH_ID = "cloister.data._bounded:with_id"
 ROWS_PER_UNIT = "cloister.questions._persons:RowsPerUnit.exact"
 FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
 ADD = Relation.ADD_REMOVE
@@ -257,6 +258,10 @@ def _rounded_up(weight: Any) -> object:
     return lambda privacy_unit, n_rows: -(-privacy_unit.steps // n_rows) if privacy_unit.is_weighted else 1
 
 
+def _all_rows(with_id: Any) -> object:
+    return lambda block: block
+
+
 def _each_row(exact: Any) -> object:
     return lambda question, rows: exact(question, rows * [0, 1])
 
@@ -354,6 +359,7 @@ PLANTS: dict[str, Plant] = dict(
         ),
         _plant("weights-up", "weights of rows are rounded up", "persons", (WEIGHT, _rounded_up)),
         _plant("sizes-by-row", "every row of a person is counted where persons are", "persons", (ROWS_PER_UNIT, _each_row)),
+        _plant("missing-ids-used", "rows without an id are used, as those of one person", "persons", (WITH_ID, _all_rows)),
         _plant("debit-skipped", "answers are not debited", "spending", (DEBIT, _no_debit)),
         _plant(
             "overspent",

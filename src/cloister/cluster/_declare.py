@@ -59,8 +59,8 @@ _PARAMETERS = (
         ("privacy_unit",),
         "privacy_unit : str, optional\n"
         "    The column that says whose row it is. Then a person is protected with all of their rows, instead of one row: two\n"
-        "    tables are neighbours if they differ in one person. It is never clustered by, and no id is published. Ids of\n"
-        "    a table in memory may be passed to ``fit(X, privacy_unit=ids)`` instead.",
+        "    tables are neighbours if they differ in one person. It is never clustered by, and no id is published. Rows\n"
+        "    without an id are left out. Ids of a table in memory may be passed to ``fit(X, privacy_unit=ids)`` instead.",
     ),
     _Part(
         ("max_rows_per_unit",),

@@ -53,7 +53,7 @@ def open_rows(
         Whose row it is, where persons are protected and not rows: the name of a column, which is then none of `columns`; or
         ids, one for each row and in the same order, beside a table in memory (a list, an array, a series, a column of Arrow).
         Text, numbers, truth values, UUIDs and bytes can be ids. Ids are the same if their texts are: 7, 7.0 and "7" are one
-        person, "a" and "A" are two. All rows without an id are one person. None: rows have no owners.
+        person, "a" and "A" are two. Rows without an id are left out. None: rows have no owners.
     unit_key : bytes, optional
         Secret, of 32 bytes: the key of the hash that ids are read as. None draws one from the operating system.
     units_bounded : bool, default=False

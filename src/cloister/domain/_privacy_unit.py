@@ -2,7 +2,8 @@
 """Whom the guarantee protects: one row, or one person with all of their rows. Anyone may import this module.
 
 Two tables are neighbours if they differ in one unit: a row, or all rows of one person. Of a person at most `max_rows` rows are
-used. Which ones are used depends on the rows of that person alone, so that a person more or less moves nobody else's.
+used. Which ones are used depends on the rows of that person alone, so that a person more or less moves nobody else's. Rows
+without an id are not used.
 """
 
 from dataclasses import dataclass, field, replace
@@ -97,9 +98,9 @@ class PrivacyUnit:
             else "Every row that is used counts 1."
         )
         chosen = (
-            "That nobody has more rows was stated, not checked."
+            "The limit was asserted, not checked."
             if self.stated
-            else "Of whoever has more rows, as many are drawn at random and used."
+            else "Of people with more rows, that many are drawn at random. Rows without an id are left out."
         )
         return f"{how} {chosen}"
 
