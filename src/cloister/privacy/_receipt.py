@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister import validate
-from cloister.domain import Groups, Neighbours, Relation
+from cloister.domain import Neighbours, PrivacyUnit, Relation
 from cloister.exceptions import LedgerError, ReleaseError
 from cloister.privacy._accounting import Tally
 from cloister.privacy._convert import guarantee_from_dict
@@ -108,7 +108,7 @@ class Receipt:
         What the data set is called and what the fit is for, in the words of whoever fitted; empty where nobody said.
     ledger : LedgerBalance, optional
         Where the fit left the ledger that paid for it, if it was a shared one.
-    groups : Groups, optional
+    privacy_unit : PrivacyUnit, optional
         The persons that are protected, each with all of their rows; None where one row is.
 
     Notes
@@ -130,7 +130,7 @@ class Receipt:
     dataset: str = ""
     purpose: str = ""
     ledger: LedgerBalance | None = None
-    groups: Groups | None = None
+    privacy_unit: PrivacyUnit | None = None
 
     def __post_init__(self) -> None:
         if not self.spent.fits(self.guarantee):
@@ -181,25 +181,25 @@ class Receipt:
     @property
     def difference(self) -> str:
         """What two neighbouring tables differ in, in words."""
-        return Neighbours(Relation(self.neighbours), self.groups).words
+        return Neighbours(Relation(self.neighbours), self.privacy_unit).words
 
     @property
     def unit(self) -> str:
         """What is protected, in one word: a row, or what the column of ids is called."""
-        return "row" if self.groups is None else self.groups.noun
+        return "row" if self.privacy_unit is None else self.privacy_unit.noun
 
     @property
     def protects(self) -> str:
         """What is protected, in words: ``one row``, or ``one patient_id, with at most 5 rows each``."""
-        return "one row" if self.groups is None else self.groups.words
+        return "one row" if self.privacy_unit is None else self.privacy_unit.words
 
     @property
     def counted(self) -> str:
         """What noisy counts are numbers of: ``rows``, or ``persons`` where every person counts 1."""
-        return "rows" if self.groups is None else self.groups.counted
+        return "rows" if self.privacy_unit is None else self.privacy_unit.counted
 
     def _protected(self) -> list[str]:
-        return [] if self.groups is None else [f"Protects {self.groups.words}. {self.groups.explain()}"]
+        return [] if self.privacy_unit is None else [f"Protects {self.privacy_unit.words}. {self.privacy_unit.explain()}"]
 
     def _stated(self) -> list[str]:
         """Return what whoever fitted said of the data set and the purpose."""
@@ -214,7 +214,7 @@ class Receipt:
             **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
             "guarantee": self.guarantee.to_dict(),
             "neighbours": self.neighbours,
-            **({} if self.groups is None else {"groups": self.groups.to_dict()}),
+            **({} if self.privacy_unit is None else {"privacy_unit": self.privacy_unit.to_dict()}),
             "account": self.account,
             "seeded": self.seeded,
             "events": [event.to_line() for event in self.events],
@@ -234,7 +234,9 @@ class Receipt:
             dataset=validate.text("Receipt.dataset", data.get("dataset", "")),
             purpose=validate.text("Receipt.purpose", data.get("purpose", "")),
             ledger=None if data.get("ledger") is None else LedgerBalance.from_dict(data["ledger"]),
-            groups=None if data.get("groups") is None else Groups.from_dict(data["groups"], where="Receipt.groups"),
+            privacy_unit=None
+            if data.get("privacy_unit") is None
+            else PrivacyUnit.from_dict(data["privacy_unit"], where="Receipt.privacy_unit"),
             events=events,
         )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cloister import validate
-from cloister.domain import Groups
+from cloister.domain import PrivacyUnit
 from cloister.exceptions import ReleaseError
 from cloister.privacy import GDP, PureDP, Receipt
 
@@ -30,10 +30,10 @@ def refuse_other_grid(first: "Synopsis", second: "Synopsis") -> None:
 
 def refuse_other_unit(first: Receipt, second: Receipt, *, same: bool) -> None:
     """Refuse receipts that protect different units, or count them differently; `same` is whether both are of one table."""
-    one, other = first.groups, second.groups
+    one, other = first.privacy_unit, second.privacy_unit
     if one is None and other is None:
         return
-    rule, remedy = "the same unit of privacy", "Fit both with the same groups and weighting."
+    rule, remedy = "the same unit of privacy", "Fit both with the same privacy_unit and weighting."
     if one is None or other is None or one.name != other.name:
         validate.refuse("Synopsis.merge.other", rule, second.protects, remedy=remedy)
     if one.weighting != other.weighting:
@@ -42,15 +42,15 @@ def refuse_other_unit(first: Receipt, second: Receipt, *, same: bool) -> None:
     # guarantee holds for, which one bound for both cannot.
     if (same or one.stated or other.stated) and one.max_rows != other.max_rows:
         rule = f"at most {one.max_rows} rows of a person, as here"
-        validate.refuse("Synopsis.merge.other", rule, other.max_rows, remedy="Fit both with the same max_rows_per_group.")
+        validate.refuse("Synopsis.merge.other", rule, other.max_rows, remedy="Fit both with the same max_rows_per_unit.")
 
 
 def join_same(first: Receipt, second: Receipt) -> Receipt:
     """One table counted twice: the events add up, and so does what they cost."""
     both = first.spent + second.spent
     guarantee = GDP(both.all_mu) if both.mu_squared else PureDP(both.epsilon_sum)
-    events, groups = first.events + second.events, _joined_groups(first.groups, second.groups)
-    joined = Receipt(guarantee=guarantee, neighbours=first.neighbours, events=events, groups=groups)
+    events, privacy_unit = first.events + second.events, _joined_unit(first.privacy_unit, second.privacy_unit)
+    joined = Receipt(guarantee=guarantee, neighbours=first.neighbours, events=events, privacy_unit=privacy_unit)
     return _stated(joined, first, second)
 
 
@@ -60,14 +60,14 @@ def join_disjoint(first: Receipt, second: Receipt) -> Receipt:
         raise ReleaseError("Synopsis.merge: one of the two is seeded, for tests only. Merge synopses of one kind.")
     for receipt, other in ((first, second), (second, first)):
         if other.spent.fits(receipt.guarantee):
-            joined = replace(receipt, groups=_joined_groups(first.groups, second.groups))
+            joined = replace(receipt, privacy_unit=_joined_unit(first.privacy_unit, second.privacy_unit))
             return _stated(joined, first, second)
     raise ReleaseError(
         f"Synopsis.merge: neither {first.guarantee} nor {second.guarantee} covers both. Merge synopses of one guarantee."
     )
 
 
-def _joined_groups(first: Groups | None, second: Groups | None) -> Groups | None:
+def _joined_unit(first: PrivacyUnit | None, second: PrivacyUnit | None) -> PrivacyUnit | None:
     """Return persons of either table: with as many rows as any of them, which was stated if it was of one table."""
     if first is None or second is None or first.max_rows is None or second.max_rows is None:
         return first
