@@ -60,7 +60,7 @@ def test_a_grid_tells_dates_and_flags_and_predicts_from_its_file(table, tmp_path
     bounds = {"x": "private", "day": Date("2020-01-01", "2026-12-31"), "flag": Flag()}
     settings = {"epsilon": 4.0, "bounds": bounds, "rule": 6, "n_rows": N_ROWS, "random_state": 0}
     model = GridKMeans(2, **settings).fit(table)
-    model.release_.save(tmp_path / "release.json")
+    model.release_.save(tmp_path / "release.json", allow_seeded=True)
     again = load_release(tmp_path / "release.json")
     assert np.array_equal(model.predict(table), again.predict(table))
     assert again.domain.found == (True, False, False)
@@ -68,7 +68,7 @@ def test_a_grid_tells_dates_and_flags_and_predicts_from_its_file(table, tmp_path
     assert [told[name]["type"] for name in bounds] == ["number", "date", "flag"]
     synopsis = GridSynopsis(2, **settings).fit(table)
     for name in ("synopsis.json", "synopsis.parquet"):
-        synopsis.save(tmp_path / name)
+        synopsis.save(tmp_path / name, allow_seeded=True)
         read = load_synopsis(tmp_path / name)
         assert read.declared.found == (True, False, False)
         assert read.kmeans(2, random_state=0).profile()[0]["columns"]["day"]["type"] == "date"

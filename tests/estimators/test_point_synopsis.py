@@ -128,13 +128,13 @@ def test_the_number_of_points_follows_from_rows_and_budget(rows):
 @pytest.mark.parametrize("ending", ["json", "parquet"])
 def test_files(synopsis, ending, tmp_path):
     path = tmp_path / f"synopsis.{ending}"
-    synopsis.save(path)
+    synopsis.save(path, allow_seeded=True)
     again = load_synopsis(path)
     assert isinstance(again, WeightedPoints)
     assert again.to_dict() == synopsis.to_dict()
     assert np.array_equal(again.kmeans(4, random_state=0).cluster_centers, synopsis.kmeans(4, random_state=0).cluster_centers)
     with pytest.raises(ReleaseError, match="exists"):
-        synopsis.save(path)
+        synopsis.save(path, allow_seeded=True)
 
 
 DAMAGE = {
