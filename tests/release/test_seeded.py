@@ -17,6 +17,7 @@ import matplotlib
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from matplotlib import pyplot
 from rich.console import Console
 
 import cloister
@@ -265,4 +266,4 @@ def test_pictures_have_a_red_title() -> None:
         for axes in drawn:
             assert axes.get_title(loc="right") == ("SEEDED: not for publication" if seed else "")
             assert axes.get_title() == ""
-            matplotlib.pyplot.close(axes.figure)
+            pyplot.close(axes.figure)
