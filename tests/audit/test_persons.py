@@ -19,9 +19,10 @@ FAULTS = [plant.name for plant in PLANTS.values() if plant.check == "persons"]
 
 
 @pytest.mark.parametrize("intruder", INTRUDERS)
-def test_whoever_comes_moves_nobody_elses_rows(intruder: str, seed: int) -> None:
+@pytest.mark.parametrize("n_files", [0, 3])
+def test_whoever_comes_moves_nobody_elses_rows(intruder: str, n_files: int, seed: int) -> None:
     left, right = choice_neighbours(intruder, seed)
-    chosen = choose_both(left, right, seed)
+    chosen = choose_both(left, right, seed, n_files=n_files)
     assert chosen.lost == 0, "rows of others are the same, with rank and number, to the last bit"
     assert chosen.added == (0 if intruder == "no id" else USED)
     assert len(left.rows) - len(right.rows) == MANY
@@ -69,7 +70,9 @@ def test_cases_take_turns_and_persons_differ_as_they_should(generator) -> None:
     cases = person_cases(Settings(quick=True))
     assert {case.max_rows for case in cases} == {1, 5, 11, "auto"}
     assert {(case.relation, case.weighting) for case in cases} == {(one, how) for one in Relation for how in ("row", "person")}
-    assert len(person_cases(Settings())) == 4 * len(cases)
+    asserted = [case for case in cases if case.stated]
+    assert {case.relation for case in asserted} == set(Relation)
+    assert len(person_cases(Settings())) - len(asserted) == 4 * (len(cases) - len(asserted))
     for relation in Relation:
         left, right = person_neighbours(relation, "edge", generator)
         others = [np.sort(table.rows[table.ids != 99], axis=0) for table in (left, right)]

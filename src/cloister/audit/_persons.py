@@ -2,15 +2,20 @@
 """A person with a thousand rows, of which five are used: attacks, the choice of rows, and replays of every method.
 
 Of two tables that differ in that person, the same rows of everybody else must be used, to the last bit, and at most five of
-that person. What many answers prove must stay below the claim, and a replay of every method within the stated sensitivity.
+that person, whether a table is in memory or cut into files. What many answers prove must stay below the claim, and a replay of
+every method within the stated sensitivity, also where a number of rows is asserted and nobody counts them.
 """
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 
 from cloister.audit._attacks import COUNTS, POINTS, STEP, SUMS, Attack, attack_once
 from cloister.audit._chance import FALSE_ALARM
@@ -21,7 +26,7 @@ from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import Replay, replay
 from cloister.audit._tables import PersonTable, neighbours
 from cloister.data import Bounding, open_rows
-from cloister.domain import WEIGHTINGS, FloatArray, PrivacyUnit, Relation
+from cloister.domain import WEIGHTINGS, PrivacyUnit, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 
 __all__ = [
@@ -41,6 +46,7 @@ TITLE = "Persons: whoever has a thousand rows moves no more than was paid for"
 SHARE = 0.2  # of the false-alarm rate
 MANY, USED = 1_000, 5  # rows of the person, and how many of them are used
 MISSING_IDS = 30  # rows of others without an id
+N_FILES = 3
 CELLS = 100  # of an attack; each has a person of its own
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE
 COSTS: dict[str, Cost] = {"Gaussian": GDP(1.0), "pure": PureDP(1.0)}
@@ -131,17 +137,27 @@ def choice_neighbours(intruder: str, seed: int, *, many: int = MANY) -> tuple[Pe
     return PersonTable(np.concatenate([rows, own])[order], both), PersonTable(rows, np.array(ids, dtype=object))
 
 
-def choose_both(left: PersonTable, right: PersonTable, seed: int) -> Chosen:
-    """Return which rows are used of both tables, under one key of ids and one of rows."""
+def choose_both(left: PersonTable, right: PersonTable, seed: int, *, n_files: int = 0) -> Chosen:
+    """Return which rows are used of both tables, under one key of ids and one of rows; in memory, or cut into files."""
     key = Entropy(seed).words(4).tobytes()
     bounding = Bounding.draw(Entropy(seed + 1), USED)
-    kept = [Counter(row.tobytes() for row in _kept(table, key, bounding)) for table in (left, right)]
+    kept = []
+    for table in (left, right):
+        with tempfile.TemporaryDirectory() as folder:
+            rows: Any = open_rows(**_as_source(table, Path(folder), n_files), unit_key=key, n_jobs=1)
+            kept.append(Counter(row.tobytes() for row in np.ascontiguousarray(all_rows(rows.bounded(bounding)))))
     return Chosen(*kept)
 
 
-def _kept(table: PersonTable, key: bytes, bounding: Bounding) -> FloatArray:
-    rows: Any = open_rows(table.rows, privacy_unit=table.ids, unit_key=key, n_jobs=1)
-    return np.ascontiguousarray(all_rows(rows.bounded(bounding)))
+def _as_source(table: PersonTable, folder: Path, n_files: int) -> dict[str, Any]:
+    """Return what opens a table: of files each has some of the rows of everybody."""
+    if not n_files:
+        return {"data": table.rows, "privacy_unit": table.ids}
+    for number in range(n_files):
+        part = slice(number, None, n_files)
+        columns = {"x": table.rows[part, 0], "y": table.rows[part, 1], "who": pa.array(table.ids[part], pa.string())}
+        pyarrow.parquet.write_table(pa.table(columns), folder / f"{number}.parquet")
+    return {"data": folder, "columns": ["x", "y"], "privacy_unit": "who"}
 
 
 # -- replays -------------------------------------------------------------------------------------------------------------
@@ -158,9 +174,10 @@ class PersonCase:
     max_rows: int | str
     hostile: str
     backwards: bool = False  # record the table without the person, replay the one with them
+    stated: bool = False  # that nobody has more rows is asserted, and true; rows are not counted
 
     def __str__(self) -> str:
-        how = f"every {self.weighting} counts, rows per person: {self.max_rows}"
+        how = f"every {self.weighting} counts, rows per person: {self.max_rows}{', asserted' * self.stated}"
         return ", ".join([self.method, self.kind, self.relation.value, how, self.hostile])
 
 
@@ -174,7 +191,19 @@ def person_cases(settings: Settings) -> list[PersonCase]:
     rounds = settings.amount(1, len(LIMITS))
     names = [name for name in METHODS if _wanted(settings, name) and min(METHODS[name].dimensions) <= N_FEATURES]
     fits = [(name, relation, weighting) for name in names for relation in Relation for weighting in WEIGHTINGS]
-    return [
+    asserted = [
+        PersonCase(
+            method=name,
+            kind=METHODS[name].kinds[index % len(METHODS[name].kinds)],
+            relation=relation,
+            weighting=WEIGHTINGS[0],
+            max_rows=USED,
+            hostile=HOSTILE_ROWS[index % len(HOSTILE_ROWS)],
+            stated=True,
+        )
+        for index, (name, relation) in enumerate((name, relation) for name in names for relation in Relation)
+    ]
+    return asserted + [
         PersonCase(
             method=name,
             kind=METHODS[name].kinds[(index + turn) % len(METHODS[name].kinds)],
@@ -201,13 +230,15 @@ def run_person_case(case: PersonCase, *, seed: int) -> Replay:
         seed=seed,
         weighting=case.weighting,
         max_rows_per_unit=case.max_rows,
+        units_bounded=case.stated,
     )
-    left, right = person_neighbours(case.relation, case.hostile, Entropy(seed).public_generator())
+    most = {"many": USED, "few": USED - 1} if case.stated else {}
+    left, right = person_neighbours(case.relation, case.hostile, Entropy(seed).public_generator(), **most)
     return replay(fit, right, left) if case.backwards else replay(fit, left, right)
 
 
 def person_neighbours(
-    relation: Relation, hostile: str, generator: np.random.Generator, *, many: int = N_HOSTILE
+    relation: Relation, hostile: str, generator: np.random.Generator, *, many: int = N_HOSTILE, few: int = FEWER
 ) -> tuple[PersonTable, PersonTable]:
     """Return a table with a person of many hostile rows, and the one without, or with another person on the other side.
 
@@ -224,8 +255,8 @@ def person_neighbours(
     left = base.joined(np.repeat(pair.left[places[:1]], many, axis=0), 99, generator)
     if relation is ADD:
         return left, base
-    few = int(generator.integers(1, FEWER))
-    return left, base.joined(np.repeat(pair.right[places[:1]], few, axis=0), 99, generator)
+    number = int(generator.integers(1, few))
+    return left, base.joined(np.repeat(pair.right[places[:1]], number, axis=0), 99, generator)
 
 
 def _wanted(settings: Settings, name: str) -> bool:
@@ -237,15 +268,15 @@ def _wanted(settings: Settings, name: str) -> bool:
 
 def count_person_cases(settings: Settings) -> int:
     """Return how many cases the check has."""
-    return len(INTRUDERS) + len(PERSON_ATTACKS) + len(person_cases(settings))
+    return 2 * len(INTRUDERS) + len(PERSON_ATTACKS) + len(person_cases(settings))
 
 
 def check_persons(settings: Settings, step: Step) -> CheckResult:
     """See which rows are used, replay every method, and attack counts and sums."""
     found = Findings("persons", TITLE, step, settings.first)
-    for number, intruder in enumerate(INTRUDERS):
+    for number, (intruder, n_files) in enumerate((one, n_files) for one in INTRUDERS for n_files in (0, N_FILES)):
         found.begin(intruder, part="which rows are used")
-        _check_choice(found, intruder, settings.seed + number)
+        _check_choice(found, intruder, settings.seed + number, n_files=n_files)
     for number, case in enumerate(person_cases(settings)):
         found.begin(str(case), part=f"{case.method}, {case.relation.value}")
         seen = run_person_case(case, seed=settings.seed + number)
@@ -263,8 +294,9 @@ def check_persons(settings: Settings, step: Step) -> CheckResult:
     return found.result()
 
 
-def _check_choice(found: Findings, intruder: str, seed: int) -> None:
-    chosen = choose_both(*choice_neighbours(intruder, seed), seed)
-    found.check_limit(chosen.added, USED, f"{intruder}: rows that are used of a person")
+def _check_choice(found: Findings, intruder: str, seed: int, *, n_files: int) -> None:
+    chosen = choose_both(*choice_neighbours(intruder, seed), seed, n_files=n_files)
+    where = f"{intruder}, {n_files} files" if n_files else intruder
+    found.check_limit(chosen.added, USED, f"{where}: rows that are used of a person")
     if chosen.lost:
-        found.violation(f"{intruder}: {chosen.lost} rows of others are used no more when somebody comes")
+        found.violation(f"{where}: {chosen.lost} rows of others are used no more when somebody comes")

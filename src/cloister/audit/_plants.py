@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planted faults: what an audit must catch, as data. Each is a change of the code that lasts while a block runs."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,9 +37,10 @@ CHOICE, FACTOR, WEIGHT = (
     "cloister.domain:PrivacyUnit.factor",
     "cloister.domain:PrivacyUnit.weight",
 )
-WITH_ID = "cloister.data._bounded:with_id"
+WITH_ID, SPLIT = "cloister.data._bounded:with_id", "cloister.data._bounded:split_by_bucket"
 ROWS_PER_UNIT = "cloister.questions._persons:RowsPerUnit.exact"
 FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
+COVERS = "cloister.privacy._ledger_state:AccountState.covers"
 ADD = Relation.ADD_REMOVE
 
 
@@ -262,6 +264,19 @@ def _all_rows(with_id: Any) -> object:
     return lambda block: block
 
 
+def _by_block(split: Any) -> object:
+    number = itertools.count()
+
+    def planted_split(block: Any) -> Any:
+        return split(np.column_stack([block[:, :-1], (block[:, -1] + next(number)) % 2.0**52]))
+
+    return planted_split
+
+
+def _as_asserted(factor: Any) -> object:
+    return property(lambda unit: unit.steps if unit.stated else factor.fget(unit))
+
+
 def _each_row(exact: Any) -> object:
     return lambda question, rows: exact(question, rows * [0, 1])
 
@@ -298,6 +313,10 @@ def _double_cost(price: Any) -> object:
         return price(cost.with_strength(2 * cost.strength), **options)
 
     return planted_price
+
+
+def _choices_fit(covers: Any) -> object:
+    return lambda account, cost: not cost.is_gaussian or covers(account, cost)
 
 
 def _always_true(fits: Any) -> object:
@@ -360,7 +379,14 @@ PLANTS: dict[str, Plant] = dict(
         _plant("weights-up", "weights of rows are rounded up", "persons", (WEIGHT, _rounded_up)),
         _plant("sizes-by-row", "every row of a person is counted where persons are", "persons", (ROWS_PER_UNIT, _each_row)),
         _plant("missing-ids-used", "rows without an id are used, as those of one person", "persons", (WITH_ID, _all_rows)),
+        _plant(
+            "choice-by-block", "rows of a person in several files are those of several persons", "persons", (SPLIT, _by_block)
+        ),
+        _plant(
+            "asserted-as-rows", "where rows are not counted, a person is taken for a row", "persons", (FACTOR, _as_asserted)
+        ),
         _plant("debit-skipped", "answers are not debited", "spending", (DEBIT, _no_debit)),
+        _plant("choices-overdrawn", "an account gives any number of choices", "spending", (COVERS, _choices_fit)),
         _plant(
             "overspent",
             "questions cost twice what the plan says, and the account lets it pass",

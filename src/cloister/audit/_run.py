@@ -22,7 +22,7 @@ from cloister.audit._persons import check_persons, count_person_cases
 from cloister.audit._plants import PLANTS, Plant, planted
 from cloister.audit._replays import all_cases, check_replay
 from cloister.audit._samplers import N_CASES, check_samplers
-from cloister.audit._spending import check_spending, spending_cases
+from cloister.audit._spending import check_spending, count_spending_cases
 from cloister.audit._tables import AUDIT_ENGINES
 from cloister.release import library_versions
 
@@ -194,7 +194,7 @@ def count_cases(check: str, settings: Settings) -> int:
     if check == "replay":
         return len(all_cases(settings))
     if check == "spending":
-        return len(spending_cases(settings))
+        return count_spending_cases(settings)
     if check == "persons":
         return count_person_cases(settings)
     if check == "kills":

@@ -2,23 +2,40 @@
 """Spending recomputed: the costs of a fit's events, added up by arithmetic of our own, never exceed its guarantee.
 
 Nothing of the package's accounting is used. What was paid, what the ledger holds, what the receipt lists and what was drawn
-must be the same.
+must be the same. An account refuses an answer beyond what was set aside, be it a number or a choice, and nothing is drawn.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
 
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._guarantees import GUARANTEES, share_spent
 from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import PUBLIC_OF_EVENT, Tape, record
 from cloister.audit._tables import neighbours
+from cloister.audit._vault import HUGE, open_vault
 from cloister.domain import Relation
-from cloister.privacy import Entropy, Event, Guarantee, Ledger
+from cloister.exceptions import BudgetExceeded
+from cloister.privacy import GDP, Cost, Entropy, Event, Guarantee, Ledger, PureDP
+from cloister.questions import Question, RowCount, SetCosts
 
-__all__ = ["check_spending", "spending_cases"]
+__all__ = ["check_spending", "count_spending_cases", "spending_cases"]
 
 TITLE = "Spending recomputed from receipts, ledgers and draws"
 SLACK = 1e-12  # of floating-point addition
+_MU, _EPSILON = GDP(1.0), PureDP(1.0)
+_CHOICE = SetCosts(sets=np.array([[[0.0]], [[1.0]]]), cap=1.0)
+# What is asked, what was set aside, and what is asked for, of which the last is too much.
+OVERDRAWN: dict[str, tuple[Question, Cost, Sequence[Cost]]] = {
+    "a count beyond a Gaussian account": (RowCount(), _MU, [GDP(1.1)]),
+    "one more count than a Gaussian account has": (RowCount(), _MU, [_MU.share(0.5)] * 3),
+    "a count beyond a pure account": (RowCount(), _EPSILON, [PureDP(1.1)]),
+    "a choice beyond a pure account": (_CHOICE, _EPSILON, [PureDP(1.1)]),
+    "one more choice than a pure account has": (_CHOICE, _EPSILON, [_EPSILON.share(0.5)] * 3),
+    "a choice beyond a Gaussian account": (_CHOICE, _MU, [PureDP(2.5)]),
+}
 
 
 def check_spending(settings: Settings, step: Step) -> CheckResult:
@@ -27,7 +44,29 @@ def check_spending(settings: Settings, step: Step) -> CheckResult:
     for number, (name, kind, relation, n_features) in enumerate(spending_cases(settings)):
         found.begin(f"{name}, {kind}, {relation.value}, d = {n_features}", part=f"{name}, {kind}")
         _check_fit(found, name, GUARANTEES[kind], relation, n_features=n_features, seed=settings.seed + number)
+    for words, (question, reserved, asked) in OVERDRAWN.items():
+        found.begin(words, part="accounts")
+        _check_refusal(found, words, question, reserved, asked)
     return found.result()
+
+
+def _check_refusal(found: Findings, words: str, question: Question, reserved: Cost, asked: Sequence[Cost]) -> None:
+    """Ask for more than was set aside: all but the last answer is given, and that one is neither drawn nor debited."""
+    vault = open_vault(np.zeros((3, 1)), reserved, relation=Relation.ADD_REMOVE, entropy=Entropy(0), strength=reserved.strength)
+    answered = 0
+    with suppress(BudgetExceeded):
+        for cost in asked:
+            vault.ask(question, cost)
+            answered += 1
+    if answered >= len(asked):
+        found.violation(f"{words}: the account gave more than was set aside")
+    if len(vault.close(reserved.with_strength(HUGE)).events) != answered:
+        found.violation(f"{words}: the receipt does not list what was answered")
+
+
+def count_spending_cases(settings: Settings) -> int:
+    """Return how many cases the check has."""
+    return len(spending_cases(settings)) + len(OVERDRAWN)
 
 
 def spending_cases(settings: Settings) -> list[tuple[str, str, Relation, int]]:

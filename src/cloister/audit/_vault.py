@@ -13,10 +13,16 @@ HUGE = 1e5  # of a budget, in epsilon or mu: the rows are made up
 
 
 def open_vault(
-    rows: FloatArray | PersonTable, cost: Cost, *, relation: Relation, entropy: Entropy, privacy_unit: PrivacyUnit | None = None
+    rows: FloatArray | PersonTable,
+    cost: Cost,
+    *,
+    relation: Relation,
+    entropy: Entropy,
+    privacy_unit: PrivacyUnit | None = None,
+    strength: float = HUGE,
 ) -> Vault:
-    """Return a vault over rows of the unit ball, or of persons, that pays for answers of the kind of `cost`."""
-    whole, near = cost.with_strength(HUGE), Neighbours(relation, privacy_unit)
+    """Return a vault over rows of the unit ball, or of persons, that pays `strength` for answers of the kind of `cost`."""
+    whole, near = cost.with_strength(strength), Neighbours(relation, privacy_unit)
     account = Ledger(whole, neighbours=near.value, unit=near.unit).reserve(whole, purpose="audit", relation=near)
     table, ids = (rows.rows, rows.ids) if isinstance(rows, PersonTable) else (rows, None)
     frame = Ball(1.0, 0.0).spread(table.shape[1]).frame()
