@@ -71,6 +71,7 @@ def counted_words(receipt: "Receipt") -> str:
 def found_rows_words(receipt: "Receipt") -> str:
     """Say how many rows of a person are used, where that was found with noise; otherwise nothing."""
     groups = receipt.groups
-    if groups is None or not any(event.question_name == "group_sizes" for event in receipt.events):
+    found = [fit for fit in receipt.fits if any(event.question_name == "group_sizes" for event in fit.events)]
+    if groups is None or groups.max_rows not in [fit.groups.max_rows for fit in found if fit.groups is not None]:
         return ""
     return f"Rows of one {groups.noun} that are used: at most {groups.max_rows}, found with noise (auto)."

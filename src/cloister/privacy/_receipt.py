@@ -1,19 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user keeps of a fit: the guarantee it promised, every event, and what they add up to; on what, and what for."""
+"""What the user keeps of a fit: the guarantee it promised, every event, and what they add up to; on what, and what for.
+
+**Several fits** are covered by one receipt that keeps theirs apart, as `parts`, and says how their tables belong together:
+nobody is in two of them (`disjoint`), or they are the same (`same`). Parts may have parts. What one person may have taken part in is
+then one of several collections of events: of a fit, its events; of disjoint parts, any collection of one part; of parts about
+the same table, one of each part together, in every combination, since nobody says who is where. The guarantee covers all of
+these. Proof by induction over the parts: two neighbours differ in one person, the events of the fits whose tables they change
+are within one of these collections, and all other answers are the same functions of the past for both neighbours. It is
+written out in ``docs/proofs/composition/parallel.md``.
+"""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, product
 from typing import Any
 
 from cloister import validate
 from cloister.domain import Groups, Neighbours, Relation
 from cloister.exceptions import LedgerError
-from cloister.privacy._accounting import Tally
+from cloister.privacy._accounting import Tally, WorstTally, undominated
 from cloister.privacy._convert import guarantee_from_dict
 from cloister.privacy._events import Event, event_from_line
-from cloister.privacy._guarantees import Guarantee
+from cloister.privacy._guarantees import GDP, HUGEST, TINIEST, Guarantee
 
-__all__ = ["LedgerBalance", "Receipt"]
+__all__ = ["DISJOINT", "SAME", "LedgerBalance", "Receipt"]
+
+DISJOINT, SAME = "disjoint", "same"  # tables that share nobody, or the same table more than once
+DEEPEST = 16  # parts within parts
+LISTED_FITS = 4  # of so many at most, the guarantee of each is said
+MOST_TALLIES = 64  # that one person may have spent, none of them at most another: several of a kind are rare
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +124,12 @@ class Receipt:
     ledger : LedgerBalance, optional
         Where the fit left the ledger that paid for it, if it was a shared one.
     groups : Groups, optional
-        The persons that are protected, each with all of their rows; None where one row is.
+        The persons that are protected, each with all of their rows; None where one row is. Where parts use different numbers of
+        their rows, the largest.
+    parts : tuple of Receipt
+        The receipts of several fits, if this one covers them; `events` are then those of all parts. See :meth:`cover`.
+    joined : {"", "disjoint", "same"}
+        How the tables of the parts belong together: they share nobody, or are the same.
 
     Notes
     -----
@@ -129,22 +151,78 @@ class Receipt:
     purpose: str = ""
     ledger: LedgerBalance | None = None
     groups: Groups | None = None
+    parts: tuple["Receipt", ...] = ()
+    joined: str = ""
 
     def __post_init__(self) -> None:
+        if self.parts:
+            object.__setattr__(self, "events", tuple(chain.from_iterable(part.events for part in self.parts)))
         if not self.spent.fits(self.guarantee):
             raise LedgerError(
                 f"Receipt: the events add up to more than {self.guarantee}. This is a fault of the method; please report it."
             )
 
+    @classmethod
+    def cover(
+        cls,
+        parts: Sequence["Receipt"],
+        joined: str,
+        *,
+        guarantee: Guarantee | None = None,
+        dataset: str = "",
+        purpose: str = "",
+    ) -> "Receipt":
+        """Return one receipt of several fits, of tables that share nobody ("disjoint") or of the same one ("same").
+
+        Its guarantee holds for everybody. Left out, it is for disjoint tables the first one of the parts that does; otherwise
+        what was spent, in the terms of the first part that can say it, or in GDP.
+        """
+        first, *others = parts
+        if any(part.neighbours != first.neighbours or not _alike(part.groups, first.groups) for part in others):
+            raise LedgerError("Receipt: parts protect different units or relations. Fit all with the same ones.")
+        flat = tuple(chain.from_iterable(part.parts if part.joined == joined else (part,) for part in parts))
+        widest = _widest([part.groups for part in flat if part.groups is not None])
+        if any(fit.groups.stated and fit.groups.max_rows != widest.max_rows for fit in flat if fit.groups and widest):
+            # Said of all of them, a larger bound would promise something to people of whom a smaller one was stated.
+            raise LedgerError("Receipt: a smaller number of rows of a person was stated of one part than is used of others.")
+        if max(part._depth for part in flat) >= DEEPEST:
+            raise LedgerError(f"Receipt: more than {DEEPEST} merges of both kinds in turn. Merge all of one kind first.")
+        if guarantee is None:
+            guarantee = _covering(WorstTally(_tallies(flat, joined)), [part.guarantee for part in parts], joined)
+        return cls(
+            guarantee=guarantee,
+            neighbours=first.neighbours,
+            events=(),
+            dataset=dataset,
+            purpose=purpose,
+            groups=widest,
+            parts=flat,
+            joined=joined,
+        )
+
     @property
-    def spent(self) -> Tally:
-        """The events, added up again."""
-        return Tally.of(event.cost for event in self.events)
+    def fits(self) -> tuple["Receipt", ...]:
+        """The receipts of the single fits that it covers: of one fit, itself."""
+        return tuple(chain.from_iterable(part.fits for part in self.parts)) if self.parts else (self,)
+
+    @property
+    def spent(self) -> WorstTally:
+        """The events, added up again; where people took part in different fits, the worst over people."""
+        return WorstTally(self._tallies)
+
+    @cached_property
+    def _tallies(self) -> tuple[Tally, ...]:
+        """What one person may have spent."""
+        return _tallies(self.parts, self.joined) if self.parts else (Tally.of(event.cost for event in self.events),)
+
+    @property
+    def _depth(self) -> int:
+        return 1 + max((part._depth for part in self.parts), default=0)
 
     @property
     def day(self) -> str:
-        """The day on which the fit began, in UTC; empty where there was no question."""
-        return self.events[0].when if self.events else ""
+        """The day on which the fit began, in UTC, or the last of several; empty where there was no question."""
+        return max((event.when for event in self.events), default="")
 
     @property
     def seeded(self) -> bool:
@@ -170,6 +248,7 @@ class Receipt:
                 "published result."
             ),
             *self._protected(),
+            *self._covered(),
             f"Spent: {self.spent.describe(self.guarantee)}, in {len(self.events)} noisy answers ({questions}).",
         ]
 
@@ -196,6 +275,22 @@ class Receipt:
     def _protected(self) -> list[str]:
         return [] if self.groups is None else [f"Protects {self.groups.words}. {self.groups.explain()}"]
 
+    def _covered(self) -> list[str]:
+        """Say which fits it covers, and on what that rests."""
+        if not self.parts:
+            return []
+        fits = self.fits
+        if not self._has(DISJOINT):
+            promised = "; ".join(str(fit.guarantee) for fit in fits) if len(fits) <= LISTED_FITS else ""
+            return [f"Covers {len(fits)} fits of the same rows, whose costs add up{promised and f' ({promised})'}."]
+        unit = self.unit
+        stays = f" A {unit} that is replaced stays in its table." if self.neighbours == Relation.REPLACE.value else ""
+        largest = f"What was spent is the largest total over the fits that one {unit} can be part of."
+        return [f"Merged from {len(fits)} fits. That tables share no {unit} was stated, not checked. {largest}{stays}"]
+
+    def _has(self, joined: str) -> bool:
+        return self.joined == joined or any(part._has(joined) for part in self.parts)
+
     def _stated(self) -> list[str]:
         """Return what whoever fitted said of the data set and the purpose."""
         pairs = (("Data set", self.dataset), ("Purpose", self.purpose))
@@ -212,12 +307,18 @@ class Receipt:
             **({} if self.groups is None else {"groups": self.groups.to_dict()}),
             "account": self.account,
             "seeded": self.seeded,
-            "events": [event.to_line() for event in self.events],
+            **(
+                {"joined": self.joined, "parts": [part.to_dict() for part in self.parts]}
+                if self.parts
+                else {"events": [event.to_line() for event in self.events]}
+            ),
         }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Receipt":
         """Read what ``to_dict`` wrote."""
+        if "parts" in data:
+            return cls._of_parts(data)
         neighbours = Relation.parse("Receipt.neighbours", data["neighbours"]).value
         events = tuple(event_from_line(line) for line in data["events"])
         if any(event.relation != neighbours for event in events):
@@ -232,3 +333,63 @@ class Receipt:
             groups=None if data.get("groups") is None else Groups.from_dict(data["groups"], where="Receipt.groups"),
             events=events,
         )
+
+    @classmethod
+    def _of_parts(cls, data: dict[str, Any]) -> "Receipt":
+        joined = validate.one_of("Receipt.joined", data["joined"], (DISJOINT, SAME))
+        parts = [cls.from_dict(part) for part in data["parts"]]
+        stated = {name: validate.text(f"Receipt.{name}", data.get(name, "")) for name in ("dataset", "purpose")}
+        if len(parts) < 2:
+            raise LedgerError("Receipt: expected two parts or more. Was this file edited?")
+        found = cls.cover(parts, joined, guarantee=guarantee_from_dict(data["guarantee"]), **stated)
+        groups = None if found.groups is None else found.groups.to_dict()
+        if (data["neighbours"], data.get("groups")) != (found.neighbours, groups):
+            raise LedgerError("Receipt: its parts protect others than the receipt says. Was this file edited?")
+        return found
+
+
+def _tallies(parts: Sequence[Receipt], joined: str) -> tuple[Tally, ...]:
+    """Return what one person may have spent in several fits: in one of disjoint tables, in the same one every time."""
+    if joined == DISJOINT:
+        return _few(chain.from_iterable(part._tallies for part in parts))
+    found: tuple[Tally, ...] = (Tally(),)
+    for part in parts:
+        found = _few(one + other for one, other in product(found, part._tallies))
+    return found
+
+
+def _few(tallies: Iterable[Tally]) -> tuple[Tally, ...]:
+    found = undominated(tallies)
+    if len(found) > MOST_TALLIES:
+        remedy = "Merge fits of one kind of noise, or fewer"
+        raise LedgerError(f"Receipt: one person may have taken part in too many different ways to compare. {remedy}.")
+    return found
+
+
+def _covering(spent: WorstTally, guarantees: Sequence[Guarantee], joined: str) -> Guarantee:
+    """Return a guarantee that holds for everybody; `guarantees` are those of the parts."""
+    if joined == DISJOINT or spent.empty:
+        for guarantee in guarantees:
+            if spent.fits(guarantee):
+                return guarantee
+    for guarantee in guarantees:
+        strength = spent.strength(guarantee)
+        if TINIEST <= strength <= HUGEST and spent.fits(found := guarantee.with_strength(strength)):
+            return found
+    return GDP(spent.all_mu)
+
+
+def _alike(one: Groups | None, other: Groups | None) -> bool:
+    """Whether both are about rows, or about the same persons who count in the same way."""
+    if one is None or other is None:
+        return one is other
+    return (one.name, one.weighting) == (other.name, other.weighting)
+
+
+def _widest(groups: Sequence[Groups]) -> Groups | None:
+    """Return the persons of all parts: with as many rows as any of them, which was stated if it was of one part."""
+    if not groups:
+        return None
+    bounds = [one.max_rows for one in groups if one.max_rows is not None]
+    stated = any(one.stated for one in groups)
+    return replace(groups[0], max_rows=max(bounds, default=None), stated=stated)
