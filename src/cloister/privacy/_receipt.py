@@ -2,7 +2,7 @@
 """What the user keeps of a fit: the guarantee it promised, every event, and what they add up to; on what, and what for.
 
 **Several fits** are covered by one receipt that keeps theirs apart, as `parts`, and says how their tables belong together:
-nobody is in two of them (`disjoint`), or they are the same (`same`). Parts may have parts. What one person may have taken part in is
+nobody is in two of them (`disjoint`), or they are the same (`same`). Parts may have parts. What one person may have taken
 then one of several collections of events: of a fit, its events; of disjoint parts, any collection of one part; of parts about
 the same table, one of each part together, in every combination, since nobody says who is where. The guarantee covers all of
 these. Proof by induction over the parts: two neighbours differ in one person, the events of the fits whose tables they change
