@@ -56,7 +56,7 @@ class Vault:
 
     Where persons are protected, each of them is represented by rows that were chosen among their own, by a function of these
     and of a key drawn for the fit (see ``data.choose_rows``). So two tables that differ in one person differ, as the questions
-    see them, in at most so many rows, all of that person; ``domain.Groups`` says how far that moves an answer.
+    see them, in at most so many rows, all of that person; ``domain.PrivacyUnit`` says how far that moves an answer.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Vault:
         self._source = rows
         self._frame = frame
         self._neighbours = as_neighbours(relation)
-        self._persons = Persons.of(self._neighbours.groups)
+        self._persons = Persons.of(self._neighbours.privacy_unit)
         self._rows = self._opened(rows, single_pass=single_pass)
         self._is_bounded = self._persons is None
         self._account = account
@@ -89,10 +89,12 @@ class Vault:
         """Return the rows as they are read: more than once, unless those of every person are chosen first."""
         if self._persons is not None:
             if not getattr(rows, "n_hidden", 0) or not hasattr(rows, "bounded"):
-                raise DataError("Vault: expected rows that come with the ids of persons. Open them with open_rows(groups=...).")
+                raise DataError(
+                    "Vault: expected rows that come with the ids of persons. Open them with open_rows(privacy_unit=...)."
+                )
             return rows
         if getattr(rows, "n_hidden", 0):
-            raise DataError("Vault: expected a guarantee for persons, as the rows come with their ids. Pass groups=.")
+            raise DataError("Vault: expected a guarantee for persons, as the rows come with their ids. Pass privacy_unit=.")
         return rows.held() if isinstance(rows, LocalRows) and not single_pass else rows
 
     def use(self, frame: Frame) -> None:
@@ -102,10 +104,10 @@ class Vault:
 
     def limit_rows(self, max_rows: int) -> None:
         """Use so many rows of each person from now on. Before that, only persons can be counted, if nobody said how many."""
-        groups = self._neighbours.groups
-        assert groups is not None
-        assert groups.max_rows is None, "it is said once"
-        self._neighbours = Neighbours(self._neighbours.relation, groups.limited(max_rows))
+        privacy_unit = self._neighbours.privacy_unit
+        assert privacy_unit is not None
+        assert privacy_unit.max_rows is None, "it is said once"
+        self._neighbours = Neighbours(self._neighbours.relation, privacy_unit.limited(max_rows))
         if self._persons is not None:
             self._persons = self._persons.limited(max_rows)
         self._forget()
@@ -232,7 +234,7 @@ class Vault:
         return Receipt(
             guarantee=guarantee,
             neighbours=self._neighbours.value,
-            groups=self._neighbours.groups,
+            privacy_unit=self._neighbours.privacy_unit,
             events=tuple(self._events),
             account=self._account.identity,
         )

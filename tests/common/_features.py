@@ -40,7 +40,7 @@ class Trial:
         """Fit to columns of the table; where the method also takes a public table, beside one with these columns."""
         named = isinstance(bounds, dict)
         columns = columns or (tuple(bounds) if named else ("a", "b"))
-        hidden = [name for name in ("id",) if parameters.get("groups") == name]
+        hidden = [name for name in ("id",) if parameters.get("privacy_unit") == name]
         model = self.case.make(n_clusters, width=len(columns), epsilon=5.0, bounds=bounds, **parameters)
         rows = self.table[[*columns, *hidden]]
         if self.case.kind != "source-target":
@@ -121,8 +121,8 @@ def spread(trial: Trial) -> None:
 
 def persons(trial: Trial) -> None:
     """A person is protected with all of their rows, by a number of rows that is given or found."""
-    for options in ({"max_rows_per_group": 3}, {"max_rows_per_group": "auto", "weighting": "person"}):
-        model = trial.fit((-1, 1), groups="id", **options)
+    for options in ({"max_rows_per_unit": 3}, {"max_rows_per_unit": "auto", "weighting": "person"}):
+        model = trial.fit((-1, 1), privacy_unit="id", **options)
         assert model.privacy_receipt_.unit == "id"
 
 

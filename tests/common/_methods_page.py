@@ -29,7 +29,7 @@ FEATURED = """
 
 One synopsis answers for [any k](synopsis.md). Total error bars also tell [the choice among solutions](errors.md), others the
 noise. Some methods [describe clusters](profiles.md) by distributions of their columns. Tables may have
-[columns of any kind](columns.md), unknown bounds and missing values, and [several rows per person](groups.md).
+[columns of any kind](columns.md), unknown bounds and missing values, and [several rows per person](privacy-unit.md).
 
 """
 TRIED = """

@@ -72,17 +72,17 @@ WRONG = {
         ("swap", r"expected one of 'add-remove', 'replace', got 'swap'"),
         (None, r"expected one of"),
     ],
-    "groups": [
+    "privacy_unit": [
         (7, r"expected the name of the column that says whose row it is, got 'int'\. Pass the ids themselves"),
         ("", r"expected the name of the column"),
     ],
-    "max_rows_per_group": [
+    "max_rows_per_unit": [
         (0, rf"{INTEGER} from 1 to 1000, got 0\. Pass \"auto\""),
         *((value, INTEGER) for value in (1001, 2.5, "all", None, True)),
-        (3, r"expected groups with it, got 3\. Pass groups="),
+        (3, r"expected privacy_unit with it, got 3\. Pass privacy_unit="),
     ],
-    "weighting": [("visit", r"expected one of 'person', 'row', got 'visit'"), ("person", "expected groups with it")],
-    "groups_bounded": [("yes", "expected True or False"), (True, "expected groups with it")],
+    "weighting": [("visit", r"expected one of 'person', 'row', got 'visit'"), ("person", "expected privacy_unit with it")],
+    "units_bounded": [("yes", "expected True or False"), (True, "expected privacy_unit with it")],
     "n_rows": [
         (-1, r"expected an integer from 0 to \d+, got -1\. Pass the number of rows if it is public"),
         *((value, INTEGER) for value in (1.5, "many")),

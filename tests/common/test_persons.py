@@ -31,8 +31,8 @@ HOSTILE = {"edge": "add-remove", "missing": "replace"}  # what stands in the row
 
 def fit(case, table, **parameters):
     """Fit a method to the rows of persons; where it also takes a public table, beside one."""
-    model = case.make(2, **{"max_rows_per_group": 5, "random_state": SEED, **parameters})
-    rows, ids = (table.rows, {"groups": table.ids}) if isinstance(table, PersonTable) else (table, {})
+    model = case.make(2, **{"max_rows_per_unit": 5, "random_state": SEED, **parameters})
+    rows, ids = (table.rows, {"privacy_unit": table.ids}) if isinstance(table, PersonTable) else (table, {})
     if case.kind != "source-target":
         return model.fit(rows, **ids)
     target = pd.DataFrame(targets(2), columns=["a", "b"]) if isinstance(rows, pd.DataFrame) else targets(2)
@@ -71,7 +71,7 @@ def test_a_person_moves_no_answer_further_than_was_paid_for(case, hostile, gener
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_nor_with_other_numbers_of_rows(case, relation, weighting, max_rows, generator):
     for hostile, many in (("edge", 40), ("outside", 1_000), ("missing", 3)):
-        given = {"weighting": weighting, "max_rows_per_group": max_rows}
+        given = {"weighting": weighting, "max_rows_per_unit": max_rows}
         check_replay(case, relation, generator, hostile=hostile, many=many, **given)
 
 
@@ -90,10 +90,10 @@ def test_nor_does_how_a_table_is_cut_into_blocks(case, generator, monkeypatch, t
     frame = pd.DataFrame({"a": table.rows[:, 0], "b": table.rows[:, 1], "who": table.ids})
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=7)
     whole = fit(case, table)
-    read = fit(case, frame, groups="who")
+    read = fit(case, frame, privacy_unit="who")
     assert same(whole, read)
     if case.kind != "source-target":
-        assert same(whole, fit(case, tmp_path / "rows.parquet", groups="who"))
+        assert same(whole, fit(case, tmp_path / "rows.parquet", privacy_unit="who"))
     monkeypatch.setattr("cloister.data._backend.BLOCK_NUMBERS", 64)
     assert same(whole, fit(case, table))
 
@@ -103,7 +103,7 @@ def test_nor_does_how_a_table_is_cut_into_blocks(case, generator, monkeypatch, t
 
 def lanes_of(ids):
     """Return what ids are read as in a fit with the seed of this file, as text and as bytes."""
-    key = Entropy(SEED).key("groups")
+    key = Entropy(SEED).key("privacy_unit")
     numbers = hash_objects(ids, Identifier(key)).ravel().tolist()
     texts = [str(int(number)).encode() for number in numbers] + [f"{number:.9g}".encode() for number in numbers]
     return [*texts, *(struct.pack("<d", number) for number in numbers), key, key.hex().encode()]
@@ -120,7 +120,7 @@ def test_ids_are_in_nothing_that_a_fit_leaves_behind(case, generator, tmp_path, 
     table = people(generator, who=CANARY)
     frame = pd.DataFrame({"a": table.rows[:, 0], "b": table.rows[:, 1], "who": table.ids})
     with caplog.at_level(logging.DEBUG), Ledger.create(tmp_path / "ledger", epsilon=5.0, delta=1e-6, unit="person") as ledger:
-        model = fit(case, frame, groups="who", max_rows_per_group="auto", ledger=ledger)
+        model = fit(case, frame, privacy_unit="who", max_rows_per_unit="auto", ledger=ledger)
         things = [*of_a_model(model), *of_what_is_published(model), *of_a_ledger(ledger)]
     things += [("file", one.read_bytes()) for one in tmp_path.iterdir()]
     printed = capfd.readouterr()
@@ -138,7 +138,7 @@ def test_ids_that_are_passed_beside_the_rows_are_not_kept(case, generator):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"max_rows_per_group": 0}, {"weighting": "both"}, {"groups": "who"}, {"epsilon": -1.0}], ids=str
+    "parameters", [{"max_rows_per_unit": 0}, {"weighting": "both"}, {"privacy_unit": "who"}, {"epsilon": -1.0}], ids=str
 )
 def test_nor_in_errors(parameters, generator):
     table = people(generator, who=CANARY)
@@ -174,11 +174,11 @@ def test_a_fit_that_finds_the_number_of_rows_spends_its_budget_and_no_more(case,
             continue
         whole = GUARANTEES[kind]
         ledger = Ledger(whole, neighbours=relation, unit="person")
-        given = {"guarantee": whole, "neighbours": relation, "ledger": ledger, "max_rows_per_group": "auto"}
+        given = {"guarantee": whole, "neighbours": relation, "ledger": ledger, "max_rows_per_unit": "auto"}
         model = fit(case, people(generator), **given)
         events = tuple(ledger.events)
         assert events == model.privacy_receipt_.events
-        assert events[0].question_name == "group_sizes"
+        assert events[0].question_name == "rows_per_unit"
         kept = KEPT if any(event.question_name == "cell_states" for event in events) else 0.0
         assert LEAST_OF.get(case.variant, LEAST) - kept <= share_spent(events, as_spent(events, whole))
         assert share_spent(events, whole) <= 1 + 1e-12
@@ -190,7 +190,7 @@ def test_a_ledger_of_the_other_unit_is_refused_before_anything_is_spent(case, ge
     for unit, rows in (("row", table), ("person", table.rows)):
         ledger = Ledger(epsilon=5.0, delta=1e-6, unit=unit)
         before = ledger.lines
-        parameters = {} if unit == "row" else {"max_rows_per_group": "auto"}
+        parameters = {} if unit == "row" else {"max_rows_per_unit": "auto"}
         with pytest.raises(LedgerError, match=rf"this ledger protects one {unit}, the fit one "):
             fit(case, rows, ledger=ledger, **parameters)
         assert ledger.lines == before
@@ -201,7 +201,7 @@ def test_a_ledger_of_the_other_unit_is_refused_before_anything_is_spent(case, ge
 @pytest.mark.parametrize("case", [one for one in PLAIN if one.name in ("KMeans", "PointSynopsis", "LloydKMeans")], ids=str)
 def test_a_budget_too_small_for_noise_is_refused_before_anything_is_spent(case, weighting, max_rows, strength, generator):
     ledger = Ledger(PureDP(strength), unit="person")
-    given = {"guarantee": PureDP(strength), "weighting": weighting, "max_rows_per_group": max_rows, "ledger": ledger}
+    given = {"guarantee": PureDP(strength), "weighting": weighting, "max_rows_per_unit": max_rows, "ledger": ledger}
     before, refusal = ledger.lines, None
     try:
         fit(case, people(generator), **given)
@@ -215,6 +215,8 @@ def test_a_budget_too_small_for_noise_is_refused_before_anything_is_spent(case, 
 def test_open_rows_with_ids_are_refused_where_rows_are_protected_before_anything_is_set_aside(generator):
     table, ledger = people(generator), Ledger(epsilon=1.0, delta=1e-6)
     before = ledger.lines
-    with pytest.raises(DataError, match=r"KMeans\.groups: expected groups and groups_bounded as open_rows was given them"):
-        fit(PLAIN[0], open_rows(table.rows, groups=table.ids), ledger=ledger, max_rows_per_group="auto")
+    with pytest.raises(
+        DataError, match=r"KMeans\.privacy_unit: expected privacy_unit and units_bounded as open_rows was given them"
+    ):
+        fit(PLAIN[0], open_rows(table.rows, privacy_unit=table.ids), ledger=ledger, max_rows_per_unit="auto")
     assert ledger.lines == before

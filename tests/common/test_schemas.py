@@ -33,10 +33,10 @@ def fits(case, rows, setting, **parameters):
     """Fit a method to the rows in a setting, as often as it has forms."""
     if setting.startswith("persons"):
         weighting = "person" if setting.endswith("1") else "row"
-        model, ids = case.make(max_rows_per_group=3, weighting=weighting, **parameters), np.arange(len(rows)) // 3
+        model, ids = case.make(max_rows_per_unit=3, weighting=weighting, **parameters), np.arange(len(rows)) // 3
         if case.kind == "source-target":
-            return [model.fit(targets(2), source=rows, groups=ids)]
-        return [model.fit(rows, groups=ids)]
+            return [model.fit(targets(2), source=rows, privacy_unit=ids)]
+        return [model.fit(rows, privacy_unit=ids)]
     if setting == "bounds of every form":
         return [case.fit(rows, **{**parameters, "bounds": bounds}) for bounds in domains_of(case.method).values()]
     if setting == "private bounds" and case.kind != "source-target":

@@ -261,9 +261,9 @@ def test_a_column_of_ids_is_hidden_behind_the_features(kind, table, tmp_path):
         return np.array([len(block), *lanes.sum(axis=0), *(lanes * ages[:, None]).sum(axis=0)])
 
     data = IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table)
-    rows = open_rows(data, columns=["age"], groups="glucose", group_key=bytes(32))
+    rows = open_rows(data, columns=["age"], privacy_unit="glucose", unit_key=bytes(32))
     assert (rows.feature_names, rows.n_features, rows.n_hidden, rows.width) == (("age",), 1, 2, 3)
-    exact = open_rows(table[:, :1], groups=table[:, 2].astype(int), group_key=bytes(32))
+    exact = open_rows(table[:, :1], privacy_unit=table[:, 2].astype(int), unit_key=bytes(32))
     if kind != "csv-pandas":  # there 7 is written as "7.0", which is another text
         assert np.array_equal(rows.fold(joint), exact.fold(joint))
 

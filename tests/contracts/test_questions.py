@@ -19,9 +19,9 @@ from cloister.domain import (
     Category,
     ColumnDomain,
     Flag,
-    Groups,
     Neighbours,
     Number,
+    PrivacyUnit,
     Relation,
     grid_step,
     snap,
@@ -87,7 +87,7 @@ def make_questions(seed):
     factors = np.ones((2, 3, 2), dtype=int)
     factors[0, 1], factors[1, 2, 0] = 2, 4
     made["split_counts"] = questions.SplitCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 2), factors=factors)
-    made["group_sizes"] = questions.GroupSizes(starts=(1, 2, 4))
+    made["rows_per_unit"] = questions.RowsPerUnit(starts=(1, 2, 4))
     near = random_points(seed, 5, FEATURES) / 2
     made["neighbour_means"] = questions.NeighbourMeans(points=near, n_neighbors=2)
     made["neighbour_distance"] = questions.NeighbourDistance(points=near, n_neighbors=2, weights=np.arange(5))
@@ -349,7 +349,7 @@ def whole_persons(draw):
     relation = draw(st.sampled_from(Relation))
     left, right = [*others, draw(person)], [*others, *([draw(person)] if relation is Relation.REPLACE else [])]
     max_rows, weighting = draw(st.sampled_from([1, 2, 5])), draw(st.sampled_from(["row", "person"]))
-    return left, right, Neighbours(relation, Groups(max_rows=max_rows, weighting=weighting))
+    return left, right, Neighbours(relation, PrivacyUnit(max_rows=max_rows, weighting=weighting))
 
 
 def table_of(persons, generator):
@@ -360,8 +360,8 @@ def table_of(persons, generator):
 
 def answer_of_persons(question, persons, near, key, generator):
     """Return what the vault would say of the rows that are used of all persons, cut into blocks."""
-    used = choose_rows(table_of(persons, generator), Bounding(key, near.groups.max_rows))
-    kernel = _Kernel(question, FRAME, Persons.of(near.groups))
+    used = choose_rows(table_of(persons, generator), Bounding(key, near.privacy_unit.max_rows))
+    kernel = _Kernel(question, FRAME, Persons.of(near.privacy_unit))
     parts = [kernel(part) for part in np.array_split(used, 3)]
     return question.finish(functools.reduce(kernel.merge, parts))
 
@@ -387,7 +387,7 @@ def test_whole_persons_stay_within_the_claimed_distance(name, pair, seed, key):
 @pytest.mark.parametrize("relation", Relation)
 def test_the_claim_for_persons_is_reached_where_that_for_rows_is(weighting, relation, generator):
     """Counts and sums: a person whose rows are all alike comes, or takes the place of one whose rows are all opposite."""
-    near = Neighbours(relation, Groups(max_rows=4, weighting=weighting))
+    near = Neighbours(relation, PrivacyUnit(max_rows=4, weighting=weighting))
     ends = FRAME.scale[0] * np.array([0.5, 0.0, 0.0])
     points = np.array([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]])
     both = {NearestCounts(points=points): "l1", NearestSums(points=points[:1] * 0, radius=0.5): "l2"}

@@ -67,7 +67,7 @@ def canonical(row):
 def reference(block, bounding):
     """Return the kept rows of each person, by the definition: a number for each copy, the smallest are kept."""
     copies = defaultdict(Counter)
-    for row in block:
+    for row in block[block[:, -2:].any(axis=1)]:  # the others have no id
         copies[canonical(row[-2:])][canonical(row)] += 1
     kept = {}
     for person, rows in copies.items():
@@ -146,6 +146,15 @@ def test_what_was_passed_is_not_changed(table, bounding):
     choose_rows(table, bounding)
     with_ids(table).bounded(bounding)
     assert table.tobytes() == before
+
+
+def test_rows_without_an_id_are_left_out(table, bounding, generator):
+    """Somebody with rows under an id and others without one moves no more rows than somebody with an id alone."""
+    nobody = np.column_stack([generator.normal(size=(50, 3)), np.zeros((50, 2))])
+    both = generator.permutation(np.concatenate([table, nobody]))
+    for rows in (table, both):
+        assert identical(choose_rows(rows, bounding), choose_rows(table, bounding))
+        assert sorted_rows(matrix_of(with_ids(rows).bounded(bounding))) == sorted_rows(choose_rows(table, bounding))
 
 
 @pytest.mark.parametrize("change", ["gone", "other rows", "more rows", "come"])
@@ -408,5 +417,5 @@ def test_the_key_is_drawn_and_not_shown(seed):
 
 @pytest.mark.parametrize("limit", [0, -1, 2.5, None, True])
 def test_a_limit_is_a_number_of_rows(limit, seed):
-    with pytest.raises((ValueError, TypeError), match=r"max_rows_per_group: expected"):
+    with pytest.raises((ValueError, TypeError), match=r"max_rows_per_unit: expected"):
         Bounding.draw(Entropy(seed), limit)

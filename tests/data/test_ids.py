@@ -111,14 +111,14 @@ def test_ids_that_differ_in_their_last_bits_alone_are_not_dropped_with_these():
 
 def test_another_key_gives_other_hashes():
     table = np.zeros((50, 1))
-    fixed, again, other = (lanes_of(open_rows(table, groups=range(50), group_key=key)) for key in (KEY, KEY, bytes(32)))
+    fixed, again, other = (lanes_of(open_rows(table, privacy_unit=range(50), unit_key=key)) for key in (KEY, KEY, bytes(32)))
     assert np.array_equal(fixed, again)
     assert not (fixed == other).any()
 
 
 @pytest.mark.os_entropy
 def test_without_a_key_each_opening_has_its_own():
-    first, second = (lanes_of(open_rows(np.zeros((50, 1)), groups=range(50))) for _ in range(2))
+    first, second = (lanes_of(open_rows(np.zeros((50, 1)), privacy_unit=range(50))) for _ in range(2))
     assert not (first == second).any()
 
 
@@ -284,7 +284,7 @@ def test_bytes_that_are_no_text_are_not_merged():
 def test_uuids_of_arrow_are_their_text():
     values = [uuid.UUID(int=5), None]
     column = pa.array([None if one is None else one.bytes for one in values], pa.binary(16)).cast(pa.uuid())
-    rows = open_rows(pa.table({"x": [0.0, 1.0], "p": column}), groups="p", group_key=KEY)
+    rows = open_rows(pa.table({"x": [0.0, 1.0], "p": column}), privacy_unit="p", unit_key=KEY)
     assert same(lanes_of(rows), [str(values[0]), ""])
 
 
@@ -327,11 +327,11 @@ def test_series_of_pandas_mean_what_their_values_do(kind):
     frame = pd.DataFrame({"p": scattered, "x": np.arange(len(series), dtype=float)})
     matrix = np.arange(len(series), dtype=float)[:, None]
     for rows in (
-        open_rows(frame, groups="p", group_key=KEY),
-        open_rows(frame[["x"]], groups=scattered, group_key=KEY),
-        open_rows(matrix, groups=scattered, group_key=KEY),
-        open_rows(matrix, groups=pd.Index(series), group_key=KEY),
-        open_rows(matrix, groups=series.array, group_key=KEY),
+        open_rows(frame, privacy_unit="p", unit_key=KEY),
+        open_rows(frame[["x"]], privacy_unit=scattered, unit_key=KEY),
+        open_rows(matrix, privacy_unit=scattered, unit_key=KEY),
+        open_rows(matrix, privacy_unit=pd.Index(series), unit_key=KEY),
+        open_rows(matrix, privacy_unit=series.array, unit_key=KEY),
     ):
         assert same(lanes_of(rows), texts)
 
@@ -355,7 +355,7 @@ GIVEN = {
 def test_ids_beside_any_table_in_memory(kind):
     ids, table = GIVEN[kind](TEXTS), np.arange(2.0 * len(TEXTS)).reshape(-1, 2)
     for data in (table, table.tolist(), table.astype(np.float32), pd.DataFrame(table, columns=["a", "b"]), pl.DataFrame(table)):
-        rows = open_rows(data, groups=ids, group_key=KEY, n_jobs=2)
+        rows = open_rows(data, privacy_unit=ids, unit_key=KEY, n_jobs=2)
         assert (rows.n_features, rows.width, rows.n_hidden) == (2, 4, 2)
         assert same(lanes_of(rows), TEXTS)
         assert np.array_equal(np.concatenate(list(rows.blocks()))[:, :2], table)
@@ -402,7 +402,7 @@ FRAMES = {
 
 
 def open_named(data, **options):
-    return open_rows(data, ["a", "b"], groups="pid", group_key=KEY, **options)
+    return open_rows(data, ["a", "b"], privacy_unit="pid", unit_key=KEY, **options)
 
 
 def whole():
@@ -455,7 +455,7 @@ def test_samples_that_are_too_large_to_be_kept_have_their_ids(tmp_path, monkeypa
 def test_a_sample_of_a_table_in_memory_keeps_its_ids(kind):
     coins = Coins.draw(Entropy(3), 0.5)
     heads = coins.partition(0).take(len(TEXTS))
-    for rows in (open_named(FRAMES[kind]()), open_rows(whole()[:, :2], groups=TEXTS, group_key=KEY)):
+    for rows in (open_named(FRAMES[kind]()), open_rows(whole()[:, :2], privacy_unit=TEXTS, unit_key=KEY)):
         sample = rows.sample(coins)
         assert np.array_equal(np.concatenate(list(sample.blocks())), whole()[heads])
         assert sample.sample(coins).n_hidden == sample.n_hidden == 2
@@ -482,20 +482,20 @@ def test_dask_frames_give_the_same_hashes(make):
 @pytest.mark.slow
 def test_dask_arrays_take_ids_that_are_cut_alike():
     table, ids = da.from_array(whole()[:, :2], chunks=(5, 1)), da.from_array(np.array(TEXTS), chunks=5)
-    rows = open_rows(table, groups=ids, group_key=KEY)
+    rows = open_rows(table, privacy_unit=ids, unit_key=KEY)
     assert (rows.n_features, rows.width, rows.n_hidden) == (2, 4, 2)
     for _ in range(2):
         assert np.array_equal(rows.fold(total), total(whole()))
     assert rows.sample(Coins.draw(Entropy(3), 0.5)).n_hidden == 2
     for other in (ids.rechunk(4), TEXTS, dask_frame()["pid"], "pid", ids[:-1]):
         with pytest.raises(
-            DataError, match=r"groups: expected the name of a column of a Dask data frame, got other ids\. Make"
+            DataError, match=r"privacy_unit: expected the name of a column of a Dask data frame, got other ids\. Make"
         ):
-            open_rows(table, groups=other)
-    with pytest.raises(DataError, match=r"groups: expected the name of a column of a Dask data frame"):
-        open_rows(dask_frame(), ["a"], groups=TEXTS)
-    with pytest.raises(DataError, match=r"groups: expected ids, got dtype datetime64"):
-        open_rows(table, groups=da.zeros(len(TEXTS), chunks=5, dtype="M8[s]"))
+            open_rows(table, privacy_unit=other)
+    with pytest.raises(DataError, match=r"privacy_unit: expected the name of a column of a Dask data frame"):
+        open_rows(dask_frame(), ["a"], privacy_unit=TEXTS)
+    with pytest.raises(DataError, match=r"privacy_unit: expected ids, got dtype datetime64"):
+        open_rows(table, privacy_unit=da.zeros(len(TEXTS), chunks=5, dtype="M8[s]"))
 
 
 @pytest.mark.slow
@@ -516,23 +516,23 @@ def test_spark_gives_the_same_hashes(spark, tmp_path):
     odd = spark.createDataFrame([(0.0, 7, Decimal("7.00"), b"\xff", None), (1.0, *[None] * 4)], schema)
     for name, text in {"i": "7", "d": "7", "x": b"\xff", "n": ""}.items():
         table = np.column_stack([[0.0, 1.0], expected([text, ""])])
-        assert np.array_equal(open_rows(odd, ["a"], groups=name, group_key=KEY).fold(total), total(table))
-    with pytest.raises(DataError, match=r"groups: expected the name of a column of a Spark data frame, got other ids"):
-        open_rows(frame, ["a"], groups=TEXTS)
+        assert np.array_equal(open_rows(odd, ["a"], privacy_unit=name, unit_key=KEY).fold(total), total(table))
+    with pytest.raises(DataError, match=r"privacy_unit: expected the name of a column of a Spark data frame, got other ids"):
+        open_rows(frame, ["a"], privacy_unit=TEXTS)
     with pytest.raises(DataError, match=r"expected ids in column 't', got date"):
-        open_rows(frame.selectExpr("a", "current_date() as t"), groups="t")
+        open_rows(frame.selectExpr("a", "current_date() as t"), privacy_unit="t")
 
 
 def test_ids_of_two_types_in_two_files_are_the_same_persons(tmp_path):
     for name, ids in {"a": pa.array([7, 8]), "b": pa.array(["7", "x"]), "c": pa.array([7.0, None])}.items():
         pa.parquet.write_table(pa.table({"x": [0.0, 1.0], "p": ids}), tmp_path / f"{name}.parquet")
-    assert same(lanes_of(open_rows(tmp_path, groups="p", group_key=KEY)), ["7", "8", "7", "x", "7", ""])
+    assert same(lanes_of(open_rows(tmp_path, privacy_unit="p", unit_key=KEY)), ["7", "8", "7", "x", "7", ""])
 
 
 def test_all_other_columns_are_features():
-    rows = open_rows(TABLE, groups="pid")
+    rows = open_rows(TABLE, privacy_unit="pid")
     assert rows.feature_names == ("b", "a")
-    declared = open_rows(TABLE, {"a": (0, 9)}, groups="pid")
+    declared = open_rows(TABLE, {"a": (0, 9)}, privacy_unit="pid")
     assert (declared.feature_names, len(declared.declared), declared.width) == (("a",), 1, 3)
     assert not any(isinstance(one, Identifier) for one in declared.declared)
 
@@ -543,7 +543,7 @@ def test_declared_columns_are_read_as_without_ids(tmp_path):
     write_lines(table, tmp_path / "rows.jsonl")
     declared = {"c": Category(["u", "v"]), "a": (0, 9)}
     for data in (table, table.to_pandas(), tmp_path / "rows.csv", tmp_path / "rows.jsonl"):
-        plain, rows = open_rows(data, declared), open_rows(data, declared, groups="pid", group_key=KEY)
+        plain, rows = open_rows(data, declared), open_rows(data, declared, privacy_unit="pid", unit_key=KEY)
         assert np.array_equal(np.concatenate(list(rows.blocks()))[:, :2], np.concatenate(list(plain.blocks())))
         assert same(lanes_of(rows), TEXTS)
 
@@ -560,7 +560,7 @@ def test_numbers_of_a_csv_file_are_read_alike_with_and_without_ids(tmp_path):
     lines = ["pid,a,b", "1,NA,2", "NA, 3 ,null", '"x,y",1e3,"4"', "short,1", "long,1,2,3", ',"",#N/A', 'q"uote,1,2', "7,1,2"]
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(lines))
-    plain, rows = open_rows(path, ["a", "b"]), open_rows(path, ["a", "b"], groups="pid", group_key=KEY)
+    plain, rows = open_rows(path, ["a", "b"]), open_rows(path, ["a", "b"], privacy_unit="pid", unit_key=KEY)
     assert np.array_equal(np.concatenate(list(rows.blocks()))[:, :2], np.concatenate(list(plain.blocks())), equal_nan=True)
     assert same(lanes_of(rows)[:6], ["1", "NA", "x,y", "", "", ""])
     assert same(lanes_of(rows)[-1:], ["7"])
@@ -568,13 +568,13 @@ def test_numbers_of_a_csv_file_are_read_alike_with_and_without_ids(tmp_path):
 
 def test_ids_of_other_encodings_are_the_same_text(tmp_path):
     text, table = ["Müller", "é", "", "x"], np.zeros((4, 1))
-    wanted = lanes_of(open_rows(table, groups=text, group_key=KEY))
+    wanted = lanes_of(open_rows(table, privacy_unit=text, unit_key=KEY))
     (tmp_path / "rows.csv").write_bytes("p,a\nMüller,1\né,1\n,1\nx,1\n".encode("latin-1"))
     (tmp_path / "rows.jsonl").write_bytes(
         "".join(json.dumps({"p": one}, ensure_ascii=False) + "\n" for one in text).encode("latin-1")
     )
     for name in ("rows.csv", "rows.jsonl"):
-        rows = open_rows(tmp_path / name, ["a"], groups="p", group_key=KEY, encoding="latin-1")
+        rows = open_rows(tmp_path / name, ["a"], privacy_unit="p", unit_key=KEY, encoding="latin-1")
         assert np.array_equal(lanes_of(rows), wanted)
 
 
@@ -583,7 +583,7 @@ def test_bytes_that_are_no_text_stay_apart_in_files_of_text(encoding, tmp_path):
     entries = [b"\x81", b"\x8d", b"\xd2", b"\xd2\x81", b"a", b"a\x81", b"\xff"]
     (tmp_path / "rows.csv").write_bytes(b"p,a\n" + b"".join(one + b",1\n" for one in entries))
     (tmp_path / "rows.jsonl").write_bytes(b"".join(b'{"p": "' + one + b'", "a": 1}\n' for one in entries))
-    found = [lanes_of(open_rows(tmp_path / name, ["a"], groups="p", group_key=KEY, encoding=encoding)) for name in
+    found = [lanes_of(open_rows(tmp_path / name, ["a"], privacy_unit="p", unit_key=KEY, encoding=encoding)) for name in
              ("rows.csv", "rows.jsonl")]  # fmt: skip
     assert len(np.unique(found[0], axis=0)) == len(entries)
     assert np.array_equal(*found)
@@ -600,7 +600,7 @@ def test_ids_of_json_lines_are_exact(tmp_path):
     lines = ['{"p": 7}', '{"p": 7.0}', '{"p": "7"}', '{"p": -0}', '{"p": null}', "{}", "nonsense", '{"p": [1]}', '{"p": true}']
     lines += [f'{{"p": {2**64 + 1}}}', f'{{"p": 1{"0" * 998}1}}', f'{{"p": 1{"0" * 5998}1}}', '{"p": 0.5}', '{"p": "\\ud800"}']
     (tmp_path / "rows.jsonl").write_text("\n".join(lines))
-    rows = open_rows(tmp_path / "rows.jsonl", ["a"], groups="p", group_key=KEY)
+    rows = open_rows(tmp_path / "rows.jsonl", ["a"], privacy_unit="p", unit_key=KEY)
     texts = ["7", "7", "7", "0", "", "", "", "", "true", str(2**64 + 1), f"1{'0' * 998}1", f"1{'0' * 5998}1", "0.5", "\ud800"]
     assert same(lanes_of(rows), texts)
 
@@ -622,7 +622,7 @@ def test_no_other_row_changes_a_hash(values, random):
     assert np.array_equal(hash_objects(values[1:], IDS), alone[1:])
     array = np.empty(len(values), dtype=object)
     array[:] = values
-    rows = open_rows(np.zeros((len(values), 1)), groups=array, group_key=KEY)
+    rows = open_rows(np.zeros((len(values), 1)), privacy_unit=array, unit_key=KEY)
     assert np.array_equal(lanes_of(rows), alone)
 
 
@@ -649,35 +649,90 @@ FRAME = pd.DataFrame({"a": [0.0, 1.0, 2.0], "p": ["u", "v", CANARY], "t": pd.to_
 REFUSED = [
     (
         X,
-        {"groups": ["u", CANARY]},
+        {"privacy_unit": ["u", CANARY]},
         DataError,
-        r"open_rows\.groups: expected one id for each row, got more or fewer\. Pass a list",
+        r"open_rows\.privacy_unit: expected one id for each row, got more or fewer\. Pass a list",
     ),
-    (X, {"groups": [CANARY] * 4}, DataError, r"expected one id for each row"),
-    (X, {"groups": np.zeros((3, 1))}, ParameterError, r"groups: expected the name of a column, or ids in one dimension, got"),
-    (X, {"groups": FRAME[["p"]]}, ParameterError, r"ids in one dimension, got 'DataFrame'"),
-    (X, {"groups": pl.DataFrame({"p": [1]})}, ParameterError, r"ids in one dimension, got 'DataFrame'"),
-    (X, {"groups": {1, 2, 3}}, ParameterError, r"ids in one dimension, got 'set'"),
-    (X, {"groups": pd.MultiIndex.from_tuples([(1, 2)] * 3)}, ParameterError, r"ids in one dimension, got 'MultiIndex'"),
-    (X, {"groups": 7}, ParameterError, r"ids in one dimension, got 'int'"),
-    (X, {"groups": b"abc"}, ParameterError, r"ids in one dimension, got 'bytes'"),
-    (X, {"groups": "p"}, ParameterError, r"groups: expected ids, one for each row, beside a table without column names, got"),
-    (X, {"groups": FRAME["t"]}, DataError, r"groups: expected ids in the series, got datetime64\[.*\]\. Convert it to text"),
-    (X, {"groups": FRAME["t"].to_numpy()}, DataError, r"groups: expected ids, got dtype datetime64"),
-    (X, {"groups": np.zeros(3, complex)}, DataError, r"groups: expected ids, got dtype complex128\. Convert them to text"),
-    (X, {"groups": pa.array([[1], [2], [3]])}, DataError, r"groups: expected ids in the column, got list<.*>\. Convert it"),
-    (X, {"groups": pl.Series([date(2020, 1, 1)] * 3)}, DataError, r"groups: expected ids in the column, got date32"),
-    (FRAME, {"columns": ["a"], "groups": "q"}, DataError, r"open_rows: column 'q' is not in the table\. The columns are: a, p"),
-    (FRAME, {"columns": ["a"], "groups": "t"}, DataError, r"expected ids in column 't', got datetime64\[.*\]\. Convert it to"),
-    (FRAME, {"columns": ["a", "p"], "groups": "p"}, ParameterError, r"groups: expected a column that is none of those to"),
-    (FRAME, {"columns": {"p": (0, 1)}, "groups": "p"}, ParameterError, r"got 'p'\. Leave 'p' out of columns and bounds"),
-    (FRAME[["p"]], {"groups": "p"}, DataError, r"0 feature\(s\) found while a minimum of 1 is required"),
-    (FRAME, {"groups": "p"}, DataError, r"expected numbers in column 't'"),
-    (X, {"groups": "p", "group_key": b"secret"}, ParameterError, r"group_key: expected 32 bytes, got 'other bytes'\. Pass os"),
-    (X, {"groups": "p", "group_key": "s" * 32}, ParameterError, r"group_key: expected 32 bytes, got 'str'"),
-    (X, {"group_key": 5}, ParameterError, r"group_key: expected 32 bytes, got 'int'"),
-    ("rows.csv", {"groups": [CANARY]}, ParameterError, r"groups: expected the name of a column of the files, got 'list'"),
-    (open_rows(X), {"groups": [CANARY]}, ParameterError, r"groups: expected None for rows already open"),
+    (X, {"privacy_unit": [CANARY] * 4}, DataError, r"expected one id for each row"),
+    (
+        X,
+        {"privacy_unit": np.zeros((3, 1))},
+        ParameterError,
+        r"privacy_unit: expected the name of a column, or ids in one dimension, got",
+    ),
+    (X, {"privacy_unit": FRAME[["p"]]}, ParameterError, r"ids in one dimension, got 'DataFrame'"),
+    (X, {"privacy_unit": pl.DataFrame({"p": [1]})}, ParameterError, r"ids in one dimension, got 'DataFrame'"),
+    (X, {"privacy_unit": {1, 2, 3}}, ParameterError, r"ids in one dimension, got 'set'"),
+    (X, {"privacy_unit": pd.MultiIndex.from_tuples([(1, 2)] * 3)}, ParameterError, r"ids in one dimension, got 'MultiIndex'"),
+    (X, {"privacy_unit": 7}, ParameterError, r"ids in one dimension, got 'int'"),
+    (X, {"privacy_unit": b"abc"}, ParameterError, r"ids in one dimension, got 'bytes'"),
+    (
+        X,
+        {"privacy_unit": "p"},
+        ParameterError,
+        r"privacy_unit: expected ids, one for each row, beside a table without column names, got",
+    ),
+    (
+        X,
+        {"privacy_unit": FRAME["t"]},
+        DataError,
+        r"privacy_unit: expected ids in the series, got datetime64\[.*\]\. Convert it to text",
+    ),
+    (X, {"privacy_unit": FRAME["t"].to_numpy()}, DataError, r"privacy_unit: expected ids, got dtype datetime64"),
+    (
+        X,
+        {"privacy_unit": np.zeros(3, complex)},
+        DataError,
+        r"privacy_unit: expected ids, got dtype complex128\. Convert them to text",
+    ),
+    (
+        X,
+        {"privacy_unit": pa.array([[1], [2], [3]])},
+        DataError,
+        r"privacy_unit: expected ids in the column, got list<.*>\. Convert it",
+    ),
+    (
+        X,
+        {"privacy_unit": pl.Series([date(2020, 1, 1)] * 3)},
+        DataError,
+        r"privacy_unit: expected ids in the column, got date32",
+    ),
+    (
+        FRAME,
+        {"columns": ["a"], "privacy_unit": "q"},
+        DataError,
+        r"open_rows: column 'q' is not in the table\. The columns are: a, p",
+    ),
+    (
+        FRAME,
+        {"columns": ["a"], "privacy_unit": "t"},
+        DataError,
+        r"expected ids in column 't', got datetime64\[.*\]\. Convert it to",
+    ),
+    (
+        FRAME,
+        {"columns": ["a", "p"], "privacy_unit": "p"},
+        ParameterError,
+        r"privacy_unit: expected a column that is none of those to",
+    ),
+    (FRAME, {"columns": {"p": (0, 1)}, "privacy_unit": "p"}, ParameterError, r"got 'p'\. Leave 'p' out of columns and bounds"),
+    (FRAME[["p"]], {"privacy_unit": "p"}, DataError, r"0 feature\(s\) found while a minimum of 1 is required"),
+    (FRAME, {"privacy_unit": "p"}, DataError, r"expected numbers in column 't'"),
+    (
+        X,
+        {"privacy_unit": "p", "unit_key": b"secret"},
+        ParameterError,
+        r"unit_key: expected 32 bytes, got 'other bytes'\. Pass os",
+    ),
+    (X, {"privacy_unit": "p", "unit_key": "s" * 32}, ParameterError, r"unit_key: expected 32 bytes, got 'str'"),
+    (X, {"unit_key": 5}, ParameterError, r"unit_key: expected 32 bytes, got 'int'"),
+    (
+        "rows.csv",
+        {"privacy_unit": [CANARY]},
+        ParameterError,
+        r"privacy_unit: expected the name of a column of the files, got 'list'",
+    ),
+    (open_rows(X), {"privacy_unit": [CANARY]}, ParameterError, r"privacy_unit: expected None for rows already open"),
 ]
 
 
@@ -693,20 +748,20 @@ def test_types_of_columns_that_hold_no_ids_are_refused():
     for kind, values in {"list": [[1]], "struct": [{"a": 1}], "time": [pa.scalar(5, pa.time64("us"))]}.items():
         table = pa.table({"x": [0.0], "p": pa.array(values)})
         with pytest.raises(DataError, match=rf"expected ids in column 'p', got {kind}"):
-            open_rows(table, groups="p")
+            open_rows(table, privacy_unit="p")
 
 
 def test_the_second_file_must_have_the_column_too(tmp_path):
     pa.parquet.write_table(TABLE, tmp_path / "a.parquet")
     pa.parquet.write_table(TABLE.drop_columns(["pid"]), tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"open_rows \(b\.parquet\): column 'pid' is not in the table"):
-        open_rows(tmp_path, groups="pid")
+        open_rows(tmp_path, privacy_unit="pid")
 
 
 def test_a_csv_file_without_names_is_not_quoted(tmp_path):
     (tmp_path / "rows.csv").write_text(f"{CANARY},x\n1,2\n")
     with pytest.raises(DataError, match=r"column 'pid' is not in the table\. Check the names in the first line\.") as caught:
-        open_rows(tmp_path / "rows.csv", groups="pid")
+        open_rows(tmp_path / "rows.csv", privacy_unit="pid")
     assert CANARY not in str(caught.value)
 
 
@@ -716,7 +771,7 @@ def test_no_id_and_no_key_is_printed_logged_or_kept(caplog, tmp_path):
     frame = FRAME[["a", "p"]]
     frame.to_csv(tmp_path / "rows.csv", index=False)
     for data in (frame, tmp_path / "rows.csv"):
-        rows = open_rows(data, groups="p", group_key=key)
+        rows = open_rows(data, privacy_unit="p", unit_key=key)
         rows.fold(total)
         assert CANARY not in repr(rows) + repr(Identifier(key)) + caplog.text
         assert "kkk" not in repr(rows) + repr(Identifier(key)) + caplog.text

@@ -17,7 +17,7 @@ from ._pages import NAMES, ROOT, SHELL, SHOWN, Block, blocks, fences, read
 from ._run import ONLY_READ, SMALLEST, Reader
 
 FAST = {"README.md": "python", "docs/start.md": "all"}  # what of a page runs in the fast tests
-EXACT = ("docs/groups.md", "docs/start.md", "docs/howto/")
+EXACT = ("docs/privacy-unit.md", "docs/start.md", "docs/howto/")
 WITH_BLOCKS = [name for name in NAMES if read(name)]
 
 

@@ -24,7 +24,7 @@ ROWS = np.random.default_rng(0).random((300, 2))
 SEEN_ELSEWHERE = {  # by tests with clusters: here a part of the message is looked for in the source
     "KMeans.predict: expected rows of this machine": "expected rows of this machine, got rows of a cluster.",
     "open_rows: no Dask scheduler answers at": "no Dask scheduler answers at {scheduler!r} ({kind}).",
-    "KMeans.groups: expected the name of a column of a Dask data frame": "expected the name of a column of a",
+    "KMeans.privacy_unit: expected the name of a column of a Dask data frame": "expected the name of a column of a",
     "KMeans: Spark cannot compute a partition": "Spark cannot compute a partition ({type(error).__name__}).",
     "KMeans: expected a frame of a session with a Spark context": "expected a frame of a session with a Spark context, got",
 }
@@ -61,9 +61,10 @@ CASES: list[Callable[[], object]] = [
     lambda: KMeans(5).fit(ROWS),
     lambda: KMeans(5, bounds=(0, 1)).fit(TABLE),
     lambda: Category([]),
-    lambda: KMeans(5, bounds=COLUMNS, groups="patient_id", ledger=Ledger(epsilon=2.0, delta=1e-6)).fit(TABLE),
-    lambda: KMeans(5, bounds=COLUMNS, max_rows_per_group=3).fit(TABLE),
-    lambda: KMeans(5, bounds={"patient_id": (0, 9)}, groups="patient_id").fit(TABLE),
+    lambda: KMeans(5, bounds=COLUMNS, privacy_unit="patient_id", ledger=Ledger(epsilon=2.0, delta=1e-6)).fit(TABLE),
+    lambda: KMeans(5, bounds=COLUMNS, max_rows_per_unit=3).fit(TABLE),
+    lambda: KMeans(5, bounds=(0, 1)).fit(ROWS, groups=np.arange(len(ROWS))),
+    lambda: KMeans(5, bounds={"patient_id": (0, 9)}, privacy_unit="patient_id").fit(TABLE),
     lambda: spent_twice(KMeans, 0.9),
     lambda: spent_twice(GridKMeans, 0.3),
     created_twice,

@@ -29,7 +29,7 @@ CENTRES = [name for name, method in METHODS.items() if method.kind == "centers"]
 
 @pytest.fixture
 def table(generator):
-    """Two groups, of which income, region, smoking and day differ; a part of income is missing."""
+    """Two privacy_unit, of which income, region, smoking and day differ; a part of income is missing."""
     group = np.arange(N_ROWS) % 4 == 0
     income = np.where(group, 150_000, 40_000) + generator.normal(0, 8000, N_ROWS)
     region = np.where(group, "south", np.where(generator.random(N_ROWS) < 0.05, "abroad", "north"))

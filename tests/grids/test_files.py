@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import GridSynopsis, PEMeans, PointSynopsis, Synopsis, load_synopsis
-from cloister.domain import Groups
+from cloister.domain import PrivacyUnit
 from cloister.exceptions import ParameterError, ReleaseError
 
 
@@ -48,21 +48,21 @@ def test_a_synopsis_survives_its_file(suffix, parameters, fit, tmp_path):
 @pytest.mark.parametrize("kind", [GridSynopsis, PointSynopsis])
 def test_a_synopsis_that_protects_persons_survives_its_file(suffix, kind, generator, tmp_path):
     rows, ids = generator.uniform(0, 1, (200, 2)), np.repeat(np.arange(50), 4)
-    before = kind(epsilon=2.0, bounds=(0, 1), max_rows_per_group=2, random_state=0).fit(rows, groups=ids).synopsis_
+    before = kind(epsilon=2.0, bounds=(0, 1), max_rows_per_unit=2, random_state=0).fit(rows, privacy_unit=ids).synopsis_
     before.save(tmp_path / f"s.{suffix}")
     after = load_synopsis(tmp_path / f"s.{suffix}")
     assert after.to_dict() == before.to_dict()
-    assert after.receipt.groups == Groups(max_rows=2)
-    # An earlier Cloister, which reads version 1, would not read the groups and say that one row is protected.
+    assert after.receipt.privacy_unit == PrivacyUnit(max_rows=2)
+    # An earlier Cloister, which reads version 1, would not read the privacy unit and say that one row is protected.
     assert before.to_dict()["version"] == 2
 
 
 def test_the_version_and_the_unit_belong_together(synopsis, tmp_path):
-    of_persons = replace(synopsis, receipt=replace(synopsis.receipt, groups=Groups(name="pid", max_rows=5)))
+    of_persons = replace(synopsis, receipt=replace(synopsis.receipt, privacy_unit=PrivacyUnit(name="pid", max_rows=5)))
     assert synopsis.to_dict()["version"] == 1
     for data in ({**synopsis.to_dict(), "version": 2}, {**of_persons.to_dict(), "version": 1}):
         (tmp_path / "s.json").write_text(json.dumps(data))
-        with pytest.raises(ReleaseError, match=r"load_synopsis: the file is damaged \(groups\)"):
+        with pytest.raises(ReleaseError, match=r"load_synopsis: the file is damaged \(privacy_unit\)"):
             load_synopsis(tmp_path / "s.json")
 
 

@@ -16,7 +16,7 @@ import pytest
 from tests.schemas.checker import check
 
 from cloister import GridSynopsis, load_synopsis
-from cloister.domain import Groups
+from cloister.domain import PrivacyUnit
 from cloister.exceptions import LedgerError, ParameterError, ReleaseError
 from cloister.privacy import GDP, ZCDP, ApproxDP, PureDP, Receipt
 from cloister.report import synopsis_html, synopsis_summary
@@ -24,7 +24,7 @@ from cloister.report import synopsis_html, synopsis_summary
 SLACK = 1 + 1e-9
 NORMAL = NormalDist()
 GUARANTEES = (PureDP(0.5), PureDP(2.0), ApproxDP(0.3, 1e-6), ApproxDP(2.0, 1e-5), ZCDP(0.02), ZCDP(1.0), GDP(0.4), GDP(2.0))
-PERSONS = (None, {"max_rows_per_group": 2}, {"max_rows_per_group": 5})
+PERSONS = (None, {"max_rows_per_unit": 2}, {"max_rows_per_unit": 5})
 
 
 # -- the same, by other formulas -----------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def pools():
     def fit(guarantee, persons, neighbours, count):
         given = {"guarantee": guarantee, "bounds": (0, 1), "rule": 2, "neighbours": neighbours, "missing": "middle"}
         model = GridSynopsis(2, **given, **(persons or {}), n_rows=count)
-        return model.fit(table, **({} if persons is None else {"groups": ids})).synopsis_
+        return model.fit(table, **({} if persons is None else {"privacy_unit": ids})).synopsis_
 
     return [
         [fit(one, persons, neighbours, count) for one in GUARANTEES for persons in which for count in (None, 6)]
@@ -115,7 +115,7 @@ def pools():
 
 def bounds_of(tree):
     """Return how many rows of a person the fits use."""
-    one = tree.synopsis.receipt.groups
+    one = tree.synopsis.receipt.privacy_unit
     return {one and one.max_rows} if isinstance(tree, Leaf) else bounds_of(tree.left) | bounds_of(tree.right)
 
 
@@ -248,7 +248,9 @@ def test_a_seeded_part_marks_the_whole(fit):
 
 
 def of_persons(synopsis, **parts):
-    return replace(synopsis, receipt=replace(synopsis.receipt, groups=Groups(**{"name": "pid", "max_rows": 3, **parts})))
+    return replace(
+        synopsis, receipt=replace(synopsis.receipt, privacy_unit=PrivacyUnit(**{"name": "pid", "max_rows": 3, **parts}))
+    )
 
 
 def test_persons_of_a_chain_have_the_rows_of_the_widest_part(fit):
@@ -256,13 +258,13 @@ def test_persons_of_a_chain_have_the_rows_of_the_widest_part(fit):
     few, many, stated = (of_persons(synopsis, max_rows=m, stated=s) for m, s in ((3, False), (7, False), (7, True)))
     chained = few.merge(many).merge(few)
     assert chained.receipt.protects == "one pid, with at most 7 rows each"
-    assert [one.groups.max_rows for one in chained.receipt.fits] == [3, 7, 3]
-    assert chained.merge(stated).receipt.groups.stated
+    assert [one.privacy_unit.max_rows for one in chained.receipt.fits] == [3, 7, 3]
+    assert chained.merge(stated).receipt.privacy_unit.stated
     # Somebody with five rows would be told that they are covered, though three at most were stated of their table.
     for one, other in ((chained, of_persons(synopsis, stated=True)), (of_persons(synopsis, stated=True), many)):
         with pytest.raises(ParameterError, match="rows of a person, as here"):
             one.merge(other)
-    assert few.merge(many).merge(few.merge(many), rows="same").receipt.groups == many.receipt.groups
+    assert few.merge(many).merge(few.merge(many), rows="same").receipt.privacy_unit == many.receipt.privacy_unit
     with pytest.raises(ParameterError, match="rows of a person, as here"):
         few.merge(many).merge(many, rows="same")
 
@@ -296,8 +298,10 @@ DAMAGES = {
     "stronger guarantee": lambda receipt: receipt.update(guarantee={"kind": "gdp", "mu": 1.0}),
     "other relation": lambda receipt: receipt.update(neighbours="replace"),
     "other relation of a part": lambda receipt: receipt["parts"][0].update(neighbours="replace", events=[]),
-    "persons": lambda receipt: receipt.update(groups={"name": "", "max_rows": 2, "weighting": "row"}),
-    "persons of a part": lambda receipt: receipt["parts"][0].update(groups={"name": "", "max_rows": 2, "weighting": "row"}),
+    "persons": lambda receipt: receipt.update(privacy_unit={"name": "", "max_rows": 2, "weighting": "row"}),
+    "persons of a part": lambda receipt: receipt["parts"][0].update(
+        privacy_unit={"name": "", "max_rows": 2, "weighting": "row"}
+    ),
     "parts that are none": lambda receipt: receipt.update(parts=[1, 2]),
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ApproxDP, Box, GridSynopsis, Ledger, PureDP
-from cloister.domain import Groups
+from cloister.domain import PrivacyUnit
 from cloister.exceptions import ParameterError
 
 # -- range counts --------------------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ def test_merges_that_make_no_sense_are_refused(fit, rows, by_hand):
 
 
 def of_persons(synopsis, **parts):
-    groups = Groups(**{"name": "pid", "max_rows": 3, **parts})
-    return replace(synopsis, receipt=replace(synopsis.receipt, groups=groups))
+    privacy_unit = PrivacyUnit(**{"name": "pid", "max_rows": 3, **parts})
+    return replace(synopsis, receipt=replace(synopsis.receipt, privacy_unit=privacy_unit))
 
 
 def test_units_are_not_mixed(fit):
@@ -222,15 +222,15 @@ def test_units_are_not_mixed(fit):
 def test_what_is_merged_protects_persons_if_both_do(which, fit):
     synopsis = fit(rule=8)
     both = of_persons(synopsis).merge(of_persons(synopsis, stated=True), rows=which)
-    assert both.receipt.groups == Groups(name="pid", max_rows=3, stated=True)  # half of it rests on a statement
+    assert both.receipt.privacy_unit == PrivacyUnit(name="pid", max_rows=3, stated=True)  # half of it rests on a statement
     assert both.receipt.protects == "one pid, with at most 3 rows each"
-    assert both.kmeans(2).receipt.groups == both.receipt.groups
+    assert both.kmeans(2).receipt.privacy_unit == both.receipt.privacy_unit
 
 
 def test_disjoint_persons_may_have_different_numbers_of_rows(fit):
     synopsis = fit(rule=8)
     few, many = of_persons(synopsis), of_persons(synopsis, max_rows=7)
-    assert few.merge(many).receipt.groups == many.merge(few).receipt.groups == many.receipt.groups
+    assert few.merge(many).receipt.privacy_unit == many.merge(few).receipt.privacy_unit == many.receipt.privacy_unit
     # One table counted twice: the counts are of different rows, so that their mean would be of neither.
     with pytest.raises(ParameterError, match=r"expected at most 3 rows of a person, as here, got 7"):
         few.merge(many, rows="same")

@@ -60,7 +60,7 @@ with cloister.Ledger.create("budget.sqlite", epsilon=2.0, delta=1e-6) as ledger:
     model = cloister.KMeans(2, epsilon=1.0, delta=1e-6, bounds=(-1, 1), ledger=ledger, n_jobs=2).fit(rows)
 model.release_.save("model.json")
 cloister.write_report(cloister.load_release("model.json"), "model.html")
-persons = cloister.KMeans(2, epsilon=1.0, bounds=(-1, 1), max_rows_per_group=2).fit(rows, groups=np.arange(300) // 2)
+persons = cloister.KMeans(2, epsilon=1.0, bounds=(-1, 1), max_rows_per_unit=2).fit(rows, privacy_unit=np.arange(300) // 2)
 print(model.cluster_centers_.shape, persons.privacy_receipt_.protects)
 """
 

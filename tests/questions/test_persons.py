@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.data import Persons, cells_of
-from cloister.domain import WEIGHT_STEPS, Groups, Neighbours, Relation
+from cloister.domain import WEIGHT_STEPS, Neighbours, PrivacyUnit, Relation
 from cloister.exceptions import ParameterError
 from cloister.privacy import GDP, PureDP
 from cloister.questions import (
-    GroupSizes,
     NearestCounts,
     NearestSums,
     NeighbourMeans,
     RowCount,
+    RowsPerUnit,
     deviation,
     price_question,
     sensitivities,
@@ -28,12 +28,12 @@ POINT = np.zeros((1, 2))
 
 class TestPrices:
     def test_every_row_counts(self):
-        near = Neighbours(ADD, Groups(max_rows=7))
+        near = Neighbours(ADD, PrivacyUnit(max_rows=7))
         assert sensitivities(RowCount(), near) == {"l1": 7.0, "l2": 7.0}
-        assert sensitivities(NearestCounts(points=POINT), Neighbours(REPLACE, Groups(max_rows=3)))["l1"] == 6.0
+        assert sensitivities(NearestCounts(points=POINT), Neighbours(REPLACE, PrivacyUnit(max_rows=3)))["l1"] == 6.0
 
     def test_every_person_counts(self):
-        near = Neighbours(ADD, Groups(max_rows=7, weighting="person"))
+        near = Neighbours(ADD, PrivacyUnit(max_rows=7, weighting="person"))
         event = price_question(RowCount(), GDP(0.1), near)
         assert (event.sensitivity, event.unit) == (WEIGHT_STEPS, 1 / WEIGHT_STEPS)
         assert event.standard_deviation == pytest.approx(10.0)
@@ -41,65 +41,65 @@ class TestPrices:
     @pytest.mark.parametrize("cost", [GDP(0.3), PureDP(0.7)])
     def test_noise_in_the_unit_of_the_answer(self, cost):
         rows = deviation(NearestSums(points=POINT, radius=1.0), cost, ADD)
-        assert deviation(NearestSums(points=POINT, radius=1.0), cost, Neighbours(ADD, Groups(max_rows=6))) == pytest.approx(
-            6 * rows, rel=1e-4
-        )
-        weighted = Neighbours(ADD, Groups(max_rows=6, weighting="person"))
+        assert deviation(
+            NearestSums(points=POINT, radius=1.0), cost, Neighbours(ADD, PrivacyUnit(max_rows=6))
+        ) == pytest.approx(6 * rows, rel=1e-4)
+        weighted = Neighbours(ADD, PrivacyUnit(max_rows=6, weighting="person"))
         assert deviation(NearestSums(points=POINT, radius=1.0), cost, weighted) == pytest.approx(rows, rel=1e-4)
 
     def test_the_epsilon_of_laplace_noise_as_strong_is_that_of_one_row(self):
-        near = Neighbours(ADD, Groups(max_rows=4))
+        near = Neighbours(ADD, PrivacyUnit(max_rows=4))
         assert price_question(RowCount(), PureDP(1.0), near).laplace_epsilon == pytest.approx(0.25)
-        near = Neighbours(ADD, Groups(max_rows=4, weighting="person"))
+        near = Neighbours(ADD, PrivacyUnit(max_rows=4, weighting="person"))
         assert price_question(RowCount(), PureDP(1.0), near).laplace_epsilon == pytest.approx(1.0)
 
     def test_persons_who_replace_one_another_may_have_different_numbers_of_rows(self):
         """Replacing a row leaves their number as it is; replacing a person does not."""
-        assert sensitivities(RowCount(), Neighbours(REPLACE, Groups(max_rows=5)))["l1"] == 5.0
+        assert sensitivities(RowCount(), Neighbours(REPLACE, PrivacyUnit(max_rows=5)))["l1"] == 5.0
 
     def test_neighbours_count_at_most_as_many_as_there_are(self):
         one = NeighbourMeans(points=POINT, n_neighbors=3)
         alone = sensitivities(one, ADD)["l2"]
-        assert sensitivities(one, Neighbours(ADD, Groups(max_rows=2)))["l2"] == pytest.approx(2 * alone)
+        assert sensitivities(one, Neighbours(ADD, PrivacyUnit(max_rows=2)))["l2"] == pytest.approx(2 * alone)
         for weighting in ("row", "person"):
-            near = Neighbours(REPLACE, Groups(max_rows=50, weighting=weighting))
+            near = Neighbours(REPLACE, PrivacyUnit(max_rows=50, weighting=weighting))
             assert sensitivities(one, near)["l2"] == pytest.approx(3 * alone)
             assert step_of(one, near) == one.unit
 
     def test_sizes_can_be_asked_before_it_is_known_how_many_rows_are_used(self):
-        event = price_question(GroupSizes(starts=(1, 2)), GDP(0.5), Neighbours(ADD, Groups()))
+        event = price_question(RowsPerUnit(starts=(1, 2)), GDP(0.5), Neighbours(ADD, PrivacyUnit()))
         assert (event.sensitivity, event.unit) == (1.0, 1.0)
 
     def test_sizes_are_checked(self):
-        with pytest.raises(ParameterError, match=r"GroupSizes.starts: expected 1, then increasing whole numbers"):
-            GroupSizes(starts=(2, 3))
+        with pytest.raises(ParameterError, match=r"RowsPerUnit.starts: expected 1, then increasing whole numbers"):
+            RowsPerUnit(starts=(2, 3))
 
 
 class TestWeights:
     @given(st.integers(1, 1000))
     def test_a_person_weighs_at_most_one(self, n_rows):
-        groups = Groups(max_rows=n_rows, weighting="person")
-        assert 0.88 * groups.steps < n_rows * groups.weight(n_rows) <= groups.steps
+        privacy_unit = PrivacyUnit(max_rows=n_rows, weighting="person")
+        assert 0.88 * privacy_unit.steps < n_rows * privacy_unit.weight(n_rows) <= privacy_unit.steps
 
     def test_rows_of_equal_weight_stand_together(self):
         block = np.array([[1.0, 0, 2], [2.0, 0, 1], [3.0, 1, 2], [4.0, 0, 3]])
-        cells = cells_of(block, Persons.of(Groups(max_rows=2, weighting="person")))
+        cells = cells_of(block, Persons.of(PrivacyUnit(max_rows=2, weighting="person")))
         assert cells.parts == [(WEIGHT_STEPS, slice(0, 1)), (WEIGHT_STEPS // 2, slice(1, 4))]
         assert cells.features.ravel().tolist() == [2.0, 1.0, 3.0, 4.0]
 
     def test_no_rows(self):
-        cells = cells_of(np.empty((0, 3)), Persons.of(Groups(max_rows=2, weighting="person")))
+        cells = cells_of(np.empty((0, 3)), Persons.of(PrivacyUnit(max_rows=2, weighting="person")))
         assert cells.parts == [(1, slice(0, 0))]
 
     def test_rows_of_a_higher_rank_are_not_used(self):
-        persons = Persons.of(Groups())
+        persons = Persons.of(PrivacyUnit())
         block = np.array([[1.0, 0, 3], [2.0, 1, 3], [3.0, 2, 3]])
         assert cells_of(block, persons.limited(2)).features.ravel().tolist() == [1.0, 2.0]
-        weighted = Persons.of(Groups(weighting="person")).limited(2)
+        weighted = Persons.of(PrivacyUnit(weighting="person")).limited(2)
         assert cells_of(block, weighted).parts == [(WEIGHT_STEPS // 2, slice(0, 2))]
 
     def test_nobody_is_counted_where_a_number_was_stated(self):
-        assert Persons.of(Groups(max_rows=2, stated=True)) is None
+        assert Persons.of(PrivacyUnit(max_rows=2, stated=True)) is None
         assert Persons.of(None) is None
 
 
@@ -113,14 +113,14 @@ class TestRelations:
             def l1_sensitivity(self, relation):
                 return 1.0 if relation is ADD else 0.25
 
-        assert sensitivities(Alike(), Neighbours(REPLACE, Groups(max_rows=4)))["l1"] == 4.0
-        assert sensitivities(Alike(), Neighbours(ADD, Groups(max_rows=4)))["l1"] == 4.0
+        assert sensitivities(Alike(), Neighbours(REPLACE, PrivacyUnit(max_rows=4)))["l1"] == 4.0
+        assert sensitivities(Alike(), Neighbours(ADD, PrivacyUnit(max_rows=4)))["l1"] == 4.0
 
 
 class TestSizes:
     @given(st.lists(st.integers(1, 12), max_size=8))
     def test_every_person_is_counted_once(self, numbers):
         pairs = [[rank, number] for number in numbers for rank in range(number)]
-        counts = GroupSizes(starts=(1, 2, 5)).exact(np.array(pairs, dtype=float).reshape(-1, 2))
+        counts = RowsPerUnit(starts=(1, 2, 5)).exact(np.array(pairs, dtype=float).reshape(-1, 2))
         wanted = [sum(low <= number < high for number in numbers) for low, high in ((1, 2), (2, 5), (5, 13))]
         assert counts.tolist() == wanted

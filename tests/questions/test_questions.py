@@ -18,7 +18,6 @@ from cloister.questions import (
     ColumnMagnitudes,
     DistanceHistogram,
     GridCounts,
-    GroupSizes,
     HashCounts,
     HashSums,
     NearestCounts,
@@ -30,6 +29,7 @@ from cloister.questions import (
     ProjectedQuestion,
     Question,
     RowCount,
+    RowsPerUnit,
     SecondMoments,
     SplitCounts,
 )
@@ -161,7 +161,7 @@ def test_replacing_a_row_costs_more_than_adding_one():
 
 def test_a_question_that_ignores_a_projection_takes_none():
     raw = {CellStates, ColumnIntervals, ColumnMagnitudes, NearestHistograms, NearestMissing}
-    plain = {GridCounts, GroupSizes, HashCounts, HashSums, NeighbourDistance, NeighbourMeans, RowCount, SecondMoments} | raw
+    plain = {GridCounts, RowsPerUnit, HashCounts, HashSums, NeighbourDistance, NeighbourMeans, RowCount, SecondMoments} | raw
     plain |= {SplitCounts}
     public = {getattr(questions, name) for name in questions.__all__ if isinstance(getattr(questions, name), type)}
     concrete = {one for one in public if issubclass(one, Question) and not inspect.isabstract(one)}

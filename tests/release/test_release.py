@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, Ball, PEMeans, PureDP, Release, load_release
-from cloister.domain import Groups
+from cloister.domain import PrivacyUnit
 from cloister.exceptions import DataError, ReleaseError
 
 QUICK = {"n_rounds": 3, "n_variations": 10, "n_init": 1}
@@ -256,33 +256,35 @@ def test_what_is_no_file_name_is_refused(name, release):
         release.save(name)
 
 
-@pytest.mark.parametrize("groups", [Groups(max_rows=1), Groups(name="pid", max_rows=1000, weighting="person", stated=True)])
-def test_a_release_that_protects_persons_survives_its_file(groups, release, tmp_path):
-    of_persons = replace(release, receipt=replace(release.receipt, groups=groups))
+@pytest.mark.parametrize(
+    "privacy_unit", [PrivacyUnit(max_rows=1), PrivacyUnit(name="pid", max_rows=1000, weighting="person", stated=True)]
+)
+def test_a_release_that_protects_persons_survives_its_file(privacy_unit, release, tmp_path):
+    of_persons = replace(release, receipt=replace(release.receipt, privacy_unit=privacy_unit))
     of_persons.save(tmp_path / "release.json")
     again = load_release(tmp_path / "release.json")
     assert again.receipt == of_persons.receipt
-    assert again.receipt.groups == groups
+    assert again.receipt.privacy_unit == privacy_unit
     assert again.to_dict() == of_persons.to_dict()
 
 
 def test_an_earlier_cloister_refuses_a_release_that_protects_persons(release):
-    # It would not read the groups, and say that one row is protected. It reads versions 1 to 3.
-    of_persons = replace(release, receipt=replace(release.receipt, groups=Groups(name="pid", max_rows=5)))
+    # It would not read the privacy unit, and say that one row is protected. It reads versions 1 to 3.
+    of_persons = replace(release, receipt=replace(release.receipt, privacy_unit=PrivacyUnit(name="pid", max_rows=5)))
     assert of_persons.to_dict()["version"] == 4
     assert release.to_dict()["version"] == 3  # what protects rows is read by it as before
 
 
 @pytest.mark.parametrize("version", [3, 4])
 def test_the_version_and_the_unit_belong_together(version, release):
-    groups = Groups(name="pid", max_rows=5) if version == 3 else None
-    data = {**replace(release, receipt=replace(release.receipt, groups=groups)).to_dict(), "version": version}
-    with pytest.raises(ReleaseError, match=r"load_release: the file is damaged \(ValueError\('groups'\)\)"):
+    privacy_unit = PrivacyUnit(name="pid", max_rows=5) if version == 3 else None
+    data = {**replace(release, receipt=replace(release.receipt, privacy_unit=privacy_unit)).to_dict(), "version": version}
+    with pytest.raises(ReleaseError, match=r"load_release: the file is damaged \(ValueError\('privacy_unit'\)\)"):
         Release.from_dict(data)
 
 
 @pytest.mark.parametrize(
-    "groups",
+    "privacy_unit",
     [
         {"name": "pid", "max_rows": None, "weighting": "row"},
         {"name": "pid", "max_rows": 0, "weighting": "row"},
@@ -294,8 +296,8 @@ def test_the_version_and_the_unit_belong_together(version, release):
         5,
     ],
 )
-def test_damaged_groups_are_refused(groups, release):
+def test_damaged_privacy_units_are_refused(privacy_unit, release):
     data = {**release.to_dict(), "version": 4}
-    data["receipt"] = {**data["receipt"], "groups": groups}
+    data["receipt"] = {**data["receipt"], "privacy_unit": privacy_unit}
     with pytest.raises(ReleaseError, match="the file is damaged"):
         Release.from_dict(data)

@@ -10,7 +10,7 @@ import pytest
 from tests.releases import release_by_hand
 
 from cloister import GridSynopsis, KMeans, PointSynopsis, PureDP, Release, SourceTargetKMedoids
-from cloister.domain import Groups
+from cloister.domain import PrivacyUnit
 from cloister.privacy import Receipt
 from cloister.questions import __all__ as question_names
 from cloister.report import report_html, summary, synopsis_html
@@ -18,16 +18,16 @@ from cloister.report._words import QUESTIONS, not_covered, question_words
 
 ROWS = np.random.default_rng(0).uniform(0, 1, (600, 2))
 IDS = np.repeat([f"secret-{index}" for index in range(150)], 4)
-PATIENTS = Groups(name="patient_id", max_rows=5)
+PATIENTS = PrivacyUnit(name="patient_id", max_rows=5)
 OF_ROWS = ("one row", "every other row", "Rows (noisy)", "People with several rows", "noisy number of rows.")
 
 
-def receipt(groups: Groups | None, neighbours: str = "add-remove") -> Receipt:
-    return Receipt(guarantee=PureDP(1.0), neighbours=neighbours, events=(), groups=groups)
+def receipt(privacy_unit: PrivacyUnit | None, neighbours: str = "add-remove") -> Receipt:
+    return Receipt(guarantee=PureDP(1.0), neighbours=neighbours, events=(), privacy_unit=privacy_unit)
 
 
-def page(groups: Groups | None, neighbours: str = "add-remove", **parts: Any) -> str:
-    html = report_html(release_by_hand(receipt=receipt(groups, neighbours), **parts))
+def page(privacy_unit: PrivacyUnit | None, neighbours: str = "add-remove", **parts: Any) -> str:
+    html = report_html(release_by_hand(receipt=receipt(privacy_unit, neighbours), **parts))
     return text_of(html)
 
 
@@ -56,8 +56,7 @@ def test_a_page_about_persons_never_says_that_one_row_is_protected(neighbours: s
     assert "can move when one patient_id changes" in words
     assert "Several ids of one person" in words
     assert "Families and households" in words
-    assert "Rows without an id: all of them together are one patient_id, so at most 5 of them were used." in words
-    assert ("epsilon may be twice as large" in words) == (neighbours == "add-remove")
+    assert "Rows without an id were left out, and how many there are is not published" in words
 
 
 def test_counts_are_numbers_of_rows_that_are_used_or_of_persons() -> None:
@@ -73,25 +72,25 @@ def test_counts_are_numbers_of_rows_that_are_used_or_of_persons() -> None:
 
 def test_what_was_stated_is_said_to_be_stated() -> None:
     words = page(replace(PATIENTS, stated=True))
-    assert "That nobody has more rows was stated, not checked." in words
-    assert "Whoever has more than 5 rows" in words
+    assert "The limit was asserted, not checked." in words
+    assert "People with more than 5 rows" in words
     assert "so at most 5 of them were used" not in words
 
 
 def test_ids_without_a_name_belong_to_persons() -> None:
-    words = page(Groups(max_rows=1))
+    words = page(PrivacyUnit(max_rows=1))
     assert "Protects one person, with at most 1 row each." in words
     assert "Ids said whose row it is. The fit used at most 1 row of each person." in words
 
 
 def test_names_keep_their_letters() -> None:
-    words = page(Groups(name="PatientID", max_rows=2))
+    words = page(PrivacyUnit(name="PatientID", max_rows=2))
     assert "Adding or removing one PatientID with all of their rows changes" in words
     assert "patientid" not in words
 
 
 def test_a_name_is_no_markup() -> None:
-    html = report_html(release_by_hand(receipt=receipt(Groups(name="<b>id</b>", max_rows=2))))
+    html = report_html(release_by_hand(receipt=receipt(PrivacyUnit(name="<b>id</b>", max_rows=2))))
     assert "<b>id</b>" not in html
     assert "one &lt;b&gt;id&lt;/b&gt;" in html
 
@@ -101,14 +100,14 @@ def test_every_question_has_words() -> None:
 
     kinds = (getattr(questions, name) for name in question_names)
     names = {kind.name for kind in kinds if isinstance(kind, type) and isinstance(getattr(kind, "name", None), str)}
-    assert "group_sizes" in names
+    assert "rows_per_unit" in names
     assert names <= set(QUESTIONS)
 
 
 def test_questions_count_what_is_counted() -> None:
     assert question_words("row_count") == "How many rows there are"
     assert question_words("row_count", counted="persons") == "How many persons there are"
-    assert question_words("group_sizes", counted="persons") == "How many persons have how many rows"
+    assert question_words("rows_per_unit", counted="persons") == "How many persons have how many rows"
 
 
 def test_a_summary_names_the_unit() -> None:
@@ -142,13 +141,13 @@ def test_the_axes_of_pictures_name_what_is_counted() -> None:
 @pytest.fixture(scope="module")
 def fitted() -> Release:
     model = KMeans(2, epsilon=4.0, bounds=(0, 1), weighting="person", describe=0.2, random_state=0)
-    return model.fit(ROWS, groups=IDS).release_
+    return model.fit(ROWS, privacy_unit=IDS).release_
 
 
 def test_the_step_that_found_the_number_of_rows_says_it(fitted: Release) -> None:
-    assert fitted.receipt.groups is not None
+    assert fitted.receipt.privacy_unit is not None
     step = next(step for step in fitted.steps if step.name == "rows per person")
-    assert step.figures["max_rows"] == fitted.receipt.groups.max_rows
+    assert step.figures["max_rows"] == fitted.receipt.privacy_unit.max_rows
     words = text_of(report_html(fitted))
     assert "Rows per person How many persons have how many rows" in words
     assert "Rows used per person" in words
@@ -164,8 +163,8 @@ def test_no_id_is_on_a_page(fitted: Release) -> None:
 @pytest.mark.parametrize("kind", [GridSynopsis, PointSynopsis])
 @pytest.mark.parametrize("weighting", ["row", "person"])
 def test_the_page_of_a_synopsis_names_the_unit(kind: Any, weighting: str) -> None:
-    model = kind(epsilon=4.0, bounds=(0, 1), weighting=weighting, max_rows_per_group=2, random_state=0)
-    synopsis = model.fit(ROWS, groups=IDS).synopsis_
+    model = kind(epsilon=4.0, bounds=(0, 1), weighting=weighting, max_rows_per_unit=2, random_state=0)
+    synopsis = model.fit(ROWS, privacy_unit=IDS).synopsis_
     counted = {"row": "rows", "person": "persons"}[weighting]
     html = synopsis_html(synopsis, random_state=0)
     assert "Protects one person, with at most 2 rows each." in text_of(html)
@@ -175,7 +174,7 @@ def test_the_page_of_a_synopsis_names_the_unit(kind: Any, weighting: str) -> Non
 
 
 def test_the_page_of_a_private_source_names_the_unit() -> None:
-    model = SourceTargetKMedoids(2, epsilon=4.0, weighting="person", max_rows_per_group=2, random_state=0)
-    words = text_of(report_html(model.fit(ROWS[:40], source=ROWS, groups=IDS).release_))
+    model = SourceTargetKMedoids(2, epsilon=4.0, weighting="person", max_rows_per_unit=2, random_state=0)
+    words = text_of(report_html(model.fit(ROWS[:40], source=ROWS, privacy_unit=IDS).release_))
     assert "Protects one person, with at most 2 rows each." in words
     assert "one row" not in words

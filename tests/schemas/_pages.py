@@ -28,7 +28,7 @@ SHOWN = {
     "cost": "ledger.md#lines",
     "domain": "release.md#domain",
     "event": "release.md#events",
-    "groups": "release.md#receipt",
+    "privacy_unit": "release.md#receipt",
     "guarantee": "release.md#guarantee",
     "profile": "release.md#profiles",
     "receipt": "release.md#receipt",

@@ -59,7 +59,7 @@ COLUMNS: dict[str, Any] = {
 def full(people: pd.DataFrame) -> dict[str, Any]:
     """A release that has every field."""
     ledger = Ledger(epsilon=9.0, delta=1e-6, unit="person", name="people")
-    options = {"groups": "id", "max_rows_per_group": 3, "describe": 0.2, "scaling": "spread", "n_init": 1}
+    options = {"privacy_unit": "id", "max_rows_per_unit": 3, "describe": 0.2, "scaling": "spread", "n_init": 1}
     stated = {"ledger": ledger, "dataset": "visits", "purpose": "a test"}
     more = {"describe_columns": {"again": (0, 5)}}
     model = KMeans(2, epsilon=4.0, bounds=COLUMNS, **options, **stated, **more).fit(people.assign(again=1.0))
@@ -171,9 +171,9 @@ DAMAGE: list[tuple[tuple[Any, ...], Any]] = [
     (("receipt", "guarantee", "delta"), 1.0),
     (("receipt", "neighbours"), "both"),
     (("receipt", "neighbours"), "replace"),  # the events are about the other relation
-    (("receipt", "groups"), GONE),
-    (("receipt", "groups", "max_rows"), 0),
-    (("receipt", "groups", "weighting"), "pet"),
+    (("receipt", "privacy_unit"), GONE),
+    (("receipt", "privacy_unit", "max_rows"), 0),
+    (("receipt", "privacy_unit", "weighting"), "pet"),
     (("receipt", "ledger", "left"), "all"),
     (("receipt", "dataset"), "x" * 201),
     (("receipt", "events"), GONE),
@@ -229,13 +229,13 @@ def test_what_a_schema_cannot_say_is_found_on_reading(full: dict[str, Any]) -> N
 @pytest.fixture(scope="module")
 def synopses(people: pd.DataFrame) -> dict[str, Any]:
     numbers, rows = {"age": (0, 110), "dose": "private"}, np.random.default_rng(2).uniform(-1, 1, size=(400, 2))
-    people_options = {"groups": "id", "max_rows_per_group": 3}
+    people_options = {"privacy_unit": "id", "max_rows_per_unit": 3}
     split = {"bounds": (-1, 1), "rule": "adaptive"}
     made = {
         "grid": GridSynopsis(bounds=numbers, epsilon=4.0).fit(people),
         "grid of persons": GridSynopsis(bounds=numbers, epsilon=4.0, **people_options).fit(people),
         "split grid": GridSynopsis(epsilon=4.0, **split).fit(rows),
-        "split grid of persons": GridSynopsis(epsilon=4.0, max_rows_per_group=1, **split).fit(rows, groups=np.arange(400)),
+        "split grid of persons": GridSynopsis(epsilon=4.0, max_rows_per_unit=1, **split).fit(rows, privacy_unit=np.arange(400)),
         "points": PointSynopsis(bounds=COLUMNS, epsilon=4.0, max_clusters=4).fit(people),
         "points of persons": PointSynopsis(bounds=COLUMNS, epsilon=4.0, max_clusters=4, **people_options).fit(people),
     }
@@ -294,7 +294,7 @@ OTHER_SYNOPSES = [
     ("points", ("max_clusters",), 0),
     ("points", ("version",), 3),
     ("points of persons", ("version",), 1),
-    ("points of persons", ("receipt", "groups"), GONE),
+    ("points of persons", ("receipt", "privacy_unit"), GONE),
 ]
 
 
@@ -312,7 +312,7 @@ def test_damage_to_a_synopsis_is_found(synopses: dict[str, Any], name: str, plac
 def lines(people: pd.DataFrame) -> list[dict[str, Any]]:
     """A ledger of persons with every field that lines have."""
     ledger = Ledger(epsilon=2.0, delta=1e-6, unit="person", name="people", pure_epsilon=0.5)
-    options = {"bounds": {"age": (0, 110)}, "rule": 3, "n_init": 1, "groups": "id", "max_rows_per_group": 3}
+    options = {"bounds": {"age": (0, 110)}, "rule": 3, "n_init": 1, "privacy_unit": "id", "max_rows_per_unit": 3}
     stated = {"ledger": ledger, "dataset": "visits", "purpose": "a test"}
     GridKMeans(2, epsilon=0.5, delta=1e-6, **options, **stated).fit(people)
     GridKMeans(2, epsilon=0.5, delta=0.0, **options, ledger=ledger).fit(people)

@@ -16,7 +16,7 @@ from cloister.audit._chance import FALSE_ALARM, at_least, at_most
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._tables import PersonTable
 from cloister.audit._vault import open_vault
-from cloister.domain import FloatArray, Groups, Relation
+from cloister.domain import FloatArray, PrivacyUnit, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 from cloister.questions import NearestCounts, NearestSquares, NearestSums, Question, SetCosts
 
@@ -54,7 +54,7 @@ class Attack:
     left: FloatArray | PersonTable
     right: FloatArray | PersonTable
     look: Callable[[Sequence[FloatArray]], FloatArray] = _one  # from answers in units to numbers beside the thresholds
-    groups: Groups | None = None  # where persons are protected
+    privacy_unit: PrivacyUnit | None = None  # where persons are protected
 
     @property
     def delta(self) -> float:
@@ -69,11 +69,11 @@ class Attack:
     @property
     def _rows(self) -> int:
         """As how many rows one unit of privacy counts, at most."""
-        return 1 if self.groups is None else self.groups.factor // self.groups.steps
+        return 1 if self.privacy_unit is None else self.privacy_unit.factor // self.privacy_unit.steps
 
     def answers(self, rows: FloatArray | PersonTable, entropy: Entropy, asks: int) -> FloatArray:
         """Ask many times and return what the attacker looks at."""
-        vault = open_vault(rows, self.cost, relation=self.relation, entropy=entropy, groups=self.groups)
+        vault = open_vault(rows, self.cost, relation=self.relation, entropy=entropy, privacy_unit=self.privacy_unit)
         seen = []
         units = [self._rows * UNITS.get(one.name, 1.0) for one in self.questions]
         for _ in range(asks):

@@ -90,4 +90,4 @@ def _fit_beside(method: Method, given: dict[str, Any], public: FloatArray, table
 
 
 def _parts(table: Any) -> tuple[Any, dict[str, Any]]:
-    return (table.rows, {"groups": table.ids}) if isinstance(table, PersonTable) else (table, {})
+    return (table.rows, {"privacy_unit": table.ids}) if isinstance(table, PersonTable) else (table, {})

@@ -21,7 +21,7 @@ from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import Replay, replay
 from cloister.audit._tables import PersonTable, neighbours
 from cloister.data import Bounding, open_rows
-from cloister.domain import WEIGHTINGS, FloatArray, Groups, Relation
+from cloister.domain import WEIGHTINGS, FloatArray, PrivacyUnit, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
 TITLE = "Persons: whoever has a thousand rows moves no more than was paid for"
 SHARE = 0.2  # of the false-alarm rate
 MANY, USED = 1_000, 5  # rows of the person, and how many of them are used
+MISSING_IDS = 30  # rows of others without an id
 CELLS = 100  # of an attack; each has a person of its own
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE
 COSTS: dict[str, Cost] = {"Gaussian": GDP(1.0), "pure": PureDP(1.0)}
@@ -64,9 +65,9 @@ def _person_attacks() -> Iterator[Attack]:
     left, right = _crowded(1.0), _crowded(-1.0)
     for words, cost in COSTS.items():
         for weighting in WEIGHTINGS:
-            groups = Groups(max_rows=USED, weighting=weighting)
+            privacy_unit = PrivacyUnit(max_rows=USED, weighting=weighting)
             how = f"every {weighting} counts, {words}"
-            given: dict[str, Any] = {"cost": cost, "groups": groups}
+            given: dict[str, Any] = {"cost": cost, "privacy_unit": privacy_unit}
             yield Attack(f"a person in a count, {how}", (CELL_COUNTS,), relation=ADD, left=left, right=NOBODY, **given)
             yield Attack(f"a person who changes sides, {how}", (CELL_SUMS,), relation=REPLACE, left=left, right=right, **given)
 
@@ -86,6 +87,7 @@ INTRUDERS: dict[str, str] = {
     "an id in another form": "Ann \uff17",
     "nothing but missing values": "Zoe",
     "no id": "",
+    "an id on some rows only": "Zoe",
 }
 
 
@@ -108,9 +110,13 @@ class Chosen:
 
 
 def choice_neighbours(intruder: str, seed: int, *, many: int = MANY) -> tuple[PersonTable, PersonTable]:
-    """Return a table with a person who has many rows, somewhere among those of the others, and the table without."""
+    """Return a table with a person who has many rows, somewhere among those of the others, and the table without.
+
+    Some rows of the others have no id.
+    """
     generator = Entropy(seed).public_generator()
     ids = [f"Ann {number}" for number in generator.permutation(np.repeat(np.arange(7, 47), generator.integers(1, 12, 40)))]
+    ids += [""] * MISSING_IDS
     rows = generator.uniform(-1, 1, size=(len(ids), 2))
     own = generator.uniform(-1, 1, size=(many, 2))
     if "copies" in intruder:
@@ -120,7 +126,8 @@ def choice_neighbours(intruder: str, seed: int, *, many: int = MANY) -> tuple[Pe
     elif "missing" in intruder:
         own[:] = np.nan
     order = generator.permutation(len(ids) + many)
-    both = np.array([*ids, *[INTRUDERS[intruder]] * many], dtype=object)[order]
+    names = [INTRUDERS[intruder], "" if "some" in intruder else INTRUDERS[intruder]] * many
+    both = np.array([*ids, *names[:many]], dtype=object)[order]
     return PersonTable(np.concatenate([rows, own])[order], both), PersonTable(rows, np.array(ids, dtype=object))
 
 
@@ -133,7 +140,7 @@ def choose_both(left: PersonTable, right: PersonTable, seed: int) -> Chosen:
 
 
 def _kept(table: PersonTable, key: bytes, bounding: Bounding) -> FloatArray:
-    rows: Any = open_rows(table.rows, groups=table.ids, group_key=key, n_jobs=1)
+    rows: Any = open_rows(table.rows, privacy_unit=table.ids, unit_key=key, n_jobs=1)
     return np.ascontiguousarray(all_rows(rows.bounded(bounding)))
 
 
@@ -193,7 +200,7 @@ def run_person_case(case: PersonCase, *, seed: int) -> Replay:
         n_features=N_FEATURES,
         seed=seed,
         weighting=case.weighting,
-        max_rows_per_group=case.max_rows,
+        max_rows_per_unit=case.max_rows,
     )
     left, right = person_neighbours(case.relation, case.hostile, Entropy(seed).public_generator())
     return replay(fit, right, left) if case.backwards else replay(fit, left, right)

@@ -31,8 +31,13 @@ COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:Cl
 NEAREST = "cloister.questions._sums:NearestSums.exact_given"
 SQUARES = "cloister.questions._squares:NearestSquares"
 PRICE, DEBIT = "cloister.questions._price:price", "cloister.privacy._account:Account.debit"
-CHOICE, FACTOR, WEIGHT = "cloister.data._cut:choose_canonical", "cloister.domain:Groups.factor", "cloister.domain:Groups.weight"
-GROUP_SIZES = "cloister.questions._persons:GroupSizes.exact"
+CHOICE, FACTOR, WEIGHT = (
+    "cloister.data._cut:choose_canonical",
+    "cloister.domain:PrivacyUnit.factor",
+    "cloister.domain:PrivacyUnit.weight",
+)
+WITH_ID = "cloister.data._bounded:with_id"
+ROWS_PER_UNIT = "cloister.questions._persons:RowsPerUnit.exact"
 FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
 ADD = Relation.ADD_REMOVE
 
@@ -246,11 +251,15 @@ def _by_the_table(choose: Any) -> object:
 
 
 def _as_a_row(factor: Any) -> object:
-    return property(lambda groups: groups.steps)
+    return property(lambda privacy_unit: privacy_unit.steps)
 
 
 def _rounded_up(weight: Any) -> object:
-    return lambda groups, n_rows: -(-groups.steps // n_rows) if groups.is_weighted else 1
+    return lambda privacy_unit, n_rows: -(-privacy_unit.steps // n_rows) if privacy_unit.is_weighted else 1
+
+
+def _all_rows(with_id: Any) -> object:
+    return lambda block: block
 
 
 def _each_row(exact: Any) -> object:
@@ -349,7 +358,8 @@ PLANTS: dict[str, Plant] = dict(
             "choice-by-others", "which rows of a person are used depends on other people's", "persons", (CHOICE, _by_the_table)
         ),
         _plant("weights-up", "weights of rows are rounded up", "persons", (WEIGHT, _rounded_up)),
-        _plant("sizes-by-row", "every row of a person is counted where persons are", "persons", (GROUP_SIZES, _each_row)),
+        _plant("sizes-by-row", "every row of a person is counted where persons are", "persons", (ROWS_PER_UNIT, _each_row)),
+        _plant("missing-ids-used", "rows without an id are used, as those of one person", "persons", (WITH_ID, _all_rows)),
         _plant("debit-skipped", "answers are not debited", "spending", (DEBIT, _no_debit)),
         _plant(
             "overspent",

@@ -3,7 +3,7 @@
 
 from cloister.audit._tables import PersonTable
 from cloister.data import open_rows
-from cloister.domain import Ball, FloatArray, Groups, Neighbours, Relation
+from cloister.domain import Ball, FloatArray, Neighbours, PrivacyUnit, Relation
 from cloister.privacy import Cost, Entropy, Ledger
 from cloister.vault import Vault
 
@@ -13,11 +13,11 @@ HUGE = 1e5  # of a budget, in epsilon or mu: the rows are made up
 
 
 def open_vault(
-    rows: FloatArray | PersonTable, cost: Cost, *, relation: Relation, entropy: Entropy, groups: Groups | None = None
+    rows: FloatArray | PersonTable, cost: Cost, *, relation: Relation, entropy: Entropy, privacy_unit: PrivacyUnit | None = None
 ) -> Vault:
     """Return a vault over rows of the unit ball, or of persons, that pays for answers of the kind of `cost`."""
-    whole, near = cost.with_strength(HUGE), Neighbours(relation, groups)
+    whole, near = cost.with_strength(HUGE), Neighbours(relation, privacy_unit)
     account = Ledger(whole, neighbours=near.value, unit=near.unit).reserve(whole, purpose="audit", relation=near)
     table, ids = (rows.rows, rows.ids) if isinstance(rows, PersonTable) else (rows, None)
     frame = Ball(1.0, 0.0).spread(table.shape[1]).frame()
-    return Vault(open_rows(table, groups=ids, n_jobs=1), frame=frame, relation=near, account=account, entropy=entropy)
+    return Vault(open_rows(table, privacy_unit=ids, n_jobs=1), frame=frame, relation=near, account=account, entropy=entropy)

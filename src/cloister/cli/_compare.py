@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from cloister.cli._bounds import read_bounds
-from cloister.cli._groups import refuse_without_groups
 from cloister.cli._method_options import variant_parameters
 from cloister.cli._options import (
     APPROXIMATE_DELTA,
@@ -15,12 +14,13 @@ from cloister.cli._options import (
     COLUMNS,
     EPSILON,
     JSON,
-    MAX_ROWS_PER_GROUP,
+    MAX_ROWS_PER_UNIT,
     WEIGHTING,
     file_options,
     method_lines,
     shape_options,
 )
+from cloister.cli._privacy_unit import refuse_without_unit
 from cloister.cli._private import domain_of, file_settings, open_table, split_names
 from cloister.methods import METHODS, comparable, find_method
 
@@ -45,8 +45,8 @@ SOURCE_TARGET = "source-target"  # a kind of method that is compared elsewhere
 @APPROXIMATE_DELTA
 @click.option("--bounds", multiple=True, metavar="BOUNDS", help="Where rows of PUBLIC may lie, as for 'cloister fit'.")
 @COLUMNS
-@click.option("--groups", metavar="COLUMN", help="Compare fits that protect whoever this column of PUBLIC names.")
-@MAX_ROWS_PER_GROUP
+@click.option("--privacy-unit", metavar="COLUMN", help="Compare fits that protect whoever this column of PUBLIC names.")
+@MAX_ROWS_PER_UNIT
 @WEIGHTING
 @file_options
 @click.option(
@@ -69,18 +69,18 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
       cloister compare -k 8 --rows 20000 --features 6 --epsilon 1
       cloister compare last-year.csv -k 8 --epsilon 1 --bounds 0,1 --methods kmeans,pe-means,fast-lloyd
       cloister compare -k 8 --rows 20000 --features 6 --epsilon 1 --methods pe-means,pe-means:selection=top-k:rounds=8
-      cloister compare visits-2019.csv -k 8 --epsilon 1 --bounds 0,1 --groups patient_id
+      cloister compare visits-2019.csv -k 8 --epsilon 1 --bounds 0,1 --privacy-unit patient_id
     """  # noqa: D301
     from cloister import compare as compare_methods
     from cloister.cli._print import print_text
 
-    refuse_without_groups(options)
+    refuse_without_unit(options)
     found = compare_methods(
         n_clusters=options["clusters"],
         epsilon=options["epsilon"],
         delta=options["delta"],
-        groups=options["groups"],
-        max_rows_per_group=options["max_rows_per_group"],
+        privacy_unit=options["privacy_unit"],
+        max_rows_per_unit=options["max_rows_per_unit"],
         weighting=options["weighting"],
         repeats=options["repeats"],
         random_state=options["seed"],
@@ -97,7 +97,7 @@ def _rows(public: str | None, options: dict[str, Any]) -> dict[str, Any]:
         return shape
     bounds = read_bounds(options["bounds"])
     bounds.refuse_declared("compare")
-    ids = {} if options["groups"] is None else {"groups": options["groups"]}
+    ids = {} if options["privacy_unit"] is None else {"privacy_unit": options["privacy_unit"]}
     rows = open_table(public, bounds, split_names(options["columns"]), where="compare", **ids, **file_settings(options))
     widths = [high - low for low, high in bounds.pairs(rows.feature_names or ())]
     scaling = "bounds" if max(widths) > min(widths) * (1 + 1e-12) else "none"

@@ -34,7 +34,7 @@ def ledger() -> None:
     type=click.Choice(["row", "person"]),
     default="row",
     show_default=True,
-    help="Whom the budget protects: fits with --groups protect a person, others a row. A fit of the other kind is refused.",
+    help="Whom the budget protects: fits with --privacy-unit protect a person, others a row. Other fits are refused.",
 )
 @click.option(
     "--pure-epsilon",

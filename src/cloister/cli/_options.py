@@ -22,7 +22,7 @@ __all__ = [
     "FORCE",
     "JSON",
     "MAX_CLUSTERS",
-    "MAX_ROWS_PER_GROUP",
+    "MAX_ROWS_PER_UNIT",
     "METHOD",
     "RELEASE_OUTPUT",
     "REPORT",
@@ -32,20 +32,20 @@ __all__ = [
     "delta_option",
     "describe_options",
     "file_options",
-    "group_options",
     "guarantee_options",
     "method_lines",
     "neighbours_option",
     "output_options",
     "private_options",
     "shape_options",
+    "unit_options",
 ]
 
 Decorator: TypeAlias = Callable[[Any], Any]
 
 EPSILON_HELP = "Privacy of this fit: smaller is more private, 0.1 to 10 is usual."
 DELTA_HELP = "Well below 1 over the number of rows, or of persons; 0 is pure."
-N_ROWS_HELP = "Number of rows, with --groups of persons, if it is public. Otherwise 2 % of the budget estimates it."
+N_ROWS_HELP = "Number of rows, with --privacy-unit of persons, if it is public. Otherwise 2 % of the budget estimates it."
 NEIGHBOURS_HELP = "Which tables count as neighbours."
 
 
@@ -96,8 +96,8 @@ FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 RELEASE_OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
 REPORT = click.option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
-MAX_ROWS_PER_GROUP = click.option(
-    "--max-rows-per-group",
+MAX_ROWS_PER_UNIT = click.option(
+    "--max-rows-per-unit",
     metavar="INTEGER|auto",
     callback=_number_or_auto,
     default="auto",
@@ -163,20 +163,20 @@ def file_options(command: Any) -> Any:
     )(command)
 
 
-def group_options(command: Any) -> Any:
+def unit_options(command: Any) -> Any:
     """Add what says whose rows they are, and how many of each person are used."""
     return _together(
         click.option(
-            "--groups",
+            "--privacy-unit",
             metavar="COLUMN",
             help="Protect whoever this column names, with all of their rows, instead of single rows. It is never clustered by.",
         ),
-        MAX_ROWS_PER_GROUP,
+        MAX_ROWS_PER_UNIT,
         WEIGHTING,
         click.option(
-            "--groups-bounded",
+            "--units-bounded",
             is_flag=True,
-            help="Nobody has more than --max-rows-per-group rows: it is known, so that nobody's rows are counted.",
+            help="Nobody has more than --max-rows-per-unit rows: it is known, so that nobody's rows are counted.",
         ),
     )(command)
 
@@ -191,7 +191,7 @@ def private_options(command: Any) -> Any:
             help="What columns are and where rows may lie, known without looking at them. May be repeated.",
         ),
         COLUMNS,
-        group_options,
+        unit_options,
         file_options,
         click.option("--name", default="", help="What the data set is called. Public: kept in ledger, release and report."),
         click.option("--purpose", default="", help="What the fit is for. Public: kept in ledger, release and report."),

@@ -12,7 +12,7 @@ from cloister.cli._options import (
     DESCRIBE,
     EPSILON,
     JSON,
-    MAX_ROWS_PER_GROUP,
+    MAX_ROWS_PER_UNIT,
     WEIGHTING,
     default_delta,
     delta_option,
@@ -28,7 +28,7 @@ __all__ = ["plan"]
 @shape_options(
     required=True,
     earlier="--columns",
-    rows="About how many rows there are, with --groups persons: a public number, or a guess.",
+    rows="About how many rows there are, with --privacy-unit persons: a public number, or a guess.",
     features="Number of columns.",
 )
 @CLUSTERS
@@ -43,15 +43,17 @@ __all__ = ["plan"]
 @EPSILON
 @delta_option(f"{DELTA_HELP} {default_delta(words().values())}", default=None)
 @neighbours_option()
-@click.option("--groups", is_flag=True, help="Persons are protected, each with all of their rows, instead of single rows.")
 @click.option(
-    "--rows-per-group",
+    "--privacy-unit", is_flag=True, help="Persons are protected, each with all of their rows, instead of single rows."
+)
+@click.option(
+    "--rows-per-unit",
     type=int,
     default=10,
     show_default=True,
-    help="With --groups: persons have from 1 to so many rows, all numbers equally often. Your guess, an assumption.",
+    help="With --privacy-unit: persons have from 1 to so many rows, all numbers equally often. Your guess, an assumption.",
 )
-@MAX_ROWS_PER_GROUP
+@MAX_ROWS_PER_UNIT
 @WEIGHTING
 @DESCRIBE
 @JSON
@@ -60,8 +62,8 @@ def plan(rows: int, features: int, clusters: int, *, method: str, as_json: bool,
 
     No table is read and nothing is spent. The errors are those of round clusters that lie well apart; they are given in
     parts of a cluster's own radius, the root mean square distance of its rows. They are forecast for kmeans; of other methods
-    it says what they ask, and how noisily. With --groups it also says what using 1, 2, 3, 5, 10 ... rows of a person costs in
-    noise and loses in rows, and which number is recommended.
+    it says what they ask, and how noisily. With --privacy-unit it also says what using 1, 2, 3, 5, 10 ... rows of a person
+    costs in noise and loses in rows, and which number is recommended.
 
     \b
     Examples:
@@ -69,7 +71,7 @@ def plan(rows: int, features: int, clusters: int, *, method: str, as_json: bool,
       cloister plan --rows 150 --features 4 -k 3 --epsilon 0.25
       cloister plan --rows 50000 --features 6 -k 5 --epsilon 1 --method fast-lloyd
       cloister plan --rows 50000 --features 2 -k 5 --epsilon 1 --method grid --rule eugkm
-      cloister plan --rows 20000 --features 6 -k 5 --epsilon 1 --groups --rows-per-group 25
+      cloister plan --rows 20000 --features 6 -k 5 --epsilon 1 --privacy-unit --rows-per-unit 25
       cloister plan --rows 50000 --features 6 -k 5 --epsilon 1 --json | jq .smallest_cluster
     """  # noqa: D301
     from cloister import plan as forecast

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cloister.cli._groups import counted_words, found_rows_words
+from cloister.cli._privacy_unit import counted_words, found_rows_words
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -3,8 +3,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from cloister.cli._groups import counted_words, found_rows_words
 from cloister.cli._print import CELL_WIDTH, FEW_COLUMNS, open_console, print_table
+from cloister.cli._privacy_unit import counted_words, found_rows_words
 from cloister.text import count_of
 
 if TYPE_CHECKING:

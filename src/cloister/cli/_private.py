@@ -12,7 +12,7 @@ import click
 
 from cloister.cli._bounds import Bounds, read_bounds
 from cloister.cli._describe import described_parameters, read_described, refuse_clustered
-from cloister.cli._groups import group_parameters, group_source, refuse_other_unit
+from cloister.cli._privacy_unit import refuse_other_unit, unit_parameters, unit_source
 from cloister.cli._product import OutputOptions, Product, open_outputs, publish
 from cloister.exceptions import AccuracyWarning, LedgerError, ParameterError, PrivacyWarning
 
@@ -115,7 +115,7 @@ def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[
         "n_clusters": options["clusters"],
         "neighbours": options["neighbours"] or (ledger.neighbours if ledger is not None else "add-remove"),
         "n_rows": options["n_rows"],
-        **group_parameters(options),
+        **unit_parameters(options),
         "dataset": options["name"],
         "purpose": options["purpose"],
         "ledger": ledger,
@@ -141,7 +141,7 @@ def source_options(options: dict[str, Any]) -> dict[str, Any]:
         "engine": options["engine"],
         "scheduler": options["scheduler"],
         "n_jobs": options["jobs"],
-        **group_source(options),
+        **unit_source(options),
         **file_settings(options),
     }
 
@@ -169,14 +169,14 @@ def open_table(
     text, behind = file_settings(source), described or {}
     if columns is None and (bounds.named or behind):
         named = list(bounds.named) if bounds.default is None else _all_columns(data, bounds, where, text)
-        unwanted = {*behind, source.get("groups")}
+        unwanted = {*behind, source.get("privacy_unit")}
         columns = named if bounds.default is None else [name for name in named if name not in unwanted]
     if columns is None:
         rows = open_rows(data, where=where, **source)
         columns = list(rows.feature_names or ())
         return rows if bounds.are_pairs else open_rows(data, bounds.of(columns), where=where, **source)
     _refuse_twice(columns, where)
-    _refuse_ids(source.get("groups"), {*columns, *bounds.named, *behind})
+    _refuse_ids(source.get("privacy_unit"), {*columns, *bounds.named, *behind})
     wanted = bounds.of(columns)
     refuse_clustered(behind, wanted)
     extra = {name: one for name, one in bounds.named.items() if name not in wanted}
@@ -208,11 +208,11 @@ def _refuse_twice(columns: list[str], where: str) -> None:
         raise ParameterError(f"{where}: expected every column once, got one twice. Check --columns.")
 
 
-def _refuse_ids(groups: str | None, columns: Collection[str]) -> None:
-    if groups in columns:
+def _refuse_ids(privacy_unit: str | None, columns: Collection[str]) -> None:
+    if privacy_unit in columns:
         raise ParameterError(
-            f"--groups: expected a column that is none of those to cluster by or to describe, got {groups!r}. Leave it out of "
-            "--columns, --bounds and --describe-columns, or name another one."
+            f"--privacy-unit: expected a column that is none of those to cluster by or to describe, got {privacy_unit!r}. "
+            "Leave it out of --columns, --bounds and --describe-columns, or name another one."
         )
 
 

@@ -37,10 +37,12 @@ UNKNOWN_HELP = 'Text declares no types: in place of "?" write number (low, high)
     show_default=True,
     help="Where to write, .json or .toml; '-' is standard output, as JSON.",
 )
-@click.option("--groups", metavar="COLUMN", help="Leave this column out: it says whose row it is, for 'fit --groups COLUMN'.")
+@click.option(
+    "--privacy-unit", metavar="COLUMN", help="Leave this column out: it says whose row it is, for 'fit --privacy-unit COLUMN'."
+)
 @file_options
 @FORCE
-def schema(data: str, output: str, *, groups: str | None, force: bool, **text: Any) -> None:
+def schema(data: str, output: str, *, privacy_unit: str | None, force: bool, **text: Any) -> None:
     """Write a draft to fill in that says what each column of DATA is, for --bounds.
 
     Only names and declared types are read, of a CSV file the first line: never a value. Nothing is spent. Names are published
@@ -50,14 +52,14 @@ def schema(data: str, output: str, *, groups: str | None, force: bool, **text: A
     Examples:
       cloister schema patients.parquet --output schema.json
       cloister schema patients.csv --output schema.toml
-      cloister schema visits.parquet --groups patient_id --output schema.json
+      cloister schema visits.parquet --privacy-unit patient_id --output schema.json
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --output release.json
     """  # noqa: D301
     refuse_ending("--output", output, ENDS, what="a schema is written as JSON or TOML")
     refuse_same([("DATA", data), ("--output", output)])
     from cloister.data import describe_columns
 
-    draft = draft_schema(_without(groups, describe_columns(data, where="schema", **text)))
+    draft = draft_schema(_without(privacy_unit, describe_columns(data, where="schema", **text)))
     with open_target("--output", output, force=force) as target:
         assert target is not None
         target.write(_toml_text(draft) if output.lower().endswith(".toml") else _json_text(draft))
@@ -65,11 +67,13 @@ def schema(data: str, output: str, *, groups: str | None, force: bool, **text: A
         click.echo(f"The draft is in {output}. Fill it in with what is known without looking at the data.", err=True)
 
 
-def _without(groups: str | None, columns: "Sequence[Column]") -> "list[Column]":
+def _without(privacy_unit: str | None, columns: "Sequence[Column]") -> "list[Column]":
     """Return all columns but the one that says whose row it is; no name of the table is quoted, as it may be none."""
-    if groups is not None and groups not in (column.name for column in columns):
-        raise DataError(f"--groups: expected a column of the table, got {groups!r}. Check the name, or leave it out.")
-    return [column for column in columns if column.name != groups]
+    if privacy_unit is not None and privacy_unit not in (column.name for column in columns):
+        raise DataError(
+            f"--privacy-unit: expected a column of the table, got {privacy_unit!r}. Check the name, or leave it out."
+        )
+    return [column for column in columns if column.name != privacy_unit]
 
 
 def draft_schema(columns: "Sequence[Column]") -> dict[str, dict[str, Any]]:

@@ -9,13 +9,13 @@ from cloister.cluster._describe import Description, read_share
 from cloister.cluster._fast_lloyd import FastLloyd
 from cloister.cluster._first import FirstSteps, plan_first
 from cloister.cluster._grid import GridKMeans, GridPlan, GridSynopsis
-from cloister.cluster._groups import center_variances, group_options, noise_of_center, pick_max_rows
 from cloister.cluster._kmeans import KMeans
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._lloyd import LloydKMeans
 from cloister.cluster._pe_means import PEMeans
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._point_synopsis import PointSynopsis
+from cloister.cluster._privacy_unit import center_variances, noise_of_center, pick_max_rows, unit_options
 from cloister.cluster._progress import Progress
 from cloister.cluster._scaler import PrivateScaler
 from cloister.cluster._source_target import SourceTargetKMedoids
@@ -47,11 +47,11 @@ __all__ = [
     "TreeKMeans",
     "center_variances",
     "estimator",
-    "group_options",
     "make_plan",
     "noise_of_center",
     "pick_max_rows",
     "plan_first",
     "plan_fit",
     "read_share",
+    "unit_options",
 ]

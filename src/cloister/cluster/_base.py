@@ -18,17 +18,17 @@ from cloister import validate
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
-from cloister.cluster._groups import (
+from cloister.cluster._notebook import NotebookPage
+from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
+from cloister.cluster._privacy_unit import (
     PersonParameters,
     at_most,
     decided_rows,
     find_max_rows,
-    group_options,
     limit,
     provisional,
+    unit_options,
 )
-from cloister.cluster._notebook import NotebookPage
-from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.cluster._tables import ScaledRows, is_in_memory, is_open, reads_alike, shape_of
 from cloister.data import Rows, Source, open_rows
@@ -85,10 +85,10 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     guarantee: Guarantee | None = None
     bounds: Any = None
     neighbours: str = "add-remove"
-    groups: str | None = None
-    max_rows_per_group: Any = "auto"
+    privacy_unit: str | None = None
+    max_rows_per_unit: Any = "auto"
     weighting: str = "row"
-    groups_bounded: bool = False
+    units_bounded: bool = False
     n_rows: int | None = None
     dataset: str = ""
     purpose: str = ""
@@ -176,7 +176,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         balance = None if self.ledger is None else ledger.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
-        steps = _records(done.plan, {**self._decisions(done.outcome), **decided_rows(receipt.groups)}, receipt)
+        steps = _records(done.plan, {**self._decisions(done.outcome), **decided_rows(receipt.privacy_unit)}, receipt)
         ready = done.ready
         return PrivateFit(
             outcome=done.outcome,
@@ -219,7 +219,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _finds_max_rows(self, request: Request) -> bool:
         """Whether it is found with noise how many rows of each person are used."""
-        return request.relation.groups is not None and self._max_rows() is None
+        return request.relation.privacy_unit is not None and self._max_rows() is None
 
     def _first_steps(self, request: Request, setting: "_Setting", n_rows: float | None) -> FirstSteps:
         """Return what is asked before the method's own plan; `n_rows` is None while nobody knows it."""
@@ -317,12 +317,12 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting") -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
         model, request = copy(self), at_most(request)
-        groups = request.relation.groups
-        if request.cost.strength >= RARELY_TOO_NOISY * (1 if groups is None else groups.factor):
+        privacy_unit = request.relation.privacy_unit
+        if request.cost.strength >= RARELY_TOO_NOISY * (1 if privacy_unit is None else privacy_unit.factor):
             return
-        ids: dict[str, Any] = {} if groups is None or groups.stated else {"groups": []}
-        if groups is not None:
-            model.max_rows_per_group = groups.max_rows
+        ids: dict[str, Any] = {} if privacy_unit is None or privacy_unit.stated else {"privacy_unit": []}
+        if privacy_unit is not None:
+            model.max_rows_per_unit = privacy_unit.max_rows
         empty, possible = open_rows(np.empty((0, len(setting.names))), n_jobs=1, **ids), True
         try:
             account = _own_ledger(request).reserve(request.cost, purpose="rehearsal", relation=request.relation)
@@ -350,12 +350,12 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         validate.boolean(self._where("progress"), self.progress)
         for name in ("dataset", "purpose"):
             validate.text(self._where(name), getattr(self, name))
-        groups = self._read_groups()
+        privacy_unit = self._read_privacy_unit()
         return Request(
             n_clusters=n_clusters,
             guarantee=guarantee,
             cost=guarantee.noise_budget(),
-            relation=Neighbours(Relation.parse(self._where("neighbours"), self.neighbours), groups),
+            relation=Neighbours(Relation.parse(self._where("neighbours"), self.neighbours), privacy_unit),
             n_rows=n_rows if self._counts_units() else None,
             n_units=n_rows,
             entropy=Entropy(self.random_state, where=self._where("random_state")),
@@ -407,13 +407,13 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         self._request()  # parameters are checked before the table is touched
         declared = self._declared
         whole = None if declared is None else {**declared, **self._extra_columns}
-        rows = self._open_as(X, whole, **({} if is_open(X) else self._group_options()))
+        rows = self._open_as(X, whole, **({} if is_open(X) else self._unit_options()))
         if is_open(X):
             self._check_ids(rows)
-        if isinstance(X, ScaledRows) and X.unit not in (None, "row" if self._read_groups() is None else "person"):
+        if isinstance(X, ScaledRows) and X.unit not in (None, "row" if self._read_privacy_unit() is None else "person"):
             raise DataError(
-                f"{self._where('groups')}: expected rows that were scaled under the same unit of privacy, got rows of a scaler "
-                f"that protects one {X.unit}. Pass groups to both, or to none."
+                f"{self._where('privacy_unit')}: expected rows that were scaled under the same unit of privacy, got rows of a "
+                f"scaler that protects one {X.unit}. Pass privacy_unit to both, or to none."
             )
         return rows
 
@@ -442,29 +442,29 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
                 "mapping to both."
             )
 
-    def _group_options(self) -> dict[str, Any]:
+    def _unit_options(self) -> dict[str, Any]:
         """Return how a table is opened that says whose rows they are."""
-        groups = self.groups if self._ids is None else self._ids
-        if groups is None:
+        privacy_unit = self.privacy_unit if self._ids is None else self._ids
+        if privacy_unit is None:
             return {}
         entropy = Entropy(self.random_state, where=self._where("random_state"))
-        return group_options(groups, groups_bounded=self.groups_bounded, entropy=entropy)
+        return unit_options(privacy_unit, units_bounded=self.units_bounded, entropy=entropy)
 
     def _check_ids(self, rows: Rows) -> None:
         """Refuse open rows that say otherwise than the estimator whose rows they are, before anything is set aside for them."""
         if self._ids is not None:
             raise DataError(
-                f"{self._where('groups')}: expected None for rows already open, got ids. Pass the table itself with them."
+                f"{self._where('privacy_unit')}: expected None for rows already open, got ids. Pass the table itself with them."
             )
-        found, is_read = getattr(rows, "groups", None), getattr(rows, "n_hidden", 0) > 0
-        if self.groups != found or (found is not None and is_read == self.groups_bounded):
+        found, is_read = getattr(rows, "privacy_unit", None), getattr(rows, "n_hidden", 0) > 0
+        if self.privacy_unit != found or (found is not None and is_read == self.units_bounded):
             raise DataError(
-                f"{self._where('groups')}: expected groups and groups_bounded as open_rows was given them, got other ones. "
-                "Pass the same to both; ids that are no column go to fit(table, groups=ids)."
+                f"{self._where('privacy_unit')}: expected privacy_unit and units_bounded as open_rows was given them, got "
+                "other ones. Pass the same to both; ids that are no column go to fit(table, privacy_unit=ids)."
             )
 
     def _note_features(self, X: object, rows: Rows) -> None:
-        if is_in_memory(X, rows) and self._declared is None and self.groups is None:
+        if is_in_memory(X, rows) and self._declared is None and self.privacy_unit is None:
             validate_data(self, shape_of(X, rows), skip_check_array=True)
             self.n_features_in_ = rows.n_features
             return
@@ -476,7 +476,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _public_parameters(self) -> dict[str, Any]:
         hidden = {"bounds", "dataset", "guarantee", "ledger", "n_jobs", "progress", "purpose", "random_state"}
-        hidden |= {"groups", "max_rows_per_group", "weighting", "groups_bounded"}  # the receipt says whom it protects
+        hidden |= {"privacy_unit", "max_rows_per_unit", "weighting", "units_bounded"}  # the receipt says whom it protects
         if self.guarantee is not None:
             hidden |= {"epsilon", "delta"}  # replaced by the guarantee, which the receipt holds
         return {name: _plain(value) for name, value in self.get_params(deep=False).items() if name not in hidden}

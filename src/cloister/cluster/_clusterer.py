@@ -47,7 +47,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         "n_iter_",
     )
 
-    def fit(self, X: object, y: object = None, *, groups: object = None) -> Self:
+    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
         """Cluster the rows under the guarantee.
 
         Parameters
@@ -56,7 +56,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             The private rows: an array, a data frame, files, a Dask or Spark collection.
         y : None
             Ignored.
-        groups : array-like of shape (n_rows,), optional
+        privacy_unit : array-like of shape (n_rows,), optional
             Whose row each is, for tables in memory that have no column of ids: a person is protected with all of their rows.
 
         Returns
@@ -69,7 +69,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         ParameterError, DataError, BudgetExceeded
             Before anything is spent.
         """
-        with self._with_ids(groups):
+        with self._with_ids(privacy_unit, unknown):
             rows = self._open(X)
             self._store(self._fit_privately(X, rows))
         type(self).labels_.forget(self)  # of an earlier fit
@@ -146,9 +146,9 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """
         return _find_labels(self._open_new(X), self._frame, self.cluster_centers_)
 
-    def fit_predict(self, X: object, y: object = None, *, groups: object = None) -> IntArray:
+    def fit_predict(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> IntArray:
         """Fit, then return the label of each row. The labels are not covered by the guarantee."""
-        self.fit(X, groups=groups)
+        self.fit(X, privacy_unit=privacy_unit, **unknown)
         labels: IntArray = self.labels_ if hasattr(self, "labels_") else self.predict(X)
         return labels
 
@@ -173,7 +173,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         if self._declared is not None:
             return self._local(self._open_as(X, self._columns_of(X, self._declared)))
         owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
-        chooses = _is_file(X) or (self.groups is not None and has_names(X))  # a table may have the column of ids, or not
+        chooses = _is_file(X) or (self.privacy_unit is not None and has_names(X))  # a table may have the column of ids, or not
         columns = None if names is None or is_open(X) or not chooses else list(names)
         rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
         if is_in_memory(X, rows) and columns is None:

@@ -56,15 +56,15 @@ _PARAMETERS = (
         'neighbours : {{"add-remove", "replace"}}, default="add-remove"\n    Which tables count as neighbours.',
     ),
     _Part(
-        ("groups",),
-        "groups : str, optional\n"
+        ("privacy_unit",),
+        "privacy_unit : str, optional\n"
         "    The column that says whose row it is. Then a person is protected with all of their rows, instead of one row: two\n"
-        "    tables are neighbours if they differ in one person. It is never clustered by, and no id is published. Ids of\n"
-        "    a table in memory may be passed to ``fit(X, groups=ids)`` instead.",
+        "    tables are neighbours if they differ in one person. It is never clustered by, and no id is published. Rows\n"
+        "    without an id are left out. Ids of a table in memory may be passed to ``fit(X, privacy_unit=ids)`` instead.",
     ),
     _Part(
-        ("max_rows_per_group",),
-        'max_rows_per_group : "auto" or int, default="auto"\n'
+        ("max_rows_per_unit",),
+        'max_rows_per_unit : "auto" or int, default="auto"\n'
         "    Rows of a person that are used, up to 1,000; of whoever has more, as many are drawn at random. More rows are\n"
         '    more noise: where every row counts, so many times as much. ``"auto"`` spends 2 % of the budget on a noisy\n'
         "    histogram of rows per person and takes the number with the least expected error.",
@@ -72,20 +72,20 @@ _PARAMETERS = (
     _Part(
         ("weighting",),
         'weighting : {{"row", "person"}}, default="row"\n'
-        "    With `groups`: every row that is used counts 1, or every person, in equal parts for each of their rows. Persons\n"
-        "    need less noise, and counts are numbers of persons.",
+        "    With `privacy_unit`: every row that is used counts 1, or every person, in equal parts for each of their rows.\n"
+        "    Persons need less noise, and counts are numbers of persons.",
     ),
     _Part(
-        ("groups_bounded",),
-        "groups_bounded : bool, default=False\n"
-        "    Your statement that nobody has more than `max_rows_per_group` rows: they are not counted, which saves a pass.\n"
+        ("units_bounded",),
+        "units_bounded : bool, default=False\n"
+        "    Your statement that nobody has more than `max_rows_per_unit` rows: they are not counted, which saves a pass.\n"
         "    The guarantee rests on it.",
     ),
     _Part(
         ("n_rows",),
         "n_rows : int, optional\n"
-        "    The number of rows, if it is public; with `groups`, that of persons. None spends 2 % of the budget on a noisy\n"
-        "    count, where the method needs one.",
+        "    The number of rows, if it is public; with `privacy_unit`, that of persons. None spends 2 % of the budget on a\n"
+        "    noisy count, where the method needs one.",
     ),
     _Part(
         ("missing",),

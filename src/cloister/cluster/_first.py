@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister.algorithms import N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
-from cloister.cluster._groups import plan_sizes
 from cloister.cluster._plan import COUNT, Outcome, Planner, Request
+from cloister.cluster._privacy_unit import plan_sizes
 from cloister.domain import Ball, Box, Category, ColumnDomain, Domain, Flag, FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import (
@@ -122,8 +122,10 @@ def plan_first(
 
 
 def _count(planner: Planner) -> Step:
-    groups = planner.relation.groups
-    purpose = "How many persons there are" if groups is not None and groups.is_weighted else "How many rows there are"
+    privacy_unit = planner.relation.privacy_unit
+    purpose = (
+        "How many persons there are" if privacy_unit is not None and privacy_unit.is_weighted else "How many rows there are"
+    )
     return planner.step(COUNT, purpose, n_points=1, counts=(RowCount(), SIZE_SHARE))
 
 

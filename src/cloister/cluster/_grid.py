@@ -255,12 +255,12 @@ class GridSynopsis(_GridEstimator):
     (2, 2)
     """
 
-    def fit(self, X: object, y: object = None, *, groups: object = None) -> Self:
+    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
         """Count the rows in the cells, with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
 
-        `groups` says whose row each is, for tables in memory that have no column of ids.
+        `privacy_unit` says whose row each is, for tables in memory that have no column of ids.
         """
-        with self._with_ids(groups):
+        with self._with_ids(privacy_unit, unknown):
             fit = self._fit_privately(X, self._open(X))
         self.synopsis_ = self._synopsis(fit)
         self.privacy_receipt_ = fit.receipt

@@ -249,8 +249,8 @@ def _row_share(recipe: Recipe, n_rows: float, n_features: int, n_clusters: int, 
     the rows of a person are many, the noise of all questions is as many times larger, and so are the rows it takes.
     """
     noise = _count_noise(planner.budget.share(recipe.vote_low), planner.relation)
-    groups = planner.relation.groups
-    each = 1.0 if groups is None else groups.factor / groups.steps
+    privacy_unit = planner.relation.privacy_unit
+    each = 1.0 if privacy_unit is None else privacy_unit.factor / privacy_unit.steps
     wanted = max(each * recipe.sample_least, n_clusters * max(each * recipe.sample_rows, recipe.sample_snr * noise))
     if wanted > LARGEST_SAMPLE * n_rows or wanted * n_features > MOST_SAMPLED:
         return 1.0

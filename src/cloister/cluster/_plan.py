@@ -40,8 +40,8 @@ class Request:
     @property
     def row_epsilon(self) -> float:
         """The epsilon of one row that is as noisy: that of a person, divided by how far a person moves a count."""
-        groups = self.relation.groups
-        return self.epsilon if groups is None else self.epsilon * groups.steps / groups.factor
+        privacy_unit = self.relation.privacy_unit
+        return self.epsilon if privacy_unit is None else self.epsilon * privacy_unit.steps / privacy_unit.factor
 
 
 @dataclass(frozen=True)

@@ -91,12 +91,12 @@ class PointSynopsis(ScaledEstimator):
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
         return outcome_of_points(located, refined, plan, frame, seed=int(generator.integers(2**32)))
 
-    def fit(self, X: object, y: object = None, *, groups: object = None) -> Self:
+    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
         """Find the points. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
 
-        `groups` says whose row each is, for tables in memory that have no column of ids.
+        `privacy_unit` says whose row each is, for tables in memory that have no column of ids.
         """
-        with self._with_ids(groups):
+        with self._with_ids(privacy_unit, unknown):
             fit = self._fit_privately(X, self._open(X))
         self.synopsis_ = synopsis_of(
             fit.outcome,

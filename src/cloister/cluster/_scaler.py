@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
 from cloister.cluster._declare import estimator
-from cloister.cluster._groups import SIZES_SHARE
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Plan, Planner, Request
+from cloister.cluster._privacy_unit import SIZES_SHARE
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import ScaledRows, has_names
 from cloister.data import LocalRows
@@ -46,7 +46,7 @@ class _Ranges(ScaledEstimator):
         return None
 
     def _bounds_share(self) -> float:
-        finds = self._max_rows() is None and (self.groups is not None or self._ids is not None)
+        finds = self._max_rows() is None and (self.privacy_unit is not None or self._ids is not None)
         return RANGES_SHARE - (SIZES_SHARE if finds else 0.0)
 
     @property
@@ -110,10 +110,10 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
     bounds: Any = "private"
     scaling: str = "spread"
     neighbours: str = "add-remove"
-    groups: str | None = None
-    max_rows_per_group: Any = "auto"
+    privacy_unit: str | None = None
+    max_rows_per_unit: Any = "auto"
     weighting: str = "row"
-    groups_bounded: bool = False
+    units_bounded: bool = False
     n_rows: int | None = None
     dataset: str = ""
     purpose: str = ""
@@ -123,17 +123,18 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
     progress: bool = False
 
     _attributes: ClassVar[tuple[str, ...]] = ()
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"privacy_unit": True}
 
-    def fit(self, X: object, y: object = None, *, groups: object = None) -> Self:
+    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
         """Find bounds and spreads with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
 
-        `groups` says whose row each is, for tables in memory that have no column of ids.
+        `privacy_unit` says whose row each is, for tables in memory that have no column of ids.
         """
         where = f"{type(self).__name__}.scaling"
         scaling = validate.one_of(where, self.scaling, ("bounds", "spread"))
         shared = {name: value for name, value in self.get_params(deep=False).items() if name != "scaling"}
         self._ranges = _Ranges(1, scaling=scaling, **shared)
-        with self._ranges._with_ids(groups):
+        with self._ranges._with_ids(privacy_unit, unknown):
             fit = self._ranges._fit_privately(X, self._ranges._open(X))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self._ranges, name):
@@ -163,13 +164,13 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
         frame = self._frame
         parts = [frame.clean(block[:, : frame.n_raw]) * frame.distance_unit for block in rows.blocks()]
         scaled = np.concatenate([np.empty((0, frame.n_features)), *parts]).view(ScaledRows)
-        scaled.bounds, scaled.unit = self.bounds_, "row" if self.privacy_receipt_.groups is None else "person"
+        scaled.bounds, scaled.unit = self.bounds_, "row" if self.privacy_receipt_.privacy_unit is None else "person"
         return scaled
 
     def _columns_of(self, X: object) -> list[str] | None:
         """Return the columns to read where the table may have one of ids beside them."""
         names = getattr(self, "feature_names_in_", None)
-        return None if names is None or self.groups is None or not has_names(X) else list(names)
+        return None if names is None or self.privacy_unit is None or not has_names(X) else list(names)
 
     def inverse_transform(self, X: object) -> FloatArray:
         """Return scaled points, such as centres, in the units of the input."""

@@ -80,7 +80,7 @@ class SourceTargetKMedoids(PrivateEstimator):
     n_init : int, default=3
         Starts of the solver, on public numbers.
     n_rows : int, optional
-        The number of source points (with `groups`, of persons), if it is public; only NAS uses it. None spends 2 % of the
+        The number of source points (with `privacy_unit`, of persons), if it is public; only NAS uses it. None spends 2 % of the
         budget on a noisy count.
 
     Attributes
@@ -141,7 +141,9 @@ class SourceTargetKMedoids(PrivateEstimator):
     n_init: int = 3
     _problem: Problem | None = field(default=None, init=False)  # during a fit
 
-    def fit(self, target: object, y: object = None, *, source: object = None, groups: object = None) -> Self:
+    def fit(
+        self, target: object, y: object = None, *, source: object = None, privacy_unit: object = None, **unknown: object
+    ) -> Self:
         """Choose target points.
 
         Parameters
@@ -151,8 +153,8 @@ class SourceTargetKMedoids(PrivateEstimator):
         y : None
             Ignored.
         source : whatever :func:`cloister.open_rows` opens
-            Private, with the same columns as the target; and a column of ids, if `groups` names one.
-        groups : array-like of shape (n_source,), optional
+            Private, with the same columns as the target; and a column of ids, if `privacy_unit` names one.
+        privacy_unit : array-like of shape (n_source,), optional
             Whose source point each is, for a source in memory that has no column of ids.
 
         Returns
@@ -162,7 +164,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         """
         if source is None:
             validate.refuse(self._where("source"), "the private table", None, remedy="Pass fit(target, source=rows).")
-        with self._with_ids(groups):
+        with self._with_ids(privacy_unit, unknown):
             return self._fit(target, source)
 
     def _fit(self, target: object, source: object) -> Self:
@@ -170,7 +172,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         self._check_method()
         public = read_target(self._where("target"), target)
         rows = open_rows(
-            source, n_jobs=self.n_jobs, where=self._where("source"), **({} if is_open(source) else self._group_options())
+            source, n_jobs=self.n_jobs, where=self._where("source"), **({} if is_open(source) else self._unit_options())
         )
         if is_open(source):
             self._check_ids(rows)
@@ -379,8 +381,8 @@ class SourceTargetKMedoids(PrivateEstimator):
         if planner.budget.is_gaussian:
             return 1 / 4, 1 / 16, None
         parts = n_features**0.5 + 1
-        groups = planner.relation.groups  # the noise of a count, over that of one that a row moves by 1
-        noise = 1.0 if groups is None else groups.factor / groups.steps
+        privacy_unit = planner.relation.privacy_unit  # the noise of a count, over that of one that a row moves by 1
+        noise = 1.0 if privacy_unit is None else privacy_unit.factor / privacy_unit.steps
         threshold = 1 + noise * math.log(parts / (1 - self.confidence)) / planner.budget.strength
         return 1 / parts, n_features**0.5 / (2 * parts), threshold
 

@@ -121,7 +121,7 @@ class Source:
     """What all sources share: names of columns, a representation without values, and no pickling."""
 
     declared: tuple[AnyDeclaration, ...] | None = None  # what the columns were declared to be; None: numbers
-    groups: str | None = None  # the column that says whose row it is; empty where ids came beside the table
+    privacy_unit: str | None = None  # the column that says whose row it is; empty where ids came beside the table
     n_hidden: int = 0  # columns at the end of every block that are no features: whose row it is
 
     def __init__(

@@ -7,6 +7,9 @@ that all of them choose the same rows.
 Every row has a `content`, 64 bits: a hash of its lanes and its numbers under the key. Rows of one person that are equal are
 copies, and each copy has a number of its own, made of the content and how many copies came before it. The rows with the
 smallest numbers are kept. Without a number for every copy, a row that a person has often would be kept too rarely.
+
+Rows without an id are left out. Whose they are is unknown, so nothing bounds how many of them one person has: were they used,
+somebody with rows under an id and others without one would move answers further than is paid for. Nor are they counted.
 """
 
 import hashlib
@@ -33,6 +36,7 @@ __all__ = [
     "contents_of",
     "make_canonical",
     "number_copies",
+    "with_id",
 ]
 
 Words: TypeAlias = npt.NDArray[np.uint64]
@@ -62,7 +66,7 @@ class Bounding:
     of them occurs, and of nothing else, neither of other people's rows nor of an order. So take two tables that differ in one
     person, who has come, gone, or been replaced. Everybody else has the same rows in both and keeps the same ones. What is
     kept of the two tables differs in at most `limit` rows of that person where they come or go, and in at most `limit` rows
-    that take the place of at most `limit` others where they are replaced.
+    that take the place of at most `limit` others where they are replaced. Rows of theirs that have no id are kept in neither.
 
     This holds for each key and does not need it to be secret. The key is drawn so that nobody can arrange which of their rows
     are kept: the numbers behave as if they were drawn for each row, and each row of a person is as likely to be kept as any.
@@ -80,7 +84,7 @@ class Bounding:
     def draw(cls, entropy: Entropy, limit: int) -> "Bounding":
         """Return a bound under a new secret key."""
         key = entropy.words(KEY_WORDS).astype("<u8").tobytes()
-        return cls(key, validate.integer("max_rows_per_group", limit, low=1, remedy="Pass how many rows of a person to use."))
+        return cls(key, validate.integer("max_rows_per_unit", limit, low=1, remedy="Pass how many rows of a person to use."))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,7 +123,7 @@ def choose_rows(block: Block, bounding: Bounding) -> Block:
 
 def choose(block: Block, bounding: Bounding) -> Chosen:
     """Return the rows that are kept of a block with all rows of some persons, and their numbers."""
-    return choose_canonical(_canonical(block), bounding)
+    return choose_canonical(_canonical(with_id(block)), bounding)
 
 
 def choose_canonical(block: Block, bounding: Bounding) -> Chosen:
@@ -141,6 +145,12 @@ def choose_canonical(block: Block, bounding: Bounding) -> Chosen:
     counts = np.minimum(sizes, bounding.limit)
     rows[:, -1] = np.repeat(counts, counts)
     return Chosen(rows, numbers[kept], np.bincount(_top_bits(first[kept]), minlength=N_BUCKETS))
+
+
+def with_id(block: Block) -> Block:
+    """Return the rows whose id is known. A missing id is the empty text, both of whose lanes are 0 under every key."""
+    known = block[:, -2:].any(axis=1)
+    return block if known.all() else block[known]
 
 
 def buckets_of(block: Block) -> npt.NDArray[np.uint8]:

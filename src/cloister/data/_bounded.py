@@ -23,7 +23,7 @@ from cloister.data._backend import (
     map_in_order,
     one_blas_thread,
 )
-from cloister.data._bound import N_BUCKETS, Bounding, buckets_of, make_canonical
+from cloister.data._bound import N_BUCKETS, Bounding, buckets_of, make_canonical, with_id
 from cloister.data._cut import Portion, choose_piles
 from cloister.data._draw import Drawable, sample_pieces
 from cloister.data._numpy import ArrayRows
@@ -70,7 +70,8 @@ def new_shuffle(width: int) -> Shuffle:
 
 
 def split_by_bucket(block: Block) -> Split:
-    """Return the rows of a block by bucket, in canonical form."""
+    """Return the rows of a block whose id is known by bucket, in canonical form."""
+    block = with_id(block)
     split = split_block(block, buckets_of(block), N_BUCKETS)
     make_canonical(split.rows)
     return split

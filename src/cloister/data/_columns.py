@@ -185,8 +185,8 @@ def check_id_array(place: str, dtype: np.dtype[Any]) -> None:
 def refuse_id_values(where: str, engine: str) -> NoReturn:
     """Refuse ids that come beside a collection of a cluster."""
     raise DataError(
-        f"{where}.groups: expected the name of a column of a {engine} data frame, got other ids. Make them a column of the "
-        "data frame, and pass its name."
+        f"{where}.privacy_unit: expected the name of a column of a {engine} data frame, got other ids. Make them a column of "
+        "the data frame, and pass its name."
     )
 
 

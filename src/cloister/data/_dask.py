@@ -353,7 +353,7 @@ def _with_ids(where: str, array: Any, parts: Sequence[Any], ids: IdColumn | IdVa
     given, lengths = ids.values, array.chunks[0]
     if getattr(given, "ndim", 0) != 1 or getattr(given, "chunks", None) != (lengths,) or np.isnan(sum(lengths)):
         refuse_id_values(where, "Dask")
-    check_id_array(f"{where}.groups", given.dtype)
+    check_id_array(f"{where}.privacy_unit", given.dtype)
     join = dask.delayed(partial(identify, ids=ids.ids), pure=False)
     joined = [join(where, part, some) for part, some in zip(parts, given.to_delayed(), strict=True)]
     width = array.shape[1] + N_LANES

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cloister.data._backend import KEPT_NUMBERS, Block, block_rows, empty_block, slices
-from cloister.data._bound import N_BUCKETS, Bounding, Chosen, buckets_of, make_canonical
+from cloister.data._bound import N_BUCKETS, Bounding, Chosen, buckets_of, make_canonical, with_id
 from cloister.data._bounded import split_by_bucket
 from cloister.data._columns import Declared
 from cloister.data._cut import choose_piles
@@ -33,7 +33,8 @@ def count_ranges(*, n_cores: int, n_parts: int, size: int | None) -> int:
 
 
 def deal_block(block: Block, n_ranges: int) -> list[Block]:
-    """Return the rows of a block by range, in canonical form."""
+    """Return the rows of a block whose id is known by range, in canonical form."""
+    block = with_id(block)
     split = split_block(block, (buckets_of(block).astype(np.int64) * n_ranges // N_BUCKETS).astype(np.uint8), n_ranges)
     make_canonical(split.rows)
     return [split.part(number) for number in range(n_ranges)]

@@ -50,7 +50,7 @@ def with_ids(where: str, source: MemoryRows, given: IdValues) -> IdentifiedRows:
     """Return the rows with their ids; how many there are is quoted nowhere."""
     lanes = hash_given(where, given.values, given.ids)
     if len(lanes) * source.width != source.n_numbers:
-        raise DataError(f"{where}.groups: expected one id for each row, got more or fewer. {REMEDY}")
+        raise DataError(f"{where}.privacy_unit: expected one id for each row, got more or fewer. {REMEDY}")
     return IdentifiedRows(source, lanes)
 
 
@@ -59,11 +59,11 @@ def hash_given(where: str, values: Any, ids: Identifier) -> npt.NDArray[np.float
     series = _as_series(where, values)
     if series is not None:
         described = describe_column("", series.dtype)
-        check_id_type(f"{where}.groups", "the series", described.kind, described.holds)
+        check_id_type(f"{where}.privacy_unit", "the series", described.kind, described.holds)
         return hash_series(series, ids)
     column = None if isinstance(values, np.ndarray) else _as_column(where, values)
     if column is not None:
-        check_id_type(f"{where}.groups", "the column", str(column.type), holds_of(column.type))
+        check_id_type(f"{where}.privacy_unit", "the column", str(column.type), holds_of(column.type))
         return hash_arrow(column, ids)
     if isinstance(values, Sequence) and not isinstance(values, bytes | bytearray | memoryview):
         return hash_objects(values, ids)
@@ -73,7 +73,7 @@ def hash_given(where: str, values: Any, ids: Identifier) -> npt.NDArray[np.float
 
 
 def _refuse(where: str, kind: str) -> NoReturn:
-    validate.refuse(f"{where}.groups", "the name of a column, or ids in one dimension", kind, remedy=REMEDY)
+    validate.refuse(f"{where}.privacy_unit", "the name of a column, or ids in one dimension", kind, remedy=REMEDY)
 
 
 def _as_series(where: str, values: Any) -> Any:
@@ -96,7 +96,7 @@ def _as_column(where: str, values: Any) -> pa.ChunkedArray | pa.Array | None:
         return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
     except Exception as error:  # of the producer of the stream
         kind = type(error).__name__
-    raise DataError(f"{where}.groups: expected ids, got a column that Arrow cannot read ({kind}). {REMEDY}")
+    raise DataError(f"{where}.privacy_unit: expected ids, got a column that Arrow cannot read ({kind}). {REMEDY}")
 
 
 def _array_of(where: str, values: Any) -> npt.NDArray[Any]:
@@ -104,11 +104,11 @@ def _array_of(where: str, values: Any) -> npt.NDArray[Any]:
         return values if isinstance(values, np.ndarray) else np.asarray(values)
     except Exception as error:  # of another library's conversion
         kind = type(error).__name__
-    raise DataError(f"{where}.groups: expected ids, got what NumPy cannot read ({kind}). {REMEDY}")
+    raise DataError(f"{where}.privacy_unit: expected ids, got what NumPy cannot read ({kind}). {REMEDY}")
 
 
 def _checked(where: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if array.ndim != 1:
         _refuse(where, f"{array.ndim} dimension(s)")
-    check_id_array(f"{where}.groups", array.dtype)
+    check_id_array(f"{where}.privacy_unit", array.dtype)
     return array

@@ -27,7 +27,7 @@ def open_collection(where: str, data: object, columns: Chosen, *, n_jobs: int, i
         if columns is not None:
             validate.refuse(f"{where}.columns", "None for rows already open", columns, remedy="Name them in open_rows.")
         if ids is not None:
-            validate.refuse(f"{where}.groups", "None for rows already open", "ids", remedy="Pass them to open_rows.")
+            validate.refuse(f"{where}.privacy_unit", "None for rows already open", "ids", remedy="Pass them to open_rows.")
         return cast(Rows, data)
     if not isinstance(ids, IdValues):
         return _open_table(where, data, columns, ids, n_jobs)
@@ -52,5 +52,5 @@ def _open_table(where: str, data: object, columns: Chosen, ids: IdColumn | None,
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
     if ids is not None:
         rule = "ids, one for each row, beside a table without column names"
-        validate.refuse(f"{where}.groups", rule, ids.name, remedy="Pass a list or an array of ids, or a data frame.")
+        validate.refuse(f"{where}.privacy_unit", rule, ids.name, remedy="Pass a list or an array of ids, or a data frame.")
     return ArrayRows(matrix, n_jobs=n_jobs)

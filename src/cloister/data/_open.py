@@ -22,9 +22,9 @@ def open_rows(
     data: object,
     columns: Sequence[str] | Mapping[str, Any] | None = None,
     *,
-    groups: Any = None,
-    group_key: bytes | None = None,
-    groups_bounded: bool = False,
+    privacy_unit: Any = None,
+    unit_key: bytes | None = None,
+    units_bounded: bool = False,
     engine: str | None = None,
     scheduler: str | None = None,
     delimiter: str | None = None,
@@ -49,14 +49,14 @@ def open_rows(
         numbers. A mapping says what each of them is, as in ``{"age": (0, 120), "sex": Category(["f", "m"])}``: a category is
         read as the position of its level, a flag as 1 or 0, a date as days since 1970-01-01; a value of a category or a flag
         that is none of its levels as -1.
-    groups : str or sequence of ids, optional
+    privacy_unit : str or sequence of ids, optional
         Whose row it is, where persons are protected and not rows: the name of a column, which is then none of `columns`; or
         ids, one for each row and in the same order, beside a table in memory (a list, an array, a series, a column of Arrow).
         Text, numbers, truth values, UUIDs and bytes can be ids. Ids are the same if their texts are: 7, 7.0 and "7" are one
-        person, "a" and "A" are two. All rows without an id are one person. None: rows have no owners.
-    group_key : bytes, optional
+        person, "a" and "A" are two. Rows without an id are left out. None: rows have no owners.
+    unit_key : bytes, optional
         Secret, of 32 bytes: the key of the hash that ids are read as. None draws one from the operating system.
-    groups_bounded : bool, default=False
+    units_bounded : bool, default=False
         Whether nobody has more rows than the fit allows for. Then nobody's rows are counted, and ids are left out and not read.
     engine : {"numpy", "dask", "spark"}, optional
         Who reads files: this process, or workers that see them under the same path. Dask and Spark collections know their own.
@@ -108,45 +108,49 @@ def open_rows(
     if scheduler is not None and chosen.library is None:
         clusters = " or ".join(repr(one.name) for one in ENGINES.values() if one.library is not None)
         validate.refuse(f"{where}.scheduler", "an engine of a cluster with it", engine, remedy=f"Pass engine={clusters}.")
-    ids = _read_groups(where, groups, group_key, columns, read=not validate.boolean(f"{where}.groups_bounded", groups_bounded))
+    ids = _read_privacy_unit(
+        where, privacy_unit, unit_key, columns, read=not validate.boolean(f"{where}.units_bounded", units_bounded)
+    )
     text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding)
     if isinstance(data, str | os.PathLike):
         options: dict[str, Any] = {"text": text, "scheduler": scheduler, "n_jobs": jobs}
-        return _noted(_open_path(where, os.fspath(data), columns, ids, chosen, **options), columns, groups)
+        return _noted(_open_path(where, os.fspath(data), columns, ids, chosen, **options), columns, privacy_unit)
     refuse_options(where, text, "data in memory")
     if chosen.library is not None:
         validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy="Leave it out, or pass a path.")
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
     given = {} if ids is None else {"ids": ids}
-    return _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, groups)
+    return _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
 
 
-def _read_groups(where: str, groups: Any, group_key: object, columns: Chosen, *, read: bool) -> IdColumn | IdValues | None:
+def _read_privacy_unit(
+    where: str, privacy_unit: Any, unit_key: object, columns: Chosen, *, read: bool
+) -> IdColumn | IdValues | None:
     """Return how ids are reached, with a key; neither is quoted. Those that are not to be read have no key."""
-    if group_key is not None and not (isinstance(group_key, bytes) and len(group_key) == KEY_BYTES):
-        kind = "other bytes" if isinstance(group_key, bytes) else type(group_key).__name__
-        validate.refuse(f"{where}.group_key", f"{KEY_BYTES} bytes", kind, remedy=f"Pass os.urandom({KEY_BYTES}), or None.")
-    if groups is None:
+    if unit_key is not None and not (isinstance(unit_key, bytes) and len(unit_key) == KEY_BYTES):
+        kind = "other bytes" if isinstance(unit_key, bytes) else type(unit_key).__name__
+        validate.refuse(f"{where}.unit_key", f"{KEY_BYTES} bytes", kind, remedy=f"Pass os.urandom({KEY_BYTES}), or None.")
+    if privacy_unit is None:
         return None
-    ids = Identifier(_fresh_key() if group_key is None else group_key)
-    if not isinstance(groups, str):
-        return IdValues(groups, ids) if read else None
-    if columns is not None and groups in map(str, columns):
-        remedy = f"Leave {groups!r} out of columns and bounds, or name another column in groups."
-        validate.refuse(f"{where}.groups", "a column that is none of those to cluster by", groups, remedy=remedy)
-    return IdColumn(groups, ids if read else None)
+    ids = Identifier(_fresh_key() if unit_key is None else unit_key)
+    if not isinstance(privacy_unit, str):
+        return IdValues(privacy_unit, ids) if read else None
+    if columns is not None and privacy_unit in map(str, columns):
+        remedy = f"Leave {privacy_unit!r} out of columns and bounds, or name another column in privacy_unit."
+        validate.refuse(f"{where}.privacy_unit", "a column that is none of those to cluster by", privacy_unit, remedy=remedy)
+    return IdColumn(privacy_unit, ids if read else None)
 
 
 def _fresh_key() -> bytes:
     return Entropy().words(KEY_BYTES // WORD_BYTES).tobytes()
 
 
-def _noted(rows: Rows, columns: Chosen, groups: Any) -> Rows:
+def _noted(rows: Rows, columns: Chosen, privacy_unit: Any) -> Rows:
     """Return the rows with a note of what their columns were declared to be, and of which one says whose they are."""
     if isinstance(rows, Source) and isinstance(columns, Mapping):
         rows.declared = tuple(columns.values())
-    if isinstance(rows, Source) and groups is not None:
-        rows.groups = groups if isinstance(groups, str) else ""
+    if isinstance(rows, Source) and privacy_unit is not None:
+        rows.privacy_unit = privacy_unit if isinstance(privacy_unit, str) else ""
     return rows
 
 
@@ -168,6 +172,6 @@ def _open_path(
         validate.refuse(f"{where}.engine", "an engine that is installed", engine.name, remedy=remedy)
     if isinstance(ids, IdValues):
         kind = type(ids.values).__name__
-        validate.refuse(f"{where}.groups", "the name of a column of the files", kind, remedy="Pass groups='name'.")
+        validate.refuse(f"{where}.privacy_unit", "the name of a column of the files", kind, remedy="Pass privacy_unit='name'.")
     files = find_files(where, path, columns, ids=ids, text=text)
     return cast(Rows, engine.load().open_files(where, files, scheduler=scheduler, n_jobs=n_jobs))

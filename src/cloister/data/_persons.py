@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cloister.data._backend import Block
-from cloister.domain import Groups
+from cloister.domain import PrivacyUnit
 
 __all__ = ["LARGEST_AUTO", "N_PERSON_COLUMNS", "Cells", "Persons", "cells_of"]
 
@@ -21,19 +21,19 @@ LARGEST_AUTO = 100  # rows of a person that are looked at while nobody has said 
 class Persons:
     """Persons whose rows are chosen and counted. Plain data, so that a backend can send it to where the rows are."""
 
-    groups: Groups
+    privacy_unit: PrivacyUnit
     limit: int  # rows of a person that come in blocks; as many as are used, or more
 
     @classmethod
-    def of(cls, groups: Groups | None) -> "Persons | None":
+    def of(cls, privacy_unit: PrivacyUnit | None) -> "Persons | None":
         """Return the persons, if there are any whose rows are to be counted."""
-        if groups is None or groups.stated:
+        if privacy_unit is None or privacy_unit.stated:
             return None
-        return cls(groups, LARGEST_AUTO if groups.max_rows is None else groups.max_rows)
+        return cls(privacy_unit, LARGEST_AUTO if privacy_unit.max_rows is None else privacy_unit.max_rows)
 
     def limited(self, max_rows: int) -> "Persons":
         """Return the same persons with so many rows used."""
-        return replace(self, groups=self.groups.limited(max_rows))
+        return replace(self, privacy_unit=self.privacy_unit.limited(max_rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +48,12 @@ def cells_of(block: Block, persons: Persons | None) -> Cells:
     """Return the rows of a block that are used; where they have weights, those of equal weight stand together."""
     if persons is None:
         return Cells(block, None)
-    max_rows = persons.groups.max_rows
+    max_rows = persons.privacy_unit.max_rows
     assert max_rows is not None, "persons are counted before rows are used"
     if max_rows < persons.limit:
         block = block[block[:, -2] < max_rows]
     features = block[:, :-N_PERSON_COLUMNS]
-    if not persons.groups.is_weighted:
+    if not persons.privacy_unit.is_weighted:
         return Cells(features, None)
     if not len(block):
         return Cells(features, [(1, slice(0, 0))])
@@ -62,5 +62,5 @@ def cells_of(block: Block, persons: Persons | None) -> Cells:
     found, starts = np.unique(sizes[order], return_index=True)
     ends = [*starts[1:].tolist(), len(sizes)]
     spans = zip(found.tolist(), starts.tolist(), ends, strict=True)
-    parts = [(persons.groups.weight(size), slice(start, end)) for size, start, end in spans]
+    parts = [(persons.privacy_unit.weight(size), slice(start, end)) for size, start, end in spans]
     return Cells(features[order], parts)

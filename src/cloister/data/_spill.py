@@ -65,7 +65,7 @@ class SpillFile:
             while rest and (count := self._file.readinto(rest)):
                 rest = rest[count:]
         if rest:
-            raise DataError("groups: the temporary file of rows has become shorter. Fit again.")
+            raise DataError("privacy_unit: the temporary file of rows has become shorter. Fit again.")
         return block
 
 
@@ -210,6 +210,6 @@ def _made() -> Any:
 def _failure(error: OSError) -> DataError:
     what = "has no room left" if error.errno in NO_ROOM else f"cannot be written to ({type(error).__name__})"
     return DataError(
-        f"groups: rows are sorted by person in a temporary file, and the folder of temporary files {what}. Set TMPDIR to a "
-        "folder with room for two copies of the table."
+        f"privacy_unit: rows are sorted by person in a temporary file, and the folder of temporary files {what}. Set TMPDIR to "
+        "a folder with room for two copies of the table."
     )

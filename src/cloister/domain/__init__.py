@@ -24,16 +24,16 @@ from cloister.domain._columns import (
     Number,
     declare_columns,
 )
-from cloister.domain._groups import (
-    LARGEST_GROUP,
+from cloister.domain._parts import Interval, project_to_simplex
+from cloister.domain._privacy_unit import (
+    LARGEST_MAX_ROWS,
     WEIGHT_STEPS,
     WEIGHTINGS,
-    Groups,
     Identifier,
     Neighbours,
+    PrivacyUnit,
     as_neighbours,
 )
-from cloister.domain._parts import Interval, project_to_simplex
 from cloister.domain._read import Domain, as_domain, domain_from_dict
 from cloister.domain._table import ColumnDomain, ColumnFrame
 from cloister.domain._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_key
@@ -41,7 +41,7 @@ from cloister.domain._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_k
 __all__ = [
     "BLOCK_NUMBERS",
     "EXACT_BITS",
-    "LARGEST_GROUP",
+    "LARGEST_MAX_ROWS",
     "LEVELS_OF_A_FLAG",
     "PRIVATE",
     "WEIGHTINGS",
@@ -57,12 +57,12 @@ __all__ = [
     "Flag",
     "FloatArray",
     "Frame",
-    "Groups",
     "Identifier",
     "IntArray",
     "Interval",
     "Neighbours",
     "Number",
+    "PrivacyUnit",
     "Relation",
     "as_domain",
     "as_neighbours",

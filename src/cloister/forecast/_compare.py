@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from cloister import validate
 from cloister.cluster import Progress
-from cloister.domain import FloatArray, Groups, Relation
+from cloister.domain import FloatArray, PrivacyUnit, Relation
 from cloister.exceptions import CloisterError
 from cloister.forecast._public import PublicRows, make_up, read_public
 from cloister.forecast._show import aligned, html_table
@@ -132,8 +132,8 @@ def compare(
     bounds: Any = None,
     scaling: str = "none",
     neighbours: str = "add-remove",
-    groups: str | None = None,
-    max_rows_per_group: Any = "auto",
+    privacy_unit: str | None = None,
+    max_rows_per_unit: Any = "auto",
     weighting: str = "row",
     methods: Sequence[Any] = comparable(),
     repeats: int = 5,
@@ -160,9 +160,9 @@ def compare(
         As for the estimators: measure distances in the units of the input, or with every column divided by its width.
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Which tables count as neighbours.
-    groups : str, optional
+    privacy_unit : str, optional
         The column of `rows` that says whose row it is: fits then protect persons. It is not clustered by.
-    max_rows_per_group : int or "auto", default="auto"
+    max_rows_per_unit : int or "auto", default="auto"
         As for the estimators. The loss that is compared is always that of all rows, each counting 1.
     weighting : {"row", "person"}, default="row"
         The same.
@@ -211,15 +211,15 @@ def compare(
     contenders = _contenders(methods)
     relative = validate.one_of("compare.scaling", scaling, ("none", "bounds")) == "bounds"
     if rows is None:
-        public = make_up(seed, k, bounds, n_rows, n_features, groups=groups)
+        public = make_up(seed, k, bounds, n_rows, n_features, privacy_unit=privacy_unit)
     else:
-        public = read_public(rows, bounds, n_rows, n_features, relative=relative, groups=groups)
+        public = read_public(rows, bounds, n_rows, n_features, relative=relative, privacy_unit=privacy_unit)
     table, size = public.table, len(public.table)
     settings = {
         "guarantee": promised,
         "bounds": public.domain,
         "neighbours": relation,
-        "max_rows_per_group": max_rows_per_group,
+        "max_rows_per_unit": max_rows_per_unit,
         "weighting": weighting,
         "n_rows": public.n_units,
         "n_jobs": n_jobs,
@@ -235,14 +235,14 @@ def compare(
         repeats=times,
         guarantee=promised,
         made_up=rows is None,
-        protects=_protects(groups, max_rows_per_group),
+        protects=_protects(privacy_unit, max_rows_per_unit),
     )
 
 
-def _protects(groups: str | None, max_rows: Any) -> str:
-    if groups is None:
+def _protects(privacy_unit: str | None, max_rows: Any) -> str:
+    if privacy_unit is None:
         return "one row"
-    return Groups(name=groups, max_rows=None if validate.is_word(max_rows, "auto") else max_rows).words
+    return PrivacyUnit(name=privacy_unit, max_rows=None if validate.is_word(max_rows, "auto") else max_rows).words
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ def _fit_one(
 ) -> Contender:
     progress.say(chosen.label)
     table, losses, seconds = public.table, [], []
-    ids = {} if public.ids is None else {"groups": public.ids}
+    ids = {} if public.ids is None else {"privacy_unit": public.ids}
     for seed in seeds:
         start = time.perf_counter()
         try:

@@ -59,7 +59,7 @@ class Forecast:
         The epsilon (rho, mu) from which on a cluster of average size is found; None if no usual one is enough. Of KMeans alone.
     verdict, advice : tuple of str
         What to expect, and what to change.
-    groups : PersonForecast or None
+    privacy_unit : PersonForecast or None
         Where persons are protected: how many of their rows are used, what other numbers would cost and lose, and which is
         recommended. `n_rows` is the number of persons then.
     """
@@ -76,7 +76,7 @@ class Forecast:
     stands_out_at: float | None
     verdict: tuple[str, ...]
     advice: tuple[str, ...]
-    groups: PersonForecast | None = None
+    privacy_unit: PersonForecast | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -111,7 +111,7 @@ class Forecast:
             "stands_out_at": self.stands_out_at,
             "verdict": list(self.verdict),
             "advice": list(self.advice),
-            "groups": None if self.groups is None else self.groups.to_dict(),
+            "privacy_unit": None if self.privacy_unit is None else self.privacy_unit.to_dict(),
         }
 
     def __str__(self) -> str:
@@ -133,9 +133,9 @@ def plan(
     guarantee: Guarantee | None = None,
     neighbours: str = "add-remove",
     describe: float = 0.0,
-    groups: bool = False,
-    rows_per_group: int = USUAL_ROWS,
-    max_rows_per_group: Any = "auto",
+    privacy_unit: bool = False,
+    rows_per_unit: int = USUAL_ROWS,
+    max_rows_per_unit: Any = "auto",
     weighting: str = "row",
 ) -> Forecast:
     """Forecast a fit from public numbers, before any budget is spent.
@@ -143,8 +143,8 @@ def plan(
     Parameters
     ----------
     n_rows : int
-        About how many rows there are; with `groups`, how many persons. It is yours to give: take a number that is public, or a
-        guess.
+        About how many rows there are; with `privacy_unit`, how many persons. It is yours to give: take a number that is public,
+        or a guess.
     n_features, n_clusters : int
         Columns and centres.
     method : str, default="KMeans"
@@ -161,12 +161,12 @@ def plan(
         Which tables count as neighbours.
     describe : float, default=0.0
         Part of the budget that says what the clusters look like, in all columns; of methods that find centres.
-    groups : bool, default=False
+    privacy_unit : bool, default=False
         Whether persons are protected, each with all of their rows, instead of single rows.
-    rows_per_group : int, default=10
+    rows_per_unit : int, default=10
         Your guess of how many rows persons have: from 1 to so many, all numbers equally often. All that is said of persons
         rests on this assumption; no row is counted.
-    max_rows_per_group : int or "auto", default="auto"
+    max_rows_per_unit : int or "auto", default="auto"
         Rows of a person that are used, at most. "auto" takes the recommended number, and reckons with a fit that finds it.
     weighting : {"row", "person"}, default="row"
         Whether every row that is used counts 1, or every person.
@@ -176,7 +176,7 @@ def plan(
     Forecast
         ``steps`` (shares and noise of every question), ``smallest_cluster`` (rows), ``center_errors`` (for some sizes; any
         other by ``error(size)``), ``stands_out_at`` (the epsilon from which on an average cluster is found), ``verdict`` and
-        ``advice`` (sentences), ``groups`` (what using so many rows of a person costs and loses). Prints as a page;
+        ``advice`` (sentences), ``privacy_unit`` (what using so many rows of a person costs and loses). Prints as a page;
         ``to_dict()`` is plain data.
 
     Raises
@@ -202,8 +202,8 @@ def plan(
     With 10,000 rows and epsilon 1 expect clusters of average size (625 rows) to be found.
     >>> forecast.error(600) < 0.1
     True
-    >>> forecast = plan(10_000, 8, 16, groups=True, rows_per_group=5)
-    >>> next(one.max_rows for one in forecast.groups.limits if one.recommended)
+    >>> forecast = plan(10_000, 8, 16, privacy_unit=True, rows_per_unit=5)
+    >>> next(one.max_rows for one in forecast.privacy_unit.limits if one.recommended)
     1
     """
     found = find_method(method) if isinstance(method, str) else None
@@ -218,7 +218,9 @@ def plan(
         method=found,
         options=_own_parameters(found, options),
         describe=_describe(found, describe),
-        persons=_persons(rows_per_group, max_rows_per_group, weighting, groups=validate.boolean("plan.groups", groups)),
+        persons=_persons(
+            rows_per_unit, max_rows_per_unit, weighting, privacy_unit=validate.boolean("plan.privacy_unit", privacy_unit)
+        ),
     )
     if setting.persons is not None and setting.persons.finds:
         setting = setting.limited(recommend(setting))
@@ -240,17 +242,17 @@ def _describe(method: Method, share: object) -> float:
     return found
 
 
-def _persons(rows_per_group: object, max_rows: object, weighting: object, *, groups: bool) -> Persons | None:
-    if groups:
-        return read_persons(rows_per_group, max_rows, weighting)
+def _persons(rows_per_unit: object, max_rows: object, weighting: object, *, privacy_unit: bool) -> Persons | None:
+    if privacy_unit:
+        return read_persons(rows_per_unit, max_rows, weighting)
     given = {
-        "rows_per_group": (rows_per_group, USUAL_ROWS),
-        "max_rows_per_group": (max_rows, "auto"),
+        "rows_per_unit": (rows_per_unit, USUAL_ROWS),
+        "max_rows_per_unit": (max_rows, "auto"),
         "weighting": (weighting, "row"),
     }
     for name, (value, usual) in given.items():
         if value != usual:
-            validate.refuse(f"plan.{name}", "groups with it", value, remedy="Pass groups=True, or leave it out.")
+            validate.refuse(f"plan.{name}", "privacy_unit with it", value, remedy="Pass privacy_unit=True, or leave it out.")
     return None
 
 
@@ -288,7 +290,7 @@ def _numbers(setting: Setting) -> dict[str, Any]:
         "n_clusters": setting.n_clusters,
         "guarantee": setting.guarantee,
         "neighbours": setting.relation.value,
-        "groups": None if setting.persons is None else forecast_persons(setting),
+        "privacy_unit": None if setting.persons is None else forecast_persons(setting),
     }
 
 

@@ -3,7 +3,7 @@
 
 Persons are taken to have from 1 row to so many, all numbers equally often: a guess of whoever asks. Beside it stands what it
 would take to protect persons by protecting rows so much more that all rows of a person together are protected as much: group
-privacy, as one has to use without groups.
+privacy, as one has to use without privacy_unit.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any
 
 from cloister import validate
 from cloister.cluster import noise_of_center, pick_max_rows
-from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
+from cloister.domain import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
 from cloister.forecast._setting import Persons, Setting
 from cloister.forecast._words import count_noise
 from cloister.privacy import Guarantee, to_dict
@@ -42,7 +42,7 @@ class PersonForecast:
 
     Attributes
     ----------
-    rows_per_group : int
+    rows_per_unit : int
         Persons are taken to have from 1 to so many rows, all numbers equally often: an assumption.
     max_rows : int
         Rows of a person that the forecast uses.
@@ -55,10 +55,10 @@ class PersonForecast:
     divided : RowLimit
         The same for all rows, each protected under `row_guarantee`.
     row_guarantee : PureDP, ApproxDP, ZCDP or GDP
-        What each row must be promised so that a person with `rows_per_group` rows is promised as much as here.
+        What each row must be promised so that a person with `rows_per_unit` rows is promised as much as here.
     """
 
-    rows_per_group: int
+    rows_per_unit: int
     max_rows: int
     found: bool
     weighting: str
@@ -69,7 +69,7 @@ class PersonForecast:
     @property
     def words(self) -> str:
         """What is protected."""
-        return Groups(max_rows=self.max_rows, weighting=self.weighting).words
+        return PrivacyUnit(max_rows=self.max_rows, weighting=self.weighting).words
 
     @property
     def counted(self) -> str:
@@ -80,7 +80,7 @@ class PersonForecast:
         """Return it as plain data."""
         return {
             "unit": "person",
-            "rows_per_group": self.rows_per_group,
+            "rows_per_unit": self.rows_per_unit,
             "max_rows": self.max_rows,
             "found": self.found,
             "weighting": self.weighting,
@@ -89,14 +89,14 @@ class PersonForecast:
         }
 
 
-def read_persons(rows_per_group: object, max_rows_per_group: object, weighting: object) -> Persons:
+def read_persons(rows_per_unit: object, max_rows_per_unit: object, weighting: object) -> Persons:
     """Check the parameters of a forecast that concern persons; where the number of rows is to be found, it is 1 for now."""
-    where, finds = "plan.max_rows_per_group", validate.is_word(max_rows_per_group, "auto")
+    where, finds = "plan.max_rows_per_unit", validate.is_word(max_rows_per_unit, "auto")
     remedy = 'Pass "auto" or how many rows of a person are used.'
-    max_rows = 1 if finds else validate.integer(where, max_rows_per_group, low=1, high=LARGEST_GROUP, remedy=remedy)
+    max_rows = 1 if finds else validate.integer(where, max_rows_per_unit, low=1, high=LARGEST_MAX_ROWS, remedy=remedy)
     return Persons(
-        groups=Groups(max_rows=max_rows, weighting=validate.one_of("plan.weighting", weighting, WEIGHTINGS)),
-        most_rows=validate.integer("plan.rows_per_group", rows_per_group, low=1, high=LARGEST_ROWS),
+        privacy_unit=PrivacyUnit(max_rows=max_rows, weighting=validate.one_of("plan.weighting", weighting, WEIGHTINGS)),
+        most_rows=validate.integer("plan.rows_per_unit", rows_per_unit, low=1, high=LARGEST_ROWS),
         finds=finds,
     )
 
@@ -104,7 +104,7 @@ def read_persons(rows_per_group: object, max_rows_per_group: object, weighting: 
 def recommend(setting: Setting) -> int:
     """Return how many rows of a person to use, by the rule of a fit that finds it."""
     limits, persons = _limits(setting), _persons(setting)
-    if not persons.groups.is_weighted:
+    if not persons.privacy_unit.is_weighted:
         return pick_max_rows(limits, _variances(setting, limits))
     return pick_max_rows(limits, persons.variances(limits, setting.n_rows, noise=0.0, weighted=True))
 
@@ -112,16 +112,16 @@ def recommend(setting: Setting) -> int:
 def forecast_persons(setting: Setting) -> PersonForecast:
     """Return what numbers of rows cost and lose."""
     persons, limits = _persons(setting), _limits(setting)
-    assert persons.groups.max_rows is not None
+    assert persons.privacy_unit.max_rows is not None
     best, variances = recommend(setting), _variances(setting, limits)
     rows, guarantee = _as_rows(setting)
     noise = noise_of_center(rows.request(), rows.n_features) / persons.most_rows**2  # one row moves a sum, not all of a person
     (divided,) = persons.variances([persons.most_rows], setting.n_rows, noise=noise, weighted=False).tolist()
     return PersonForecast(
-        rows_per_group=persons.most_rows,
-        max_rows=persons.groups.max_rows,
+        rows_per_unit=persons.most_rows,
+        max_rows=persons.privacy_unit.max_rows,
         found=persons.finds,
-        weighting=persons.groups.weighting,
+        weighting=persons.privacy_unit.weighting,
         limits=tuple(
             _row_limit(setting.limited(limit), limit, variance, recommended=limit == best)
             for limit, variance in zip(limits, variances.tolist(), strict=True)
@@ -139,15 +139,15 @@ def _persons(setting: Setting) -> Persons:
 def _limits(setting: Setting) -> list[int]:
     """Return the numbers of rows to compare: up to the first that nobody exceeds, and the one asked for."""
     persons = _persons(setting)
-    all_of_them = [step * 10**power for power in range(4) for step in STEPS if step * 10**power <= LARGEST_GROUP]
-    last = next((one for one in all_of_them if one >= persons.most_rows), LARGEST_GROUP)
-    asked = set() if persons.finds else {persons.groups.max_rows or 1}
+    all_of_them = [step * 10**power for power in range(4) for step in STEPS if step * 10**power <= LARGEST_MAX_ROWS]
+    last = next((one for one in all_of_them if one >= persons.most_rows), LARGEST_MAX_ROWS)
+    asked = set() if persons.finds else {persons.privacy_unit.max_rows or 1}
     return sorted({one for one in all_of_them if one <= last} | asked)
 
 
 def _variances(setting: Setting, limits: list[int]) -> FloatArray:
     persons, noise = _persons(setting), noise_of_center(setting.request(), setting.n_features)
-    return persons.variances(limits, setting.n_rows, noise=noise, weighted=persons.groups.is_weighted)
+    return persons.variances(limits, setting.n_rows, noise=noise, weighted=persons.privacy_unit.is_weighted)
 
 
 def _row_limit(setting: Setting, max_rows: int | None, variance: float, *, recommended: bool = False) -> RowLimit:

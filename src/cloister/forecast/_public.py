@@ -32,13 +32,13 @@ class PublicRows:
 
 
 def read_public(
-    rows: Any, bounds: Any, n_rows: int | None, n_features: int | None, *, relative: bool, groups: str | None
+    rows: Any, bounds: Any, n_rows: int | None, n_features: int | None, *, relative: bool, privacy_unit: str | None
 ) -> PublicRows:
     """Return public rows as the fits will see them, inside the domain and in the units in which distances are measured."""
     for name, value in (("n_rows", n_rows), ("n_features", n_features)):
         if value is not None:
             validate.refuse(f"compare.{name}", "left out beside rows, which have a shape", value, remedy="Leave it out.")
-    source = _open(rows, groups)
+    source = _open(rows, privacy_unit)
     if not isinstance(source, LocalRows):
         validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
     domain = as_domain("compare.bounds", bounds, source.n_features)
@@ -56,16 +56,16 @@ def read_public(
     return PublicRows(table, domain, ids)
 
 
-def _open(rows: Any, groups: str | None) -> Any:
-    """Open public rows; those that are open already must have been opened with the same groups."""
-    if groups is not None and (not isinstance(groups, str) or not groups):
+def _open(rows: Any, privacy_unit: str | None) -> Any:
+    """Open public rows; those that are open already must have been opened with the same privacy_unit."""
+    if privacy_unit is not None and (not isinstance(privacy_unit, str) or not privacy_unit):
         remedy = "Make the ids a column of the rows."
-        validate.refuse("compare.groups", "the name of a column", type(groups).__name__, remedy=remedy)
-    if groups is None or not hasattr(type(rows), "fold"):
-        return open_rows(rows, groups=groups, where="compare")
-    found = getattr(rows, "groups", None)
-    if found != groups:
-        validate.refuse("compare.groups", "what open_rows was given", groups, remedy="Pass the same name to both.")
+        validate.refuse("compare.privacy_unit", "the name of a column", type(privacy_unit).__name__, remedy=remedy)
+    if privacy_unit is None or not hasattr(type(rows), "fold"):
+        return open_rows(rows, privacy_unit=privacy_unit, where="compare")
+    found = getattr(rows, "privacy_unit", None)
+    if found != privacy_unit:
+        validate.refuse("compare.privacy_unit", "what open_rows was given", privacy_unit, remedy="Pass the same name to both.")
     return rows
 
 
@@ -81,12 +81,16 @@ def _persons(lanes: FloatArray) -> IntArray | None:
     return found
 
 
-def make_up(seed: int, k: int, bounds: Any, n_rows: int | None, n_features: int | None, *, groups: str | None) -> PublicRows:
+def make_up(
+    seed: int, k: int, bounds: Any, n_rows: int | None, n_features: int | None, *, privacy_unit: str | None
+) -> PublicRows:
     """Return round clusters in a cube; their sizes differ by up to a factor of two."""
     if bounds is not None:
         validate.refuse("compare.bounds", "left out for made-up rows", bounds, remedy="Leave it out, or pass rows.")
-    if groups is not None:
-        validate.refuse("compare.groups", "left out for made-up rows, which nobody owns", groups, remedy="Pass public rows.")
+    if privacy_unit is not None:
+        validate.refuse(
+            "compare.privacy_unit", "left out for made-up rows, which nobody owns", privacy_unit, remedy="Pass public rows."
+        )
     if n_rows is None or n_features is None:
         validate.refuse(
             "compare.rows", "public rows, or n_rows and n_features", None, remedy="Pass one or the other, never private rows."

@@ -20,7 +20,7 @@ from cloister.cluster import (
     plan_first,
     plan_fit,
 )
-from cloister.domain import Box, FloatArray, Groups, Neighbours, Relation
+from cloister.domain import Box, FloatArray, Neighbours, PrivacyUnit, Relation
 from cloister.forecast._model import Outlook
 from cloister.methods import Method
 from cloister.privacy import Entropy, Guarantee, Step
@@ -32,7 +32,7 @@ __all__ = ["Persons", "Setting"]
 class Persons:
     """Persons as the unit of privacy of a fit that is planned."""
 
-    groups: Groups  # with a number of rows
+    privacy_unit: PrivacyUnit  # with a number of rows
     most_rows: int  # persons are taken to have from 1 to so many, all numbers equally often
     finds: bool  # whether the fit finds with noise how many rows of each are used
 
@@ -44,8 +44,8 @@ class Persons:
     @property
     def mean_used(self) -> float:
         """Rows of a person that are used, on average."""
-        assert self.groups.max_rows is not None
-        return float(np.minimum(self.sizes, self.groups.max_rows).mean())
+        assert self.privacy_unit.max_rows is not None
+        return float(np.minimum(self.sizes, self.privacy_unit.max_rows).mean())
 
     def variances(self, limits: Sequence[int], n_persons: int, *, noise: float, weighted: bool) -> FloatArray:
         """Return the expected squared error of a centre for some numbers of rows per person, as ``center_variances`` does."""
@@ -54,7 +54,7 @@ class Persons:
 
     def limited(self, max_rows: int) -> "Persons":
         """Return the same with so many rows at most."""
-        return replace(self, groups=self.groups.limited(max_rows))
+        return replace(self, privacy_unit=self.privacy_unit.limited(max_rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class Setting:
     @property
     def counted(self) -> str:
         """What counts are numbers of: "row" or "person"."""
-        return "row" if self.persons is None or not self.persons.groups.is_weighted else "person"
+        return "row" if self.persons is None or not self.persons.privacy_unit.is_weighted else "person"
 
     @property
     def size(self) -> int:
@@ -91,7 +91,7 @@ class Setting:
     @property
     def _counts_first(self) -> bool:
         """Whether a fit that is given the number of persons must count rows with noise."""
-        return self.unit != self.counted and self.persons is not None and self.persons.groups.max_rows != 1
+        return self.unit != self.counted and self.persons is not None and self.persons.privacy_unit.max_rows != 1
 
     def limited(self, max_rows: int) -> "Setting":
         """Return the same with so many rows of a person at most."""
@@ -102,9 +102,9 @@ class Setting:
         """Return how far the accident of which units were collected moves the mean of so many, in parts of their radius."""
         if self.persons is None:
             return 1 / math.sqrt(size)
-        groups = self.persons.groups
-        assert groups.max_rows is not None
-        variances = self.persons.variances([groups.max_rows], self.n_rows, noise=0.0, weighted=groups.is_weighted)
+        privacy_unit = self.persons.privacy_unit
+        assert privacy_unit.max_rows is not None
+        variances = self.persons.variances([privacy_unit.max_rows], self.n_rows, noise=0.0, weighted=privacy_unit.is_weighted)
         return math.sqrt(float(variances[0]) * self.size / size)
 
     def at_strength(self, value: float) -> "Setting":
@@ -121,17 +121,17 @@ class Setting:
             n_rows=self.n_rows,
             **self.options,
             **({"describe": self.describe} if self.describe else {}),
-            **self._group_parameters(),
+            **self._unit_parameters(),
         )
-        max_rows = None if self.persons is None else self.persons.groups.max_rows
+        max_rows = None if self.persons is None else self.persons.privacy_unit.max_rows
         return plan_fit(model, self.n_features, max_rows=max_rows, expected=float(self.size))
 
-    def _group_parameters(self) -> dict[str, Any]:
+    def _unit_parameters(self) -> dict[str, Any]:
         if self.persons is None:
             return {}
-        groups = self.persons.groups
-        max_rows = "auto" if self.persons.finds else groups.max_rows
-        return {"groups": groups.noun, "max_rows_per_group": max_rows, "weighting": groups.weighting}
+        privacy_unit = self.persons.privacy_unit
+        max_rows = "auto" if self.persons.finds else privacy_unit.max_rows
+        return {"privacy_unit": privacy_unit.noun, "max_rows_per_unit": max_rows, "weighting": privacy_unit.weighting}
 
     def steps(self) -> tuple[Step, ...]:
         """Return what a fit of the method asks, in order."""
@@ -143,7 +143,7 @@ class Setting:
             n_clusters=self.n_clusters,
             guarantee=self.guarantee,
             cost=self.guarantee.noise_budget(),
-            relation=Neighbours(self.relation, None if self.persons is None else self.persons.groups),
+            relation=Neighbours(self.relation, None if self.persons is None else self.persons.privacy_unit),
             n_rows=None if self._counts_first else self.n_rows,
             n_units=self.n_rows,
             entropy=Entropy(0),

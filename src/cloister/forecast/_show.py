@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["aligned", "as_html", "as_text", "html_table"]
 
 ERROR_TITLE = "Expected error of a centre, in parts of its cluster's radius"
-GROUP_HEAD = ("rows of a person", "rows used", "noise of a count", "of all", "error of a centre", "")
+UNIT_HEAD = ("rows of a person", "rows used", "noise of a count", "of all", "error of a centre", "")
 
 Rows = list[tuple[str, ...]]
 
@@ -25,8 +25,8 @@ def as_text(forecast: "Forecast") -> str:
     lines = [_headline(forecast), "", *forecast.verdict, *forecast.advice]
     if forecast.center_errors:
         lines += ["", f"{ERROR_TITLE}:", "", *aligned(_error_head(forecast), _error_rows(forecast))]
-    if forecast.groups is not None:
-        lines += ["", f"{_group_title(forecast.groups)}:", "", *aligned(GROUP_HEAD, _group_rows(forecast.groups))]
+    if forecast.privacy_unit is not None:
+        lines += ["", f"{_unit_title(forecast.privacy_unit)}:", "", *aligned(UNIT_HEAD, _unit_rows(forecast.privacy_unit))]
     lines += ["", f"{_step_title(forecast)}:", "", *aligned(_step_head(forecast), _step_rows(forecast))]
     return "\n".join(lines)
 
@@ -36,15 +36,15 @@ def as_html(forecast: "Forecast") -> str:
     sentences = "".join(f"<li>{escape(line)}</li>" for line in (*forecast.verdict, *forecast.advice))
     errors = html_table(ERROR_TITLE, _error_head(forecast), _error_rows(forecast)) if forecast.center_errors else ""
     steps = html_table(_step_title(forecast), _step_head(forecast), _step_rows(forecast))
-    persons = forecast.groups
-    groups = "" if persons is None else html_table(_group_title(persons), GROUP_HEAD, _group_rows(persons))
-    return f"<div><p><strong>{escape(_headline(forecast))}</strong></p><ul>{sentences}</ul>{errors}{groups}{steps}</div>"
+    persons = forecast.privacy_unit
+    privacy_unit = "" if persons is None else html_table(_unit_title(persons), UNIT_HEAD, _unit_rows(persons))
+    return f"<div><p><strong>{escape(_headline(forecast))}</strong></p><ul>{sentences}</ul>{errors}{privacy_unit}{steps}</div>"
 
 
 def _headline(forecast: "Forecast") -> str:
     where = f", votes in a projection to {forecast.n_projected}" if forecast.n_projected else ""
-    size = f"{forecast.n_rows:,}" if forecast.groups is None else f"{forecast.n_rows:,} persons"
-    whom = "" if forecast.groups is None else f", protects {forecast.groups.words}"
+    size = f"{forecast.n_rows:,}" if forecast.privacy_unit is None else f"{forecast.n_rows:,} persons"
+    whom = "" if forecast.privacy_unit is None else f", protects {forecast.privacy_unit.words}"
     return (
         f"{forecast.method}, {size} x {forecast.n_features:,}, k = {forecast.n_clusters:,}, {forecast.guarantee}, "
         f"{forecast.neighbours} neighbours{whom}{where}"
@@ -52,7 +52,7 @@ def _headline(forecast: "Forecast") -> str:
 
 
 def _counted(forecast: "Forecast") -> str:
-    return "rows" if forecast.groups is None else forecast.groups.counted
+    return "rows" if forecast.privacy_unit is None else forecast.privacy_unit.counted
 
 
 def _error_head(forecast: "Forecast") -> tuple[str, ...]:
@@ -67,17 +67,18 @@ def _error_words(one: "CenterError") -> str:
     return part(one.error) if one.found else "missed or merged"
 
 
-def _group_title(groups: "PersonForecast") -> str:
+def _unit_title(privacy_unit: "PersonForecast") -> str:
     return (
-        f"What so many rows of a person cost and lose, if persons have 1 to {groups.rows_per_group:,} rows, all equally "
-        f"often (an assumption). Noise of a count in {groups.counted}{', last line rows' * (groups.counted != 'rows')}; "
+        f"What so many rows of a person cost and lose, if persons have 1 to {privacy_unit.rows_per_unit:,} rows, all equally "
+        f"often (an assumption). Noise of a count in {privacy_unit.counted}"
+        f"{', last line rows' * (privacy_unit.counted != 'rows')}; "
         "error of the centre of a cluster of average size, the accident of who was collected included"
     )
 
 
-def _group_rows(groups: "PersonForecast") -> Rows:
-    rows = [_limit_cells(f"{one.max_rows:,}", one, _limit_mark(groups, one)) for one in groups.limits]
-    return [*rows, _limit_cells(f"all, each row under {groups.row_guarantee}", groups.divided, "")]
+def _unit_rows(privacy_unit: "PersonForecast") -> Rows:
+    rows = [_limit_cells(f"{one.max_rows:,}", one, _limit_mark(privacy_unit, one)) for one in privacy_unit.limits]
+    return [*rows, _limit_cells(f"all, each row under {privacy_unit.row_guarantee}", privacy_unit.divided, "")]
 
 
 def _limit_cells(first: str, one: "RowLimit", mark: str) -> tuple[str, ...]:
@@ -86,8 +87,8 @@ def _limit_cells(first: str, one: "RowLimit", mark: str) -> tuple[str, ...]:
     return first, f"{one.rows_used:,}", noise, share, part(one.center_error), mark
 
 
-def _limit_mark(groups: "PersonForecast", one: "RowLimit") -> str:
-    marks = (one.recommended, "recommended"), (one.max_rows == groups.max_rows and not groups.found, "this plan")
+def _limit_mark(privacy_unit: "PersonForecast", one: "RowLimit") -> str:
+    marks = (one.recommended, "recommended"), (one.max_rows == privacy_unit.max_rows and not privacy_unit.found, "this plan")
     return ", ".join(word for is_so, word in marks if is_so)
 
 

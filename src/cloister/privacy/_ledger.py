@@ -47,8 +47,8 @@ class Ledger:
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Which tables count as neighbours. A fit under the other relation is refused.
     unit : {"row", "person"}, default="row"
-        Whom the budget protects. Fits with ``groups=`` protect a person with all of their rows, others one row; a ledger of the
-        other kind refuses them.
+        Whom the budget protects. Fits with ``privacy_unit=`` protect a person with all of their rows, others one row; a ledger
+        of the other kind refuses them.
     name : str, default=""
         What the budget is for; printed with it.
     planned : bool, default=False
@@ -320,20 +320,20 @@ class Ledger:
                     f"{near.value!r}. Pass neighbours={state.relation.value!r} or another ledger."
                 )
             if near.unit != state.unit:
-                remedy = "Pass groups=" if near.groups is None else "Leave groups= out"
+                remedy = "Pass privacy_unit=" if near.privacy_unit is None else "Leave privacy_unit= out"
                 raise LedgerError(
                     f"Ledger.reserve: this ledger protects one {state.unit}, the fit one {near.unit}. {remedy}, or pass a "
                     f"ledger that was created with unit={near.unit!r}."
                 )
-            groups = "" if near.groups is None else near.groups.name
-            known = next((one.groups for one in state.accounts.values() if one.groups), groups)
-            if groups and groups != known:
+            privacy_unit = "" if near.privacy_unit is None else near.privacy_unit.name
+            known = next((one.privacy_unit for one in state.accounts.values() if one.privacy_unit), privacy_unit)
+            if privacy_unit and privacy_unit != known:
                 raise LedgerError(
-                    f"Ledger.reserve: this ledger knows persons by {known!r}, the fit by {groups!r}. Pass groups={known!r}, or "
-                    "another ledger: a budget protects one kind of person."
+                    f"Ledger.reserve: this ledger knows persons by {known!r}, the fit by {privacy_unit!r}. "
+                    f"Pass privacy_unit={known!r}, or another ledger: a budget protects one kind of person."
                 )
             refuse_unless_it_fits(state, cost)
-            given = {"dataset": dataset, "stated_purpose": stated_purpose, "groups": groups}
+            given = {"dataset": dataset, "stated_purpose": stated_purpose, "privacy_unit": privacy_unit}
             stated = {name: words for name, words in given.items() if words}
             own = {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": cost.to_dict()}
             return {**own, **stated}

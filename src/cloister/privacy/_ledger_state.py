@@ -30,7 +30,7 @@ class AccountState:
     closed: bool = False
     dataset: str = ""
     stated_purpose: str = ""
-    groups: str = ""  # the column of ids, where there was one
+    privacy_unit: str = ""  # the column of ids, where there was one
 
     def covers(self, cost: Cost) -> bool:
         """Whether a further debit fits into the reservation."""
@@ -49,7 +49,7 @@ class AccountState:
     def to_dict(self, budget: Guarantee, composition: Composition) -> dict[str, Any]:
         """Return the account as plain data, in the terms of the budget."""
         tally = self.counts_as(composition)
-        given = {"dataset": self.dataset, "stated_purpose": self.stated_purpose, "groups": self.groups}
+        given = {"dataset": self.dataset, "stated_purpose": self.stated_purpose, "privacy_unit": self.privacy_unit}
         return {
             "account": self.identity,
             "purpose": self.purpose,
@@ -106,7 +106,7 @@ class LedgerState:
                 day_of(line["when"]),
                 dataset=str(line.get("dataset", "")),
                 stated_purpose=str(line.get("stated_purpose", "")),
-                groups=str(line.get("groups", "")),
+                privacy_unit=str(line.get("privacy_unit", "")),
             )
         elif kind == "debit":
             account = self.accounts[identity]

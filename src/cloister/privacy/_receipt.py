@@ -3,11 +3,11 @@
 
 **Several fits** are covered by one receipt that keeps theirs apart, as `parts`, and says how their tables belong together:
 nobody is in two of them (`disjoint`), or they are the same (`same`). Parts may have parts. What one person may have taken
-then one of several collections of events: of a fit, its events; of disjoint parts, any collection of one part; of parts about
-the same table, one of each part together, in every combination, since nobody says who is where. The guarantee covers all of
-these. Proof by induction over the parts: two neighbours differ in one person, the events of the fits whose tables they change
-are within one of these collections, and all other answers are the same functions of the past for both neighbours. It is
-written out in ``docs/proofs/composition/parallel.md``.
+part in is then one of several collections of events: of a fit, its events; of disjoint parts, any collection of one part; of
+parts about the same table, one of each part together, in every combination, since nobody says who is where. The guarantee
+covers all of these. Proof by induction over the parts: two neighbours differ in one person, the events of the fits whose
+tables they change are within one of these collections, and all other answers are the same functions of the past for both
+neighbours. It is written out in ``docs/proofs/composition/parallel.md``.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from itertools import chain, product
 from typing import Any
 
 from cloister import validate
-from cloister.domain import Groups, Neighbours, Relation
+from cloister.domain import Neighbours, PrivacyUnit, Relation
 from cloister.exceptions import LedgerError
 from cloister.privacy._accounting import Tally, WorstTally, undominated
 from cloister.privacy._convert import guarantee_from_dict
@@ -123,7 +123,7 @@ class Receipt:
         What the data set is called and what the fit is for, in the words of whoever fitted; empty where nobody said.
     ledger : LedgerBalance, optional
         Where the fit left the ledger that paid for it, if it was a shared one.
-    groups : Groups, optional
+    privacy_unit : PrivacyUnit, optional
         The persons that are protected, each with all of their rows; None where one row is. Where parts use different numbers of
         their rows, the largest.
     parts : tuple of Receipt
@@ -150,7 +150,7 @@ class Receipt:
     dataset: str = ""
     purpose: str = ""
     ledger: LedgerBalance | None = None
-    groups: Groups | None = None
+    privacy_unit: PrivacyUnit | None = None
     parts: tuple["Receipt", ...] = ()
     joined: str = ""
 
@@ -178,11 +178,15 @@ class Receipt:
         what was spent, in the terms of the first part that can say it, or in GDP.
         """
         first, *others = parts
-        if any(part.neighbours != first.neighbours or not _alike(part.groups, first.groups) for part in others):
+        if any(part.neighbours != first.neighbours or not _alike(part.privacy_unit, first.privacy_unit) for part in others):
             raise LedgerError("Receipt: parts protect different units or relations. Fit all with the same ones.")
         flat = tuple(chain.from_iterable(part.parts if part.joined == joined else (part,) for part in parts))
-        widest = _widest([part.groups for part in flat if part.groups is not None])
-        if any(fit.groups.stated and fit.groups.max_rows != widest.max_rows for fit in flat if fit.groups and widest):
+        widest = _widest([part.privacy_unit for part in flat if part.privacy_unit is not None])
+        if any(
+            fit.privacy_unit.stated and fit.privacy_unit.max_rows != widest.max_rows
+            for fit in flat
+            if fit.privacy_unit and widest
+        ):
             # Said of all of them, a larger bound would promise something to people of whom a smaller one was stated.
             raise LedgerError("Receipt: a smaller number of rows of a person was stated of one part than is used of others.")
         if max(part._depth for part in flat) >= DEEPEST:
@@ -195,7 +199,7 @@ class Receipt:
             events=(),
             dataset=dataset,
             purpose=purpose,
-            groups=widest,
+            privacy_unit=widest,
             parts=flat,
             joined=joined,
         )
@@ -255,25 +259,25 @@ class Receipt:
     @property
     def difference(self) -> str:
         """What two neighbouring tables differ in, in words."""
-        return Neighbours(Relation(self.neighbours), self.groups).words
+        return Neighbours(Relation(self.neighbours), self.privacy_unit).words
 
     @property
     def unit(self) -> str:
         """What is protected, in one word: a row, or what the column of ids is called."""
-        return "row" if self.groups is None else self.groups.noun
+        return "row" if self.privacy_unit is None else self.privacy_unit.noun
 
     @property
     def protects(self) -> str:
         """What is protected, in words: ``one row``, or ``one patient_id, with at most 5 rows each``."""
-        return "one row" if self.groups is None else self.groups.words
+        return "one row" if self.privacy_unit is None else self.privacy_unit.words
 
     @property
     def counted(self) -> str:
         """What noisy counts are numbers of: ``rows``, or ``persons`` where every person counts 1."""
-        return "rows" if self.groups is None else self.groups.counted
+        return "rows" if self.privacy_unit is None else self.privacy_unit.counted
 
     def _protected(self) -> list[str]:
-        return [] if self.groups is None else [f"Protects {self.groups.words}. {self.groups.explain()}"]
+        return [] if self.privacy_unit is None else [f"Protects {self.privacy_unit.words}. {self.privacy_unit.explain()}"]
 
     def _covered(self) -> list[str]:
         """Say which fits it covers, and on what that rests."""
@@ -304,7 +308,7 @@ class Receipt:
             **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
             "guarantee": self.guarantee.to_dict(),
             "neighbours": self.neighbours,
-            **({} if self.groups is None else {"groups": self.groups.to_dict()}),
+            **({} if self.privacy_unit is None else {"privacy_unit": self.privacy_unit.to_dict()}),
             "account": self.account,
             "seeded": self.seeded,
             **(
@@ -330,7 +334,9 @@ class Receipt:
             dataset=validate.text("Receipt.dataset", data.get("dataset", "")),
             purpose=validate.text("Receipt.purpose", data.get("purpose", "")),
             ledger=None if data.get("ledger") is None else LedgerBalance.from_dict(data["ledger"]),
-            groups=None if data.get("groups") is None else Groups.from_dict(data["groups"], where="Receipt.groups"),
+            privacy_unit=None
+            if data.get("privacy_unit") is None
+            else PrivacyUnit.from_dict(data["privacy_unit"], where="Receipt.privacy_unit"),
             events=events,
         )
 
@@ -342,8 +348,8 @@ class Receipt:
         if len(parts) < 2:
             raise LedgerError("Receipt: expected two parts or more. Was this file edited?")
         found = cls.cover(parts, joined, guarantee=guarantee_from_dict(data["guarantee"]), **stated)
-        groups = None if found.groups is None else found.groups.to_dict()
-        if (data["neighbours"], data.get("groups")) != (found.neighbours, groups):
+        unit = None if found.privacy_unit is None else found.privacy_unit.to_dict()
+        if (data["neighbours"], data.get("privacy_unit")) != (found.neighbours, unit):
             raise LedgerError("Receipt: its parts protect others than the receipt says. Was this file edited?")
         return found
 
@@ -379,17 +385,17 @@ def _covering(spent: WorstTally, guarantees: Sequence[Guarantee], joined: str) -
     return GDP(spent.all_mu)
 
 
-def _alike(one: Groups | None, other: Groups | None) -> bool:
+def _alike(one: PrivacyUnit | None, other: PrivacyUnit | None) -> bool:
     """Whether both are about rows, or about the same persons who count in the same way."""
     if one is None or other is None:
         return one is other
     return (one.name, one.weighting) == (other.name, other.weighting)
 
 
-def _widest(groups: Sequence[Groups]) -> Groups | None:
+def _widest(units: Sequence[PrivacyUnit]) -> PrivacyUnit | None:
     """Return the persons of all parts: with as many rows as any of them, which was stated if it was of one part."""
-    if not groups:
+    if not units:
         return None
-    bounds = [one.max_rows for one in groups if one.max_rows is not None]
-    stated = any(one.stated for one in groups)
-    return replace(groups[0], max_rows=max(bounds, default=None), stated=stated)
+    bounds = [one.max_rows for one in units if one.max_rows is not None]
+    stated = any(one.stated for one in units)
+    return replace(units[0], max_rows=max(bounds, default=None), stated=stated)

@@ -12,7 +12,7 @@ from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
 from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
 from cloister.questions._moments import SecondMoments, spectral_edge, symmetric
 from cloister.questions._neighbours import NeighbourDistance, NeighbourMeans
-from cloister.questions._persons import GroupSizes
+from cloister.questions._persons import RowsPerUnit
 from cloister.questions._price import deviation, plan_query, price_question, sensitivities, step_of
 from cloister.questions._profiles import ColumnBins, NearestHistograms
 from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
@@ -41,7 +41,6 @@ __all__ = [
     "CubeCounts",
     "DistanceHistogram",
     "GridCounts",
-    "GroupSizes",
     "HashCounts",
     "HashSums",
     "Nearest",
@@ -57,6 +56,7 @@ __all__ = [
     "Query",
     "Question",
     "RowCount",
+    "RowsPerUnit",
     "SecondMoments",
     "SetCosts",
     "Spend",

@@ -2,11 +2,11 @@
 """What a question is: frozen public data that answers itself on one block of rows, with integers.
 
 A question states how far its whole answer can move between two neighbouring tables, in l1 and in l2, for each neighbouring
-relation. That is said of one row; what a person with several rows can do follows from it by the argument of ``domain.Groups``,
-unless a question says otherwise. Answers of blocks add up to the answer of the table, so every backend is "map blocks, add
-arrays" and nothing else (one question keeps the nearest rows instead of adding; it says so in ``merge``). Rows come from
-``Frame.clean``: in the unit ball, on the grid; histograms of single columns see raw cells instead, and say so in ``raw``.
-Imported by the vault and the algorithms.
+relation. That is said of one row; what a person with several rows can do follows from it by the argument of
+``domain.PrivacyUnit``, unless a question says otherwise. Answers of blocks add up to the answer of the table, so every
+backend is "map blocks, add arrays" and nothing else (one question keeps the nearest rows instead of adding; it says so in
+``merge``). Rows come from ``Frame.clean``: in the unit ball, on the grid; histograms of single columns see raw cells instead,
+and say so in ``raw``. Imported by the vault and the algorithms.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, Groups, IntArray, Relation, grid_step, snap
+from cloister.domain import FloatArray, IntArray, PrivacyUnit, Relation, grid_step, snap
 from cloister.questions._search import Nearest
 
 __all__ = [
@@ -88,14 +88,14 @@ class Question(ABC):
         # Two numbers whose moves lie farthest apart move, together, by no more than the whole answer does in l1.
         return self.l1_sensitivity(relation)
 
-    def person_factor(self, groups: Groups) -> int:
+    def person_factor(self, privacy_unit: PrivacyUnit) -> int:
         """How many times as far as one row a person moves the answer, at most, in integer steps."""
-        # A sum over rows: the argument is that of Groups.
-        return groups.factor
+        # A sum over rows: the argument is that of PrivacyUnit.
+        return privacy_unit.factor
 
-    def person_steps(self, groups: Groups) -> int:
+    def person_steps(self, privacy_unit: PrivacyUnit) -> int:
         """Integer steps that make one step of the answer where rows have weights; 1 where they have none."""
-        return groups.steps
+        return privacy_unit.steps
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import BLOCK_NUMBERS, FloatArray, Groups, IntArray, Relation, grid_step
+from cloister.domain import BLOCK_NUMBERS, FloatArray, IntArray, PrivacyUnit, Relation, grid_step
 from cloister.questions._base import Question, public_points, refuse_misfit
 
 __all__ = ["NeighbourDistance", "NeighbourMeans"]
@@ -106,15 +106,15 @@ class NeighbourMeans(Question):
         # most the diameter of the domain. One row can do that to every one of the n sums.
         return math.nextafter(math.sqrt(len(self.points)) * self._reach, math.inf)
 
-    def person_factor(self, groups: Groups) -> int:
+    def person_factor(self, privacy_unit: PrivacyUnit) -> int:
         # A person with m rows comes, goes or is replaced: of the t nearest rows at most a are theirs, and at most b of those
         # after, where a and b are at most m and t. Of the others, those that were among the nearest are so still, as far as
         # there is room. So the larger of a and b members change, each as above. Rows have no weights here: a row is near or
         # not, so that the answer is the same for both weightings.
-        assert groups.max_rows is not None
-        return min(groups.max_rows, self.n_neighbors)
+        assert privacy_unit.max_rows is not None
+        return min(privacy_unit.max_rows, self.n_neighbors)
 
-    def person_steps(self, groups: Groups) -> int:
+    def person_steps(self, privacy_unit: PrivacyUnit) -> int:
         return 1
 
     @property

@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, Groups, IntArray
+from cloister.domain import FloatArray, IntArray, PrivacyUnit
 from cloister.questions._counts import Counts
 
-__all__ = ["GroupSizes"]
+__all__ = ["RowsPerUnit"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GroupSizes(Counts):
+class RowsPerUnit(Counts):
     """How many persons have how many rows, counted in bins.
 
     It sees two numbers of each row, and no other: its rank among the rows of its person, and how many rows that person has.
@@ -32,13 +32,13 @@ class GroupSizes(Counts):
 
     Examples
     --------
-    >>> question = GroupSizes(starts=(1, 2, 4))
+    >>> question = RowsPerUnit(starts=(1, 2, 4))
     >>> question.exact(np.array([[0.0, 3.0], [1.0, 3.0], [2.0, 3.0], [0.0, 1.0], [0.0, 9.0]]))
     array([1, 1, 1])
     """
 
     starts: tuple[int, ...]
-    name: ClassVar[str] = "group_sizes"
+    name: ClassVar[str] = "rows_per_unit"
     raw: ClassVar[bool] = True
     reads_persons: ClassVar[bool] = True
 
@@ -46,7 +46,7 @@ class GroupSizes(Counts):
         starts = np.asarray(self.starts)
         if starts.ndim != 1 or not starts.size or starts[0] != 1 or (np.diff(starts) <= 0).any():
             remedy = "Pass the smallest number of rows of each bin."
-            validate.refuse("GroupSizes.starts", "1, then increasing whole numbers", self.starts, remedy=remedy)
+            validate.refuse("RowsPerUnit.starts", "1, then increasing whole numbers", self.starts, remedy=remedy)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -59,9 +59,9 @@ class GroupSizes(Counts):
         bins = np.clip(np.searchsorted(self.starts, sizes, side="right") - 1, 0, len(self.starts) - 1)
         return np.bincount(bins, minlength=len(self.starts))
 
-    def person_factor(self, groups: Groups) -> int:
+    def person_factor(self, privacy_unit: PrivacyUnit) -> int:
         # A person is in one bin.
         return 1
 
-    def person_steps(self, groups: Groups) -> int:
+    def person_steps(self, privacy_unit: PrivacyUnit) -> int:
         return 1

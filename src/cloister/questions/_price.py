@@ -42,7 +42,7 @@ def sensitivities(question: Question, relation: Relation | Neighbours) -> dict[s
 
 def step_of(question: Question, near: Neighbours) -> float:
     """Return what one integer step of the answer is worth: less where rows have weights."""
-    return question.unit if near.groups is None else question.unit / question.person_steps(near.groups)
+    return question.unit if near.privacy_unit is None else question.unit / question.person_steps(near.privacy_unit)
 
 
 def _largest(question: Question, of_a_row: Callable[[Relation], float], near: Neighbours) -> float:
@@ -50,10 +50,10 @@ def _largest(question: Question, of_a_row: Callable[[Relation], float], near: Ne
 
     Persons who replace one another may have different numbers of rows, so that some of these come or go.
     """
-    if near.groups is None:
+    if near.privacy_unit is None:
         return of_a_row(near.relation)
     row = max(of_a_row(Relation.ADD_REMOVE), of_a_row(near.relation))
-    factor = question.person_factor(near.groups)
+    factor = question.person_factor(near.privacy_unit)
     is_exact = row.is_integer() and factor * row < LARGEST_EXACT
     return factor * row if is_exact or factor == 1 else math.nextafter(factor * row, math.inf)
 

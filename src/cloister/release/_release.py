@@ -295,7 +295,7 @@ class Release(ReleaseViews):
         """Return the release as plain data."""
         return {
             "format": FORMAT,
-            "version": VERSION if self.receipt.groups is None else PERSON_VERSION,
+            "version": VERSION if self.receipt.privacy_unit is None else PERSON_VERSION,
             "created": self.created,
             "method": self.method,
             "parameters": self.parameters,
@@ -357,8 +357,8 @@ class Release(ReleaseViews):
                 created=day_of(data.get("created", "")),
             )
             _refuse_misfit(release)
-            if (release.receipt.groups is not None) != (data["version"] == PERSON_VERSION):
-                raise ValueError("groups")
+            if (release.receipt.privacy_unit is not None) != (data["version"] == PERSON_VERSION):
+                raise ValueError("privacy_unit")
             return release if data["version"] > OLD_VERSIONS[0] else _migrated(release, list(data.get("history", [])))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
             problem = repr(error)

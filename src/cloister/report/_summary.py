@@ -228,10 +228,15 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
 
 def _persons(receipt: Receipt) -> dict[str, Any] | None:
     """Return whom the receipt protects; None where it protects one row."""
-    groups = receipt.groups
-    if groups is None:
+    privacy_unit = receipt.privacy_unit
+    if privacy_unit is None:
         return None
-    return {"noun": groups.noun, "explanation": groups.explain(), "stated": groups.stated, **groups.to_dict()}
+    return {
+        "noun": privacy_unit.noun,
+        "explanation": privacy_unit.explain(),
+        "stated": privacy_unit.stated,
+        **privacy_unit.to_dict(),
+    }
 
 
 def _source_target(release: Release) -> dict[str, Any]:

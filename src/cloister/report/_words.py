@@ -44,7 +44,7 @@ QUESTIONS = {
     "column_intervals": "How many values of each column lie in each of many intervals",
     "nearest_histograms": "How the values of each column are distributed in each cluster (histograms)",
     "nearest_missing": "How many values of each column are missing in each cluster",
-    "group_sizes": "How many persons have how many rows",
+    "rows_per_unit": "How many persons have how many rows",
 }
 
 SHARES = {"category": "for a category the share of each level", "flag": "for a flag the share of yes"}
@@ -85,9 +85,14 @@ def person_words(receipt: dict[str, Any]) -> str:
         if receipt["counted"] == "persons"
         else "Numbers are numbers of the rows that were used."
     )
+    unknown = (
+        "Rows without an id count towards that limit."
+        if persons["stated"]
+        else "Rows without an id were left out, and how many there are is not published: they could all be one person's."
+    )
     return (
-        f"{column} whose row it is. The fit used at most {count_of(persons['max_rows'], 'row')} of each person. No id is part "
-        f"of this page or of the release behind it. {numbers}"
+        f"{column} whose row it is. The fit used at most {count_of(persons['max_rows'], 'row')} of each person. {unknown} No "
+        f"id is part of this page or of the release behind it. {numbers}"
     )
 
 
@@ -102,18 +107,10 @@ def not_covered(receipt: dict[str, Any]) -> list[str]:
         f"Several ids of one person: the guarantee is about one {noun}, and weakens with every further one of the same person.",
         "Families and households: what several people share is protected less, the more of them are in the table.",
     ]
-    shared = f"Rows without an id: all of them together are one {noun}"
     if persons["stated"]:
-        more = f"Whoever has more than {rows}: that nobody has was stated, not checked. Each further row weakens the guarantee."
-        return [more, *lines, f"{shared}, to which that statement applies, too."]
-    return [*lines, f"{shared}, so at most {persons['max_rows']} of them were used.{_leaving(receipt)}"]
-
-
-def _leaving(receipt: dict[str, Any]) -> str:
-    """Say what happens to the others without an id when one of them leaves; nothing where that is covered."""
-    if receipt["neighbours"] == "replace":
-        return ""
-    return " For somebody among them epsilon may be twice as large: if they leave, other rows take the place of theirs."
+        more = f"People with more than {rows}: the limit was asserted, not checked. Each further row weakens the guarantee."
+        return [more, *lines]
+    return lines
 
 
 def _secret(neighbours: str, person: str | None) -> str:

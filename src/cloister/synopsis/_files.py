@@ -48,7 +48,7 @@ def version_of(receipt: Receipt, *, adaptive: bool = False) -> int:
     """Return the version of the file of a synopsis with this receipt."""
     if adaptive:
         return ADAPTIVE_VERSION
-    return VERSION if receipt.groups is None else PERSON_VERSION
+    return VERSION if receipt.privacy_unit is None else PERSON_VERSION
 
 
 def file_kind(where: str, name: str) -> str:

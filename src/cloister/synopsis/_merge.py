@@ -29,10 +29,10 @@ def refuse_other_grid(first: "Synopsis", second: "Synopsis") -> None:
 
 def refuse_other_unit(first: Receipt, second: Receipt, *, same: bool) -> None:
     """Refuse receipts that protect different units, or count them differently; `same` is whether both are of one table."""
-    one, other = first.groups, second.groups
+    one, other = first.privacy_unit, second.privacy_unit
     if one is None and other is None:
         return
-    rule, remedy = "the same unit of privacy", "Fit both with the same groups and weighting."
+    rule, remedy = "the same unit of privacy", "Fit both with the same privacy_unit and weighting."
     if one is None or other is None or one.name != other.name:
         validate.refuse("Synopsis.merge.other", rule, second.protects, remedy=remedy)
     if one.weighting != other.weighting:
@@ -40,10 +40,10 @@ def refuse_other_unit(first: Receipt, second: Receipt, *, same: bool) -> None:
     # Of one table they would count different rows, so that their mean counts neither. A bound that was stated says whom the
     # guarantee holds for: the receipt of both states the larger one, which must not promise more than was stated.
     stated = [persons.max_rows for persons in (one, other) if persons.stated]
-    bounds = [{fit.groups.max_rows or 0 for fit in receipt.fits if fit.groups} for receipt in (first, second)]
+    bounds = [{fit.privacy_unit.max_rows or 0 for fit in receipt.fits if fit.privacy_unit} for receipt in (first, second)]
     if (same and bounds[0] != bounds[1]) or any(bound != max(bounds[0] | bounds[1]) for bound in stated):
         rule = f"at most {one.max_rows} rows of a person, as here"
-        validate.refuse("Synopsis.merge.other", rule, other.max_rows, remedy="Fit both with the same max_rows_per_group.")
+        validate.refuse("Synopsis.merge.other", rule, other.max_rows, remedy="Fit both with the same max_rows_per_unit.")
 
 
 def join(first: Receipt, second: Receipt, rows: str) -> Receipt:

@@ -66,6 +66,6 @@ def _read(data: Any) -> Synopsis | WeightedPoints:
     found = WeightedPoints.from_dict(data) if data.get("kind") == POINTS else Synopsis.from_dict(data)
     adaptive = isinstance(found, Synopsis) and found.split is not None
     if version != version_of(found.receipt, adaptive=adaptive):
-        what = "split" if adaptive or version == ADAPTIVE_VERSION else "groups"
+        what = "split" if adaptive or version == ADAPTIVE_VERSION else "privacy_unit"
         raise ReleaseError(f"load_synopsis: the file is damaged ({what}). Write it again from the fit.")
     return found

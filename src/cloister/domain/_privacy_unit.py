@@ -2,7 +2,8 @@
 """Whom the guarantee protects: one row, or one person with all of their rows. Anyone may import this module.
 
 Two tables are neighbours if they differ in one unit: a row, or all rows of one person. Of a person at most `max_rows` rows are
-used. Which ones are used depends on the rows of that person alone, so that a person more or less moves nobody else's.
+used. Which ones are used depends on the rows of that person alone, so that a person more or less moves nobody else's. Rows
+without an id are not used.
 """
 
 from dataclasses import dataclass, field, replace
@@ -11,9 +12,9 @@ from typing import Any, ClassVar
 from cloister import validate
 from cloister.domain._base import Relation
 
-__all__ = ["LARGEST_GROUP", "WEIGHTINGS", "WEIGHT_STEPS", "Groups", "Identifier", "Neighbours", "as_neighbours"]
+__all__ = ["LARGEST_MAX_ROWS", "WEIGHTINGS", "WEIGHT_STEPS", "Identifier", "Neighbours", "PrivacyUnit", "as_neighbours"]
 
-LARGEST_GROUP = 1000  # rows of a person that may be used
+LARGEST_MAX_ROWS = 1000  # rows of a person that may be used
 WEIGHT_STEPS = 840  # parts that the weight of a person is divided into: a whole number of them for 1 to 8 rows, 10, 12, 14, 15
 ROWS_PER_STEPS = 100  # rows of a person from which on there are more parts: as many times as many
 ROW, PERSON = "row", "person"
@@ -35,7 +36,7 @@ class Identifier:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groups:
+class PrivacyUnit:
     """Persons as the unit of privacy.
 
     Parameters
@@ -67,7 +68,7 @@ class Groups:
 
     Examples
     --------
-    >>> Groups(name="patient_id", max_rows=5).words
+    >>> PrivacyUnit(name="patient_id", max_rows=5).words
     'one patient_id, with at most 5 rows each'
     """
 
@@ -97,9 +98,9 @@ class Groups:
             else "Every row that is used counts 1."
         )
         chosen = (
-            "That nobody has more rows was stated, not checked."
+            "The limit was asserted, not checked."
             if self.stated
-            else "Of whoever has more rows, as many are drawn at random and used."
+            else "Of people with more rows, that many are drawn at random. Rows without an id are left out."
         )
         return f"{how} {chosen}"
 
@@ -129,7 +130,7 @@ class Groups:
         """Return the weight of each row of a person of whom so many are used, in integer steps."""
         return self.steps // n_rows if self.is_weighted else 1
 
-    def limited(self, max_rows: int) -> "Groups":
+    def limited(self, max_rows: int) -> "PrivacyUnit":
         """Return the same persons with so many rows at most."""
         return replace(self, max_rows=max_rows)
 
@@ -139,11 +140,11 @@ class Groups:
         return {**found, "stated": True} if self.stated else found
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], *, where: str = "Groups") -> "Groups":
+    def from_dict(cls, data: dict[str, Any], *, where: str = "PrivacyUnit") -> "PrivacyUnit":
         """Read what ``to_dict`` wrote."""
         return cls(
             name=validate.text(f"{where}.name", data["name"]),
-            max_rows=validate.integer(f"{where}.max_rows", data["max_rows"], low=1, high=LARGEST_GROUP),
+            max_rows=validate.integer(f"{where}.max_rows", data["max_rows"], low=1, high=LARGEST_MAX_ROWS),
             weighting=validate.one_of(f"{where}.weighting", data["weighting"], WEIGHTINGS),
             stated=validate.boolean(f"{where}.stated", data.get("stated", False)),
         )
@@ -157,17 +158,17 @@ class Neighbours:
     ----------
     relation : Relation
         How neighbours differ.
-    groups : Groups, optional
+    privacy_unit : PrivacyUnit, optional
         Persons; None where one row is protected.
 
     Examples
     --------
-    >>> Neighbours(Relation.REPLACE, Groups(max_rows=3)).words
+    >>> Neighbours(Relation.REPLACE, PrivacyUnit(max_rows=3)).words
     'replacing any one person, with all of their rows, by another'
     """
 
     relation: Relation
-    groups: Groups | None = None
+    privacy_unit: PrivacyUnit | None = None
 
     @property
     def value(self) -> str:
@@ -177,12 +178,12 @@ class Neighbours:
     @property
     def unit(self) -> str:
         """What is protected: "row" or "person"."""
-        return ROW if self.groups is None else PERSON
+        return ROW if self.privacy_unit is None else PERSON
 
     @property
     def words(self) -> str:
         """What two neighbours differ in, in words."""
-        who = "any one row" if self.groups is None else f"any one {self.groups.noun}, with all of their rows,"
+        who = "any one row" if self.privacy_unit is None else f"any one {self.privacy_unit.noun}, with all of their rows,"
         if self.relation is Relation.ADD_REMOVE:
             return f"adding or removing {who}"
         return f"replacing {who} by another"

@@ -12,51 +12,51 @@ if TYPE_CHECKING:
 __all__ = [
     "counted_words",
     "found_rows_words",
-    "group_parameters",
-    "group_source",
     "refuse_other_unit",
-    "refuse_without_groups",
+    "refuse_without_unit",
+    "unit_parameters",
+    "unit_source",
 ]
 
-NAMES = ("groups", "max_rows_per_group", "weighting", "groups_bounded")  # as estimators call them
-USUAL: Mapping[str, Any] = {"max_rows_per_group": "auto", "weighting": "row", "groups_bounded": False}
+NAMES = ("privacy_unit", "max_rows_per_unit", "weighting", "units_bounded")  # as estimators call them
+USUAL: Mapping[str, Any] = {"max_rows_per_unit": "auto", "weighting": "row", "units_bounded": False}
 
 
-def group_parameters(options: Mapping[str, Any]) -> dict[str, Any]:
+def unit_parameters(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of an estimator that concern persons."""
     return {name: options[name] for name in NAMES}
 
 
-def group_source(options: Mapping[str, Any]) -> dict[str, Any]:
+def unit_source(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return how the table is opened where a column says whose row it is; with a seed a run can be repeated."""
-    refuse_without_groups(options)
-    if options["groups"] is None:
+    refuse_without_unit(options)
+    if options["privacy_unit"] is None:
         return {}
-    from cloister.cluster import group_options
+    from cloister.cluster import unit_options
     from cloister.privacy import Entropy
 
     entropy = Entropy(options["seed"], where="--seed")
-    return group_options(options["groups"], groups_bounded=options["groups_bounded"], entropy=entropy)
+    return unit_options(options["privacy_unit"], units_bounded=options["units_bounded"], entropy=entropy)
 
 
-def refuse_without_groups(options: Mapping[str, Any], *, example: str = "--groups patient_id") -> None:
+def refuse_without_unit(options: Mapping[str, Any], *, example: str = "--privacy-unit patient_id") -> None:
     """Refuse what would make somebody believe that persons are protected."""
-    if options["groups"]:
+    if options["privacy_unit"]:
         return
-    if options["groups"] == "":
-        raise ParameterError(f"--groups: expected the name of a column, got ''. Pass {example}, or leave it out.")
+    if options["privacy_unit"] == "":
+        raise ParameterError(f"--privacy-unit: expected the name of a column, got ''. Pass {example}, or leave it out.")
     for name, usual in USUAL.items():
         if options.get(name, usual) != usual:
             option, value = f"--{name.replace('_', '-')}", options[name]
             got = "" if value is True else f", got {value}"
-            raise ParameterError(f"{option}: expected --groups beside it{got}. Pass {example}, or leave it out.")
+            raise ParameterError(f"{option}: expected --privacy-unit beside it{got}. Pass {example}, or leave it out.")
 
 
 def refuse_other_unit(ledger: "Ledger", options: Mapping[str, Any]) -> None:
     """Refuse a fit that protects other units than its ledger counts, in the words of the command line."""
-    unit = "row" if options["groups"] is None else "person"
+    unit = "row" if options["privacy_unit"] is None else "person"
     if unit != ledger.unit:
-        remedy = "Pass --groups COLUMN" if options["groups"] is None else "Leave --groups out"
+        remedy = "Pass --privacy-unit COLUMN" if options["privacy_unit"] is None else "Leave --privacy-unit out"
         raise LedgerError(
             f"--ledger: this ledger protects one {ledger.unit}, the fit one {unit}. {remedy}, or take a ledger that was "
             f"created with --unit {unit}."
@@ -65,13 +65,13 @@ def refuse_other_unit(ledger: "Ledger", options: Mapping[str, Any]) -> None:
 
 def counted_words(receipt: "Receipt") -> str:
     """Return what noisy counts are numbers of."""
-    return "persons" if receipt.groups is not None and receipt.groups.is_weighted else "rows"
+    return "persons" if receipt.privacy_unit is not None and receipt.privacy_unit.is_weighted else "rows"
 
 
 def found_rows_words(receipt: "Receipt") -> str:
     """Say how many rows of a person are used, where that was found with noise; otherwise nothing."""
-    groups = receipt.groups
-    found = [fit for fit in receipt.fits if any(event.question_name == "group_sizes" for event in fit.events)]
-    if groups is None or groups.max_rows not in [fit.groups.max_rows for fit in found if fit.groups is not None]:
+    privacy_unit = receipt.privacy_unit
+    found = [fit for fit in receipt.fits if any(event.question_name == "rows_per_unit" for event in fit.events)]
+    if privacy_unit is None or privacy_unit.max_rows not in [fit.privacy_unit.max_rows for fit in found if fit.privacy_unit]:
         return ""
-    return f"Rows of one {groups.noun} that are used: at most {groups.max_rows}, found with noise (auto)."
+    return f"Rows of one {privacy_unit.noun} that are used: at most {privacy_unit.max_rows}, found with noise (auto)."

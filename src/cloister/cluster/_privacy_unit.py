@@ -6,18 +6,18 @@ choice follows from it and from public numbers by a rule that is written here.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cloister import validate
 from cloister.cluster._plan import Decision, Planner, Request
-from cloister.domain import LARGEST_GROUP, WEIGHTINGS, FloatArray, Groups
+from cloister.domain import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
 from cloister.privacy import Entropy, Step
-from cloister.questions import Ask, GroupSizes, NearestSums, deviation
+from cloister.questions import Ask, NearestSums, RowsPerUnit, deviation
 
 __all__ = [
     "SIZES",
@@ -28,12 +28,12 @@ __all__ = [
     "choose_max_rows",
     "decided_rows",
     "find_max_rows",
-    "group_options",
     "limit",
     "noise_of_center",
     "pick_max_rows",
     "plan_sizes",
     "provisional",
+    "unit_options",
 ]
 
 SIZES = "rows per person"  # name of the step that asks how many rows persons have
@@ -49,69 +49,78 @@ SEEN = 2.0  # standard deviations from which on a bin is taken to hold persons
 
 
 class PersonParameters:
-    """What an estimator reads of its parameters `groups`, `max_rows_per_group`, `weighting` and `groups_bounded`."""
+    """What an estimator reads of its parameters `privacy_unit`, `max_rows_per_unit`, `weighting` and `units_bounded`."""
 
-    groups: Any
-    max_rows_per_group: Any
+    privacy_unit: Any
+    max_rows_per_unit: Any
     weighting: str
-    groups_bounded: bool
+    units_bounded: bool
     _ids: Any  # during a fit: the ids that it was given, one for each row
+    # Under scikit-learn's metadata routing a pipeline or a search hands `privacy_unit` on without being asked to.
+    __metadata_request__fit: ClassVar[Mapping[str, bool]] = {"privacy_unit": True}
 
     @abstractmethod
     def _where(self, parameter: str) -> str:
         """Return what a message calls a parameter."""
 
-    def _read_groups(self) -> Groups | None:
+    def _read_privacy_unit(self) -> PrivacyUnit | None:
         """Return the persons that the fit protects; None where it protects single rows."""
         where = self._where
         max_rows = self._max_rows()
         weighting = validate.one_of(where("weighting"), self.weighting, WEIGHTINGS)
-        stated = validate.boolean(where("groups_bounded"), self.groups_bounded)
-        name = "" if self.groups is None else self._group_name()
-        if self.groups is None and self._ids is None:
-            self._refuse_without_groups(max_rows)
+        stated = validate.boolean(where("units_bounded"), self.units_bounded)
+        name = "" if self.privacy_unit is None else self._unit_name()
+        if self.privacy_unit is None and self._ids is None:
+            self._refuse_without_unit(max_rows)
             return None
         if stated and (max_rows is None or weighting != WEIGHTINGS[0]):
-            rule = "False unless max_rows_per_group is a number and every row counts"
-            validate.refuse(where("groups_bounded"), rule, True, remedy="Pass the largest number of rows that anybody has.")
-        return Groups(name=name, max_rows=max_rows, weighting=weighting, stated=stated)
+            rule = "False unless max_rows_per_unit is a number and every row counts"
+            validate.refuse(where("units_bounded"), rule, True, remedy="Pass the largest number of rows that anybody has.")
+        return PrivacyUnit(name=name, max_rows=max_rows, weighting=weighting, stated=stated)
 
     def _counts_units(self) -> bool:
         """Whether counts are numbers of what is protected: of rows, or of persons."""
-        groups = self._read_groups()
-        return groups is None or groups.is_weighted or groups.max_rows == 1
+        privacy_unit = self._read_privacy_unit()
+        return privacy_unit is None or privacy_unit.is_weighted or privacy_unit.max_rows == 1
 
-    def _group_name(self) -> str:
-        if not isinstance(self.groups, str) or not self.groups:
-            remedy = "Pass the ids themselves to fit(X, groups=ids)."
-            kind = type(self.groups).__name__
-            validate.refuse(self._where("groups"), "the name of the column that says whose row it is", kind, remedy=remedy)
+    def _unit_name(self) -> str:
+        if not isinstance(self.privacy_unit, str) or not self.privacy_unit:
+            remedy = "Pass the ids themselves to fit(X, privacy_unit=ids)."
+            kind = type(self.privacy_unit).__name__
+            validate.refuse(
+                self._where("privacy_unit"), "the name of the column that says whose row it is", kind, remedy=remedy
+            )
         if self._ids is not None:
-            remedy = "Name a column, or pass fit(X, groups=ids)."
-            validate.refuse(self._where("groups"), "ids once", "a column and an array", remedy=remedy)
-        return validate.text(self._where("groups"), self.groups)
+            remedy = "Name a column, or pass fit(X, privacy_unit=ids)."
+            validate.refuse(self._where("privacy_unit"), "ids once", "a column and an array", remedy=remedy)
+        return validate.text(self._where("privacy_unit"), self.privacy_unit)
 
     def _max_rows(self) -> int | None:
-        value, remedy = self.max_rows_per_group, 'Pass "auto" or how many rows of a person are used.'
+        value, remedy = self.max_rows_per_unit, 'Pass "auto" or how many rows of a person are used.'
         if validate.is_word(value, "auto"):
             return None
-        return validate.integer(self._where("max_rows_per_group"), value, low=1, high=LARGEST_GROUP, remedy=remedy)
+        return validate.integer(self._where("max_rows_per_unit"), value, low=1, high=LARGEST_MAX_ROWS, remedy=remedy)
 
-    def _refuse_without_groups(self, max_rows: int | None) -> None:
+    def _refuse_without_unit(self, max_rows: int | None) -> None:
         """Refuse what would make somebody believe that persons are protected."""
         given = {
-            "max_rows_per_group": max_rows is not None,
+            "max_rows_per_unit": max_rows is not None,
             "weighting": self.weighting != WEIGHTINGS[0],
-            "groups_bounded": self.groups_bounded,
+            "units_bounded": self.units_bounded,
         }
         for name, is_given in given.items():
             if is_given:
-                remedy = "Pass groups=, the name of the column that says whose row it is, or leave it out."
-                validate.refuse(self._where(name), "groups with it", getattr(self, name), remedy=remedy)
+                remedy = "Pass privacy_unit=, the name of the column that says whose row it is, or leave it out."
+                validate.refuse(self._where(name), "privacy_unit with it", getattr(self, name), remedy=remedy)
 
     @contextmanager
-    def _with_ids(self, ids: Any) -> Iterator[None]:
-        """Have a fit know the ids it was given."""
+    def _with_ids(self, ids: Any, unknown: Mapping[str, object]) -> Iterator[None]:
+        """Have a fit know the ids it was given, and nothing else: `unknown` are further arguments, which are refused."""
+        if "groups" in unknown:  # scikit-learn's splitters take it; whoever passes it here means persons
+            remedy = "Pass fit(X, privacy_unit=ids), or privacy_unit=COLUMN to the estimator."
+            validate.refuse(self._where("fit"), "whose row each is as privacy_unit", "groups", remedy=remedy)
+        if unknown:
+            raise TypeError(f"{self._where('fit')}: unexpected argument {next(iter(unknown))!r}.")
         self._ids = ids
         try:
             yield
@@ -119,54 +128,54 @@ class PersonParameters:
             del self._ids
 
 
-def group_options(groups: Any, *, groups_bounded: bool, entropy: Entropy) -> dict[str, Any]:
+def unit_options(privacy_unit: Any, *, units_bounded: bool, entropy: Entropy) -> dict[str, Any]:
     """Return how ``open_rows`` reads whose rows they are: nothing where rows have no owners. A seed gives the key, too."""
-    if groups is None:
+    if privacy_unit is None:
         return {}
-    return {"groups": groups, "group_key": entropy.key("groups"), "groups_bounded": groups_bounded}
+    return {"privacy_unit": privacy_unit, "unit_key": entropy.key("privacy_unit"), "units_bounded": units_bounded}
 
 
 def provisional(request: Request) -> Request:
     """Return the request with a number of rows per person, where that is to be found."""
-    groups = request.relation.groups
-    if groups is None or groups.max_rows is not None:
+    privacy_unit = request.relation.privacy_unit
+    if privacy_unit is None or privacy_unit.max_rows is not None:
         return request
     return limit(request, PLANNED_ROWS)
 
 
 def at_most(request: Request) -> Request:
     """Return the request with the largest number of rows per person, where that is to be found."""
-    groups = request.relation.groups
-    return request if groups is None or groups.max_rows is not None else limit(request, STARTS[-1])
+    privacy_unit = request.relation.privacy_unit
+    return request if privacy_unit is None or privacy_unit.max_rows is not None else limit(request, STARTS[-1])
 
 
 def limit(request: Request, max_rows: int) -> Request:
     """Return the request with so many rows per person."""
-    groups = request.relation.groups
-    assert groups is not None
-    return replace(request, relation=replace(request.relation, groups=groups.limited(max_rows)))
+    privacy_unit = request.relation.privacy_unit
+    assert privacy_unit is not None
+    return replace(request, relation=replace(request.relation, privacy_unit=privacy_unit.limited(max_rows)))
 
 
 def plan_sizes(planner: Planner) -> Step:
     """Return the step that asks how many persons have how many rows."""
     purpose = "How many persons have how many rows"
-    return planner.step(SIZES, purpose, n_points=len(STARTS), counts=(GroupSizes(starts=STARTS), SIZES_SHARE))
+    return planner.step(SIZES, purpose, n_points=len(STARTS), counts=(RowsPerUnit(starts=STARTS), SIZES_SHARE))
 
 
 def find_max_rows(ask: Ask, step: Step, request: Request, n_features: int) -> int:
     """Return how many rows of a person are used, by a noisy histogram of how many they have."""
-    answer = ask(GroupSizes(starts=STARTS), step["counts"])
+    answer = ask(RowsPerUnit(starts=STARTS), step["counts"])
     persons = np.where(answer.value > SEEN * answer.sigma, answer.value, 0.0)
-    groups = request.relation.groups
-    assert groups is not None
-    return choose_max_rows(persons, noise=noise_of_center(request, n_features), weighted=groups.is_weighted)
+    privacy_unit = request.relation.privacy_unit
+    assert privacy_unit is not None
+    return choose_max_rows(persons, noise=noise_of_center(request, n_features), weighted=privacy_unit.is_weighted)
 
 
-def decided_rows(groups: Groups | None) -> dict[str, Decision]:
+def decided_rows(privacy_unit: PrivacyUnit | None) -> dict[str, Decision]:
     """Return what the step that asks how many rows persons have decided: how many are used."""
-    if groups is None or groups.max_rows is None:
+    if privacy_unit is None or privacy_unit.max_rows is None:
         return {}
-    return {SIZES: Decision(figures={"max_rows": float(groups.max_rows)})}
+    return {SIZES: Decision(figures={"max_rows": float(privacy_unit.max_rows)})}
 
 
 def noise_of_center(request: Request, n_features: int) -> float:

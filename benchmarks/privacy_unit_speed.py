@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to protect persons: ``python -m benchmarks.groups_speed``.
+"""What it costs to protect persons: ``python -m benchmarks.privacy_unit_speed``.
 
 Rows of many persons are written to Parquet files. Each engine answers the same questions, and fits KMeans, on all rows and on
 at most so many rows of each person. Every measurement is a process of its own. Its seconds begin once the engine has answered a
@@ -47,7 +47,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--limit", type=int, default=5, help="rows of a person that are used")
     parser.add_argument("--ids", choices=["text", "integer"], default="text")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=["numpy", "dask", "spark"])
-    parser.add_argument("--scratch", type=Path, default=Path(tempfile.gettempdir()) / "cloister-groups", help="for the rows")
+    parser.add_argument(
+        "--scratch", type=Path, default=Path(tempfile.gettempdir()) / "cloister-privacy-unit", help="for the rows"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the rows for another run")
     parser.add_argument("--job", type=json.loads, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -64,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _compare(options: argparse.Namespace) -> int:
     size = {"rows": int(options.rows), "persons": int(options.persons)}
     folder = write(options.scratch, **size, ids=options.ids)
-    report = Report("groups_speed", **size, ids=options.ids, limit=options.limit)
+    report = Report("privacy_unit_speed", **size, ids=options.ids, limit=options.limit)
     report.head("engine", "what", "s to bound", "s to ask or fit", "CPU s", "MB at most")
     integers = {}
     for engine in options.engines:
@@ -104,7 +106,7 @@ def write(scratch: Path, *, rows: int, persons: int, ids: str) -> Path:
 
 def _measure(job: dict[str, Any]) -> dict[str, Any]:
     """Run one measurement in a process of its own, and look at the memory of all its processes meanwhile."""
-    command = [sys.executable, "-m", "benchmarks.groups_speed", "--job", json.dumps(job)]
+    command = [sys.executable, "-m", "benchmarks.privacy_unit_speed", "--job", json.dumps(job)]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
     peak = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
@@ -142,7 +144,7 @@ def _open(path: Any, options: dict[str, Any], limit: int | None, *, bounds: bool
     columns = [f"x{index}" for index in range(N_FEATURES)]
     if limit is None:
         return open_rows(path, columns, **options)
-    rows = open_rows(path, columns, groups=PERSON, group_key=KEY, **options)
+    rows = open_rows(path, columns, privacy_unit=PERSON, unit_key=KEY, **options)
     return rows.bounded(Bounding(KEY, limit)) if bounds else rows
 
 
@@ -162,7 +164,7 @@ def _ask(rows: Any) -> Any:
 def _fit(rows: Any, limit: int | None) -> Any:
     from cloister import KMeans
 
-    persons = {} if limit is None else {"groups": PERSON, "max_rows_per_group": limit}
+    persons = {} if limit is None else {"privacy_unit": PERSON, "max_rows_per_unit": limit}
     return KMeans(N_CLUSTERS, epsilon=1.0, bounds=(-1, 1), random_state=0, n_jobs=WORKERS, **persons).fit(rows).cluster_centers_
 
 

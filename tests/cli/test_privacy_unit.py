@@ -16,7 +16,7 @@ from .conftest import Run
 
 CANARY = "canary-4711"
 BOUNDS = ("--bounds", "age=0:120,weight=20:200")
-FIT = ("-k", 2, "--epsilon", 3, *BOUNDS, "--groups", "patient_id")
+FIT = ("-k", 2, "--epsilon", 3, *BOUNDS, "--privacy-unit", "patient_id")
 
 
 @pytest.fixture(params=["visits.csv", "visits.parquet"])
@@ -51,13 +51,13 @@ def without_account(path: Path) -> dict[str, Any]:
 def test_a_fit_protects_whoever_the_column_names(visits: Path, tmp_path: Path, run: Run) -> None:
     output, report = tmp_path / "release.json", tmp_path / "report.html"
     ledger = person_ledger(run, tmp_path / "budget.sqlite")
-    more = ("--max-rows-per-group", 5, "--ledger", ledger, "-o", output, "--report", report)
+    more = ("--max-rows-per-unit", 5, "--epsilon", 8, "--ledger", ledger, "-o", output, "--report", report)
     result = run("fit", visits, *FIT, *more)
     assert result.exit_code == 0, result.output
     assert "Protects one patient_id, with at most 5 rows each." in result.stdout
     assert "(auto)" not in result.stdout
     release = json.loads(output.read_text())
-    assert release["receipt"]["groups"] == {"name": "patient_id", "max_rows": 5, "weighting": "row"}
+    assert release["receipt"]["privacy_unit"] == {"name": "patient_id", "max_rows": 5, "weighting": "row"}
     centers = sorted(release["cluster_centers"])
     assert np.abs(np.array(centers) - [[30, 60], [70, 90]]).max() < 5
     for path in (output, report, ledger):
@@ -69,7 +69,9 @@ def test_a_fit_protects_whoever_the_column_names(visits: Path, tmp_path: Path, r
 
 def test_the_ids_are_no_column_of_the_release(visits: Path, tmp_path: Path, run: Run) -> None:
     output = tmp_path / "release.json"
-    result = run("fit", visits, "-k", 2, "--epsilon", 3, "--bounds", "0,200", "--groups", "patient_id", "-o", output, "-q")
+    result = run(
+        "fit", visits, "-k", 2, "--epsilon", 3, "--bounds", "0,200", "--privacy-unit", "patient_id", "-o", output, "-q"
+    )
     assert result.exit_code == 0, result.output
     shown = json.loads(run("show", output, "--json").stdout)
     assert shown["columns"] == ["age", "weight"]
@@ -87,7 +89,7 @@ def test_auto_prints_the_number_that_was_found(visits: Path, run: Run) -> None:
     assert re.search(rf"Protects one patient_id, with at most {found[1]} rows? each\.", result.stdout)
 
 
-@pytest.mark.parametrize("more", [(), ("--weighting", "person", "--max-rows-per-group", 4)], ids=["auto", "persons"])
+@pytest.mark.parametrize("more", [(), ("--weighting", "person", "--max-rows-per-unit", 4)], ids=["auto", "persons"])
 def test_a_seed_repeats_a_run(visits: Path, tmp_path: Path, run: Run, more: tuple[object, ...]) -> None:
     first, second, other = (tmp_path / f"{name}.json" for name in ("first", "second", "other"))
     for path, seed in ((first, 5), (second, 5), (other, 6)):
@@ -98,21 +100,21 @@ def test_a_seed_repeats_a_run(visits: Path, tmp_path: Path, run: Run, more: tupl
 
 
 def test_persons_are_counted_where_they_weigh_the_same(visits: Path, run: Run) -> None:
-    result = run("fit", visits, *FIT, "--weighting", "person", "--max-rows-per-group", 4, "--seed", 0)
+    result = run("fit", visits, *FIT, "--weighting", "person", "--max-rows-per-unit", 4, "--seed", 0)
     assert result.exit_code == 0, result.output
     assert "persons (noisy)" in result.stdout
     assert "Every person counts 1" in result.stdout
 
 
 def test_ids_that_are_known_to_be_few_are_not_read(visits: Path, run: Run) -> None:
-    result = run("fit", visits, *FIT, "--groups-bounded", "--max-rows-per-group", 20)
+    result = run("fit", visits, *FIT, "--units-bounded", "--max-rows-per-unit", 20)
     assert result.exit_code == 0, result.output
-    assert "That nobody has more rows was stated, not checked." in result.stdout
+    assert "The limit was asserted, not checked." in result.stdout
 
 
 @pytest.mark.parametrize("kind", ["grid", "points"])
 def test_synopses_protect_persons(visits: Path, tmp_path: Path, run: Run, kind: str) -> None:
-    options = ("--kind", kind, "--epsilon", 2, *BOUNDS, "--groups", "patient_id", "--weighting", "person")
+    options = ("--kind", kind, "--epsilon", 2, *BOUNDS, "--privacy-unit", "patient_id", "--weighting", "person")
     result = run("synopsis", "fit", visits, *options, "-o", tmp_path / "synopsis.json")
     assert result.exit_code == 0, result.output
     assert "Protects one patient_id" in result.stdout
@@ -124,7 +126,7 @@ def test_synopses_protect_persons(visits: Path, tmp_path: Path, run: Run, kind: 
 def test_the_source_of_source_target_may_be_of_persons(visits: Path, tmp_path: Path, run: Run) -> None:
     target = tmp_path / "target.csv"
     target.write_text("age,weight\n30,60\n70,90\n50,75\n")
-    result = run("source-target", target, "--source", visits, "-k", 2, "--epsilon", 3, "--groups", "patient_id")
+    result = run("source-target", target, "--source", visits, "-k", 2, "--epsilon", 3, "--privacy-unit", "patient_id")
     assert result.exit_code == 0, result.output
     assert "Protects one patient_id" in result.stdout
 
@@ -137,8 +139,8 @@ def test_a_ledger_of_rows_refuses_a_fit_of_persons(visits: Path, ledger: Path, r
     refused(
         "fit",
         visits,
-        *("-k", 2, "--epsilon", 1, *BOUNDS, "--groups", "patient_id", "--ledger", ledger),
-        match="--ledger: this ledger protects one row, the fit one person. Leave --groups out, or take a ledger that was "
+        *("-k", 2, "--epsilon", 1, *BOUNDS, "--privacy-unit", "patient_id", "--ledger", ledger),
+        match="--ledger: this ledger protects one row, the fit one person. Leave --privacy-unit out, or take a ledger that was "
         "created with --unit person.",
     )
     assert json.loads(run("ledger", "show", ledger, "--json").stdout)["accounts"] == []
@@ -148,7 +150,7 @@ def test_a_ledger_of_persons_refuses_a_fit_of_rows(visits: Path, tmp_path: Path,
     ledger = person_ledger(run, tmp_path / "persons.sqlite")
     assert "protects one person, with all of their rows" in run("ledger", "show", ledger).stdout
     options = ("-k", 2, "--epsilon", 1, *BOUNDS, "--ledger", ledger)
-    refused("fit", visits, *options, match="protects one person, the fit one row. Pass --groups COLUMN, or take a ledger")
+    refused("fit", visits, *options, match="protects one person, the fit one row. Pass --privacy-unit COLUMN, or take a ledger")
     summary = json.loads(run("ledger", "show", ledger, "--json").stdout)
     assert summary["unit"] == "person"
     assert summary["accounts"] == []
@@ -160,20 +162,26 @@ def test_a_ledger_of_persons_refuses_a_fit_of_rows(visits: Path, tmp_path: Path,
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        (("--weighting", "person"), "--weighting: expected --groups beside it, got person. Pass --groups patient_id"),
-        (("--max-rows-per-group", 3), "--max-rows-per-group: expected --groups beside it, got 3."),
-        (("--groups-bounded",), "--groups-bounded: expected --groups beside it. Pass"),
-        (("--groups", ""), "--groups: expected the name of a column, got ''."),
-        (("--groups", "nobody"), "column 'nobody' is not in the table."),
-        (("--groups", "age"), "--groups: expected a column that is none of those to cluster by or to describe, got 'age'."),
         (
-            ("--groups", "patient_id", "--max-rows-per-group", 0),
-            "max_rows_per_group: expected an integer from 1 to 1000, got 0",
+            ("--weighting", "person"),
+            "--weighting: expected --privacy-unit beside it, got person. Pass --privacy-unit patient_id",
         ),
-        (("--groups", "patient_id", "--max-rows-per-group", "few"), "'few' is not a valid integer, nor auto."),
+        (("--max-rows-per-unit", 3), "--max-rows-per-unit: expected --privacy-unit beside it, got 3."),
+        (("--units-bounded",), "--units-bounded: expected --privacy-unit beside it. Pass"),
+        (("--privacy-unit", ""), "--privacy-unit: expected the name of a column, got ''."),
+        (("--privacy-unit", "nobody"), "column 'nobody' is not in the table."),
         (
-            ("--groups", "patient_id", "--groups-bounded"),
-            "groups_bounded: expected False unless max_rows_per_group is a number",
+            ("--privacy-unit", "age"),
+            "--privacy-unit: expected a column that is none of those to cluster by or to describe, got 'age'.",
+        ),
+        (
+            ("--privacy-unit", "patient_id", "--max-rows-per-unit", 0),
+            "max_rows_per_unit: expected an integer from 1 to 1000, got 0",
+        ),
+        (("--privacy-unit", "patient_id", "--max-rows-per-unit", "few"), "'few' is not a valid integer, nor auto."),
+        (
+            ("--privacy-unit", "patient_id", "--units-bounded"),
+            "units_bounded: expected False unless max_rows_per_unit is a number",
         ),
     ],
 )
@@ -183,10 +191,12 @@ def test_refusals(visits: Path, refused: Run, options: tuple[object, ...], match
 
 
 def test_a_draft_leaves_the_ids_out(visits: Path, run: Run, refused: Run) -> None:
-    draft = json.loads(run("schema", visits, "--groups", "patient_id").stdout)
+    draft = json.loads(run("schema", visits, "--privacy-unit", "patient_id").stdout)
     assert [name for name in draft if name != "_help"] == ["age", "weight"]
     assert "patient_id" in run("schema", visits).stdout
-    refused("schema", visits, "--groups", "patient", match="--groups: expected a column of the table, got 'patient'.")
+    refused(
+        "schema", visits, "--privacy-unit", "patient", match="--privacy-unit: expected a column of the table, got 'patient'."
+    )
 
 
 # -- plans and comparisons ----------------------------------------------------------------------------------------------
@@ -195,27 +205,29 @@ NUMBERS = ("--rows", 20_000, "--features", 6, "-k", 5, "--epsilon", 1)
 
 
 def test_a_plan_for_persons(run: Run) -> None:
-    result = run("plan", *NUMBERS, "--groups", "--rows-per-group", 50)
+    result = run("plan", *NUMBERS, "--privacy-unit", "--rows-per-unit", 50)
     assert result.exit_code == 0, result.output
     assert "20,000 persons x 6" in result.stdout
     assert "if persons have 1 to 50 rows, all equally often (an assumption)" in result.stdout
     assert len(re.findall(r"recommended$", result.stdout, re.MULTILINE)) == 1
     assert "all, each row under epsilon = 0.02" in result.stdout
-    summary = json.loads(run("plan", *NUMBERS, "--groups", "--max-rows-per-group", 7, "--weighting", "person", "--json").stdout)
-    assert summary["groups"]["max_rows"] == 7
-    assert [one["max_rows"] for one in summary["groups"]["limits"]] == [1, 2, 3, 5, 7, 10]
+    summary = json.loads(
+        run("plan", *NUMBERS, "--privacy-unit", "--max-rows-per-unit", 7, "--weighting", "person", "--json").stdout
+    )
+    assert summary["privacy_unit"]["max_rows"] == 7
+    assert [one["max_rows"] for one in summary["privacy_unit"]["limits"]] == [1, 2, 3, 5, 7, 10]
 
 
 def test_a_plan_without_groups_takes_nothing_of_them(refused: Run) -> None:
-    refused("plan", *NUMBERS, "--rows-per-group", 3, match="plan.rows_per_group: expected groups with it, got 3.")
-    refused("plan", *NUMBERS, "--weighting", "person", match="plan.weighting: expected groups with it")
-    refused("plan", *NUMBERS, "--groups", "--rows-per-group", 0, match="plan.rows_per_group: expected an integer from 1")
+    refused("plan", *NUMBERS, "--rows-per-unit", 3, match="plan.rows_per_unit: expected privacy_unit with it, got 3.")
+    refused("plan", *NUMBERS, "--weighting", "person", match="plan.weighting: expected privacy_unit with it")
+    refused("plan", *NUMBERS, "--privacy-unit", "--rows-per-unit", 0, match="plan.rows_per_unit: expected an integer from 1")
 
 
 @pytest.mark.slow
 def test_methods_are_compared_for_persons(visits: Path, run: Run, refused: Run) -> None:
     options = ("-k", 2, "--epsilon", 1, "--bounds", "0,200", "--methods", "kmeans,fast-lloyd", "--repeats", 1, "--json")
-    found = [json.loads(run("compare", visits, *options, "--groups", "patient_id").stdout) for _ in range(2)]
+    found = [json.loads(run("compare", visits, *options, "--privacy-unit", "patient_id").stdout) for _ in range(2)]
     for one in found:
         for contender in one["contenders"]:
             assert contender.pop("failure") is None
@@ -223,6 +235,6 @@ def test_methods_are_compared_for_persons(visits: Path, run: Run, refused: Run) 
     assert found[0] == found[1]
     assert found[0]["n_features"] == 2
     assert found[0]["protects"].startswith("one patient_id, with a number of rows each")
-    refused("compare", visits, *options, "--weighting", "person", match="--weighting: expected --groups beside it")
-    made_up = ("-k", 2, "--epsilon", 1, "--rows", 100, "--features", 2, "--groups", "patient_id")
-    refused("compare", *made_up, match="compare.groups: expected left out for made-up rows")
+    refused("compare", visits, *options, "--weighting", "person", match="--weighting: expected --privacy-unit beside it")
+    made_up = ("-k", 2, "--epsilon", 1, "--rows", 100, "--features", 2, "--privacy-unit", "patient_id")
+    refused("compare", *made_up, match="compare.privacy_unit: expected left out for made-up rows")

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from cloister import (
@@ -22,7 +23,7 @@ from cloister import (
     load_release,
     open_rows,
 )
-from cloister.cluster._groups import STARTS, choose_max_rows
+from cloister.cluster._privacy_unit import STARTS, choose_max_rows
 from cloister.exceptions import DataError, LedgerError, ParameterError
 from cloister.privacy import Receipt
 
@@ -53,67 +54,73 @@ def off_by(centers):
 
 
 class TestFits:
-    @pytest.mark.parametrize("options", [{}, {"max_rows_per_group": 1}, {"max_rows_per_group": 5, "weighting": "person"}])
+    @pytest.mark.parametrize("options", [{}, {"max_rows_per_unit": 1}, {"max_rows_per_unit": 5, "weighting": "person"}])
     def test_planted_centres_are_found(self, table, options):
-        fitted = model(groups="patient_id", **options).fit(table)
+        fitted = model(privacy_unit="patient_id", **options).fit(table)
         assert off_by(fitted.cluster_centers_) < 3
         assert list(fitted.feature_names_in_) == ["x", "y"]
 
     def test_a_column_and_an_array_of_ids_mean_the_same(self, table):
-        by_name = model(groups="patient_id", max_rows_per_group=3).fit(table)
-        by_array = model(max_rows_per_group=3).fit(table[["x", "y"]].to_numpy(), groups=table["patient_id"])
+        by_name = model(privacy_unit="patient_id", max_rows_per_unit=3).fit(table)
+        by_array = model(max_rows_per_unit=3).fit(table[["x", "y"]].to_numpy(), privacy_unit=table["patient_id"])
         assert np.array_equal(by_name.cluster_centers_, by_array.cluster_centers_)
         assert by_array.privacy_receipt_.protects == "one person, with at most 3 rows each"
 
     def test_a_fit_repeats_and_the_order_of_rows_does_not_matter(self, table):
-        one = model(groups="patient_id").fit(table)
-        other = model(groups="patient_id").fit(table.sample(frac=1.0, random_state=1))
+        one = model(privacy_unit="patient_id").fit(table)
+        other = model(privacy_unit="patient_id").fit(table.sample(frac=1.0, random_state=1))
         assert np.array_equal(one.cluster_centers_, other.cluster_centers_)
 
     def test_counts_are_of_rows_that_are_used_or_of_persons(self, table):
         used = np.minimum(table.groupby("patient_id").size(), 2).sum()
-        by_row = model(groups="patient_id", max_rows_per_group=2, epsilon=5.0).fit(table)
+        by_row = model(privacy_unit="patient_id", max_rows_per_unit=2, epsilon=5.0).fit(table)
         assert by_row.cluster_counts_.sum() == pytest.approx(used, rel=0.05)
-        by_person = model(groups="patient_id", max_rows_per_group=2, weighting="person", epsilon=5.0).fit(table)
+        by_person = model(privacy_unit="patient_id", max_rows_per_unit=2, weighting="person", epsilon=5.0).fit(table)
         assert by_person.cluster_counts_.sum() == pytest.approx(table["patient_id"].nunique(), rel=0.05)
 
     def test_one_person_with_very_many_rows_moves_little(self, table):
         crowd = pd.DataFrame({"x": [50.0] * 30_000, "patient_id": "patient-00001", "y": 50.0})
         crowded = pd.concat([table, crowd])
-        fitted = model(groups="patient_id", max_rows_per_group=2).fit(crowded)
+        fitted = model(privacy_unit="patient_id", max_rows_per_unit=2).fit(crowded)
         assert off_by(fitted.cluster_centers_) < 3
 
     def test_prediction_needs_no_ids_and_minds_none(self, table):
-        fitted = model(groups="patient_id", max_rows_per_group=2).fit(table)
+        fitted = model(privacy_unit="patient_id", max_rows_per_unit=2).fit(table)
         labels = fitted.predict(table)
         assert np.array_equal(labels, fitted.predict(table[["x", "y"]]))
         assert np.array_equal(labels, fitted.labels_)
-        assert np.array_equal(labels, fitted.predict(open_rows(table, groups="patient_id")))
+        assert np.array_equal(labels, fitted.predict(open_rows(table, privacy_unit="patient_id")))
 
     def test_fit_predict_takes_ids(self, table):
         rows, ids = table[["x", "y"]].to_numpy(), table["patient_id"].to_numpy()
-        assert len(model(max_rows_per_group=2).fit_predict(rows, groups=ids)) == len(rows)
+        assert len(model(max_rows_per_unit=2).fit_predict(rows, privacy_unit=ids)) == len(rows)
 
     @pytest.mark.parametrize("kind", [LloydKMeans, GridSynopsis, PointSynopsis])
     @pytest.mark.parametrize("weighting", ["row", "person"])
     def test_other_methods(self, table, kind, weighting):
-        fitted = model(kind, groups="patient_id", max_rows_per_group=3, weighting=weighting).fit(table)
+        fitted = model(kind, privacy_unit="patient_id", max_rows_per_unit=3, weighting=weighting).fit(table)
         assert fitted.privacy_receipt_.protects == "one patient_id, with at most 3 rows each"
 
     @pytest.mark.parametrize("weighting", ["row", "person"])
     @pytest.mark.parametrize("method", ["nas", "nna"])
     def test_the_source_of_source_target_clustering(self, table, method, weighting):
-        options = {"epsilon": 3.0, "groups": "patient_id", "max_rows_per_group": 3, "weighting": weighting, "random_state": 0}
+        options = {
+            "epsilon": 3.0,
+            "privacy_unit": "patient_id",
+            "max_rows_per_unit": 3,
+            "weighting": weighting,
+            "random_state": 0,
+        }
         fitted = SourceTargetKMedoids(2, method=method, **options).fit(np.repeat(PLANTED, 10, axis=0), source=table)
         assert fitted.release_.receipt.protects == "one patient_id, with at most 3 rows each"
-        both = SourceTargetKMedoids(2, method=method, **{**options, "groups": None})
-        both.fit(np.repeat(PLANTED, 10, axis=0), source=table[["x", "y"]], groups=table["patient_id"])
+        both = SourceTargetKMedoids(2, method=method, **{**options, "privacy_unit": None})
+        both.fit(np.repeat(PLANTED, 10, axis=0), source=table[["x", "y"]], privacy_unit=table["patient_id"])
         assert np.array_equal(both.medoid_indices_, fitted.medoid_indices_)
 
     def test_paper_noise_of_nna_is_that_of_persons(self, table):
         target = np.repeat(PLANTED, 10, axis=0)
-        options = {"epsilon": 3.0, "calibration": "paper", "random_state": 0, "max_rows_per_group": 4}
-        fitted = SourceTargetKMedoids(2, groups="patient_id", **options).fit(target, source=table)
+        options = {"epsilon": 3.0, "calibration": "paper", "random_state": 0, "max_rows_per_unit": 4}
+        fitted = SourceTargetKMedoids(2, privacy_unit="patient_id", **options).fit(target, source=table)
         plain = SourceTargetKMedoids(2, epsilon=3.0, calibration="paper", random_state=0)
         plain.fit(target, source=table[["x", "y"]])
         assert fitted.plan_.threshold - 1 == pytest.approx(4 * (plain.plan_.threshold - 1))
@@ -121,26 +128,28 @@ class TestFits:
     def test_files(self, table, tmp_path):
         table.to_csv(tmp_path / "visits.csv", index=False)
         table.to_parquet(tmp_path / "visits.parquet")
-        found = [model(groups="patient_id").fit(tmp_path / f"visits.{kind}").cluster_centers_ for kind in ("csv", "parquet")]
+        found = [
+            model(privacy_unit="patient_id").fit(tmp_path / f"visits.{kind}").cluster_centers_ for kind in ("csv", "parquet")
+        ]
         assert np.array_equal(found[0], found[1])
-        assert np.array_equal(found[0], model(groups="patient_id").fit(table).cluster_centers_)
+        assert np.array_equal(found[0], model(privacy_unit="patient_id").fit(table).cluster_centers_)
 
     def test_bounds_and_spreads_are_found_with_persons_as_well(self, table):
-        fitted = model(groups="patient_id", bounds="private", scaling="spread", epsilon=3.0).fit(table)
+        fitted = model(privacy_unit="patient_id", bounds="private", scaling="spread", epsilon=3.0).fit(table)
         assert off_by(fitted.cluster_centers_) < 5
 
 
 class TestTheNumberOfRowsPerPerson:
     def test_auto_pays_for_a_histogram(self, table):
-        receipt = model(groups="patient_id").fit(table).privacy_receipt_
+        receipt = model(privacy_unit="patient_id").fit(table).privacy_receipt_
         first = receipt.events[0]
-        assert (first.question_name, first.sensitivity, first.unit) == ("group_sizes", 1.0, 1.0)
-        assert receipt.groups.max_rows in STARTS
+        assert (first.question_name, first.sensitivity, first.unit) == ("rows_per_unit", 1.0, 1.0)
+        assert receipt.privacy_unit.max_rows in STARTS
         assert receipt.spent.fits(receipt.guarantee)
 
     def test_a_table_without_rows(self):
         empty = pd.DataFrame({"x": np.empty(0), "patient_id": np.empty(0, dtype=object), "y": np.empty(0)})
-        assert model(groups="patient_id").fit(empty).privacy_receipt_.groups.max_rows == 1
+        assert model(privacy_unit="patient_id").fit(empty).privacy_receipt_.privacy_unit.max_rows == 1
 
     def test_more_noise_means_fewer_rows(self):
         persons = np.full(len(STARTS), 300.0)
@@ -162,70 +171,73 @@ class TestTheNumberOfRowsPerPerson:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("options", [{"max_rows_per_group": 3}, {"weighting": "person"}, {"groups_bounded": True}])
+    @pytest.mark.parametrize("options", [{"max_rows_per_unit": 3}, {"weighting": "person"}, {"units_bounded": True}])
     def test_what_says_something_of_persons_needs_them(self, table, options):
-        with pytest.raises(ParameterError, match=r"KMeans\.\w+: expected groups with it, got .*Pass groups="):
+        with pytest.raises(ParameterError, match=r"KMeans\.\w+: expected privacy_unit with it, got .*Pass privacy_unit="):
             model(**options).fit(table[["x", "y"]])
 
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"max_rows_per_group": 0}, r"KMeans.max_rows_per_group: expected an integer from 1 to 1000"),
-            ({"max_rows_per_group": 1001}, r"KMeans.max_rows_per_group: expected .*1000"),
-            ({"max_rows_per_group": "all"}, r'KMeans.max_rows_per_group: .*Pass "auto"'),
+            ({"max_rows_per_unit": 0}, r"KMeans.max_rows_per_unit: expected an integer from 1 to 1000"),
+            ({"max_rows_per_unit": 1001}, r"KMeans.max_rows_per_unit: expected .*1000"),
+            ({"max_rows_per_unit": "all"}, r'KMeans.max_rows_per_unit: .*Pass "auto"'),
             ({"weighting": "visit"}, r"KMeans.weighting: expected one of"),
-            ({"groups_bounded": True}, r"KMeans.groups_bounded: expected False unless"),
+            ({"units_bounded": True}, r"KMeans.units_bounded: expected False unless"),
             (
-                {"groups_bounded": True, "max_rows_per_group": 2, "weighting": "person"},
-                r"KMeans.groups_bounded: expected False",
+                {"units_bounded": True, "max_rows_per_unit": 2, "weighting": "person"},
+                r"KMeans.units_bounded: expected False",
             ),
-            ({"groups": ["patient_id"]}, r"KMeans.groups: expected the name of the column .*fit\(X, groups=ids\)"),
-            ({"groups": "nobody"}, r"column 'nobody' is not in the table"),
+            (
+                {"privacy_unit": ["patient_id"]},
+                r"KMeans.privacy_unit: expected the name of the column .*fit\(X, privacy_unit=ids\)",
+            ),
+            ({"privacy_unit": "nobody"}, r"column 'nobody' is not in the table"),
         ],
     )
     def test_parameters(self, table, options, message):
         ledger = Ledger(epsilon=5.0, delta=1e-6, unit="person")
         with pytest.raises((ParameterError, DataError), match=message):
-            model(**{"groups": "patient_id", "ledger": ledger, **options}).fit(table)
+            model(**{"privacy_unit": "patient_id", "ledger": ledger, **options}).fit(table)
         assert len(ledger.lines) == 1
 
     def test_ids_twice(self, table):
-        with pytest.raises(ParameterError, match=r"KMeans.groups: expected ids once"):
-            model(groups="patient_id").fit(table, groups=table["patient_id"])
+        with pytest.raises(ParameterError, match=r"KMeans.privacy_unit: expected ids once"):
+            model(privacy_unit="patient_id").fit(table, privacy_unit=table["patient_id"])
 
     def test_too_few_ids_are_not_counted_in_the_message(self, table):
         with pytest.raises(DataError) as caught:
-            model().fit(table[["x", "y"]].to_numpy(), groups=table["patient_id"][1:])
+            model().fit(table[["x", "y"]].to_numpy(), privacy_unit=table["patient_id"][1:])
         assert str(len(table)) not in str(caught.value)
 
     def test_a_column_that_is_clustered_by_says_nothing_of_persons(self, table):
         with pytest.raises(ParameterError, match="none of those to cluster by"):
-            model(groups="x", bounds={"x": (0, 100), "y": (0, 100)}).fit(table)
+            model(privacy_unit="x", bounds={"x": (0, 100), "y": (0, 100)}).fit(table)
 
     def test_open_rows_must_have_been_opened_with_the_same(self, table):
-        with pytest.raises(DataError, match="expected groups and groups_bounded as open_rows was given them"):
-            model(groups="patient_id").fit(open_rows(table, ["x", "y"]))
-        with pytest.raises(DataError, match="expected groups and groups_bounded as open_rows was given them"):
-            model().fit(open_rows(table, groups="patient_id"))
-        with pytest.raises(DataError, match="expected groups and groups_bounded as open_rows was given them"):
-            model(groups="patient_id").fit(open_rows(table, groups="patient_id", groups_bounded=True))
+        with pytest.raises(DataError, match="expected privacy_unit and units_bounded as open_rows was given them"):
+            model(privacy_unit="patient_id").fit(open_rows(table, ["x", "y"]))
+        with pytest.raises(DataError, match="expected privacy_unit and units_bounded as open_rows was given them"):
+            model().fit(open_rows(table, privacy_unit="patient_id"))
+        with pytest.raises(DataError, match="expected privacy_unit and units_bounded as open_rows was given them"):
+            model(privacy_unit="patient_id").fit(open_rows(table, privacy_unit="patient_id", units_bounded=True))
         with pytest.raises(DataError, match="expected None for rows already open"):
-            model().fit(open_rows(table, groups="patient_id"), groups=table["patient_id"])
-        fitted = model(groups="patient_id").fit(open_rows(table, groups="patient_id"))
+            model().fit(open_rows(table, privacy_unit="patient_id"), privacy_unit=table["patient_id"])
+        fitted = model(privacy_unit="patient_id").fit(open_rows(table, privacy_unit="patient_id"))
         assert off_by(fitted.cluster_centers_) < 3
 
 
 class TestLedgers:
     def test_a_ledger_of_persons_refuses_rows_and_the_other_way_round(self, table):
         persons, rows = (Ledger(epsilon=5.0, delta=1e-6, unit=unit) for unit in ("person", "row"))
-        with pytest.raises(LedgerError, match=r"this ledger protects one person, the fit one row\. Pass groups="):
+        with pytest.raises(LedgerError, match=r"this ledger protects one person, the fit one row\. Pass privacy_unit="):
             model(ledger=persons).fit(table[["x", "y"]])
         with pytest.raises(LedgerError, match=r"this ledger protects one row, the fit one person"):
-            model(ledger=rows, groups="patient_id").fit(table)
+            model(ledger=rows, privacy_unit="patient_id").fit(table)
         assert [len(ledger.lines) for ledger in (persons, rows)] == [1, 1]
-        model(ledger=persons, groups="patient_id").fit(table)
+        model(ledger=persons, privacy_unit="patient_id").fit(table)
         assert persons.summary()["unit"] == "person"
-        assert persons.summary()["accounts"][0]["groups"] == "patient_id"
+        assert persons.summary()["accounts"][0]["privacy_unit"] == "patient_id"
 
     def test_a_file_keeps_the_unit_and_earlier_versions_cannot_read_it(self, tmp_path):
         path = tmp_path / "budget.sqlite"
@@ -240,12 +252,12 @@ class TestLedgers:
     def test_one_budget_knows_persons_by_one_column(self, table):
         """Otherwise a column that gives every row a person of its own would be a way around it."""
         ledger = Ledger(epsilon=5.0, delta=1e-6, unit="person")
-        model(ledger=ledger, groups="patient_id").fit(table)
+        model(ledger=ledger, privacy_unit="patient_id").fit(table)
         n_lines = len(ledger.lines)
         with pytest.raises(LedgerError, match=r"this ledger knows persons by 'patient_id', the fit by 'visit'"):
-            model(ledger=ledger, groups="visit").fit(table.rename(columns={"patient_id": "visit"}))
+            model(ledger=ledger, privacy_unit="visit").fit(table.rename(columns={"patient_id": "visit"}))
         assert len(ledger.lines) == n_lines
-        model(ledger=ledger, max_rows_per_group=2).fit(table[["x", "y"]].to_numpy(), groups=table["patient_id"])
+        model(ledger=ledger, max_rows_per_unit=2).fit(table[["x", "y"]].to_numpy(), privacy_unit=table["patient_id"])
 
     def test_the_unit_is_checked(self):
         with pytest.raises(ParameterError, match=r"Ledger.unit: expected one of"):
@@ -254,40 +266,40 @@ class TestLedgers:
 
 class TestWords:
     def test_the_receipt_names_the_unit(self, table):
-        receipt = model(groups="patient_id", max_rows_per_group=5).fit(table).privacy_receipt_
+        receipt = model(privacy_unit="patient_id", max_rows_per_unit=5).fit(table).privacy_receipt_
         said = "\n".join(receipt.explain())
         assert "Protects one patient_id, with at most 5 rows each." in said
         assert "adding or removing any one patient_id, with all of their rows, can change" in said
         assert Receipt.from_dict(receipt.to_dict()) == receipt
 
     def test_a_statement_is_called_one(self, table):
-        fitted = model(groups="patient_id", max_rows_per_group=20, groups_bounded=True).fit(table)
-        assert "was stated, not checked" in "\n".join(fitted.privacy_receipt_.explain())
+        fitted = model(privacy_unit="patient_id", max_rows_per_unit=20, units_bounded=True).fit(table)
+        assert "The limit was asserted, not checked." in "\n".join(fitted.privacy_receipt_.explain())
 
     def test_a_release_keeps_it_and_no_id(self, table, tmp_path):
-        fitted = model(groups="patient_id").fit(table)
+        fitted = model(privacy_unit="patient_id").fit(table)
         fitted.release_.save(tmp_path / "release.json")
-        assert load_release(tmp_path / "release.json").receipt.groups == fitted.privacy_receipt_.groups
+        assert load_release(tmp_path / "release.json").receipt.privacy_unit == fitted.privacy_receipt_.privacy_unit
         everything = (tmp_path / "release.json").read_text() + repr(fitted) + str(pickle.dumps(fitted))
         assert "patient-0" not in everything
 
     def test_delta_and_the_number_of_rows_are_about_persons(self, table):
         with pytest.warns(PrivacyWarning, match="publishing a person at random would satisfy it"):
-            model(groups="patient_id", max_rows_per_group=2, n_rows=1500, delta=1e-3).fit(table)
-        by_person = model(groups="patient_id", max_rows_per_group=2, n_rows=1500, weighting="person").fit(table)
+            model(privacy_unit="patient_id", max_rows_per_unit=2, n_rows=1500, delta=1e-3).fit(table)
+        by_person = model(privacy_unit="patient_id", max_rows_per_unit=2, n_rows=1500, weighting="person").fit(table)
         assert "row_count" not in {event.question_name for event in by_person.privacy_receipt_.events}
-        by_row = model(groups="patient_id", max_rows_per_group=2, n_rows=1500).fit(table)
+        by_row = model(privacy_unit="patient_id", max_rows_per_unit=2, n_rows=1500).fit(table)
         assert "row_count" in {event.question_name for event in by_row.privacy_receipt_.events}
 
 
 class TestStatedBounds:
     def test_the_column_is_not_read(self, table):
         odd = table.assign(patient_id="the same")
-        options = {"groups": "patient_id", "max_rows_per_group": 20, "groups_bounded": True}
+        options = {"privacy_unit": "patient_id", "max_rows_per_unit": 20, "units_bounded": True}
         assert np.array_equal(model(**options).fit(table).cluster_centers_, model(**options).fit(odd).cluster_centers_)
 
     def test_noise_is_that_of_as_many_rows(self, table):
-        fitted = model(groups="patient_id", max_rows_per_group=7, groups_bounded=True).fit(table)
+        fitted = model(privacy_unit="patient_id", max_rows_per_unit=7, units_bounded=True).fit(table)
         assert fitted.privacy_receipt_.events[0].sensitivity == 7.0
 
 
@@ -295,23 +307,43 @@ class TestScikitLearn:
     def test_a_pipeline_routes_ids(self, table):
         ledger = Ledger(epsilon=4.0, delta=1e-6, unit="person")
         with sklearn.config_context(enable_metadata_routing=True):
-            scaler = PrivateScaler(epsilon=1.0, ledger=ledger, random_state=0).set_fit_request(groups=True)
-            last = KMeans(4, epsilon=2.0, ledger=ledger, random_state=0).set_fit_request(groups=True)
-            pipeline = make_pipeline(scaler, last).fit(table[["x", "y"]].to_numpy(), groups=table["patient_id"])
+            scaler = PrivateScaler(epsilon=1.0, ledger=ledger, random_state=0)
+            last = KMeans(4, epsilon=2.0, ledger=ledger, random_state=0)
+            pipeline = make_pipeline(scaler, last).fit(table[["x", "y"]].to_numpy(), privacy_unit=table["patient_id"])
         assert off_by(scaler.inverse_transform(pipeline[-1].cluster_centers_)) < 4
+
+    @pytest.mark.parametrize("routing", [False, True])
+    def test_a_search_hands_on_the_ids_of_each_fold(self, table, routing):
+        with sklearn.config_context(enable_metadata_routing=routing):
+            search = GridSearchCV(model(), {"n_clusters": [4]}, cv=GroupKFold(3), scoring=lambda fitted, rows: 0.0)
+            given = {"groups": table["patient_id"], "privacy_unit": table["patient_id"]}
+            found = search.fit(table[["x", "y"]].to_numpy(), **given).best_estimator_
+        assert found.privacy_receipt_.privacy_unit is not None
+
+    @pytest.mark.parametrize("make", [KMeans, PrivateScaler, GridSynopsis, PointSynopsis, SourceTargetKMedoids])
+    def test_the_word_of_splitters_is_refused_with_the_remedy(self, make, table):
+        rows, ledger = table[["x", "y"]].to_numpy(), Ledger(epsilon=1.0, delta=1e-6)
+        estimator, source = make(ledger=ledger), {"source": rows} if make is SourceTargetKMedoids else {}
+        with pytest.raises(
+            ParameterError, match=rf"{make.__name__}.fit: expected whose row each is as privacy_unit, got 'groups'"
+        ):
+            estimator.fit(rows, groups=table["patient_id"], **source)
+        with pytest.raises(TypeError, match="unexpected argument 'sample_weight'"):
+            estimator.fit(rows, sample_weight=np.ones(len(rows)), **source)
+        assert len(ledger.lines) == 1
 
     def test_a_scaler_of_rows_does_not_serve_a_fit_of_persons(self, table):
         rows = table[["x", "y"]].to_numpy()
         scaled = PrivateScaler(epsilon=1.0, random_state=0).fit_transform(rows)
         ledger = Ledger(epsilon=5.0, delta=1e-6, unit="person")
-        with pytest.raises(DataError, match=r"KMeans.groups: expected rows that were scaled under the same unit"):
-            KMeans(4, ledger=ledger, random_state=0).fit(scaled, groups=table["patient_id"])
+        with pytest.raises(DataError, match=r"KMeans.privacy_unit: expected rows that were scaled under the same unit"):
+            KMeans(4, ledger=ledger, random_state=0).fit(scaled, privacy_unit=table["patient_id"])
         assert len(ledger.lines) == 1
 
     def test_a_scaler_reads_tables_with_and_without_the_column(self, table):
-        scaler = PrivateScaler(epsilon=1.0, groups="patient_id", random_state=0).fit(table)
+        scaler = PrivateScaler(epsilon=1.0, privacy_unit="patient_id", random_state=0).fit(table)
         assert np.array_equal(scaler.transform(table), scaler.transform(table[["x", "y"]]))
 
     def test_parameters_survive_a_clone(self):
-        options = {"groups": "patient_id", "max_rows_per_group": 3, "weighting": "person", "groups_bounded": False}
+        options = {"privacy_unit": "patient_id", "max_rows_per_unit": 3, "weighting": "person", "units_bounded": False}
         assert {name: clone(model(**options)).get_params()[name] for name in options} == options

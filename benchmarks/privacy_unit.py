@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What protecting persons costs: ``python -m benchmarks.groups [--repeats N] [--tables NAME ...] [--rule N]``.
+"""What protecting persons costs: ``python -m benchmarks.privacy_unit [--repeats N] [--tables NAME ...] [--rule N]``.
 
 Each table has persons of four planted groups. Persons scatter about the centre of their group and their rows about the person;
 in every column a row has the variance 1 about the centre of its group, half of it between persons. The groups lie at least six
@@ -97,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--rule", type=int, metavar="N", default=0, help="judge the choice of the number of rows on N tables instead"
     )
     options = parser.parse_args(arguments)
-    report = Report("groups", epsilon=EPSILON, delta=DELTA, seed=options.seed, repeats=options.repeats)
+    report = Report("privacy_unit", epsilon=EPSILON, delta=DELTA, seed=options.seed, repeats=options.repeats)
     if options.rule:
         _judge_rule(report, options.rule, options.seed)
         return report.finish()
@@ -112,8 +112,8 @@ def planted(
 ) -> Planted:
     """Return a table of persons; some group has each of them."""
     centers = _lay_out(generator, n_features)
-    groups = generator.permutation(np.arange(n_persons) % N_GROUPS)
-    persons = centers[groups] + between**0.5 * generator.standard_normal((n_persons, n_features))
+    planted = generator.permutation(np.arange(n_persons) % N_GROUPS)
+    persons = centers[planted] + between**0.5 * generator.standard_normal((n_persons, n_features))
     ids = np.repeat(np.arange(n_persons), SIZES[sizes](generator, n_persons))
     rows = persons[ids] + (1 - between) ** 0.5 * generator.standard_normal((len(ids), n_features))
     order = generator.permutation(len(ids))
@@ -143,8 +143,8 @@ def contenders(table: Planted, seed: int) -> dict[tuple[str, str], Callable[[], 
     given: dict[str, Any] = {"bounds": BOUNDS, "random_state": seed, "n_jobs": 1}
 
     def by_person(limit: Any, weighting: str) -> KMeans:
-        model = KMeans(N_GROUPS, epsilon=EPSILON, delta=DELTA, max_rows_per_group=limit, weighting=weighting, **given)
-        return model.fit(table.rows, groups=table.ids)
+        model = KMeans(N_GROUPS, epsilon=EPSILON, delta=DELTA, max_rows_per_unit=limit, weighting=weighting, **given)
+        return model.fit(table.rows, privacy_unit=table.ids)
 
     def by_row() -> KMeans:
         return KMeans(N_GROUPS, epsilon=EPSILON / table.most, delta=DELTA / table.most, **given).fit(table.rows)
@@ -168,8 +168,8 @@ def _compare(report: Report, name: str, repeats: int, seed: int) -> None:
         seen.setdefault(("nobody", "all"), []).append((1.0, farthest(table.centers, exact), table.most))
         for key, fit in contenders(table, seed + repeat).items():
             model = fit()
-            groups = model.privacy_receipt_.groups
-            used = table.most if groups is None else groups.max_rows
+            privacy_unit = model.privacy_receipt_.privacy_unit
+            used = table.most if privacy_unit is None else privacy_unit.max_rows
             loss = mean_loss(table.rows, model.cluster_centers_) / least
             seen.setdefault(key, []).append((loss, farthest(table.centers, model.cluster_centers_), used))
     for (protected, limit), results in seen.items():
@@ -246,14 +246,14 @@ def losses_of(setting: Setting, limits: Sequence[Any], seed: int) -> tuple[dict[
                 epsilon=setting.epsilon,
                 delta=DELTA,
                 bounds=BOUNDS,
-                max_rows_per_group=limit,
+                max_rows_per_unit=limit,
                 weighting=setting.weighting,
                 random_state=1_000 * repeat + number,
                 n_jobs=1,
-            ).fit(table.rows, groups=table.ids)
+            ).fit(table.rows, privacy_unit=table.ids)
             found[limit].append(mean_loss(table.rows, model.cluster_centers_) / least)
             if limit == "auto":
-                chosen.append(model.privacy_receipt_.groups.max_rows)
+                chosen.append(model.privacy_receipt_.privacy_unit.max_rows)
     return {limit: float(np.median(values)) for limit, values in found.items()}, chosen
 
 
