@@ -22,6 +22,7 @@ from cloister.privacy import GDP, ZCDP, ApproxDP, PureDP, Receipt
 from cloister.report import synopsis_html, synopsis_summary
 
 SLACK = 1 + 1e-9
+DELTA_SLACK = 1 + 1e-6  # a delta moves far more than the mu behind it
 NORMAL = NormalDist()
 GUARANTEES = (PureDP(0.5), PureDP(2.0), ApproxDP(0.3, 1e-6), ApproxDP(2.0, 1e-5), ZCDP(0.02), ZCDP(1.0), GDP(0.4), GDP(2.0))
 PERSONS = (None, {"max_rows_per_unit": 2}, {"max_rows_per_unit": 5})
@@ -39,6 +40,9 @@ class Leaf:
     def ways(self):
         return [list(self.synopsis.receipt.events)]
 
+    def promises(self):
+        return [[budget_of(self.synopsis.receipt.guarantee)]]
+
 
 @dataclass(frozen=True)
 class Merge:
@@ -51,13 +55,38 @@ class Merge:
 
     def ways(self):
         """Return every list of events that one person may have taken part in."""
-        left, right = self.left.ways(), self.right.ways()
+        return self._together(self.left.ways(), self.right.ways())
+
+    def promises(self):
+        """Return what every such list could have cost at most: whether it is Gaussian, and its mu or epsilon."""
+        return self._together(self.left.promises(), self.right.promises())
+
+    def _together(self, left, right):
         return left + right if self.rows == "disjoint" else [one + other for one, other in product(left, right)]
+
+
+def budget_of(guarantee):
+    """Return what a fit reserves: whether its noise is Gaussian, and mu or epsilon."""
+    if isinstance(guarantee, PureDP):
+        return False, guarantee.epsilon
+    if isinstance(guarantee, GDP):
+        return True, guarantee.mu
+    if isinstance(guarantee, ZCDP):
+        return True, math.sqrt(2 * guarantee.rho)
+    low, high = 0.0, 100.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_delta(middle, guarantee.epsilon) <= guarantee.delta else (low, middle)
+    return True, low / (1 + 1e-8)  # calibration leaves some slack
+
+
+def ratio_of(event):
+    return event if isinstance(event, tuple) else (event.mechanism == "rounded_gaussian", event.sensitivity / event.scale)
 
 
 def loss(events):
     """Return mu squared of Gaussian events, and the epsilons of all others."""
-    ratios = [(event.mechanism == "rounded_gaussian", event.sensitivity / event.scale) for event in events]
+    ratios = [ratio_of(event) for event in events]
     return math.fsum(one**2 for gaussian, one in ratios if gaussian), [one for gaussian, one in ratios if not gaussian]
 
 
@@ -90,7 +119,7 @@ def covers(guarantee, events):
     if is_pure and math.fsum(pure) <= guarantee.epsilon * SLACK:
         return True
     mu = math.sqrt(total_mu_squared(events))
-    return mu == 0 or gaussian_delta(mu, guarantee.epsilon) <= guarantee.delta * SLACK
+    return mu == 0 or gaussian_delta(mu, guarantee.epsilon) <= guarantee.delta * DELTA_SLACK
 
 
 # -- random trees --------------------------------------------------------------------------------------------------------
@@ -132,9 +161,10 @@ def grow(generator, pool, n_leaves):
 
 def check_tree(tree):
     receipt, ways = tree.synopsis.receipt, tree.ways()
-    for events in ways:
+    for events in chain(ways, tree.promises()):
         assert covers(receipt.guarantee, events)
-        assert receipt.spent.fits(receipt.guarantee)
+    assert receipt.promised.all_mu**2 == pytest.approx(max(map(total_mu_squared, tree.promises())), rel=1e-6)
+    assert receipt.promised.rho == pytest.approx(max(map(rho, tree.promises())), rel=1e-6)
     # And no more than that is stated: each number is that of the one who has spent most.
     assert receipt.spent.all_mu**2 == pytest.approx(max(map(total_mu_squared, ways)), rel=1e-6)
     assert receipt.spent.rho == pytest.approx(max(map(rho, ways)), rel=1e-9)
@@ -200,7 +230,16 @@ def test_worst_depends_on_the_guarantee(fit):
     assert spent.describe(PureDP(1.0)) == "epsilon inf"
     assert spent.epsilon_at(1e-6) == max(one.receipt.spent.epsilon_at(1e-6) for one in (pure, gaussian))
     assert spent.delta_at(0.5) == max(one.receipt.spent.delta_at(0.5) for one in (pure, gaussian))
-    assert pure.merge(gaussian).receipt.guarantee == GDP(spent.all_mu)
+    assert pure.merge(gaussian).receipt.guarantee == GDP(pure.merge(gaussian).receipt.promised.all_mu)
+
+
+def test_the_guarantee_covers_what_was_promised_not_only_what_was_spent(fit):
+    """What was spent may depend on answers; composition is about totals that were fixed before the first one."""
+    one, other = of_mu(fit, 0.5, 0.5)
+    frugal = replace(one, receipt=replace(one.receipt, guarantee=GDP(2.0)))
+    assert frugal.merge(other, rows="same").receipt.guarantee.mu == pytest.approx(math.hypot(2.0, 0.5), rel=1e-6)
+    assert frugal.merge(other).receipt.guarantee == other.merge(frugal).receipt.guarantee == GDP(2.0)
+    assert frugal.merge(other).receipt.spent.all_mu == pytest.approx(0.5, rel=1e-6)
 
 
 def test_guarantees_of_different_kinds_are_stated_in_terms_that_cover_both(fit):
@@ -260,10 +299,10 @@ def test_persons_of_a_chain_have_the_rows_of_the_widest_part(fit):
     assert chained.receipt.protects == "one pid, with at most 7 rows each"
     assert [one.privacy_unit.max_rows for one in chained.receipt.fits] == [3, 7, 3]
     assert chained.merge(stated).receipt.privacy_unit.stated
-    # Somebody with five rows would be told that they are covered, though three at most were stated of their table.
-    for one, other in ((chained, of_persons(synopsis, stated=True)), (of_persons(synopsis, stated=True), many)):
-        with pytest.raises(ParameterError, match="rows of a person, as here"):
-            one.merge(other)
+    # Somebody with five rows must not be told that they are covered, where three at most were stated of their table.
+    small = of_persons(synopsis, stated=True)
+    for one in (chained.merge(small), small.merge(many), small.merge(stated), stated.merge(few).merge(small)):
+        assert one.receipt.privacy_unit == PrivacyUnit(name="pid", max_rows=3, stated=True)
     assert few.merge(many).merge(few.merge(many), rows="same").receipt.privacy_unit == many.receipt.privacy_unit
     with pytest.raises(ParameterError, match="rows of a person, as here"):
         few.merge(many).merge(many, rows="same")

@@ -214,8 +214,6 @@ def test_units_are_not_mixed(fit):
             persons.merge(of_persons(synopsis, name="household"), rows=rows)
         with pytest.raises(ParameterError, match=r"expected counts of rows, got 'persons'"):
             persons.merge(of_persons(synopsis, weighting="person"), rows=rows)
-        with pytest.raises(ParameterError, match=r"expected at most 3 rows of a person, as here, got 2"):
-            persons.merge(of_persons(synopsis, max_rows=2, stated=True), rows=rows)
 
 
 @pytest.mark.parametrize("which", ["disjoint", "same"])

@@ -192,6 +192,10 @@ class WorstTally:
         """Return an epsilon such that all events together are (epsilon, delta)-DP."""
         return max(tally.epsilon_at(delta) for tally in self.tallies)
 
+    def plus(self, cost: Cost) -> "WorstTally":
+        """Return what is spent once everybody has also spent `cost`."""
+        return WorstTally(tuple(tally + Tally.of([cost]) for tally in self.tallies))
+
     def strength(self, like: Guarantee) -> float:
         """Return what was spent as an epsilon (at its delta), rho or mu of `like`."""
         return max(like.spent(tally, ADAPTIVE) for tally in self.tallies)

@@ -29,6 +29,7 @@ __all__ = ["DISJOINT", "SAME", "LedgerBalance", "Receipt"]
 
 DISJOINT, SAME = "disjoint", "same"  # tables that share nobody, or the same table more than once
 DEEPEST = 16  # parts within parts
+SCALER = "scaler: "  # begins the steps of what was asked in front of a fit
 LISTED_FITS = 4  # of so many at most, the guarantee of each is said
 MOST_TALLIES = 64  # that one person may have spent, none of them at most another: several of a kind are rare
 
@@ -124,8 +125,8 @@ class Receipt:
     ledger : LedgerBalance, optional
         Where the fit left the ledger that paid for it, if it was a shared one.
     privacy_unit : PrivacyUnit, optional
-        The persons that are protected, each with all of their rows; None where one row is. Where parts use different numbers of
-        their rows, the largest.
+        The persons that are protected, each with all of their rows; None where one row is. Where parts have different
+        bounds on their rows, the largest, or the smallest of those that were stated.
     parts : tuple of Receipt
         The receipts of several fits, if this one covers them; `events` are then those of all parts. See :meth:`cover`.
     joined : {"", "disjoint", "same"}
@@ -157,7 +158,7 @@ class Receipt:
     def __post_init__(self) -> None:
         if self.parts:
             object.__setattr__(self, "events", tuple(chain.from_iterable(part.events for part in self.parts)))
-        if not self.spent.fits(self.guarantee):
+        if not (self.spent.fits(self.guarantee) and (not self.parts or self.promised.fits(self.guarantee))):
             raise LedgerError(
                 f"Receipt: the events add up to more than {self.guarantee}. This is a fault of the method; please report it."
             )
@@ -175,31 +176,25 @@ class Receipt:
         """Return one receipt of several fits, of tables that share nobody ("disjoint") or of the same one ("same").
 
         Its guarantee holds for everybody. Left out, it is for disjoint tables the first one of the parts that does; otherwise
-        what was spent, in the terms of the first part that can say it, or in GDP.
+        what the parts have promised together, in the terms of the first part that can say it, or in GDP.
         """
         first, *others = parts
         if any(part.neighbours != first.neighbours or not _alike(part.privacy_unit, first.privacy_unit) for part in others):
             raise LedgerError("Receipt: parts protect different units or relations. Fit all with the same ones.")
         flat = tuple(chain.from_iterable(part.parts if part.joined == joined else (part,) for part in parts))
-        widest = _widest([part.privacy_unit for part in flat if part.privacy_unit is not None])
-        if any(
-            fit.privacy_unit.stated and fit.privacy_unit.max_rows != widest.max_rows
-            for fit in flat
-            if fit.privacy_unit and widest
-        ):
-            # Said of all of them, a larger bound would promise something to people of whom a smaller one was stated.
-            raise LedgerError("Receipt: a smaller number of rows of a person was stated of one part than is used of others.")
+        weakest = _weakest([part.privacy_unit for part in flat if part.privacy_unit is not None])
         if max(part._depth for part in flat) >= DEEPEST:
             raise LedgerError(f"Receipt: more than {DEEPEST} merges of both kinds in turn. Merge all of one kind first.")
         if guarantee is None:
-            guarantee = _covering(WorstTally(_tallies(flat, joined)), [part.guarantee for part in parts], joined)
+            promised = WorstTally(_together([part._promises for part in flat], joined))
+            guarantee = _covering(promised, [part.guarantee for part in parts], joined)
         return cls(
             guarantee=guarantee,
             neighbours=first.neighbours,
             events=(),
             dataset=dataset,
             purpose=purpose,
-            privacy_unit=widest,
+            privacy_unit=weakest,
             parts=flat,
             joined=joined,
         )
@@ -210,14 +205,44 @@ class Receipt:
         return tuple(chain.from_iterable(part.fits for part in self.parts)) if self.parts else (self,)
 
     @property
+    def own_events(self) -> tuple[Event, ...]:
+        """The events without those of a scaler in front of the fit."""
+        return tuple(event for event in self.events if not event.step.startswith(SCALER))
+
+    def in_front(self) -> "Receipt":
+        """Return the receipt of a scaler as part of that of the fit behind it: its steps say whose they are."""
+        if self.parts:
+            return replace(self, parts=tuple(part.in_front() for part in self.parts))
+        named = (replace(event, step=SCALER + event.step.removeprefix(SCALER)) for event in self.events)
+        return replace(self, events=tuple(named))
+
+    @property
     def spent(self) -> WorstTally:
         """The events, added up again; where people took part in different fits, the worst over people."""
         return WorstTally(self._tallies)
 
+    @property
+    def promised(self) -> WorstTally:
+        """What could have been spent at most, as it was fixed before the first answer; the worst over people.
+
+        How much of it a fit spends may depend on its answers, so that a sum of what was spent is no guarantee of several fits.
+        """
+        return WorstTally(self._promises)
+
     @cached_property
     def _tallies(self) -> tuple[Tally, ...]:
         """What one person may have spent."""
-        return _tallies(self.parts, self.joined) if self.parts else (Tally.of(event.cost for event in self.events),)
+        if self.parts:
+            return _together([part._tallies for part in self.parts], self.joined)
+        return (Tally.of(event.cost for event in self.events),)
+
+    @cached_property
+    def _promises(self) -> tuple[Tally, ...]:
+        """What could have been spent by one person; a fit reserves the `noise_budget` of its guarantee."""
+        if self.parts:
+            return _together([part._promises for part in self.parts], self.joined)
+        budgets = (self.guarantee.noise_budget(), self.guarantee.pure_budget())
+        return next(((Tally.of([one]),) for one in budgets if self.spent.fits(one)), self._tallies)
 
     @property
     def _depth(self) -> int:
@@ -286,7 +311,11 @@ class Receipt:
         fits = self.fits
         if not self._has(DISJOINT):
             promised = "; ".join(str(fit.guarantee) for fit in fits) if len(fits) <= LISTED_FITS else ""
-            return [f"Covers {len(fits)} fits of the same rows, whose costs add up{promised and f' ({promised})'}."]
+            scaled = len(self.own_events) < len(self.events)
+            what = (
+                "the fit and the scaler in front of it" if scaled and len(fits) == 2 else f"{len(fits)} fits of the same rows"
+            )
+            return [f"Covers {what}, whose costs add up{promised and f' ({promised})'}."]
         unit = self.unit
         stays = f" A {unit} that is replaced stays in its table." if self.neighbours == Relation.REPLACE.value else ""
         largest = f"What was spent is the largest total over the fits that one {unit} can be part of."
@@ -354,13 +383,13 @@ class Receipt:
         return found
 
 
-def _tallies(parts: Sequence[Receipt], joined: str) -> tuple[Tally, ...]:
+def _together(parts: Sequence[tuple[Tally, ...]], joined: str) -> tuple[Tally, ...]:
     """Return what one person may have spent in several fits: in one of disjoint tables, in the same one every time."""
     if joined == DISJOINT:
-        return _few(chain.from_iterable(part._tallies for part in parts))
+        return _few(chain.from_iterable(parts))
     found: tuple[Tally, ...] = (Tally(),)
     for part in parts:
-        found = _few(one + other for one, other in product(found, part._tallies))
+        found = _few(one + other for one, other in product(found, part))
     return found
 
 
@@ -372,30 +401,35 @@ def _few(tallies: Iterable[Tally]) -> tuple[Tally, ...]:
     return found
 
 
-def _covering(spent: WorstTally, guarantees: Sequence[Guarantee], joined: str) -> Guarantee:
+def _covering(promised: WorstTally, guarantees: Sequence[Guarantee], joined: str) -> Guarantee:
     """Return a guarantee that holds for everybody; `guarantees` are those of the parts."""
-    if joined == DISJOINT or spent.empty:
+    if joined == DISJOINT:
         for guarantee in guarantees:
-            if spent.fits(guarantee):
+            if promised.fits(guarantee):
                 return guarantee
     for guarantee in guarantees:
-        strength = spent.strength(guarantee)
-        if TINIEST <= strength <= HUGEST and spent.fits(found := guarantee.with_strength(strength)):
+        strength = promised.strength(guarantee)
+        if TINIEST <= strength <= HUGEST and promised.fits(found := guarantee.with_strength(strength)):
             return found
-    return GDP(spent.all_mu)
+    return GDP(promised.all_mu)
 
 
 def _alike(one: PrivacyUnit | None, other: PrivacyUnit | None) -> bool:
-    """Whether both are about rows, or about the same persons who count in the same way."""
+    """Whether both are about rows, or about the same persons; ids that came beside a table have no name."""
     if one is None or other is None:
         return one is other
-    return (one.name, one.weighting) == (other.name, other.weighting)
+    return one.name == other.name or not (one.name and other.name)
 
 
-def _widest(units: Sequence[PrivacyUnit]) -> PrivacyUnit | None:
-    """Return the persons of all parts: with as many rows as any of them, which was stated if it was of one part."""
+def _weakest(units: Sequence[PrivacyUnit]) -> PrivacyUnit | None:
+    """Return whom all parts protect, in the words of the first.
+
+    Of bounds that are enforced the largest holds for all. One that was stated is a condition: what is promised to people within
+    the smallest of these holds in every part.
+    """
     if not units:
         return None
-    bounds = [one.max_rows for one in units if one.max_rows is not None]
-    stated = any(one.stated for one in units)
-    return replace(units[0], max_rows=max(bounds, default=None), stated=stated)
+    enforced, stated = ([one.max_rows for one in units if one.max_rows and one.stated is kind] for kind in (False, True))
+    bound = min(stated) if stated else max(enforced, default=None)
+    name = next((one.name for one in units if one.name), "")
+    return replace(units[0], name=name, max_rows=bound, stated=bool(stated))

@@ -37,11 +37,9 @@ def refuse_other_unit(first: Receipt, second: Receipt, *, same: bool) -> None:
         validate.refuse("Synopsis.merge.other", rule, second.protects, remedy=remedy)
     if one.weighting != other.weighting:
         validate.refuse("Synopsis.merge.other", f"counts of {one.counted}", other.counted, remedy=remedy)
-    # Of one table they would count different rows, so that their mean counts neither. A bound that was stated says whom the
-    # guarantee holds for: the receipt of both states the larger one, which must not promise more than was stated.
-    stated = [persons.max_rows for persons in (one, other) if persons.stated]
-    bounds = [{fit.privacy_unit.max_rows or 0 for fit in receipt.fits if fit.privacy_unit} for receipt in (first, second)]
-    if (same and bounds[0] != bounds[1]) or any(bound != max(bounds[0] | bounds[1]) for bound in stated):
+    # Of one table they would count different rows, so that their mean counts neither.
+    bounds = [{fit.privacy_unit.max_rows for fit in receipt.fits if fit.privacy_unit} for receipt in (first, second)]
+    if same and bounds[0] != bounds[1]:
         rule = f"at most {one.max_rows} rows of a person, as here"
         validate.refuse("Synopsis.merge.other", rule, other.max_rows, remedy="Fit both with the same max_rows_per_unit.")
 

@@ -175,7 +175,7 @@ class Synopsis(CommonSynopsis):
         added = self.sum_error
         if self.total is None:
             return added
-        counted = math.hypot(*(one.standard_deviation for one in self.receipt.events if one.question_name == RowCount.name))
+        counted = math.hypot(*(one.standard_deviation for one in self.receipt.own_events if one.question_name == RowCount.name))
         return counted * added / math.hypot(counted, added)
 
     @property
@@ -370,10 +370,9 @@ class Synopsis(CommonSynopsis):
         -------
         Synopsis
             Its receipt keeps those of both apart, and its guarantee holds for the people of both: for disjoint tables one of
-            their two guarantees if that is enough, otherwise what the worst-off have spent; for one table counted twice, what
-            both add up to. This holds for merges of merges, too. Where persons are protected, both must name the same column of
-            ids and count in the same way; of one table, and where the number of rows of a person was stated, that number must
-            be the same, too.
+            their two guarantees if that is enough, otherwise what the worst-off were promised; for one table counted twice,
+            what both add up to. This holds for merges of merges, too. Where persons are protected, both must name the same
+            column of ids and count in the same way; of one table, the number of rows of a person must be the same, too.
 
         Raises
         ------
