@@ -9,8 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import PrivateScaler
-from cloister.cluster._tables import ScaledRows
-from cloister.data import BlockCache, open_rows
+from cloister.data import BlockCache, ScaledRows, open_rows
 from cloister.data._files import find_files
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, Entropy

@@ -71,6 +71,7 @@ def counted_words(receipt: "Receipt") -> str:
 def found_rows_words(receipt: "Receipt") -> str:
     """Say how many rows of a person are used, where that was found with noise; otherwise nothing."""
     privacy_unit = receipt.privacy_unit
-    if privacy_unit is None or not any(event.question_name == "rows_per_unit" for event in receipt.events):
+    found = [fit for fit in receipt.fits if any(event.question_name == "rows_per_unit" for event in fit.events)]
+    if privacy_unit is None or privacy_unit.max_rows not in [fit.privacy_unit.max_rows for fit in found if fit.privacy_unit]:
         return ""
     return f"Rows of one {privacy_unit.noun} that are used: at most {privacy_unit.max_rows}, found with noise (auto)."

@@ -19,7 +19,7 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description
 from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, correct_for_missing, plan_first
 from cloister.cluster._notebook import NotebookPage
-from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
+from cloister.cluster._plan import REFERENCE_DELTA, Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._privacy_unit import (
     PersonParameters,
     at_most,
@@ -30,7 +30,7 @@ from cloister.cluster._privacy_unit import (
     unit_options,
 )
 from cloister.cluster._progress import Progress
-from cloister.cluster._tables import ScaledRows, is_in_memory, is_open, reads_alike, shape_of
+from cloister.cluster._tables import is_in_memory, is_open, reads_alike, shape_of
 from cloister.data import Rows, Source, open_rows
 from cloister.domain import (
     AnyDeclaration,
@@ -45,7 +45,7 @@ from cloister.domain import (
     declare_columns,
 )
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning
-from cloister.privacy import Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
+from cloister.privacy import SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend
 from cloister.release import CellSummary, Profiles
 from cloister.vault import Vault
@@ -150,10 +150,11 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     def _fit_privately(self, X: object, rows: Rows, progress: Progress | None = None) -> PrivateFit:
         """Check, plan, reserve, open the vault, run, close: the one way from rows to results."""
         request = self._request()
+        before = self._scaler_receipt(rows, request.relation)
         setting = self._setting(rows)
         first = self._first_plan(request, setting)
         self._refuse_noise_that_cannot_be_drawn(request, setting)
-        self._warn_of_empty_promises(request)
+        self._warn_of_empty_promises(request, before)
         ledger = self.ledger if self.ledger is not None else _own_ledger(request)
         stated = {"dataset": self.dataset, "stated_purpose": self.purpose}
         account = ledger.reserve(request.cost, purpose=self._owner, relation=request.relation, **stated)
@@ -187,7 +188,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             cells=ready.cells,
             profiles=done.profiles,
             feature_names=self._compared_names(rows),
-            receipt=receipt,
+            receipt=receipt
+            if before is None
+            else Receipt.cover((receipt, before), SAME, dataset=self.dataset, purpose=self.purpose),
         )
 
     def _setting(self, rows: Rows) -> "_Setting":
@@ -295,8 +298,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         progress.finish()
         return _Done(plan, ready, outcome, profiles)
 
-    def _warn_of_empty_promises(self, request: Request) -> None:
-        """Warn, from public numbers alone, where the guarantee promises little."""
+    def _warn_of_empty_promises(self, request: Request, before: Receipt | None) -> None:
+        """Warn, from public numbers alone, where the guarantee promises little; `before` is that of a scaler in front."""
         where, delta = self._owner, request.guarantee.stated_delta
         unit = request.relation.unit
         if request.n_units and delta * request.n_units >= 1:
@@ -306,10 +309,14 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
                 PrivacyWarning,
                 stacklevel=4,
             )
-        if request.epsilon > WEAK_EPSILON:
+        epsilon, beside = request.epsilon, ""
+        if before is not None:
+            epsilon = max(epsilon, before.promised.plus(request.cost).epsilon_at(delta or REFERENCE_DELTA))
+            beside = ", with the scaler in front of it,"
+        if epsilon > WEAK_EPSILON:
             warnings.warn(
-                f"{where}.epsilon: {request.epsilon:.4g} promises little: one {unit} may change the odds of a result by a "
-                f"factor of e^{request.epsilon:.4g}. Pass an epsilon of at most {WEAK_EPSILON:g}.",
+                f"{where}.epsilon: {epsilon:.4g}{beside} promises little: one {unit} may change the odds of a result by a "
+                f"factor of e^{epsilon:.4g}. Pass an epsilon of at most {WEAK_EPSILON:g}.",
                 PrivacyWarning,
                 stacklevel=4,
             )
@@ -410,11 +417,6 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         rows = self._open_as(X, whole, **({} if is_open(X) else self._unit_options()))
         if is_open(X):
             self._check_ids(rows)
-        if isinstance(X, ScaledRows) and X.unit not in (None, "row" if self._read_privacy_unit() is None else "person"):
-            raise DataError(
-                f"{self._where('privacy_unit')}: expected rows that were scaled under the same unit of privacy, got rows of a "
-                f"scaler that protects one {X.unit}. Pass privacy_unit to both, or to none."
-            )
         return rows
 
     def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | Sequence[str] | None, **options: Any) -> Rows:
@@ -423,10 +425,29 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
             self._check_reading(rows, declared if isinstance(declared, Mapping) else None)
             return rows
-        rows = open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner, **options)
-        if isinstance(X, ScaledRows):
-            rows.bounds = X.bounds  # type: ignore[attr-defined]
-        return rows
+        return open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner, **options)
+
+    def _scaler_receipt(self, rows: Rows, near: Neighbours) -> Receipt | None:
+        """Return the receipt of the scaler that rows come from, if any; one that protects something else is refused.
+
+        What it found is a function of the same rows, so that the results of this fit are functions of its answers, too.
+        """
+        found: Receipt | None = getattr(rows, "scaled_by", None)
+        if found is None:
+            return None
+        if found.neighbours != near.value:
+            raise DataError(
+                f"{self._where('neighbours')}: expected {found.neighbours!r}, as the scaler of these rows has it, got "
+                f"{near.value!r}. Pass the same neighbours to both."
+            )
+        mine, other = near.privacy_unit, found.privacy_unit
+        named = [] if mine is None or other is None else [one.name for one in (mine, other) if one.name]
+        if (mine is None) != (other is None) or len(set(named)) > 1:
+            raise DataError(
+                f"{self._where('privacy_unit')}: expected rows that were scaled under the same unit of privacy, got rows of a "
+                f"scaler that protects one {found.unit}. Pass the same privacy_unit to both, or none."
+            )
+        return found
 
     def _check_reading(self, rows: Rows, declared: Mapping[str, AnyDeclaration] | None) -> None:
         """Refuse rows whose columns were declared otherwise: the position of a level is no number, nor that of another list."""

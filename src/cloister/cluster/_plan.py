@@ -11,7 +11,7 @@ from cloister.domain import FloatArray, Neighbours, as_neighbours
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
 
-__all__ = ["COUNT", "Decision", "Outcome", "Plan", "Planner", "Request"]
+__all__ = ["COUNT", "REFERENCE_DELTA", "Decision", "Outcome", "Plan", "Planner", "Request"]
 
 COUNT = "count"  # name of the step that asks for the number of rows
 REFERENCE_DELTA = 1e-6  # at which rho or mu is read as an epsilon, for heuristics only

@@ -15,8 +15,8 @@ from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._privacy_unit import SIZES_SHARE
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.cluster._tables import ScaledRows, has_names
-from cloister.data import LocalRows
+from cloister.cluster._tables import has_names
+from cloister.data import LocalRows, ScaledRows
 from cloister.domain import Box, ColumnDomain, FloatArray, Frame
 from cloister.exceptions import DataError
 from cloister.privacy import Guarantee, Ledger, Step
@@ -55,17 +55,25 @@ class _Ranges(ScaledEstimator):
 
 
 @estimator
-class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateScaler(  # type: ignore[call-arg]
+    NotebookPage,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    auto_wrap_output_keys=None,  # a data frame would hold neither bounds nor receipt
+):
     """Centre columns and divide them by their spread, found with noise and paid for.
 
     A scaler in front of a private fit reads the rows: an ordinary one does so without paying, and the guarantee of the fit
     behind it is void. This one pays from the same ledger, and hands the box that its output lies in to the estimator behind
-    it, which then needs no `bounds`. ``KMeans(scaling="spread")`` does the same in one step, for less.
+    it, which then needs no `bounds`. The receipt of that estimator covers both: what the scaler found is part of every result
+    behind it. Its `neighbours` and privacy unit must be the scaler's. ``KMeans(scaling="spread")`` does the same in one step,
+    for less.
 
     Parameters
     ----------
     epsilon, delta : float, default=0.1 and 1e-6
-        The guarantee of the scaler alone; that of a pipeline is the sum, which a shared ledger keeps.
+        The guarantee of the scaler alone; that of the estimator behind it covers both, and a shared ledger pays each once.
     bounds : "private", (low, high), Box, list of pairs or mapping, default="private"
         Where rows may lie, as for :class:`KMeans`.
     scaling : {"spread", "bounds"}, default="spread"
@@ -90,7 +98,8 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
     -----
     **Privacy.** The questions of ``bounds="private"`` and ``scaling="spread"``: noisy histograms of all columns at once (l2
     sensitivity sqrt(d) for adding or removing a row, sqrt(2 d) for replacing one). The output of `transform` describes
-    single rows and is as private as these.
+    single rows and is as private as these. It carries the receipt, also through slices, copies, stacks and pickles; converted
+    to a plain array or a data frame it does not, and a fit of that states its own cost alone.
 
     Examples
     --------
@@ -164,7 +173,7 @@ class PrivateScaler(NotebookPage, ClassNamePrefixFeaturesOutMixin, TransformerMi
         frame = self._frame
         parts = [frame.clean(block[:, : frame.n_raw]) * frame.distance_unit for block in rows.blocks()]
         scaled = np.concatenate([np.empty((0, frame.n_features)), *parts]).view(ScaledRows)
-        scaled.bounds, scaled.unit = self.bounds_, "row" if self.privacy_receipt_.privacy_unit is None else "person"
+        scaled.bounds, scaled.receipt = self.bounds_, self.privacy_receipt_.in_front()
         return scaled
 
     def _columns_of(self, X: object) -> list[str] | None:

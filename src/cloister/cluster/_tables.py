@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `fit` and `predict` ask of a table before it is opened, and rows that say themselves where they lie."""
+"""What `fit` and `predict` ask of a table before it is opened."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,19 +7,9 @@ from typing import Any
 import numpy as np
 
 from cloister.data import LocalRows, Rows
-from cloister.domain import AnyDeclaration, Box, Category, Number
+from cloister.domain import AnyDeclaration, Category, Number
 
-__all__ = ["ScaledRows", "has_names", "is_in_memory", "is_open", "reads_alike", "shape_of"]
-
-
-class ScaledRows(np.ndarray[Any, np.dtype[np.float64]]):
-    """Rows that a PrivateScaler has scaled, still private, with the public box that they lie in: ``bounds``."""
-
-    bounds: Box | None
-    unit: str | None  # what the scaler protects: a row or a person
-
-    def __array_finalize__(self, other: object) -> None:
-        self.bounds = self.unit = None  # what is computed from them may lie elsewhere
+__all__ = ["has_names", "is_in_memory", "is_open", "reads_alike", "shape_of"]
 
 
 def is_open(X: object) -> bool:

@@ -10,6 +10,7 @@ from cloister.data._keep import kept_rows
 from cloister.data._numpy import ArrayRows, as_matrix
 from cloister.data._open import open_rows
 from cloister.data._persons import LARGEST_AUTO, N_PERSON_COLUMNS, Persons, cells_of
+from cloister.data._scaled import ScaledRows
 
 __all__ = [
     "LARGEST_AUTO",
@@ -24,6 +25,7 @@ __all__ = [
     "LocalRows",
     "Persons",
     "Rows",
+    "ScaledRows",
     "Source",
     "Watch",
     "as_matrix",

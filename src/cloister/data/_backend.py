@@ -22,8 +22,8 @@ from threadpoolctl import ThreadpoolController
 from cloister import validate
 from cloister.data._ahead import read_ahead
 from cloister.data._cache import BlockCache
-from cloister.domain import BLOCK_NUMBERS, AnyDeclaration, IntArray
-from cloister.privacy import Coins
+from cloister.domain import BLOCK_NUMBERS, AnyDeclaration, Box, IntArray
+from cloister.privacy import Coins, Receipt
 
 if TYPE_CHECKING:
     from cloister.data._bound import Bounding
@@ -122,6 +122,8 @@ class Source:
 
     declared: tuple[AnyDeclaration, ...] | None = None  # what the columns were declared to be; None: numbers
     privacy_unit: str | None = None  # the column that says whose row it is; empty where ids came beside the table
+    bounds: Box | None = None  # of rows that a PrivateScaler has scaled: where they lie
+    scaled_by: Receipt | None = None  # of these: what finding it cost
     n_hidden: int = 0  # columns at the end of every block that are no features: whose row it is
 
     def __init__(

@@ -32,7 +32,7 @@ class ArrayRows(MemoryRows):
         lengths: Sequence[int] | None = None,
     ) -> None:
         super().__init__(array.shape[0], array.shape[1], feature_names, n_jobs, nullable=nullable, lengths=lengths)
-        self._array = array
+        self._array = np.asarray(array)  # of a subclass, what stands in it
 
     def block(self, start: int, stop: int) -> Block:
         """Return some of the rows: a view."""

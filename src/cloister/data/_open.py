@@ -9,6 +9,7 @@ from cloister import validate
 from cloister.data._backend import Rows, Source, count_jobs
 from cloister.data._columns import Chosen, IdColumn, IdValues
 from cloister.data._formats import TextOptions, refuse_options, text_options
+from cloister.data._scaled import ScaledRows
 from cloister.domain import Identifier, declare_columns
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
 from cloister.privacy import Entropy
@@ -120,7 +121,10 @@ def open_rows(
         validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy="Leave it out, or pass a path.")
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
     given = {} if ids is None else {"ids": ids}
-    return _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
+    rows = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
+    if isinstance(rows, Source) and isinstance(data, ScaledRows):
+        rows.bounds, rows.scaled_by = data.bounds, data.receipt
+    return rows
 
 
 def _read_privacy_unit(

@@ -42,7 +42,7 @@ from cloister import validate
 from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, pure_mu
 from cloister.privacy._guarantees import GDP, TOLERANCE, Cost, Guarantee, PureDP
 
-__all__ = ["Composition", "Tally", "left_of"]
+__all__ = ["Composition", "Tally", "WorstTally", "left_of", "undominated"]
 
 DISCRETIZATION = 1e-4  # smallest step of the privacy loss distributions; losses are rounded up to it
 FINE_STEPS, COARSE_STEPS = 34, 17  # of a bisection: where a look is cheap, and where it composes distributions
@@ -100,17 +100,18 @@ class Tally:
     @property
     def epsilon_sum(self) -> float:
         """Pure part, as the sum of its epsilons."""
-        return sum(epsilon * times for epsilon, times in self.pure.items())
+        return math.fsum(epsilon * times for epsilon, times in self.pure.items())
 
     @property
     def rho(self) -> float:
         """All events together, as zCDP."""
-        return self.mu_squared / 2 + sum(times * epsilon**2 / 2 for epsilon, times in self.pure.items())
+        return self.mu_squared / 2 + math.fsum(times * epsilon**2 / 2 for epsilon, times in self.pure.items())
 
     @property
     def all_mu(self) -> float:
         """All events together, as GDP."""
-        return float((self.mu_squared + sum(times * pure_mu(epsilon) ** 2 for epsilon, times in self.pure.items())) ** 0.5)
+        pure = math.fsum(times * pure_mu(epsilon) ** 2 for epsilon, times in self.pure.items())
+        return float((self.mu_squared + pure) ** 0.5)
 
     def delta_at(self, epsilon: float, *, composition: Composition = ADAPTIVE) -> float:
         """Return a delta such that all events together are (epsilon, delta)-DP."""
@@ -146,6 +147,80 @@ class Tally:
 
     def _distribution(self) -> Any:
         return _compose(self.mu, tuple(sorted(self.pure.items())))
+
+
+@dataclass(frozen=True)
+class WorstTally:
+    """What was spent where people took part in different fits: of every number, the largest over people.
+
+    `tallies` holds what one person may have spent, one for each way of taking part. Every question is answered by the worst of
+    them in the terms of that question: the tally that is worst for one guarantee need not be worst for another.
+    """
+
+    tallies: tuple[Tally, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has been spent."""
+        return all(tally.empty for tally in self.tallies)
+
+    @property
+    def mu_squared(self) -> float:
+        """Gaussian part, as the square of mu."""
+        return max(tally.mu_squared for tally in self.tallies)
+
+    @property
+    def epsilon_sum(self) -> float:
+        """Pure part, as the sum of its epsilons."""
+        return max(tally.epsilon_sum for tally in self.tallies)
+
+    @property
+    def rho(self) -> float:
+        """All events together, as zCDP."""
+        return max(tally.rho for tally in self.tallies)
+
+    @property
+    def all_mu(self) -> float:
+        """All events together, as GDP."""
+        return max(tally.all_mu for tally in self.tallies)
+
+    def delta_at(self, epsilon: float) -> float:
+        """Return a delta such that all events together are (epsilon, delta)-DP."""
+        return max(tally.delta_at(epsilon) for tally in self.tallies)
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return an epsilon such that all events together are (epsilon, delta)-DP."""
+        return max(tally.epsilon_at(delta) for tally in self.tallies)
+
+    def plus(self, cost: Cost) -> "WorstTally":
+        """Return what is spent once everybody has also spent `cost`."""
+        return WorstTally(tuple(tally + Tally.of([cost]) for tally in self.tallies))
+
+    def strength(self, like: Guarantee) -> float:
+        """Return what was spent as an epsilon (at its delta), rho or mu of `like`."""
+        return max(like.spent(tally, ADAPTIVE) for tally in self.tallies)
+
+    def fits(self, budget: Guarantee) -> bool:
+        """Whether all events together satisfy `budget`, for everybody."""
+        return all(tally.fits(budget) for tally in self.tallies)
+
+    def describe(self, like: Guarantee) -> str:
+        """Say what was spent in the terms of `like`."""
+        return max(self.tallies, key=lambda tally: like.spent(tally, ADAPTIVE)).describe(like)
+
+
+def undominated(tallies: Iterable[Tally]) -> tuple[Tally, ...]:
+    """Leave out every tally that is at most another one in each of four numbers.
+
+    All that is read off a tally (composed as `ADAPTIVE` says) grows with these four, and the four of a sum of tallies are sums;
+    of all_mu, squares add up. So what is left out is never the worst, whatever is added later.
+    """
+    kept: dict[tuple[float, ...], Tally] = {}
+    numbers = ((tally.all_mu, tally.mu_squared, tally.rho, tally.epsilon_sum, tally) for tally in tallies)
+    for *four, tally in sorted(numbers, key=lambda one: one[:4], reverse=True):
+        if not any(all(a <= b for a, b in zip(four, other, strict=True)) for other in kept):
+            kept[tuple(four)] = tally
+    return tuple(kept.values())
 
 
 def left_of(budget: Guarantee, spent: Tally, *, composition: Composition = ADAPTIVE, pure: bool = False) -> float:

@@ -1,20 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the user keeps of a fit: the guarantee it promised, every event, and what they add up to; on what, and what for."""
+"""What the user keeps of a fit: the guarantee it promised, every event, and what they add up to; on what, and what for.
+
+**Several fits** are covered by one receipt that keeps theirs apart, as `parts`, and says how their tables belong together:
+nobody is in two of them (`disjoint`), or they are the same (`same`). Parts may have parts. What one person may have taken
+part in is then one of several collections of events: of a fit, its events; of disjoint parts, any collection of one part; of
+parts about the same table, one of each part together, in every combination, since nobody says who is where. The guarantee
+covers all of these. Proof by induction over the parts: two neighbours differ in one person, the events of the fits whose
+tables they change are within one of these collections, and all other answers are the same functions of the past for both
+neighbours. It is written out in ``docs/proofs/composition/parallel.md``.
+"""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, product
 from typing import Any
 
 from cloister import validate
 from cloister.domain import Neighbours, PrivacyUnit, Relation
 from cloister.exceptions import LedgerError, ReleaseError
-from cloister.privacy._accounting import Tally
+from cloister.privacy._accounting import Tally, WorstTally, undominated
 from cloister.privacy._convert import guarantee_from_dict
 from cloister.privacy._events import Event, event_from_line
-from cloister.privacy._guarantees import Guarantee
+from cloister.privacy._guarantees import GDP, HUGEST, TINIEST, Guarantee
 
-__all__ = ["LedgerBalance", "Receipt", "refuse_seeded"]
+__all__ = ["DISJOINT", "SAME", "LedgerBalance", "Receipt", "refuse_seeded"]
 
+DISJOINT, SAME = "disjoint", "same"  # tables that share nobody, or the same table more than once
+DEEPEST = 16  # parts within parts
+SCALER = "scaler: "  # begins the steps of what was asked in front of a fit
+LISTED_FITS = 4  # of so many at most, the guarantee of each is said
+MOST_TALLIES = 64  # that one person may have spent, none of them at most another: several of a kind are rare
 SEEDED = "SEEDED: the noise can be drawn again from the seed. For tests and benchmarks, not for publication."
 
 
@@ -109,7 +126,12 @@ class Receipt:
     ledger : LedgerBalance, optional
         Where the fit left the ledger that paid for it, if it was a shared one.
     privacy_unit : PrivacyUnit, optional
-        The persons that are protected, each with all of their rows; None where one row is.
+        The persons that are protected, each with all of their rows; None where one row is. Where parts have different
+        bounds on their rows, the largest, or the smallest of those that were stated.
+    parts : tuple of Receipt
+        The receipts of several fits, if this one covers them; `events` are then those of all parts. See :meth:`cover`.
+    joined : {"", "disjoint", "same"}
+        How the tables of the parts belong together: they share nobody, or are the same.
 
     Notes
     -----
@@ -131,22 +153,106 @@ class Receipt:
     purpose: str = ""
     ledger: LedgerBalance | None = None
     privacy_unit: PrivacyUnit | None = None
+    parts: tuple["Receipt", ...] = ()
+    joined: str = ""
 
     def __post_init__(self) -> None:
-        if not self.spent.fits(self.guarantee):
+        if self.parts:
+            object.__setattr__(self, "events", tuple(chain.from_iterable(part.events for part in self.parts)))
+        if not (self.spent.fits(self.guarantee) and (not self.parts or self.promised.fits(self.guarantee))):
             raise LedgerError(
                 f"Receipt: the events add up to more than {self.guarantee}. This is a fault of the method; please report it."
             )
 
+    @classmethod
+    def cover(
+        cls,
+        parts: Sequence["Receipt"],
+        joined: str,
+        *,
+        guarantee: Guarantee | None = None,
+        dataset: str = "",
+        purpose: str = "",
+    ) -> "Receipt":
+        """Return one receipt of several fits, of tables that share nobody ("disjoint") or of the same one ("same").
+
+        Its guarantee holds for everybody. Left out, it is for disjoint tables the first one of the parts that does; otherwise
+        what the parts have promised together, in the terms of the first part that can say it, or in GDP.
+        """
+        first, *others = parts
+        if any(part.neighbours != first.neighbours or not _alike(part.privacy_unit, first.privacy_unit) for part in others):
+            raise LedgerError("Receipt: parts protect different units or relations. Fit all with the same ones.")
+        flat = tuple(chain.from_iterable(part.parts if part.joined == joined else (part,) for part in parts))
+        weakest = _weakest([part.privacy_unit for part in flat if part.privacy_unit is not None])
+        if max(part._depth for part in flat) >= DEEPEST:
+            raise LedgerError(f"Receipt: more than {DEEPEST} merges of both kinds in turn. Merge all of one kind first.")
+        if guarantee is None:
+            promised = WorstTally(_together([part._promises for part in flat], joined))
+            guarantee = _covering(promised, [part.guarantee for part in parts], joined)
+        return cls(
+            guarantee=guarantee,
+            neighbours=first.neighbours,
+            events=(),
+            dataset=dataset,
+            purpose=purpose,
+            privacy_unit=weakest,
+            parts=flat,
+            joined=joined,
+        )
+
     @property
-    def spent(self) -> Tally:
-        """The events, added up again."""
-        return Tally.of(event.cost for event in self.events)
+    def fits(self) -> tuple["Receipt", ...]:
+        """The receipts of the single fits that it covers: of one fit, itself."""
+        return tuple(chain.from_iterable(part.fits for part in self.parts)) if self.parts else (self,)
+
+    @property
+    def own_events(self) -> tuple[Event, ...]:
+        """The events without those of a scaler in front of the fit."""
+        return tuple(event for event in self.events if not event.step.startswith(SCALER))
+
+    def in_front(self) -> "Receipt":
+        """Return the receipt of a scaler as part of that of the fit behind it: its steps say whose they are."""
+        if self.parts:
+            return replace(self, parts=tuple(part.in_front() for part in self.parts))
+        named = (replace(event, step=SCALER + event.step.removeprefix(SCALER)) for event in self.events)
+        return replace(self, events=tuple(named))
+
+    @property
+    def spent(self) -> WorstTally:
+        """The events, added up again; where people took part in different fits, the worst over people."""
+        return WorstTally(self._tallies)
+
+    @property
+    def promised(self) -> WorstTally:
+        """What could have been spent at most, as it was fixed before the first answer; the worst over people.
+
+        How much of it a fit spends may depend on its answers, so that a sum of what was spent is no guarantee of several fits.
+        """
+        return WorstTally(self._promises)
+
+    @cached_property
+    def _tallies(self) -> tuple[Tally, ...]:
+        """What one person may have spent."""
+        if self.parts:
+            return _together([part._tallies for part in self.parts], self.joined)
+        return (Tally.of(event.cost for event in self.events),)
+
+    @cached_property
+    def _promises(self) -> tuple[Tally, ...]:
+        """What could have been spent by one person; a fit reserves the `noise_budget` of its guarantee."""
+        if self.parts:
+            return _together([part._promises for part in self.parts], self.joined)
+        budgets = (self.guarantee.noise_budget(), self.guarantee.pure_budget())
+        return next(((Tally.of([one]),) for one in budgets if self.spent.fits(one)), self._tallies)
+
+    @property
+    def _depth(self) -> int:
+        return 1 + max((part._depth for part in self.parts), default=0)
 
     @property
     def day(self) -> str:
-        """The day on which the fit began, in UTC; empty where there was no question."""
-        return self.events[0].when if self.events else ""
+        """The day on which the fit began, in UTC, or the last of several; empty where there was no question."""
+        return max((event.when for event in self.events), default="")
 
     @property
     def seeded(self) -> bool:
@@ -175,6 +281,7 @@ class Receipt:
                 "published result."
             ),
             *self._protected(),
+            *self._covered(),
             f"Spent: {self.spent.describe(self.guarantee)}, in {len(self.events)} noisy answers ({questions}).",
         ]
 
@@ -201,6 +308,26 @@ class Receipt:
     def _protected(self) -> list[str]:
         return [] if self.privacy_unit is None else [f"Protects {self.privacy_unit.words}. {self.privacy_unit.explain()}"]
 
+    def _covered(self) -> list[str]:
+        """Say which fits it covers, and on what that rests."""
+        if not self.parts:
+            return []
+        fits = self.fits
+        if not self._has(DISJOINT):
+            promised = "; ".join(str(fit.guarantee) for fit in fits) if len(fits) <= LISTED_FITS else ""
+            scaled = len(self.own_events) < len(self.events)
+            what = (
+                "the fit and the scaler in front of it" if scaled and len(fits) == 2 else f"{len(fits)} fits of the same rows"
+            )
+            return [f"Covers {what}, whose costs add up{promised and f' ({promised})'}."]
+        unit = self.unit
+        stays = f" A {unit} that is replaced stays in its table." if self.neighbours == Relation.REPLACE.value else ""
+        largest = f"What was spent is the largest total over the fits that one {unit} can be part of."
+        return [f"Merged from {len(fits)} fits. That tables share no {unit} was stated, not checked. {largest}{stays}"]
+
+    def _has(self, joined: str) -> bool:
+        return self.joined == joined or any(part._has(joined) for part in self.parts)
+
     def _stated(self) -> list[str]:
         """Return what whoever fitted said of the data set and the purpose."""
         pairs = (("Data set", self.dataset), ("Purpose", self.purpose))
@@ -217,12 +344,18 @@ class Receipt:
             **({} if self.privacy_unit is None else {"privacy_unit": self.privacy_unit.to_dict()}),
             "account": self.account,
             "seeded": self.seeded,
-            "events": [event.to_line() for event in self.events],
+            **(
+                {"joined": self.joined, "parts": [part.to_dict() for part in self.parts]}
+                if self.parts
+                else {"events": [event.to_line() for event in self.events]}
+            ),
         }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Receipt":
         """Read what ``to_dict`` wrote."""
+        if "parts" in data:
+            return cls._of_parts(data)
         neighbours = Relation.parse("Receipt.neighbours", data["neighbours"]).value
         events = tuple(event_from_line(line) for line in data["events"])
         if any(event.relation != neighbours for event in events):
@@ -239,6 +372,19 @@ class Receipt:
             else PrivacyUnit.from_dict(data["privacy_unit"], where="Receipt.privacy_unit"),
             events=events,
         )
+
+    @classmethod
+    def _of_parts(cls, data: dict[str, Any]) -> "Receipt":
+        joined = validate.one_of("Receipt.joined", data["joined"], (DISJOINT, SAME))
+        parts = [cls.from_dict(part) for part in data["parts"]]
+        stated = {name: validate.text(f"Receipt.{name}", data.get(name, "")) for name in ("dataset", "purpose")}
+        if len(parts) < 2:
+            raise LedgerError("Receipt: expected two parts or more. Was this file edited?")
+        found = cls.cover(parts, joined, guarantee=guarantee_from_dict(data["guarantee"]), **stated)
+        unit = None if found.privacy_unit is None else found.privacy_unit.to_dict()
+        if (data["neighbours"], data.get("privacy_unit")) != (found.neighbours, unit):
+            raise LedgerError("Receipt: its parts protect others than the receipt says. Was this file edited?")
+        return found
 
 
 def refuse_seeded(where: str, *, seeded: bool, allow_seeded: bool) -> None:
@@ -264,3 +410,55 @@ without random_state (--seed), or pass allow_seeded=True (--allow-seeded) for te
             f"{where}: expected noise that nobody can draw again, got a seeded fit. Fit again without random_state (--seed), "
             "or pass allow_seeded=True (--allow-seeded) for tests and benchmarks."
         )
+
+
+def _together(parts: Sequence[tuple[Tally, ...]], joined: str) -> tuple[Tally, ...]:
+    """Return what one person may have spent in several fits: in one of disjoint tables, in the same one every time."""
+    if joined == DISJOINT:
+        return _few(chain.from_iterable(parts))
+    found: tuple[Tally, ...] = (Tally(),)
+    for part in parts:
+        found = _few(one + other for one, other in product(found, part))
+    return found
+
+
+def _few(tallies: Iterable[Tally]) -> tuple[Tally, ...]:
+    found = undominated(tallies)
+    if len(found) > MOST_TALLIES:
+        remedy = "Merge fits of one kind of noise, or fewer"
+        raise LedgerError(f"Receipt: one person may have taken part in too many different ways to compare. {remedy}.")
+    return found
+
+
+def _covering(promised: WorstTally, guarantees: Sequence[Guarantee], joined: str) -> Guarantee:
+    """Return a guarantee that holds for everybody; `guarantees` are those of the parts."""
+    if joined == DISJOINT:
+        for guarantee in guarantees:
+            if promised.fits(guarantee):
+                return guarantee
+    for guarantee in guarantees:
+        strength = promised.strength(guarantee)
+        if TINIEST <= strength <= HUGEST and promised.fits(found := guarantee.with_strength(strength)):
+            return found
+    return GDP(promised.all_mu)
+
+
+def _alike(one: PrivacyUnit | None, other: PrivacyUnit | None) -> bool:
+    """Whether both are about rows, or about the same persons; ids that came beside a table have no name."""
+    if one is None or other is None:
+        return one is other
+    return one.name == other.name or not (one.name and other.name)
+
+
+def _weakest(units: Sequence[PrivacyUnit]) -> PrivacyUnit | None:
+    """Return whom all parts protect, in the words of the first.
+
+    Of bounds that are enforced the largest holds for all. One that was stated is a condition: what is promised to people within
+    the smallest of these holds in every part.
+    """
+    if not units:
+        return None
+    enforced, stated = ([one.max_rows for one in units if one.max_rows and one.stated is kind] for kind in (False, True))
+    bound = min(stated) if stated else max(enforced, default=None)
+    name = next((one.name for one in units if one.name), "")
+    return replace(units[0], name=name, max_rows=bound, stated=bool(stated))

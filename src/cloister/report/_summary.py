@@ -219,7 +219,10 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "meaning": meaning,
         "best_guess": meaning["best_guess"],
         "groups": group_events(receipt.events),
-        "events": [event.to_line() for event in receipt.events],
+        "fits": len(receipt.fits),
+        "events": [
+            {**event.to_line(), "fit": index} for index, fit in enumerate(receipt.fits, start=1) for event in fit.events
+        ],
     }
 
 

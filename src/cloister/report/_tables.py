@@ -28,6 +28,8 @@ __all__ = ["CellTables", "cell_tables", "number_tables", "shared_parts"]
 LISTED_COLUMNS = 12  # up to so many, all columns say what was missing
 LISTED_CLUSTERS = 6  # side by side, in a table of words
 LISTED_LEVELS = 8  # of a category, in a table of words
+NO_LEDGER = "This fit was paid from a budget of its own. No ledger adds it to other fits on the same people."
+SEVERAL_FITS = "This page covers several fits, each paid for by itself. What they cost together is stated above."
 SHAPES = {
     "box": "A box. Rows outside were moved to its edge.",
     "ball": "A ball; its extent along each column. Rows outside were moved to its edge.",
@@ -53,6 +55,7 @@ def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
         "comparison": comparison_words(receipt["meaning"]),
         "ledger": ledger_table(receipt["ledger"]),
         "ledger_words": SQUARES,
+        "no_ledger": NO_LEDGER if receipt["fits"] == 1 else SEVERAL_FITS,
         "meter": Picture("", guess_meter(receipt["best_guess"])),
         "groups": _group_table(receipt),
         "events": _event_table(receipt),
@@ -76,7 +79,8 @@ def _declared_bounds(table: Sequence[dict[str, Any]]) -> str:
 def _spent_words(receipt: dict[str, Any]) -> str:
     """Say what was spent; the questions are in a table of their own."""
     answers, kinds = count_of(len(receipt["events"]), "noisy answer"), count_of(len(receipt["groups"]), "kind")
-    return f"Spent: {receipt['spent']}, in {answers} to {kinds} of question, listed below."
+    shares = " Shares are of the cost of all fits together." if receipt["fits"] > 1 else ""
+    return f"Spent: {receipt['spent']}, in {answers} to {kinds} of question, listed below.{shares}"
 
 
 def number_tables(summary: dict[str, Any]) -> list[Table]:
@@ -150,6 +154,7 @@ def _event_table(receipt: dict[str, Any]) -> Table:
     rows = [
         [
             str(index),
+            *([str(line["fit"])] if receipt["fits"] > 1 else []),
             line["when"],
             *([line["step"]] if _has_steps(receipt) else []),
             line["asked"],
@@ -160,9 +165,15 @@ def _event_table(receipt: dict[str, Any]) -> Table:
         ]
         for index, line in enumerate(receipt["events"], start=1)
     ]
-    steps = ["Step"] if _has_steps(receipt) else []
-    heads = ["No.", "Day", *steps, "Question", "Numbers", "Mechanism", "Scale", "Sensitivity"]
-    return Table(heads, rows, numeric=(0, *(len(steps) + place for place in (3, 5, 6))))
+    heads = [
+        "No.",
+        *(["Fit"] if receipt["fits"] > 1 else []),
+        "Day",
+        *(["Step"] if _has_steps(receipt) else []),
+        *("Question", "Numbers", "Mechanism", "Scale", "Sensitivity"),
+    ]
+    numbers = {"No.", "Fit", "Numbers", "Scale", "Sensitivity"}
+    return Table(heads, rows, numeric=[place for place, head in enumerate(heads) if head in numbers])
 
 
 def _has_steps(receipt: dict[str, Any]) -> bool:

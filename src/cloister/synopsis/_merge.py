@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two synopses as one: whether they fit together, and what their receipt is."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cloister import validate
-from cloister.domain import PrivacyUnit
-from cloister.exceptions import ReleaseError
-from cloister.privacy import GDP, PureDP, Receipt
+from cloister.privacy import Receipt, StepRecord
 
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["join_disjoint", "join_same", "refuse_other_grid", "refuse_other_unit"]
+__all__ = ["join", "join_steps", "refuse_other_grid", "refuse_other_unit"]
 
 
 def refuse_other_grid(first: "Synopsis", second: "Synopsis") -> None:
@@ -38,48 +37,32 @@ def refuse_other_unit(first: Receipt, second: Receipt, *, same: bool) -> None:
         validate.refuse("Synopsis.merge.other", rule, second.protects, remedy=remedy)
     if one.weighting != other.weighting:
         validate.refuse("Synopsis.merge.other", f"counts of {one.counted}", other.counted, remedy=remedy)
-    # Of one table they would count different rows, so that their mean counts neither. A bound that was stated says whom the
-    # guarantee holds for, which one bound for both cannot.
-    if (same or one.stated or other.stated) and one.max_rows != other.max_rows:
+    # Of one table they would count different rows, so that their mean counts neither.
+    bounds = [{fit.privacy_unit.max_rows for fit in receipt.fits if fit.privacy_unit} for receipt in (first, second)]
+    if same and bounds[0] != bounds[1]:
         rule = f"at most {one.max_rows} rows of a person, as here"
         validate.refuse("Synopsis.merge.other", rule, other.max_rows, remedy="Fit both with the same max_rows_per_unit.")
 
 
-def join_same(first: Receipt, second: Receipt) -> Receipt:
-    """One table counted twice: the events add up, and so does what they cost."""
-    both = first.spent + second.spent
-    guarantee = GDP(both.all_mu) if both.mu_squared else PureDP(both.epsilon_sum)
-    events, privacy_unit = first.events + second.events, _joined_unit(first.privacy_unit, second.privacy_unit)
-    joined = Receipt(guarantee=guarantee, neighbours=first.neighbours, events=events, privacy_unit=privacy_unit)
-    return _stated(joined, first, second)
-
-
-def join_disjoint(first: Receipt, second: Receipt) -> Receipt:
-    """Tables that share no person: the weaker of the two guarantees holds for everybody (parallel composition)."""
-    if first.seeded != second.seeded:  # the stamp of the one would be lost, and its rows with it
-        raise ReleaseError("Synopsis.merge: one of the two is seeded, for tests only. Merge synopses of one kind.")
-    for receipt, other in ((first, second), (second, first)):
-        if other.spent.fits(receipt.guarantee):
-            joined = replace(receipt, privacy_unit=_joined_unit(first.privacy_unit, second.privacy_unit))
-            return _stated(joined, first, second)
-    raise ReleaseError(
-        f"Synopsis.merge: neither {first.guarantee} nor {second.guarantee} covers both. Merge synopses of one guarantee."
-    )
-
-
-def _joined_unit(first: PrivacyUnit | None, second: PrivacyUnit | None) -> PrivacyUnit | None:
-    """Return persons of either table: with as many rows as any of them, which was stated if it was of one table."""
-    if first is None or second is None or first.max_rows is None or second.max_rows is None:
-        return first
-    return replace(first, max_rows=max(first.max_rows, second.max_rows), stated=first.stated or second.stated)
-
-
-def _stated(joined: Receipt, first: Receipt, second: Receipt) -> Receipt:
-    """Return a receipt with what was said of both data sets and purposes, as far as it fits into one line."""
+def join(first: Receipt, second: Receipt, rows: str) -> Receipt:
+    """Return the receipt of both, with what was said of both data sets and purposes as far as it fits into one line."""
 
     def both(one: str, other: str) -> str:
         words = "; ".join(dict.fromkeys(part for part in (one, other) if part))
         return words if len(words) <= validate.LONGEST_TEXT else words[: validate.LONGEST_TEXT - 3] + "..."
 
     dataset, purpose = both(first.dataset, second.dataset), both(first.purpose, second.purpose)
-    return replace(joined, dataset=dataset, purpose=purpose, ledger=None)
+    return Receipt.cover((first, second), rows, dataset=dataset, purpose=purpose)
+
+
+def join_steps(first: Sequence[StepRecord], second: Sequence[StepRecord]) -> tuple[StepRecord, ...]:
+    """Return the steps of both, by name; of a step that both have, the figures that are the same."""
+    others = {step.name: step for step in second}
+    return (
+        *(replace(step, figures=_shared(step, others.pop(step.name, step))) for step in first),
+        *others.values(),
+    )
+
+
+def _shared(one: StepRecord, other: StepRecord) -> dict[str, float]:
+    return {name: value for name, value in one.figures.items() if other.figures.get(name) == value}

@@ -23,7 +23,7 @@ from cloister.algorithms import (
 )
 from cloister.domain import Box, ColumnDomain, FloatArray, Frame, IntArray
 from cloister.exceptions import CloisterError, ReleaseError
-from cloister.privacy import Entropy, Receipt, StepRecord
+from cloister.privacy import DISJOINT, SAME, Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
 from cloister.release import CellSummary, Release
 from cloister.synopsis._card import synopsis_card
@@ -33,7 +33,7 @@ from cloister.synopsis._common import CommonSynopsis, read_numbers
 from cloister.synopsis._cut import cut_cells, warn_of_few_cells
 from cloister.synopsis._density import DensityClusters, cluster_by_density
 from cloister.synopsis._files import FORMAT, encode, read_fields, refuse_misfit, split_fields, version_of
-from cloister.synopsis._merge import join_disjoint, join_same, refuse_other_grid, refuse_other_unit
+from cloister.synopsis._merge import join, join_steps, refuse_other_grid, refuse_other_unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,7 +175,7 @@ class Synopsis(CommonSynopsis):
         added = self.sum_error
         if self.total is None:
             return added
-        counted = math.hypot(*(one.standard_deviation for one in self.receipt.events if one.question_name == RowCount.name))
+        counted = math.hypot(*(one.standard_deviation for one in self.receipt.own_events if one.question_name == RowCount.name))
         return counted * added / math.hypot(counted, added)
 
     @property
@@ -369,10 +369,10 @@ class Synopsis(CommonSynopsis):
         Returns
         -------
         Synopsis
-            For disjoint tables its receipt is that of the weaker guarantee, which holds for the people of both. For one table
-            counted twice it lists the events of both and states what they add up to. Where persons are protected, both must
-            name the same column of ids and count in the same way; of one table, and where the number of rows of a person was
-            stated, that number must be the same, too.
+            Its receipt keeps those of both apart, and its guarantee holds for the people of both: for disjoint tables one of
+            their two guarantees if that is enough, otherwise what the worst-off were promised; for one table counted twice,
+            what both add up to. This holds for merges of merges, too. Where persons are protected, both must name the same
+            column of ids and count in the same way; of one table, the number of rows of a person must be the same, too.
 
         Raises
         ------
@@ -382,21 +382,23 @@ class Synopsis(CommonSynopsis):
         Notes
         -----
         **Privacy.** Post-processing of both. That tables share no person is your statement: it cannot be checked, as no id is
-        kept, and the guarantee of what is merged rests on it.
+        kept, and the guarantee of what is merged rests on it. Under ``neighbours="replace"`` it is about somebody who is
+        replaced within their table.
         """
-        validate.one_of("Synopsis.merge.rows", rows, ("disjoint", "same"))
+        validate.one_of("Synopsis.merge.rows", rows, (DISJOINT, SAME))
         refuse_other_grid(self, other)
-        refuse_other_unit(self.receipt, other.receipt, same=rows == "same")
-        if rows == "disjoint":
+        refuse_other_unit(self.receipt, other.receipt, same=rows == SAME)
+        both: dict[str, Any] = {
+            "receipt": join(self.receipt, other.receipt, rows),
+            "steps": join_steps(self.steps, other.steps),
+        }
+        if rows == DISJOINT:
             total = None if self.total is None or other.total is None else self.total + other.total
             sigma, noisy = math.hypot(self.sigma, other.sigma), self.noisy_counts + other.noisy_counts
-            return replace(
-                self, noisy_counts=noisy, sigma=sigma, total=total, receipt=join_disjoint(self.receipt, other.receipt)
-            )
+            return replace(self, noisy_counts=noisy, sigma=sigma, total=total, **both)
         mine, yours = self.sigma**-2, other.sigma**-2
         noisy = (mine * self.noisy_counts + yours * other.noisy_counts) / (mine + yours)
-        joined = join_same(self.receipt, other.receipt)
-        return replace(self, noisy_counts=noisy, sigma=(mine + yours) ** -0.5, receipt=joined)
+        return replace(self, noisy_counts=noisy, sigma=(mine + yours) ** -0.5, **both)
 
     def to_arrow(self) -> "pa.Table":
         """Return one row per cell or leaf: its borders in every column, its noisy count, its weight by the rule `counts`."""

@@ -134,7 +134,7 @@ class WeightedPoints(CommonSynopsis):
     @property
     def n_rows_error(self) -> float:
         """Its error: of the answer that counted the rows, or none if the number is public."""
-        return math.hypot(*(one.standard_deviation for one in self.receipt.events if one.question_name == RowCount.name))
+        return math.hypot(*(one.standard_deviation for one in self.receipt.own_events if one.question_name == RowCount.name))
 
     @property
     def frame(self) -> Frame:
