@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 import joblib
 import numpy as np
+import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -19,7 +20,7 @@ from tests.schemas.checker import check
 
 from cloister import GridSynopsis, KMeans, Ledger, PointSynopsis, PrivateScaler, Release, SourceTargetKMedoids, open_rows
 from cloister.data import ScaledRows
-from cloister.exceptions import DataError, PrivacyWarning
+from cloister.exceptions import DataError, LedgerError, PrivacyWarning
 from cloister.privacy import ApproxDP, PureDP
 from cloister.report import report_html, summary
 
@@ -232,6 +233,38 @@ def test_scalers_of_several_columns_all_count(rows):
     twice = np.hstack([scaled[:, :1], scaled])  # of the same two scalers
     assert isinstance(twice, ScaledRows)
     assert len(twice.receipt.fits) == 2
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("join", [np.add, np.maximum, lambda one, other: np.add(one, other, out=one.copy())])
+def test_what_is_computed_from_two_scalers_has_the_events_of_both(join, rows, scaler):
+    other = PrivateScaler(epsilon=1.0, random_state=1).fit(rows)
+    scaled, receipts = scaler.transform(rows), [one.transform(rows).receipt for one in (scaler, other)]
+    both = join(scaled, other.transform(rows))
+    assert list(both.receipt.fits) == receipts
+    again = np.hstack([scaled[:, :1], np.hstack([both, other.transform(rows)])])
+    assert list(again.receipt.fits) == receipts  # each was asked once, and is counted once
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("held", [list, tuple, np.ma.masked_array])
+def test_what_holds_scaled_rows_brings_their_events(held, rows, scaler):
+    model = KMeans(2, bounds=(-20, 20), random_state=0).fit(held(scaler.transform(rows)))
+    assert len(model.privacy_receipt_.fits) == 2
+
+
+def test_rows_scaled_under_different_ids_are_not_joined(rows):
+    def scaled(unit):
+        table = {"x": rows[:, 0], "y": rows[:, 1], "patient": np.arange(len(rows)), "ward": np.arange(len(rows)) % 9}
+        if unit:
+            options = {"bounds": {"x": "private", "y": "private"}, "privacy_unit": unit}
+            return PrivateScaler(epsilon=1.0, random_state=0, **options).fit_transform(pa.table(table))
+        return PrivateScaler(epsilon=1.0, random_state=0).fit(rows, privacy_unit=table["patient"]).transform(rows)
+
+    unnamed = np.concatenate([scaled(""), scaled("patient")])
+    assert unnamed.receipt.privacy_unit.name == "patient"
+    with pytest.raises(LedgerError, match="parts protect different units"):
+        np.concatenate([unnamed, scaled("ward")])
 
 
 def test_a_scaler_behind_a_scaler(rows, scaler):

@@ -5,11 +5,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from cloister import validate
 from cloister.data._backend import Rows, Source, count_jobs
 from cloister.data._columns import Chosen, IdColumn, IdValues
 from cloister.data._formats import TextOptions, refuse_options, text_options
-from cloister.data._scaled import ScaledRows
+from cloister.data._scaled import scaled_by
 from cloister.domain import Identifier, declare_columns
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
 from cloister.privacy import Entropy
@@ -122,8 +124,9 @@ def open_rows(
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
     given = {} if ids is None else {"ids": ids}
     rows = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
-    if isinstance(rows, Source) and isinstance(data, ScaledRows):
-        rows.bounds, rows.scaled_by = data.bounds, data.receipt
+    if isinstance(rows, Source) and isinstance(data, np.ndarray | list | tuple):
+        arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if isinstance(one, np.ndarray)]
+        rows.bounds, rows.scaled_by = getattr(data, "bounds", None), scaled_by(arrays)
     return rows
 
 

@@ -179,8 +179,8 @@ class Receipt:
         Its guarantee holds for everybody. Left out, it is for disjoint tables the first one of the parts that does; otherwise
         what the parts have promised together, in the terms of the first part that can say it, or in GDP.
         """
-        first, *others = parts
-        if any(part.neighbours != first.neighbours or not _alike(part.privacy_unit, first.privacy_unit) for part in others):
+        first = parts[0]
+        if len({part.neighbours for part in parts}) > 1 or not _alike([part.privacy_unit for part in parts]):
             raise LedgerError("Receipt: parts protect different units or relations. Fit all with the same ones.")
         flat = tuple(chain.from_iterable(part.parts if part.joined == joined else (part,) for part in parts))
         weakest = _weakest([part.privacy_unit for part in flat if part.privacy_unit is not None])
@@ -443,11 +443,10 @@ def _covering(promised: WorstTally, guarantees: Sequence[Guarantee], joined: str
     return GDP(promised.all_mu)
 
 
-def _alike(one: PrivacyUnit | None, other: PrivacyUnit | None) -> bool:
-    """Whether both are about rows, or about the same persons; ids that came beside a table have no name."""
-    if one is None or other is None:
-        return one is other
-    return one.name == other.name or not (one.name and other.name)
+def _alike(units: Sequence[PrivacyUnit | None]) -> bool:
+    """Whether all are about rows, or about the same persons; ids that came beside a table have no name."""
+    persons = [one for one in units if one is not None]
+    return len(persons) in (0, len(units)) and len({one.name for one in persons if one.name}) < 2
 
 
 def _weakest(units: Sequence[PrivacyUnit]) -> PrivacyUnit | None:
