@@ -20,6 +20,7 @@ from cloister.domain import PrivacyUnit
 from cloister.exceptions import LedgerError, ParameterError, ReleaseError
 from cloister.privacy import GDP, ZCDP, ApproxDP, PureDP, Receipt
 from cloister.report import synopsis_html, synopsis_summary
+from cloister.synopsis import read_synopsis
 
 SLACK = 1 + 1e-9
 DELTA_SLACK = 1 + 1e-6  # a delta moves far more than the mu behind it
@@ -149,14 +150,30 @@ def bounds_of(tree):
 
 
 def grow(generator, pool, n_leaves):
-    """Merge random fits in a random tree; what cannot be counted twice, as other rows are used, is merged as disjoint."""
+    """Merge random fits in a random tree; what cannot be counted twice, as other rows are used, is merged as disjoint.
+
+    Some are merged with themselves, and some have been saved and loaded on the way.
+    """
     trees = [Leaf(pool[generator.integers(len(pool))]) for _ in range(n_leaves)]
     while len(trees) > 1:
         left, right = (trees.pop(generator.integers(len(trees))) for _ in range(2))
-        same = generator.random() < 0.45 and bounds_of(left) == bounds_of(right)
-        rows = "same" if same else "disjoint"
-        trees.append(Merge(rows, left, right, left.synopsis.merge(right.synopsis, rows=rows)))
+        trees.append(merged(generator, left, right))
+        if generator.random() < 0.1:
+            trees.append(merged(generator, trees[-1], trees.pop()))
     return trees[0]
+
+
+def merged(generator, left, right):
+    same = generator.random() < 0.45 and bounds_of(left) == bounds_of(right)
+    rows = "same" if same else "disjoint"
+    synopsis = travelled(generator, left.synopsis).merge(right.synopsis, rows=rows)
+    return Merge(rows, left, right, travelled(generator, synopsis))
+
+
+def travelled(generator, synopsis):
+    """Return a synopsis as it is, or from a file, of two kinds."""
+    way = generator.integers(6)
+    return synopsis if way > 1 else read_synopsis(synopsis.to_bytes(["json", "parquet"][way]), name="a file")
 
 
 def check_tree(tree):
@@ -176,6 +193,7 @@ def check_tree(tree):
         else:
             assert all(covers(guarantee, events) for events in ways)
     assert Receipt.from_dict(receipt.to_dict()) == receipt
+    assert (receipt.privacy_unit and receipt.privacy_unit.max_rows) == max(bounds_of(tree), key=lambda rows: rows or 0)
 
 
 def check_trees(n_trees, pools, seed):
