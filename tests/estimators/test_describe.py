@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the clusters look like: the step that describes them, its share, and the columns it may also describe."""
 
+import itertools
 import math
+import sys
 
 import numpy as np
 import pandas as pd
@@ -11,10 +13,11 @@ import pyarrow.parquet
 import pytest
 from tests.optional import dd
 
-from cloister import GDP, Category, Date, Flag, KMeans, Ledger, LloydKMeans, PureDP, load_release, open_rows, plan
+from cloister import GDP, Category, Date, Flag, KMeans, Ledger, LloydKMeans, Number, PureDP, load_release, open_rows, plan
 from cloister.cluster._describe import FEWEST_BINS, LARGEST, MOST_BINS, USUAL_BINS
 from cloister.exceptions import DataError, ParameterError
 from cloister.methods import METHODS
+from cloister.report import summary
 
 N_ROWS = 4000
 CLUSTERED = {"age": (0, 100), "sex": Category(["f", "m"], weight=0.1)}
@@ -29,7 +32,7 @@ CENTRES = [name for name, method in METHODS.items() if method.kind == "centers"]
 
 @pytest.fixture
 def table(generator):
-    """Two privacy_unit, of which income, region, smoking and day differ; a part of income is missing."""
+    """Two groups, of which income, region, smoking and day differ; a part of income is missing."""
     group = np.arange(N_ROWS) % 4 == 0
     income = np.where(group, 150_000, 40_000) + generator.normal(0, 8000, N_ROWS)
     region = np.where(group, "south", np.where(generator.random(N_ROWS) < 0.05, "abroad", "north"))
@@ -302,3 +305,35 @@ def test_a_forecast_refuses_what_a_fit_does():
         plan(1000, 2, 3, describe=1.0)
     with pytest.raises(ParameterError, match=r"plan\.describe: expected a method that finds centres, got 'GridSynopsis'"):
         plan(1000, 2, 3, method="GridSynopsis", describe=0.1)
+
+
+def count_calls(work):
+    """Return how often Python called a function of its own."""
+    calls = itertools.count()
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, arg: next(calls) if event == "call" else None)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return next(calls)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda model, table: model.fit(table),
+        lambda model, _: summary(model.release_),
+        lambda model, _: model.release_.to_frame(),
+    ],
+)
+def test_work_grows_as_columns_do(work, generator):
+    calls = []
+    for n_columns in (30, 240):
+        levels = [str(number) for number in range(2)]
+        columns = {f"c{index}": Category(levels) if index % 2 else Number(0, 1) for index in range(n_columns)}
+        table = pd.DataFrame({name: generator.integers(0, 2, 20).astype(str) for name in columns})
+        model = LloydKMeans(2, n_rounds=2, epsilon=20.0, bounds=columns, describe=0.3, n_rows=20, random_state=0, n_jobs=1)
+        model.fit(table).release_.profile()
+        calls.append(count_calls(lambda model=model, table=table: work(model, table)))
+    assert calls[1] < 1.3 * 8 * calls[0]

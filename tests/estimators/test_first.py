@@ -65,7 +65,7 @@ def people(generator):
 @pytest.mark.parametrize("n_clusters", [2, 3])
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 def test_no_phantom_cluster_sits_where_missing_values_were_placed(n_clusters, delta, generator):
-    """Two privacy_unit, of which 15 % miss a value: both are found where they are, and nothing at the middle of the bounds."""
+    """Two groups, of which 15 % miss a value: both are found where they are, and nothing at the middle of the bounds."""
     group = np.repeat([0, 1], 10_000)
     rows = np.column_stack([30 + 35 * group, 95 + 60 * group]) + generator.normal(size=(20_000, 2)) * [4, 8]
     rows[generator.random(20_000) < 0.15, 1] = np.nan

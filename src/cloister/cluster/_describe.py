@@ -95,7 +95,8 @@ class Description:
         planner = Planner(request.cost, request.relation)
         example = tuple(_bins(one, FEWEST_BINS) for one in columns)
         sigma = deviation(_question(frame, example), planner.budget.share(share), planner.relation)
-        bins = tuple(_bins(one, _n_bins(where, columns, request.n_clusters, n_rows, sigma)) for one in columns)
+        n_bins = _n_bins(where, columns, request.n_clusters, n_rows, sigma)
+        bins = tuple(_bins(one, n_bins) for one in columns)
         purpose = "What the clusters look like: histograms of every column in each of them"
         size = request.n_clusters * sum(one.size for one in bins)
         step = planner.step(DESCRIBE, purpose, n_points=size, counts=(_question(frame, bins), share))

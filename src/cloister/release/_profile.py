@@ -116,19 +116,16 @@ def _frame_columns(release: "Release") -> dict[str, list[Any]]:
         "stands_out": release.stands_out.tolist(),
         **({} if release.stability is None else {"stability": release.stability.tolist()}),
     }
-    for name, declared, cut in described_columns(release):
+    published = release.columns
+    for _, declared, cut in described_columns(release):
         dated = cut.start if isinstance(declared, Date) else None
-        for index, heading in zip(range(cut.start, cut.stop), _names_of(release, name, cut), strict=True):
+        for index, heading in enumerate(published[cut], start=cut.start):
             values = release.cluster_centers[:, index].tolist()
             _add(columns, heading, [_moment(declared, one) for one in values] if index == dated else values)
             _add(columns, f"{heading}_error", release.center_errors[:, index].tolist())
     for heading, found in () if release.profiles is None else frame_columns(release.profiles):
         _add(columns, heading, found)
     return columns
-
-
-def _names_of(release: "Release", name: str, cut: slice) -> tuple[str, ...]:
-    return release.columns[cut] if isinstance(release.domain, ColumnDomain) else (name,)
 
 
 def _add(columns: dict[str, list[Any]], name: str, values: list[Any]) -> None:

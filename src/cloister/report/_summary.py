@@ -148,7 +148,9 @@ def _points_summary(synopsis: WeightedPoints) -> dict[str, Any]:
 def _bounds(release: Release | Synopsis | WeightedPoints) -> list[list[float]]:
     domain = release.domain
     if isinstance(domain, ColumnDomain):
-        return [pair for index in range(domain.n_columns) for pair in _column_bounds(domain, index)]
+        return [
+            pair for index, cut in enumerate(domain.slices()) for pair in _column_bounds(domain, index, cut.stop - cut.start)
+        ]
     if isinstance(domain, Box):
         low, high = np.atleast_1d(domain.low), np.atleast_1d(domain.high)
     else:
@@ -158,13 +160,12 @@ def _bounds(release: Release | Synopsis | WeightedPoints) -> list[list[float]]:
     return [[float(first), float(last)] for first, last in pairs]
 
 
-def _column_bounds(domain: ColumnDomain, index: int) -> list[list[float]]:
+def _column_bounds(domain: ColumnDomain, index: int, size: int) -> list[list[float]]:
     """Return the bounds of each number that a column publishes; shares lie between 0 and 1."""
-    cut = domain.slices()[index]
     share = [0.0, 1.0]
     if isinstance(domain.columns[index], Category):
-        return [share] * (cut.stop - cut.start)
-    return [list(domain.interval(index)), *[share] * (cut.stop - cut.start - 1)]
+        return [share] * size
+    return [list(domain.interval(index)), *[share] * (size - 1)]
 
 
 def coordinates_of(release: Release) -> list[dict[str, Any]]:
