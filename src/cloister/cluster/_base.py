@@ -45,7 +45,7 @@ from cloister.domain import (
     declare_columns,
 )
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning
-from cloister.privacy import SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
+from cloister.privacy import PROCESS, SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend
 from cloister.release import CellSummary, Profiles
 from cloister.vault import Vault
@@ -155,26 +155,34 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         first = self._first_plan(request, setting)
         self._refuse_noise_that_cannot_be_drawn(request, setting)
         self._warn_of_empty_promises(request, before)
-        ledger = self.ledger if self.ledger is not None else _own_ledger(request)
-        stated = {"dataset": self.dataset, "stated_purpose": self.purpose}
-        account = ledger.reserve(request.cost, purpose=self._owner, relation=request.relation, **stated)
-        bar = progress or self._new_progress()
-        vault = Vault(
-            rows,
-            frame=setting.frame,
+        shared = self._shared_ledger(request, before)
+        ledger = _own_ledger(request) if shared is None else shared
+        account = ledger.reserve(
+            request.cost,
+            purpose=self._owner,
             relation=request.relation,
-            account=account,
-            entropy=request.entropy,
-            watch=bar.within,
-            single_pass=self._single_pass,
+            delta=request.guarantee.stated_delta,
+            dataset=self.dataset,
+            stated_purpose=self.purpose,
         )
-        try:
-            self._note_features(X, rows)
-            with bar:
-                done = self._ask_all(_Followed(vault.ask, bar), vault, request, first, setting, bar)
-        finally:
-            receipt = vault.close(request.guarantee)
-        balance = None if self.ledger is None else ledger.balance(account.identity)
+        with account:
+            bar = progress or self._new_progress()
+            vault = Vault(
+                rows,
+                frame=setting.frame,
+                relation=request.relation,
+                account=account,
+                entropy=request.entropy,
+                watch=bar.within,
+                single_pass=self._single_pass,
+            )
+            try:
+                self._note_features(X, rows)
+                with bar:
+                    done = self._ask_all(_Followed(vault.ask, bar), vault, request, first, setting, bar)
+            finally:
+                receipt = vault.close(request.guarantee)
+        balance = None if shared is None else shared.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
         steps = _records(done.plan, {**self._decisions(done.outcome), **decided_rows(receipt.privacy_unit)}, receipt)
@@ -297,6 +305,22 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             profiles = last.ask(ask, ready.frame, self._found_centers(outcome, ready), setting.names)
         progress.finish()
         return _Done(plan, ready, outcome, profiles)
+
+    def _shared_ledger(self, request: Request, before: Receipt | None) -> Ledger | None:
+        """Return the ledger that counts the fit, if any; warn of the 2nd, 10th, 100th, ... fit that none counts."""
+        shared = self.ledger if self.ledger is not None else PROCESS.paying
+        if shared is None and not request.entropy.seeded:
+            pays_for_both = before is not None and before.ledger is None and not before.seeded
+            number = PROCESS.count_uncounted(before.account if before is not None and pays_for_both else "")
+            if number == 2 or (number >= 10 and str(number).strip("0") == "1"):
+                warnings.warn(
+                    f"{self._where('ledger')}: this is the {number}{'nd' if number == 2 else 'th'} fit in this process that no "
+                    "ledger counts; if they read the same people, their budgets add up. Pass ledger=, or call "
+                    "Ledger(...).set_default().",
+                    PrivacyWarning,
+                    stacklevel=4,
+                )
+        return shared
 
     def _warn_of_empty_promises(self, request: Request, before: Receipt | None) -> None:
         """Warn, from public numbers alone, where the guarantee promises little; `before` is that of a scaler in front."""
