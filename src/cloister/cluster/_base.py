@@ -4,7 +4,7 @@
 import numbers
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, overload
@@ -56,6 +56,7 @@ WEAK_EPSILON = 10.0  # above which a guarantee promises little
 LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15
 RARELY_TOO_NOISY = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
+SMALLEST_PART = 1e-2  # of that, for one question: the published noise of a method may need far less than its budget
 UNKNOWN_ROWS = 1.0  # stands for the number of rows while parameters are checked, where it is not public
 NO_NOISE = "a budget whose noise can be drawn"
 
@@ -153,7 +154,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         before = self._scaler_receipt(rows, request.relation)
         setting = self._setting(rows)
         first = self._first_plan(request, setting)
-        self._refuse_noise_that_cannot_be_drawn(request, setting)
+        self._refuse_noise_that_cannot_be_drawn(request, setting, first)
         self._warn_of_empty_promises(request, before)
         shared = self._shared_ledger(request, before)
         ledger = _own_ledger(request) if shared is None else shared
@@ -345,11 +346,16 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
                 stacklevel=4,
             )
 
-    def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting") -> None:
+    def _noisiest(self, request: Request) -> Request:
+        """Return the request as it is where answers make the noise largest."""
+        return at_most(request)
+
+    def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting", first: Plan) -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
-        model, request = copy(self), at_most(request)
+        model, request = copy(self), self._noisiest(request)
         privacy_unit = request.relation.privacy_unit
-        if request.cost.strength >= RARELY_TOO_NOISY * (1 if privacy_unit is None else privacy_unit.factor):
+        enough = RARELY_TOO_NOISY * (1 if privacy_unit is None else privacy_unit.factor)
+        if request.cost.strength >= enough and all(one >= enough * SMALLEST_PART for one in _strengths(first)):
             return
         ids: dict[str, Any] = {} if privacy_unit is None or privacy_unit.stated else {"privacy_unit": []}
         if privacy_unit is not None:
@@ -591,6 +597,11 @@ class _Followed:
 
 def _own_ledger(request: Request) -> Ledger:
     return Ledger(request.guarantee, neighbours=request.relation.value, unit=request.relation.unit)
+
+
+def _strengths(plan: Plan) -> Iterator[float]:
+    """Yield the epsilon or mu of every planned question."""
+    return (query.cost.strength for step in plan.all_steps for query in step.queries)
 
 
 def _records(plan: Plan, decisions: dict[str, Decision], receipt: Receipt) -> tuple[StepRecord, ...]:

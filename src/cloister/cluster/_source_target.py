@@ -324,6 +324,12 @@ class SourceTargetKMedoids(PrivateEstimator):
         with_delta = request.guarantee.stated_delta > 0
         return replace(request, cost=request.guarantee.pure_budget()) if literal and with_delta else request
 
+    def _noisiest(self, request: Request) -> Request:
+        request = super()._noisiest(request)
+        if request.n_rows is not None or not self._needs_n_rows():
+            return request
+        return replace(request, n_rows=2 * self.n_neighbors)  # the sums of more neighbours hold more rows of a person
+
     def _needs_n_rows(self) -> bool:
         return self.method == "nas"
 
