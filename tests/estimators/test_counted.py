@@ -245,7 +245,7 @@ def test_a_delta_above_the_ledgers_is_refused_before_anything_is_reserved(name: 
 
     for options in ({"epsilon": 0.1, "delta": 0.1}, {"guarantee": ApproxDP(0.1, 1.1e-6)}):
         with pytest.raises(
-            LedgerError, match=r"expected a delta of at most 1e-06, the ledger's, got .* Pass delta=1e-06 to the"
+            LedgerError, match=r"expected a delta of at most 1e-06, the ledger's, got .* Pass delta=1e-06 .--delta. or less"
         ):
             fit(**options)
         assert len(ledger.lines) == 1

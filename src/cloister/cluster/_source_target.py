@@ -80,8 +80,8 @@ class SourceTargetKMedoids(PrivateEstimator):
     n_init : int, default=3
         Starts of the solver, on public numbers.
     n_rows : int, optional
-        The number of source points (with `privacy_unit`, of persons), if it is public; only NAS uses it. None spends 2 % of the
-        budget on a noisy count.
+        The number of source points (with `privacy_unit`, of persons), if it is public, which ``len(source)`` is not; only NAS
+        uses it. None spends 2 % of the budget on a noisy count.
 
     Attributes
     ----------

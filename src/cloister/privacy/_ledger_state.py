@@ -161,7 +161,7 @@ def refuse_larger_delta(state: LedgerState, delta: float) -> None:
     if budget.stated_delta and delta > budget.stated_delta:
         raise LedgerError(
             f"Ledger.reserve: expected a delta of at most {budget.stated_delta:g}, the ledger's, got {delta:g}: a larger one "
-            f"costs more of this budget than the fit's epsilon says. Pass delta={budget.stated_delta:g} to the fit."
+            f"costs more of this budget than the fit's epsilon says. Pass delta={budget.stated_delta:g} (--delta) or less."
         )
 
 
