@@ -12,7 +12,7 @@
         └── BudgetExceeded               the ledger is in order, but the budget is gone
 
     AccuracyWarning      (UserWarning)   a result that cannot be good: said from public numbers alone
-    PrivacyWarning       (UserWarning)   a guarantee that promises little: said from public numbers alone
+    PrivacyWarning       (UserWarning)   a guarantee that promises little or that nobody adds up: said from public numbers alone
 
 Messages read ``Owner.name: expected <rule>, got <value>. <What to do>.`` They never quote a row or an exact count.
 Anyone may import this module.
@@ -64,4 +64,4 @@ class AccuracyWarning(UserWarning):
 
 
 class PrivacyWarning(UserWarning):
-    """A guarantee promises little, or what it pays for is lost; said from public numbers alone."""
+    """A guarantee promises little, is added up by nobody, or what it pays for is lost; said from public numbers alone."""

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister ledger create | show | verify``."""
+"""``cloister ledger create | show | verify | settle``."""
 
 import json
 import sqlite3
 from pathlib import Path
 
 import pytest
+
+from cloister.domain import Relation
+from cloister.privacy import GDP, Ledger
 
 from .conftest import Run
 
@@ -108,7 +111,7 @@ def test_a_part_may_be_set_aside_for_pure_fits(run: Run, tmp_path: Path) -> None
     assert summary["left"] == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize("command", ["show", "verify"])
+@pytest.mark.parametrize("command", ["show", "verify", "settle"])
 def test_a_missing_ledger_is_refused(refused: Run, tmp_path: Path, command: str) -> None:
     refused("ledger", command, tmp_path / "none", match="there is no file")
     assert not (tmp_path / "none").exists()
@@ -137,3 +140,34 @@ def test_a_name_of_two_lines_is_refused_before_anything_is_spent(refused: Run, t
     before = ledger.read_bytes()
     refused("fit", table, *options, match="dataset: expected text of at most 200 characters, in one line")
     assert ledger.read_bytes() == before
+
+
+def test_a_delta_above_the_ledgers_is_refused(refused: Run, table: Path, ledger: Path) -> None:
+    before = ledger.read_bytes()
+    options = ("-k", 1, "--epsilon", 0.1, "--bounds", "age=0:120", "--ledger", ledger)
+    refused("fit", table, *options, "--delta", 0.1, match="the ledger's, got 0.1: a larger one costs more")
+    refused("synopsis", "fit", table, "--kind", "grid", *options, "--delta", 0.1, match="(--delta) or less")
+    assert ledger.read_bytes() == before
+
+
+def test_what_a_killed_fit_left_open_is_settled(run: Run, refused: Run, ledger: Path) -> None:
+    with Ledger.open(ledger) as opened:
+        accounts = [opened.reserve(GDP(0.1), purpose="KMeans", relation=Relation.ADD_REMOVE) for _ in range(2)]
+        gone, running = (one.identity for one in accounts)
+        accounts[0]._lease.release()  # as the operating system does when a process ends
+        (ledger.parent / f"{ledger.name}-{gone}.lease").touch()
+        assert "open: counts with all it reserved" in run("ledger", "show", ledger).stdout
+        output = run("ledger", "settle", ledger).stdout
+        assert f"Closed {gone} (KMeans, " in output
+        assert "): counts as nothing." in output
+        assert f"Still open, as their fits may run: {running}." in output
+        assert "Left: epsilon" in output
+        refused("ledger", "settle", ledger, running, match="whose process runs still")
+        refused("ledger", "settle", ledger, "--force", match="Ledger.settle.force: expected an account with it")
+        refused("ledger", "settle", ledger, "soup", match="expected an account of this ledger, got 'soup'")
+        settled = json.loads(run("ledger", "settle", ledger, running, "--force", "--json").stdout)
+        assert settled["closed"] == [running]
+        assert not any(one["open"] for one in settled["accounts"])
+    assert "No account is open." in run("ledger", "settle", ledger).stdout
+    assert run("ledger", "show", ledger).stdout.count("settled") == 2
+    assert "is in order: 5 lines" in run("ledger", "verify", ledger).stdout

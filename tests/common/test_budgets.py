@@ -4,14 +4,16 @@
 The sum is the audit's own, which uses nothing of the package's accounting.
 """
 
+import numpy as np
 import pytest
 
-from cloister import Ledger
+from cloister import GDP, ZCDP, ApproxDP, Ledger, PureDP
 from cloister.audit import share_spent
-from cloister.exceptions import BudgetExceeded
+from cloister.exceptions import BudgetExceeded, CloisterError
+from cloister.methods import METHODS
 from cloister.privacy import pure_budget
 
-from ._cases import GUARANTEES, RELATIONS, every_method
+from ._cases import GUARANTEES, RELATIONS, Case, every_method
 
 LEAST = 0.999
 KEPT = 0.02  # for the means of columns with missing values: where there are none, it stays unspent
@@ -64,3 +66,62 @@ def test_a_shared_ledger_pays_for_every_fit_and_refuses_in_time(case, rows):
         case.fit(rows, epsilon=0.9, ledger=ledger)
     assert ledger.lines == before
     assert ledger.spent.fits(ledger.budget)
+
+
+EXTREMES = (
+    *(PureDP(10.0**power) for power in (-99, -12, -8, -6, -5, -4, -3, 3, 90)),
+    *(ApproxDP(10.0**power, delta) for power in (-30, -9, -6, -3, 3, 9) for delta in (1e-99, 1e-6, 0.5)),
+    *(ZCDP(10.0**power) for power in (-90, -14, -10, -6, 4, 90)),
+    *(GDP(10.0**power) for power in (-90, -14, -8, -5, 3, 90)),
+)
+
+
+def check_extreme(case, guarantee, **options):
+    """Fit with far too little or far too much: the fit is complete, or it is refused before its first debit."""
+    rows, ids = np.random.default_rng(0).uniform(-1, 1, (40, 2)), np.arange(40) // 2
+    for unit in ("row", "person"):
+        for n_rows in (None, 40):
+            ledger = Ledger(GDP(1e95), unit=unit)
+            try:
+                model = case.make(2, guarantee=guarantee, ledger=ledger, n_rows=n_rows, **options)
+                fit_with_ids(case, model, rows, ids if unit == "person" else None)
+            except CloisterError:
+                assert len(ledger.lines) == 1
+            else:
+                assert [line["kind"] for line in ledger.lines[-1:]] == ["close"]
+
+
+def fit_with_ids(case, model, rows, ids):
+    """Fit to rows of persons, or to rows."""
+    given = {} if ids is None else {"privacy_unit": ids}
+    return model.fit(rows[:12], source=rows, **given) if case.kind == "source-target" else model.fit(rows, **given)
+
+
+@pytest.mark.parametrize("guarantee", EXTREMES, ids=str)
+def test_a_fit_is_complete_or_refused_before_its_first_debit(case, guarantee):
+    check_extreme(case, guarantee)
+
+
+SOURCE_TARGET = METHODS["SourceTargetKMedoids"]
+PUBLISHED = {"calibration": "paper", "distance_share": 0.3}
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize(
+    ("guarantee", "options"),
+    [
+        (PureDP(1e-6), {"distance_share": 0.3}),  # more neighbours than expected hold more rows of a person
+        (ApproxDP(1e-6, 0.5), PUBLISHED),  # the published noise is set by epsilon alone, however large delta is
+        (ApproxDP(1e-9, 0.5), {**PUBLISHED, "distance_share": 0.0}),
+    ],
+    ids=str,
+)
+def test_nor_is_a_source_asked_before_it_is_known_that_noise_can_be_drawn(guarantee, options):
+    check_extreme(Case(SOURCE_TARGET, "nas"), guarantee, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("guarantee", EXTREMES, ids=str)
+@pytest.mark.parametrize("options", [PUBLISHED, {"distance_share": 0.9, "n_neighbors": 150}, {"bounds": None}], ids=str)
+def test_nor_in_other_source_target_fits(guarantee, options):
+    check_extreme(Case(SOURCE_TARGET, "nas"), guarantee, **options)

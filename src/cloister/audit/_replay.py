@@ -22,7 +22,7 @@ from cloister.audit._coupling import sample_coupled
 from cloister.audit._swap import swapped, wrapped
 from cloister.data import Rows
 from cloister.domain import FloatArray, Frame, IntArray
-from cloister.privacy import Coins, Event
+from cloister.privacy import PROCESS, Coins, Event
 from cloister.questions import Answer, Question, Spend
 from cloister.vault import Vault
 
@@ -136,7 +136,13 @@ def record(fit: Fit, table: object) -> Tape:
 
 def _run_fit(fit: Fit, table: object, tape: Tape, vault: type[Vault]) -> None:
     """Fit a table with another vault; of an error only the type is kept."""
-    with warnings.catch_warnings(record=True) as caught, swapped(VAULT, vault), _watch_draws(tape), _watch_cleaning(tape):
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        swapped(VAULT, vault),
+        _watch_draws(tape),
+        _watch_cleaning(tape),
+        PROCESS.apart(),
+    ):
         warnings.simplefilter("always")
         try:
             tape.model = fit(table)

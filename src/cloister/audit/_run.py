@@ -24,6 +24,7 @@ from cloister.audit._replays import all_cases, check_replay
 from cloister.audit._samplers import N_CASES, check_samplers
 from cloister.audit._spending import check_spending, count_spending_cases
 from cloister.audit._tables import AUDIT_ENGINES
+from cloister.privacy import PROCESS
 from cloister.release import library_versions
 
 __all__ = ["CHECKS", "AuditResult", "PlantResult", "run_audit", "run_plants"]
@@ -220,7 +221,7 @@ def _run(name: str, settings: Settings, progress: _Progress) -> CheckResult:
     """Run one check; a check that a fault stops has found it."""
     began = time.monotonic()
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), PROCESS.apart():
             return CHECKS[name](settings, partial(progress.step, name))
     except FirstViolationError as stopped:
         return stopped.result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister ledger``: create a budget in a file, print what was spent, check that no line was altered."""
+"""``cloister ledger``: create a budget in a file, print what was spent, check it, settle what killed fits left open."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["ledger"]
 
 
-@click.group(short_help="Create, print and check a privacy budget.")
+@click.group(short_help="Create, print, check and settle a privacy budget.")
 def ledger() -> None:
-    """Create, print and check a privacy budget that many fits share.
+    """Create, print, check and settle a privacy budget that many fits share.
 
     One ledger should cover one table of people. It is a SQLite file to which lines are only ever added; each line
     carries the digest of the one before.
@@ -113,6 +113,42 @@ def verify(path: str, *, checkpoint: str | None) -> None:
     if checkpoint is not None:
         click.echo("It holds all it held at the checkpoint.")
     click.echo(f"Checkpoint: {summary['checkpoint']}")
+
+
+@ledger.command(short_help="Close the accounts of fits that were killed.")
+@click.argument("path", metavar="PATH")
+@click.argument("account", required=False)
+@click.option("--force", is_flag=True, help="Close ACCOUNT even if its fit may still run; it then fails at its next question.")
+@JSON
+def settle(path: str, account: str | None, *, force: bool, as_json: bool) -> None:
+    """Close accounts at PATH whose process is gone: what counts is then what they debited, not all they reserved.
+
+    A fit closes its account when it ends, also by an error; one that was killed leaves it open. Without ACCOUNT, all accounts
+    are closed whose process is known to be gone. Nothing that was answered becomes free.
+
+    \b
+    Examples:
+      cloister ledger settle budget.sqlite
+      cloister ledger settle budget.sqlite 4f2a90c1d7e3 --force
+    """  # noqa: D301
+    from cloister.cli._print import describe_remaining, print_json
+
+    with _open(path) as found:
+        closed, summary = found.settle(account, force=force), found.summary()
+    if as_json:
+        print_json({**summary, "closed": list(closed)})
+        return
+    accounts = {one["account"]: one for one in summary["accounts"]}
+    for name in closed:
+        click.echo(
+            f"Closed {name} ({accounts[name]['purpose']}, {accounts[name]['when']}): counts as {accounts[name]['cost']}."
+        )
+    still = [name for name, one in accounts.items() if one["open"]]
+    if still:
+        click.echo(f"Still open, as their fits may run: {', '.join(still)}.")
+    if not closed and not still:
+        click.echo("No account is open.")
+    click.echo(f"Left: {describe_remaining(summary)}.")
 
 
 def _open(path: str, *, checkpoint: str | None = None) -> "Ledger":

@@ -176,7 +176,8 @@ def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> No
     heads = ["account", "method", *(STATED[name] for name in stated), "day", "answers", "counts as", ""]
     table = _table([(head, head == "answers") for head in heads])
     for account in summary["accounts"]:
-        state = "open: counts with all it reserved" if account["open"] else "closed"
+        state = "settled" if account.get("settled") else "closed"
+        state = "open: counts with all it reserved" if account["open"] else state
         table.add_row(
             account["account"],
             plain_text(account["purpose"]),

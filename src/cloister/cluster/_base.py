@@ -4,7 +4,7 @@
 import numbers
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, overload
@@ -45,7 +45,7 @@ from cloister.domain import (
     declare_columns,
 )
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning
-from cloister.privacy import SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
+from cloister.privacy import PROCESS, SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend
 from cloister.release import CellSummary, Profiles
 from cloister.vault import Vault
@@ -56,6 +56,7 @@ WEAK_EPSILON = 10.0  # above which a guarantee promises little
 LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15
 RARELY_TOO_NOISY = 1e-2  # epsilon or mu of a fit from which on noise that can be drawn has sufficed for every question
+SMALLEST_PART = 1e-2  # of that, for one question: the published noise of a method may need far less than its budget
 UNKNOWN_ROWS = 1.0  # stands for the number of rows while parameters are checked, where it is not public
 NO_NOISE = "a budget whose noise can be drawn"
 
@@ -153,28 +154,36 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         before = self._scaler_receipt(rows, request.relation)
         setting = self._setting(rows)
         first = self._first_plan(request, setting)
-        self._refuse_noise_that_cannot_be_drawn(request, setting)
+        self._refuse_noise_that_cannot_be_drawn(request, setting, first)
         self._warn_of_empty_promises(request, before)
-        ledger = self.ledger if self.ledger is not None else _own_ledger(request)
-        stated = {"dataset": self.dataset, "stated_purpose": self.purpose}
-        account = ledger.reserve(request.cost, purpose=self._owner, relation=request.relation, **stated)
-        bar = progress or self._new_progress()
-        vault = Vault(
-            rows,
-            frame=setting.frame,
+        shared = self._shared_ledger(request, before)
+        ledger = _own_ledger(request) if shared is None else shared
+        account = ledger.reserve(
+            request.cost,
+            purpose=self._owner,
             relation=request.relation,
-            account=account,
-            entropy=request.entropy,
-            watch=bar.within,
-            single_pass=self._single_pass,
+            delta=request.guarantee.stated_delta,
+            dataset=self.dataset,
+            stated_purpose=self.purpose,
         )
-        try:
-            self._note_features(X, rows)
-            with bar:
-                done = self._ask_all(_Followed(vault.ask, bar), vault, request, first, setting, bar)
-        finally:
-            receipt = vault.close(request.guarantee)
-        balance = None if self.ledger is None else ledger.balance(account.identity)
+        with account:
+            bar = progress or self._new_progress()
+            vault = Vault(
+                rows,
+                frame=setting.frame,
+                relation=request.relation,
+                account=account,
+                entropy=request.entropy,
+                watch=bar.within,
+                single_pass=self._single_pass,
+            )
+            try:
+                self._note_features(X, rows)
+                with bar:
+                    done = self._ask_all(_Followed(vault.ask, bar), vault, request, first, setting, bar)
+            finally:
+                receipt = vault.close(request.guarantee)
+        balance = None if shared is None else shared.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
         steps = _records(done.plan, {**self._decisions(done.outcome), **decided_rows(receipt.privacy_unit)}, receipt)
@@ -298,6 +307,22 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         progress.finish()
         return _Done(plan, ready, outcome, profiles)
 
+    def _shared_ledger(self, request: Request, before: Receipt | None) -> Ledger | None:
+        """Return the ledger that counts the fit, if any; warn of the 2nd, 10th, 100th, ... fit that none counts."""
+        shared = self.ledger if self.ledger is not None else PROCESS.paying
+        if shared is None and not request.entropy.seeded:
+            pays_for_both = before is not None and before.ledger is None and not before.seeded
+            number = PROCESS.count_uncounted(before.account if before is not None and pays_for_both else "")
+            if number == 2 or (number >= 10 and str(number).strip("0") == "1"):
+                warnings.warn(
+                    f"{self._where('ledger')}: this is the {number}{'nd' if number == 2 else 'th'} fit in this process that no "
+                    "ledger counts; if they read the same people, their budgets add up. Pass ledger=, or call "
+                    "Ledger(...).set_default().",
+                    PrivacyWarning,
+                    stacklevel=4,
+                )
+        return shared
+
     def _warn_of_empty_promises(self, request: Request, before: Receipt | None) -> None:
         """Warn, from public numbers alone, where the guarantee promises little; `before` is that of a scaler in front."""
         where, delta = self._owner, request.guarantee.stated_delta
@@ -321,11 +346,16 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
                 stacklevel=4,
             )
 
-    def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting") -> None:
+    def _noisiest(self, request: Request) -> Request:
+        """Return the request as it is where answers make the noise largest."""
+        return at_most(request)
+
+    def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting", first: Plan) -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
-        model, request = copy(self), at_most(request)
+        model, request = copy(self), self._noisiest(request)
         privacy_unit = request.relation.privacy_unit
-        if request.cost.strength >= RARELY_TOO_NOISY * (1 if privacy_unit is None else privacy_unit.factor):
+        enough = RARELY_TOO_NOISY * (1 if privacy_unit is None else privacy_unit.factor)
+        if request.cost.strength >= enough and all(one >= enough * SMALLEST_PART for one in _strengths(first)):
             return
         ids: dict[str, Any] = {} if privacy_unit is None or privacy_unit.stated else {"privacy_unit": []}
         if privacy_unit is not None:
@@ -567,6 +597,11 @@ class _Followed:
 
 def _own_ledger(request: Request) -> Ledger:
     return Ledger(request.guarantee, neighbours=request.relation.value, unit=request.relation.unit)
+
+
+def _strengths(plan: Plan) -> Iterator[float]:
+    """Yield the epsilon or mu of every planned question."""
+    return (query.cost.strength for step in plan.all_steps for query in step.queries)
 
 
 def _records(plan: Plan, decisions: dict[str, Decision], receipt: Receipt) -> tuple[StepRecord, ...]:

@@ -39,7 +39,8 @@ _PARAMETERS = (
     _Part(
         ("bounds",),
         'bounds : (low, high), Box, Ball, list of pairs, mapping or "private"\n'
-        "    Where rows may lie, known without looking at them. Rows outside are moved to the boundary. A mapping says what\n"
+        "    Where rows may lie, known without looking at them: ``(X.min(0), X.max(0))`` publishes rows that nobody paid for.\n"
+        "    Rows outside are moved to the boundary. A mapping says what\n"
         '    each column is, ``{{"age": (0, 120), "sex": Category(["f", "m"])}}``, and only these columns are used; see\n'
         '    :class:`Number`, :class:`Category`, :class:`Flag` and :class:`Date`. ``"private"``, for all columns or for\n'
         "    some, finds bounds with noise.",
@@ -84,8 +85,8 @@ _PARAMETERS = (
     _Part(
         ("n_rows",),
         "n_rows : int, optional\n"
-        "    The number of rows, if it is public; with `privacy_unit`, that of persons. None spends 2 % of the budget on a\n"
-        "    noisy count, where the method needs one.",
+        "    The number of rows, if it is public; with `privacy_unit`, that of persons. ``len(X)`` is not: it counts private\n"
+        "    rows exactly. None spends 2 % of the budget on a noisy count, where the method needs one.",
     ),
     _Part(
         ("missing",),

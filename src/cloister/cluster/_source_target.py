@@ -80,8 +80,8 @@ class SourceTargetKMedoids(PrivateEstimator):
     n_init : int, default=3
         Starts of the solver, on public numbers.
     n_rows : int, optional
-        The number of source points (with `privacy_unit`, of persons), if it is public; only NAS uses it. None spends 2 % of the
-        budget on a noisy count.
+        The number of source points (with `privacy_unit`, of persons), if it is public, which ``len(source)`` is not; only NAS
+        uses it. None spends 2 % of the budget on a noisy count.
 
     Attributes
     ----------
@@ -323,6 +323,12 @@ class SourceTargetKMedoids(PrivateEstimator):
         # The paper states no noise of NNA for a delta; that of its Theorem 5.11 needs none.
         with_delta = request.guarantee.stated_delta > 0
         return replace(request, cost=request.guarantee.pure_budget()) if literal and with_delta else request
+
+    def _noisiest(self, request: Request) -> Request:
+        request = super()._noisiest(request)
+        if request.n_rows is not None or not self._needs_n_rows():
+            return request
+        return replace(request, n_rows=2 * self.n_neighbors)  # the sums of more neighbours hold more rows of a person
 
     def _needs_n_rows(self) -> bool:
         return self.method == "nas"

@@ -20,7 +20,7 @@ from cloister.exceptions import CloisterError
 from cloister.forecast._public import PublicRows, make_up, read_public
 from cloister.forecast._show import aligned, html_table
 from cloister.methods import METHODS, Method, comparable, find_method
-from cloister.privacy import Guarantee, as_guarantee
+from cloister.privacy import PROCESS, Guarantee, as_guarantee
 
 __all__ = ["Comparison", "Contender", "compare"]
 
@@ -300,7 +300,7 @@ def _fit_all(
     chosen: Sequence[_Chosen], public: PublicRows, k: int, seeds: range, settings: dict[str, Any], *, enabled: bool
 ) -> tuple[Contender, ...]:
     """Fit every method with every seed; the best first, those that failed last."""
-    with Progress("compare", enabled=enabled) as progress:
+    with Progress("compare", enabled=enabled) as progress, PROCESS.apart():
         progress.expect(len(seeds) * len(chosen))
         found = [_fit_one(one, public, k, seeds, settings, progress) for one in chosen]
     return tuple(sorted(found, key=lambda one: (one.loss is None, one.loss or 0.0)))

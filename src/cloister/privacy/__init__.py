@@ -18,6 +18,7 @@ from cloister.privacy._events import Event, day_of, event_from_line, price, pric
 from cloister.privacy._guarantees import GDP, KINDS, ZCDP, ApproxDP, Cost, Guarantee, PureDP
 from cloister.privacy._ledger import Ledger
 from cloister.privacy._mechanisms import MECHANISMS, Mechanism
+from cloister.privacy._process import PROCESS
 from cloister.privacy._receipt import DISJOINT, SAME, LedgerBalance, Receipt, refuse_seeded
 from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
 from cloister.privacy._selection import exponential_choice
@@ -29,6 +30,7 @@ __all__ = [
     "GDP",
     "KINDS",
     "MECHANISMS",
+    "PROCESS",
     "SAME",
     "SMALLEST_SHARE",
     "ZCDP",

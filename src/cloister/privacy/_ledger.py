@@ -7,11 +7,12 @@ anywhere shows. The kinds of line are
 - ``budget``: the first line; the total guarantee and the neighbouring relation it is about;
 - ``reserve``: a fit sets aside its whole budget at once, so that two fits cannot each spend half and both be refused;
 - ``debit``: one event, written and flushed to disk before its answer is computed;
-- ``close``: the fit is over; what it reserved but did not debit is free again.
+- ``close``: the fit is over; what it reserved but did not debit is free again. It may have been settled from outside, once its
+  process was gone.
 
 The lines of a fit carry the day on which it reserved its budget and no time of day: how long an answer took says something
 about the rows. An open account counts with all it reserved. So a process that is killed leaves a ledger that says more was
-spent than was answered, never less.
+spent than was answered, never less, until its account is settled.
 """
 
 import os
@@ -27,10 +28,12 @@ from cloister.privacy._accounting import Tally, left_of
 from cloister.privacy._events import Event, event_from_line, today
 from cloister.privacy._guarantees import Cost, Guarantee
 from cloister.privacy._ledger_file import as_ledger_errors, file_exists, ledger_path, publish_file, refuse_missing
-from cloister.privacy._ledger_state import LedgerState, balance_of, refuse_unless_it_fits
+from cloister.privacy._ledger_state import LedgerState, balance_of, refuse_larger_delta, refuse_unless_it_fits
 from cloister.privacy._ledger_store import LedgerStore
 from cloister.privacy._ledger_terms import Terms, first_line, given_terms
+from cloister.privacy._process import PROCESS
 from cloister.privacy._receipt import LedgerBalance
+from cloister.privacy._settle import settle
 
 __all__ = ["Ledger"]
 
@@ -296,20 +299,30 @@ class Ledger:
     # -- what a ledger does ---------------------------------------------------------------------------------------------
 
     def reserve(
-        self, cost: Cost, *, purpose: str, relation: Relation | Neighbours, dataset: str = "", stated_purpose: str = ""
+        self,
+        cost: Cost,
+        *,
+        purpose: str,
+        relation: Relation | Neighbours,
+        delta: float = 0.0,
+        dataset: str = "",
+        stated_purpose: str = "",
     ) -> "Account":
         """Set aside `cost` for one fit and return the account it debits.
 
-        `purpose` is the name of the method; `dataset` and `stated_purpose` are what the user says of data and purpose.
+        `purpose` is the name of the method, `delta` the one that the fit's guarantee states; `dataset` and `stated_purpose`
+        are what the user says of data and purpose.
 
         Raises
         ------
         BudgetExceeded
             If it does not fit into what is left; nothing is written then.
         LedgerError
-            If the relation, what is protected, or the column that tells persons apart is not the ledger's.
+            If the relation, what is protected, or the column that tells persons apart is not the ledger's, or `delta` is
+            above the ledger's.
         """
         identity, near = uuid.uuid4().hex[:12], as_neighbours(relation)
+        lease = self._store.leases.new(identity)
         if not isinstance(cost, Cost):
             validate.refuse("Ledger.reserve", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
 
@@ -332,14 +345,88 @@ class Ledger:
                     f"Ledger.reserve: this ledger knows persons by {known!r}, the fit by {privacy_unit!r}. "
                     f"Pass privacy_unit={known!r}, or another ledger: a budget protects one kind of person."
                 )
+            refuse_larger_delta(state, delta)
             refuse_unless_it_fits(state, cost)
+            lease.take()
             given = {"dataset": dataset, "stated_purpose": stated_purpose, "privacy_unit": privacy_unit}
             stated = {name: words for name, words in given.items() if words}
             own = {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": cost.to_dict()}
             return {**own, **stated}
 
-        self._store.append(line)
-        return Account(self._store, identity)
+        try:
+            self._store.append(line)
+        except BaseException:
+            lease.release()
+            raise
+        return Account(self._store, identity, lease)
+
+    def settle(self, account: str | None = None, *, force: bool = False) -> tuple[str, ...]:
+        """Close accounts whose process is gone: from then on they count with what they debited, not with all they reserved.
+
+        A fit that ends, also by an error, closes its account. One that was killed leaves it open.
+
+        Parameters
+        ----------
+        account : str, optional
+            Its name in the ledger; left out, all open accounts whose process is known to be gone.
+        force : bool, default=False
+            Close `account` even if its process may still run. Such a fit fails at its next question, before that is answered.
+
+        Returns
+        -------
+        tuple of str
+            The accounts that were closed.
+
+        Raises
+        ------
+        LedgerError
+            If `account` is none of this ledger's or, without `force`, its process still runs or nobody can say.
+
+        Notes
+        -----
+        **Privacy.** Every answer was debited before it existed, so what was debited covers all that left; and a debit of a
+        closed account is refused in the transaction that would write it. Whether a process runs is known from a lock beside
+        the file, which the operating system drops when the process ends. A ledger in memory knows its own accounts. In a
+        ledger with ``planned=True`` an account that debited anything counts with all it reserved, settled or not.
+
+        Examples
+        --------
+        >>> from cloister.domain import Relation
+        >>> from cloister.privacy import PureDP
+        >>> ledger = Ledger(epsilon=1.0, delta=0.0)
+        >>> lost = ledger.reserve(PureDP(0.4), purpose="KMeans", relation=Relation.ADD_REMOVE)
+        >>> del lost
+        >>> len(ledger.settle()), ledger.left
+        (1, 1.0)
+        """
+        return settle(self._store, account, force=validate.boolean("Ledger.settle.force", force))
+
+    def set_default(self) -> None:
+        """Have every fit of this process that is passed no ``ledger=`` debit this ledger, until :meth:`clear_default`.
+
+        Notes
+        -----
+        **Privacy.** Fits whose relation or privacy unit is not the ledger's are refused, as with ``ledger=``. Worker processes
+        that are started afresh, as by ``n_jobs=2`` of scikit-learn's searches, do not inherit the default: pass them
+        ``ledger=``, with a ledger in a file. In forked processes a ledger in a file is shared, and one in memory takes no
+        debits.
+
+        Examples
+        --------
+        >>> from cloister import KMeans
+        >>> ledger = Ledger(epsilon=2.0, delta=1e-6)
+        >>> ledger.set_default()
+        >>> model = KMeans(2, epsilon=1.0, bounds=(0, 1)).fit([[0.2], [0.8]])
+        >>> Ledger.clear_default()
+        >>> round(ledger.left, 2)
+        1.67
+        """
+        PROCESS.default = self
+
+    @staticmethod
+    def clear_default() -> None:
+        """Have no ledger pay for fits that are passed none; what was debited stays debited."""
+        PROCESS.default = None
 
     def balance(self, account: str) -> LedgerBalance:
         """Return where an account, given by its name, stands: what was spent before it, its own part, and what is left."""

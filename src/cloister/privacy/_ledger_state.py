@@ -14,7 +14,7 @@ from cloister.privacy._guarantees import Cost, Guarantee
 from cloister.privacy._ledger_terms import PERSONS_VERSION, UNITS
 from cloister.privacy._receipt import LedgerBalance
 
-__all__ = ["AccountState", "LedgerState", "balance_of", "refuse_unless_it_fits"]
+__all__ = ["AccountState", "LedgerState", "balance_of", "refuse_larger_delta", "refuse_unless_it_fits"]
 
 
 @dataclass
@@ -28,9 +28,14 @@ class AccountState:
     debits: Tally = field(default_factory=Tally)
     events: int = 0
     closed: bool = False
+    settled: bool = False  # closed from outside, as its process was gone
     dataset: str = ""
     stated_purpose: str = ""
     privacy_unit: str = ""  # the column of ids, where there was one
+
+    def close_line(self) -> dict[str, Any]:
+        """Return the line that closes it."""
+        return {"v": LINE_VERSION, "when": self.when, "kind": "close", "account": self.identity}
 
     def covers(self, cost: Cost) -> bool:
         """Whether a further debit fits into the reservation."""
@@ -57,6 +62,7 @@ class AccountState:
             "events": self.events,
             "cost": "nothing" if tally.empty else tally.describe(budget),
             "open": not self.closed,
+            **({"settled": True} if self.settled else {}),
             **{name: words for name, words in given.items() if words},
         }
 
@@ -116,6 +122,7 @@ class LedgerState:
             account.events += 1
         else:
             self.accounts[identity].closed = True
+            self.accounts[identity].settled |= line.get("settled") is True
 
     @property
     def checkpoint(self) -> str:
@@ -146,6 +153,16 @@ def balance_of(state: LedgerState, identity: str) -> LedgerBalance:
     left = None if slow else left_of(budget, spent, composition=composition)
     name = "".join(letter for letter in state.name if letter.isprintable())[: validate.LONGEST_TEXT]
     return LedgerBalance(name=name, budget=budget, before=words(before), fit=words(own), left=left)
+
+
+def refuse_larger_delta(state: LedgerState, delta: float) -> None:
+    """Refuse a fit that allows itself more delta than the ledger does: it would cost far more than its epsilon says."""
+    budget = state.budget
+    if budget.stated_delta and delta > budget.stated_delta:
+        raise LedgerError(
+            f"Ledger.reserve: expected a delta of at most {budget.stated_delta:g}, the ledger's, got {delta:g}: a larger one "
+            f"costs more of this budget than the fit's epsilon says. Pass delta={budget.stated_delta:g} (--delta) or less."
+        )
 
 
 def refuse_unless_it_fits(state: LedgerState, cost: Cost) -> None:

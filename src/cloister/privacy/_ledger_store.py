@@ -18,6 +18,7 @@ from typing import Any
 from cloister import validate
 from cloister.exceptions import LedgerError
 from cloister.privacy._events import LINE_VERSION
+from cloister.privacy._lease import Leases
 from cloister.privacy._ledger_file import as_ledger_errors, create_table
 from cloister.privacy._ledger_state import LedgerState
 
@@ -39,6 +40,7 @@ class LedgerStore:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.state = LedgerState()
+        self.leases = Leases(path)
         self.is_closed = False  # for good: a ledger in memory that was closed, or a copy of one, takes no debits
         self._pid = os.getpid()
         self._lock = threading.RLock()

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fits that no ledger counts: the second one in a process warns, and a ledger of the process counts all of them."""
+
+import os
+import pickle
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from cloister import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    GridSynopsis,
+    KMeans,
+    Ledger,
+    PrivateScaler,
+    PureDP,
+    compare,
+    plan,
+)
+from cloister.audit import replay
+from cloister.exceptions import LedgerError, PrivacyWarning
+from cloister.methods import METHODS
+from cloister.privacy import PROCESS, Guarantee
+
+UNCOUNTED = (
+    r"ledger: this is the {} fit in this process that no ledger counts; if they read the same people, their budgets add up"
+)
+
+
+@pytest.fixture(autouse=True)
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process in which nothing was fitted yet."""
+    for name, value in vars(type(PROCESS)()).items():
+        monkeypatch.setattr(PROCESS, name, value)
+    yield
+    Ledger.clear_default()
+
+
+@pytest.fixture
+def rows(generator: np.random.Generator) -> np.ndarray:
+    return generator.uniform(-1, 1, (60, 2))
+
+
+def quick(**options: Any) -> KMeans:
+    return KMeans(**{"n_clusters": 2, "bounds": (-1, 1), "n_init": 1, "n_jobs": 1, **options})
+
+
+def said(fit: Any) -> list[str]:
+    """Return the warnings of uncounted fits that a call gives, as numbers: "2nd", "10th"."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit()
+    words = [str(one.message) for one in caught if "no ledger counts" in str(one.message)]
+    assert all(one.category is PrivacyWarning for one in caught if "no ledger counts" in str(one.message))
+    return [one.split("this is the ")[1].split()[0] for one in words]
+
+
+# -- the warning --
+
+
+def test_the_second_fit_that_nobody_counts_warns(rows: np.ndarray) -> None:
+    assert said(lambda: quick().fit(rows)) == []
+    with pytest.warns(PrivacyWarning, match=f"KMeans.{UNCOUNTED.format('2nd')}. Pass ledger=, or call Ledger"):
+        quick().fit(rows)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", [*METHODS, "PrivateScaler"])
+def test_of_every_kind(name: str, rows: np.ndarray) -> None:
+    def fit() -> None:
+        if name == "PrivateScaler":
+            PrivateScaler(0.5).fit(rows)
+            return
+        method = METHODS[name]
+        model = method.estimator(2, bounds=(-1, 1), n_jobs=1, **method.short)
+        model.fit(rows[:9], source=rows) if method.kind == "source-target" else model.fit(rows)
+
+    assert said(fit) == []
+    assert said(fit) == ["2nd"]
+    assert said(lambda: [fit() for _ in range(8)]) == ["10th"]
+
+
+def test_the_warning_comes_before_anything_is_spent(rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick().fit(rows)
+    monkeypatch.setattr(Ledger, "reserve", lambda *args, **options: pytest.fail("reserved"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        with pytest.raises(PrivacyWarning, match=UNCOUNTED.format("2nd")):
+            quick().fit(rows)
+
+
+def test_a_search_warns_a_few_times_and_not_once_per_fit(rows: np.ndarray) -> None:
+    search = GridSearchCV(quick(), {"n_clusters": [1, 2, 3, 4, 5]}, cv=5)
+    assert said(lambda: search.fit(rows)) == ["2nd", "10th"]  # of 26 fits
+    assert said(lambda: [PROCESS.count_uncounted() for _ in range(73)]) == []
+    assert said(lambda: quick().fit(rows)) == ["100th"]
+
+
+def test_it_depends_on_nothing_but_the_number_of_fits(rows: np.ndarray) -> None:
+    tables = [rows, rows[:0], np.full((3, 2), np.nan), rows * 100]
+    for _ in range(2):
+        PROCESS._uncounted = 0
+        assert [said(lambda table=table: quick().fit(table)) for table in tables] == [[], ["2nd"], [], []]
+        tables.reverse()
+
+
+def test_what_is_counted_or_not_for_publication_is_silent(rows: np.ndarray) -> None:
+    ledger = Ledger(GDP(99.0))
+
+    def all_of_them() -> None:
+        for seed in range(3):
+            quick(random_state=seed).fit(rows)
+            quick(ledger=ledger).fit(rows)
+            plan(500, 2, 2)
+            quick().plan(500, 2)
+        compare(rows[:30], n_clusters=2, bounds=(-1, 1), epsilon=9.0, methods=["KMeans", "GridKMeans"], repeats=1)
+        replay(lambda table: quick().fit(table), rows, rows[1:])
+
+    assert said(all_of_them) == []
+    assert PROCESS._uncounted == 0
+
+
+def test_a_scaler_and_the_fit_behind_it_are_one(rows: np.ndarray) -> None:
+    scaler = PrivateScaler(0.5)
+
+    def pipeline() -> None:
+        make_pipeline(scaler, KMeans(2, n_init=1)).fit(rows)
+
+    assert said(pipeline) == []  # the receipt of the fit states both
+    assert said(pipeline) == ["2nd"]
+    scaled = scaler.transform(rows)
+    PROCESS._uncounted = 1
+    assert said(lambda: KMeans(2, n_init=1).fit(scaled)) == ["2nd"]  # of another fit behind the same scaler it does not
+
+
+def test_a_fit_behind_a_scaler_that_was_seeded_or_paid_counts_itself(rows: np.ndarray) -> None:
+    for scaler in (PrivateScaler(0.5, random_state=0), PrivateScaler(0.5, ledger=Ledger(GDP(9.0)))):
+        PROCESS._uncounted = 1
+        assert said(lambda scaler=scaler: make_pipeline(scaler, KMeans(2, n_init=1)).fit(rows)) == ["2nd"]
+
+
+# -- the ledger of a process --
+
+
+def test_a_default_ledger_counts_every_fit_that_has_none_of_its_own(rows: np.ndarray) -> None:
+    ledger, own = Ledger(epsilon=20.0, delta=1e-6), Ledger(GDP(9.0))
+    ledger.set_default()
+
+    def fits() -> None:
+        quick(random_state=0).fit(rows)
+        GridSynopsis(epsilon=0.5, delta=0.0, bounds=(-1, 1)).fit(rows)
+        make_pipeline(PrivateScaler(0.5), KMeans(2, n_init=1)).fit(rows)
+        quick(ledger=own).fit(rows)
+
+    assert said(fits) == []
+    assert [one["purpose"] for one in ledger.summary()["accounts"]] == ["KMeans", "GridSynopsis", "PrivateScaler", "KMeans"]
+    assert len(own.summary()["accounts"]) == 1
+    Ledger.clear_default()
+    quick().fit(rows)
+    assert len(ledger.summary()["accounts"]) == 4
+
+
+def test_the_receipt_says_what_a_default_ledger_paid(rows: np.ndarray) -> None:
+    Ledger(epsilon=3.0, delta=1e-6, name="people").set_default()
+    balance = quick().fit(rows).privacy_receipt_.ledger
+    assert balance is not None
+    assert (balance.name, balance.before) == ("people", "nothing")
+
+
+def test_public_and_made_up_rows_cost_a_default_ledger_nothing(rows: np.ndarray) -> None:
+    ledger = Ledger(epsilon=3.0, delta=1e-6)
+    ledger.set_default()
+    compare(rows[:30], n_clusters=2, bounds=(-1, 1), epsilon=9.0, methods=["KMeans"], repeats=1)
+    replay(lambda table: quick().fit(table), rows, rows[1:])
+    quick().plan(500, 2)
+    assert len(ledger.lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("terms", "match"),
+    [
+        ({"neighbours": "replace"}, r"this ledger is about 'replace' neighbours"),
+        ({"unit": "person"}, r"this ledger protects one person, the fit one row"),
+        ({"delta": 1e-9}, r"expected a delta of at most 1e-09, the ledger's, got 1e-06"),
+        ({"epsilon": 0.5}, r"but epsilon 0\.5 of 0\.5 is left"),
+    ],
+)
+def test_a_default_ledger_refuses_what_a_ledger_refuses(terms: dict[str, Any], match: str, rows: np.ndarray) -> None:
+    ledger = Ledger(**{"epsilon": 3.0, "delta": 1e-6, **terms})
+    ledger.set_default()
+    with pytest.raises(LedgerError, match=match):
+        quick().fit(rows)
+    assert len(ledger.lines) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_a_forked_child_spends_from_a_file_alone(place: str, rows: np.ndarray, tmp_path: Path) -> None:
+    terms = {"epsilon": 3.0, "delta": 1e-6}
+    ledger = Ledger(**terms) if place == "memory" else Ledger.create(tmp_path / "budget.sqlite", **terms)
+    ledger.set_default()
+    hear, tell = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            quick().fit(rows)
+            os.write(tell, b"fitted")
+        except BaseException as error:
+            os.write(tell, str(error).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    words = os.read(hear, 1000).decode()
+    expected = "fitted" if place == "file" else "Ledger: a copy of a ledger in memory"
+    assert words.startswith(expected)
+    assert len(ledger.summary()["accounts"]) == (1 if place == "file" else 0)
+    ledger.close()
+
+
+def test_a_model_that_travels_leaves_the_default_behind(rows: np.ndarray) -> None:
+    Ledger(epsilon=3.0, delta=1e-6).set_default()
+    model = quick().fit(rows)
+    assert model.ledger is None
+    assert pickle.loads(pickle.dumps(model)).ledger is None
+
+
+# -- a delta above the ledger's --
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", METHODS)
+def test_a_delta_above_the_ledgers_is_refused_before_anything_is_reserved(name: str, rows: np.ndarray) -> None:
+    method, ledger = METHODS[name], Ledger(epsilon=9.0, delta=1e-6)
+
+    def fit(**options: Any) -> None:
+        model = method.estimator(2, bounds=(-1, 1), ledger=ledger, n_jobs=1, **method.short, **options)
+        model.fit(rows[:9], source=rows) if method.kind == "source-target" else model.fit(rows)
+
+    for options in ({"epsilon": 0.1, "delta": 0.1}, {"guarantee": ApproxDP(0.1, 1.1e-6)}):
+        with pytest.raises(
+            LedgerError, match=r"expected a delta of at most 1e-06, the ledger's, got .* Pass delta=1e-06 .--delta. or less"
+        ):
+            fit(**options)
+        assert len(ledger.lines) == 1
+    for options in ({"epsilon": 0.1, "delta": 1e-6}, {"epsilon": 0.1, "delta": 1e-9}, {"guarantee": PureDP(0.1)}):
+        fit(**options)
+    fit(guarantee=GDP(0.1))  # states no delta
+
+
+@pytest.mark.parametrize("budget", [GDP(3.0), ZCDP(4.5)], ids=str)
+def test_a_ledger_that_states_no_delta_takes_any(budget: Guarantee, rows: np.ndarray) -> None:
+    ledger = Ledger(budget)
+    quick(epsilon=0.1, delta=0.1, ledger=ledger).fit(rows)
+    assert ledger.spent.mu == pytest.approx(ApproxDP(0.1, 0.1).gaussian_budget().mu, rel=0.05)  # at what it costs
+
+
+def test_a_pure_ledger_says_that_it_is_pure(rows: np.ndarray) -> None:
+    with pytest.raises(LedgerError, match=r"which Gaussian noise cannot satisfy\. Pass delta=0 to the fit"):
+        quick(epsilon=0.1, delta=0.1, ledger=Ledger(PureDP(3.0))).fit(rows)
