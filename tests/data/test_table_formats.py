@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No path leads into a table of Delta, Iceberg, Hudi, Paimon or DuckLake: their files hold rows that were deleted or replaced."""
+"""No path leads into a table of Delta, Iceberg, Hudi, Paimon or DuckLake: their files hold deleted rows."""
 
 import os
 from importlib.util import find_spec
@@ -83,7 +83,7 @@ def test_no_path_leads_into_a_table(table, monkeypatch):
 
 
 def test_no_link_leads_into_a_table(table, tmp_path):
-    folder, file, kind = table
+    _, file, kind = table
     (tmp_path / "elsewhere").mkdir()
     os.symlink(file.parent, tmp_path / "elsewhere" / "part")
     os.symlink(file, tmp_path / "elsewhere" / file.name)
@@ -109,7 +109,7 @@ def test_no_engine_and_no_command_reads_a_table(table, capsys):
 
 
 def test_what_lies_beside_a_table_is_read(table):
-    folder, file, _ = table
+    folder, _, _ = table
     for path in ("plain", "plain/year=1/rows.parquet", "p*", "*/year=1/rows.parquet", "table/../plain"):
         assert open_rows(f"{folder.parent}/{path}").n_features == 2
 

@@ -35,9 +35,9 @@ def refuse_tables(where: str, store: fs.FileSystem, folders: Iterable[str], name
         found = "DuckLake"
     if found is not None:
         raise DataError(
-            f"{where}: expected files with the rows of a table and no others, got files of a table in {found} format, some of "
-            f"whose rows may have been deleted or replaced. Read it with a library of that format ({LIBRARIES[found]}) and pass "
-            "the Arrow table or data frame, or export it to a folder of its own."
+            f"{where}: expected files with the rows of a table and no others, got files of a table in {found} format, whose "
+            f"rows may have been deleted or replaced. Read it with a library of that format ({LIBRARIES[found]}) and pass the "
+            "Arrow table or data frame, or export it to a folder of its own."
         )
 
 
