@@ -136,7 +136,8 @@ def record(fit: Fit, table: object) -> Tape:
 
 def _run_fit(fit: Fit, table: object, tape: Tape, vault: type[Vault]) -> None:
     """Fit a table with another vault; of an error only the type is kept."""
-    with warnings.catch_warnings(record=True) as caught, swapped(VAULT, vault), _watch_draws(tape), _watch_cleaning(tape):
+    told = np.errstate(divide="warn", over="warn", invalid="warn")
+    with told, warnings.catch_warnings(record=True) as caught, swapped(VAULT, vault), _watch_draws(tape), _watch_cleaning(tape):
         warnings.simplefilter("always")
         try:
             tape.model = fit(table)
