@@ -8,6 +8,7 @@
     ├── DataError        (ValueError)    a table cannot be opened: file, column or type, never a row
     ├── ConversionError  (ValueError)    one privacy guarantee does not imply the other
     ├── ReleaseError     (ValueError)    a file cannot be read as a release, or may not be written
+    ├── OutOfMemoryError (MemoryError)   the rows do not fit; by how much is not said
     └── LedgerError      (RuntimeError)  a ledger cannot be used this way
         └── BudgetExceeded               the ledger is in order, but the budget is gone
 
@@ -18,6 +19,10 @@ Messages read ``Owner.name: expected <rule>, got <value>. <What to do>.`` They n
 Anyone may import this module.
 """
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
 __all__ = [
     "AccuracyWarning",
     "BudgetExceeded",
@@ -25,10 +30,15 @@ __all__ = [
     "ConversionError",
     "DataError",
     "LedgerError",
+    "OutOfMemoryError",
     "ParameterError",
     "PrivacyWarning",
     "ReleaseError",
+    "without_sizes",
 ]
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 class CloisterError(Exception):
@@ -51,6 +61,10 @@ class ReleaseError(CloisterError, ValueError):
     """A file is not a release this version can read, or a release may not be written."""
 
 
+class OutOfMemoryError(CloisterError, MemoryError):
+    """There is not enough memory for the rows. How much was wanted is not said: it would say how many they are."""
+
+
 class LedgerError(CloisterError, RuntimeError):
     """A ledger cannot be used this way; nothing was debited."""
 
@@ -65,3 +79,21 @@ class AccuracyWarning(UserWarning):
 
 class PrivacyWarning(UserWarning):
     """A guarantee promises little, is added up by nobody, or what it pays for is lost; said from public numbers alone."""
+
+
+def without_sizes(work: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Decorate what takes memory for rows: NumPy and Arrow write into their errors how much was wanted, to the row."""
+
+    @wraps(work)
+    def careful(*args: Given.args, **options: Given.kwargs) -> Result:
+        try:
+            return work(*args, **options)
+        except MemoryError:
+            pass  # and is forgotten: a traceback of what is raised here would show it
+        owner = f"{type(args[0]).__name__}." if "." in work.__qualname__ else ""
+        raise OutOfMemoryError(
+            f"{owner}{work.__name__}: expected rows that fit into the memory that is left, got more. Pass a file, which is "
+            "read in parts, fewer columns, or n_jobs=1. What a ledger has debited stays debited."
+        )
+
+    return careful

@@ -17,7 +17,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.data import N_PERSON_COLUMNS, Block, BlockCache, Bounding, LocalRows, Persons, Rows, Watch, cells_of
-from cloister.domain import FloatArray, Frame, IntArray, Neighbours, Relation, as_neighbours
+from cloister.domain import FloatArray, Frame, IntArray, Neighbours, Relation, as_neighbours, quiet
 from cloister.exceptions import DataError
 from cloister.privacy import Account, Coins, Entropy, Event, Guarantee, Query, Receipt, check_share
 from cloister.questions import Answer, NearestQuestion, Question, Spend, Together, price_question
@@ -307,6 +307,7 @@ class _Kernel:
         """Whether it looks into rows: a source may count them instead, unless they have weights."""
         return self.question.reads_values or self.persons is not None
 
+    @quiet
     def __call__(self, block: Block | _CleanBlock) -> IntArray:
         if self.question.raw or not self.question.reads_values:
             return self._of_raw(np.asarray(block))

@@ -6,13 +6,20 @@ A replay is exact: it compares the integers behind every answer with the sensiti
 
 import numpy as np
 import pytest
+from tests.signalling import PATTERNS, signalling
 
 from cloister.audit import replay
 
 from ._cases import RELATIONS
 
-HOSTILE = {"edge": [1.0, 1.0], "outside": [-3.0, 5.0], "missing": [np.nan, 0.2], "huge": [1e300, -np.inf]}
-SLOW = {"outside", "huge"}
+HOSTILE = {
+    "edge": [1.0, 1.0],
+    "outside": [-3.0, 5.0],
+    "missing": [np.nan, 0.2],
+    "signalling": [signalling(64, PATTERNS[64][2])[0], 0.2],
+    "huge": [1e300, -np.inf],
+}
+SLOW = {"outside", "signalling", "huge"}
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

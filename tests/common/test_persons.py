@@ -26,7 +26,11 @@ from .test_canary import of_a_ledger, of_a_model, of_what_is_published
 CANARY = "CANARY-PERSON-17"
 SEED = 5
 QUICK = ("KMeans", "SourceTargetKMedoids")  # whose canary is looked for in the fast suite
-HOSTILE = {"edge": "add-remove", "missing": "replace"}  # what stands in the rows of the person, and how tables differ
+HOSTILE = {
+    "edge": "add-remove",
+    "missing": "replace",
+    "signalling": "add-remove",
+}  # what stands in the rows of the person, and how tables differ
 
 
 def fit(case, table, **parameters):

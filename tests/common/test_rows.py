@@ -5,10 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.signalling import PATTERNS, signalling
 
 from ._cases import every_method, results, same
 
-MISSING = {"nan": np.nan, "-inf": -np.inf}
+MISSING = {"nan": np.nan, "-inf": -np.inf, "signalling": signalling(64, PATTERNS[64][2])[0]}
 OUTSIDE = {"far": 7.0, "1e300": 1e300}
 
 

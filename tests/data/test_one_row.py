@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.optional import HAS_DASK, da, dask, dd, synchronous, without_missing
+from tests.signalling import PATTERNS, signalling
 
 from cloister import KMeans, PEMeans, open_rows
 from cloister.data import _csv, _files
@@ -36,6 +37,7 @@ class Stubborn(float):
 
 LONG = np.longdouble("1e4000")  # beyond a double, where the platform has longer ones
 ODD = [
+    *(signalling(bits, pattern)[0] for bits, patterns in PATTERNS.items() for pattern in patterns),
     None,
     pd.NaT,
     pd.NA,

@@ -182,7 +182,7 @@ class PersonCase:
 
 
 LIMITS: tuple[int | str, ...] = (USED, "auto", 11, 1)  # 11 does not divide the weight of a person
-HOSTILE_ROWS = ("edge", "missing", "outside", "duplicate")
+HOSTILE_ROWS = ("edge", "missing", "outside", "duplicate", "signalling")
 N_FEATURES, N_HOSTILE, FEWER = 2, 60, 8
 
 

@@ -137,6 +137,7 @@ def record(fit: Fit, table: object) -> Tape:
 def _run_fit(fit: Fit, table: object, tape: Tape, vault: type[Vault]) -> None:
     """Fit a table with another vault; of an error only the type is kept."""
     with (
+        np.errstate(divide="warn", over="warn", invalid="warn"),
         warnings.catch_warnings(record=True) as caught,
         swapped(VAULT, vault),
         _watch_draws(tape),

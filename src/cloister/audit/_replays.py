@@ -176,7 +176,7 @@ def replay_cases(settings: Settings) -> list[ReplayCase]:
     for index, (method, kind, relation, n_features) in enumerate(_kinds_of_fit(settings)):
         for turn in range(rounds):
             domains = METHODS[method].domains
-            hostile = HOSTILE[(3 * index + 7 * turn) % len(HOSTILE)]  # 7 shares no factor with 10: all in ten turns
+            hostile = HOSTILE[(3 * index + 7 * turn) % len(HOSTILE)]  # 7 shares no factor with 11: all in eleven turns
             domain = domains[(index + index // len(domains) + turn) % len(domains)]
             cases.append(
                 ReplayCase(

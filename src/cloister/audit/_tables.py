@@ -20,7 +20,20 @@ __all__ = ["AUDIT_ENGINES", "HOSTILE", "Neighbours", "PersonTable", "as_table", 
 
 AUDIT_ENGINES = ("numpy", "arrow", "parquet", "csv", "pandas", "polars", "dask", "spark")
 LIBRARIES = {"pandas": "pandas", "polars": "polars", "dask": "distributed", "spark": "pyspark"}
-HOSTILE = ("edge", "missing", "huge", "tie", "outside", "infinite", "duplicate", "axis", "minus huge", "all missing")
+HOSTILE = (
+    "edge",
+    "missing",
+    "huge",
+    "signalling",
+    "tie",
+    "outside",
+    "infinite",
+    "duplicate",
+    "axis",
+    "minus huge",
+    "all missing",
+)
+SIGNALLING = np.uint64(0x7FF00000000007A2).view(np.float64)  # the NA of R: a NaN that computing with it reports
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +114,8 @@ def _hostile_row(domain: Domain, rows: FloatArray, kind: str, *, side: float) ->
     row: FloatArray = center + side * edge * reach
     if kind == "all missing":
         return np.full(width, np.nan)
-    row[0] = {"missing": np.nan, "infinite": side * np.inf, "huge": side * 1e300, "minus huge": -side * 1e300}[kind]
+    far = {"infinite": np.inf, "huge": 1e300, "minus huge": -1e300}
+    row[0] = side * far[kind] if kind in far else {"missing": np.nan, "signalling": SIGNALLING}[kind]
     return row
 
 

@@ -19,7 +19,7 @@ from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import has_names, is_in_memory, is_open, shape_of
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.domain import AnyDeclaration, FloatArray, Frame, IntArray, snap
-from cloister.exceptions import DataError
+from cloister.exceptions import DataError, without_sizes
 from cloister.questions import Nearest
 from cloister.release import Release, library_versions
 
@@ -47,6 +47,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         "n_iter_",
     )
 
+    @without_sizes
     def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
         """Cluster the rows under the guarantee.
 
@@ -135,6 +136,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     # -- using a fitted model: costs no budget, and says nothing about the rows it was fitted on ---------------------------
 
+    @without_sizes
     def predict(self, X: object) -> IntArray:
         """Return the index of the nearest centre for each row of `X`.
 
@@ -152,12 +154,14 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         labels: IntArray = self.labels_ if hasattr(self, "labels_") else self.predict(X)
         return labels
 
+    @without_sizes
     def transform(self, X: object) -> FloatArray:
         """Return the distance of each row of `X` to every centre, in the units of the input (of half the bounds, if scaled)."""
         rows, frame = self._open_new(X), self._frame
         parts = [frame.distance_unit * _distances(frame, self.cluster_centers_, block) for block in rows.blocks()]
         return np.concatenate([np.empty((0, len(self.cluster_centers_))), *parts])
 
+    @without_sizes
     def score(self, X: object, y: object = None) -> float:
         """Return minus the sum of squared distances of the rows of `X` to their nearest centre.
 

@@ -28,7 +28,7 @@ from cloister.cluster._first import Ready
 from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
-from cloister.exceptions import ParameterError
+from cloister.exceptions import ParameterError, without_sizes
 from cloister.privacy import Cost, PureDP, Receipt, Step
 from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCounts, check_grid, price_question
 from cloister.release import Release, library_versions
@@ -255,6 +255,7 @@ class GridSynopsis(_GridEstimator):
     (2, 2)
     """
 
+    @without_sizes
     def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
         """Count the rows in the cells, with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
 

@@ -16,6 +16,7 @@ from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.domain import FloatArray, Frame
+from cloister.exceptions import without_sizes
 from cloister.questions import Ask
 from cloister.release import Release, library_versions
 from cloister.synopsis import KChoice, LossEstimate, WeightedPoints
@@ -91,6 +92,7 @@ class PointSynopsis(ScaledEstimator):
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
         return outcome_of_points(located, refined, plan, frame, seed=int(generator.integers(2**32)))
 
+    @without_sizes
     def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
         """Find the points. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
 

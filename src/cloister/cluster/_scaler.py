@@ -18,7 +18,7 @@ from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import has_names
 from cloister.data import LocalRows, ScaledRows
 from cloister.domain import Box, ColumnDomain, FloatArray, Frame
-from cloister.exceptions import DataError
+from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Guarantee, Ledger, Step
 from cloister.questions import Ask
 
@@ -134,6 +134,7 @@ class PrivateScaler(  # type: ignore[call-arg]
     _attributes: ClassVar[tuple[str, ...]] = ()
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"privacy_unit": True}
 
+    @without_sizes
     def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
         """Find bounds and spreads with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
 
@@ -159,6 +160,7 @@ class PrivateScaler(  # type: ignore[call-arg]
             self.center_, self.scale_ = fit.frame.center, fit.frame.scale / fit.frame.distance_unit
         return self
 
+    @without_sizes
     def transform(self, X: object) -> ScaledRows:
         """Return the rows, scaled and moved into `bounds_`. They are as private as `X`."""
         check_is_fitted(self)

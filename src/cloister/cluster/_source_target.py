@@ -20,7 +20,7 @@ from cloister.cluster._target import Problem, Target, ball_around, blank_problem
 from cloister.cluster._target_forecast import SourceTargetForecast, SourceTargetPlan, forecast, largest_noise, paper_noise_ratio
 from cloister.data import Rows, open_rows
 from cloister.domain import Ball, ColumnDomain, Domain, FloatArray, Frame, IntArray
-from cloister.exceptions import DataError
+from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Guarantee, Step
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
 from cloister.release import Release, library_versions
@@ -141,6 +141,7 @@ class SourceTargetKMedoids(PrivateEstimator):
     n_init: int = 3
     _problem: Problem | None = field(default=None, init=False)  # during a fit
 
+    @without_sizes
     def fit(
         self, target: object, y: object = None, *, source: object = None, privacy_unit: object = None, **unknown: object
     ) -> Self:
@@ -231,6 +232,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         assert isinstance(plan, SourceTargetPlan)
         return forecast(model, plan, model._problem, request)
 
+    @without_sizes
     def predict(self, X: object) -> IntArray:
         """Return, for each row of `X`, the index of the nearest chosen point; -1 where a sanitised source point is nearer."""
         check_is_fitted(self)

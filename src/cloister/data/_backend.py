@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 from cloister import validate
 from cloister.data._ahead import read_ahead
 from cloister.data._cache import BlockCache
-from cloister.domain import BLOCK_NUMBERS, AnyDeclaration, Box, IntArray
+from cloister.domain import BLOCK_NUMBERS, AnyDeclaration, Box, IntArray, quiet
 from cloister.privacy import Coins, Receipt
 
 if TYPE_CHECKING:
@@ -298,7 +298,11 @@ class MemoryRows(LocalRows):
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order."""
         for start in self._starts():
-            yield self.block(start, start + self._size)
+            yield self._doubles(start, start + self._size)
+
+    @quiet
+    def _doubles(self, start: int, stop: int) -> Block:
+        return np.asarray(self.block(start, stop), dtype=np.float64)
 
     def _starts(self) -> range:
         return range(0, self._n_rows, self._size)
@@ -306,7 +310,7 @@ class MemoryRows(LocalRows):
     def label(self, find: Callable[[Block], IntArray]) -> IntArray:
         """Return what `find` says of each row, in order; a few rows are not worth several threads."""
         if self.n_numbers <= FEW_NUMBERS:
-            return np.asarray(find(self.block(0, self._n_rows)), dtype=np.int64)
+            return np.asarray(find(self._doubles(0, self._n_rows)), dtype=np.int64)
         labels = np.empty(self._n_rows, dtype=np.int64)
         with one_blas_thread():
             for start, found in zip(self._starts(), map_in_order(find, self.blocks(), self._n_jobs), strict=True):

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from cloister import validate
 from cloister.data._backend import Block
-from cloister.domain import IntArray
+from cloister.domain import IntArray, quiet
 from cloister.privacy import Entropy
 
 __all__ = [
@@ -220,6 +220,7 @@ def _arrange_copies(
     order[places], numbers[places] = rows[again], numbers_here[again]
 
 
+@quiet
 def make_canonical(block: Block) -> Block:
     """Give missing values one form and zero one sign, in place; return the block."""
     block += 0.0  # a negative zero becomes a positive one

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.data._values import as_numbers, to_number
-from cloister.domain import LEVELS_OF_A_FLAG, AnyDeclaration, Category, Date, Flag, Number, days_of, level_key
+from cloister.domain import LEVELS_OF_A_FLAG, AnyDeclaration, Category, Date, Flag, Number, days_of, level_key, quiet
 
 __all__ = [
     "decode_array",
@@ -54,6 +54,7 @@ def decode_arrow(column: pa.ChunkedArray, declared: AnyDeclaration) -> Doubles:
     return np.concatenate([np.empty(0), *parts])
 
 
+@quiet
 def decode_array(array: npt.NDArray[Any], declared: AnyDeclaration) -> Doubles:
     """Return a column of NumPy: by its type, or value by value where that is no type of numbers or times."""
     kind = array.dtype.kind
@@ -68,6 +69,7 @@ def decode_array(array: npt.NDArray[Any], declared: AnyDeclaration) -> Doubles:
     return _decode_distinct(as_numbers(array), declared)
 
 
+@quiet
 def decode_objects(values: Iterable[Any], declared: AnyDeclaration) -> Doubles:
     """Return Python objects, each read by itself."""
     read = _reader_of(declared)
@@ -83,8 +85,7 @@ def decode_objects(values: Iterable[Any], declared: AnyDeclaration) -> Doubles:
         except Exception:  # whatever it is, it is one value
             return math.nan
 
-    with np.errstate(all="ignore"):  # a warning would reveal that some value is large
-        return np.fromiter(map(one, values), dtype=np.float64)
+    return np.fromiter(map(one, values), dtype=np.float64)
 
 
 def decode_moments(ticks: npt.NDArray[Any], unit: str, missing: npt.NDArray[np.bool_], declared: AnyDeclaration) -> Doubles:

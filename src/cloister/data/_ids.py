@@ -32,7 +32,7 @@ import pyarrow.compute as pc
 
 from cloister.data._decode import places_of, without_views
 from cloister.data._id_hash import LANES, hash_bytes
-from cloister.domain import Identifier
+from cloister.domain import Identifier, quiet
 
 __all__ = ["UUID_TYPE", "hash_array", "hash_arrow", "hash_objects", "masked", "missing_ids", "spread_ids", "utf_8_of"]
 
@@ -62,6 +62,7 @@ def hash_arrow(column: pa.ChunkedArray | pa.Array, ids: Identifier) -> Lanes:
     return lanes
 
 
+@quiet
 def hash_array(array: npt.NDArray[Any], ids: Identifier) -> Lanes:
     """Return the lanes of a column of NumPy: by its type, or value by value where that is no type of numbers."""
     if isinstance(array, np.ma.MaskedArray):
@@ -72,12 +73,12 @@ def hash_array(array: npt.NDArray[Any], ids: Identifier) -> Lanes:
     return hash_objects(array, ids)
 
 
+@quiet
 def hash_objects(values: Sequence[Any] | npt.NDArray[Any], ids: Identifier) -> Lanes:
     """Return the lanes of Python objects, each read by itself."""
     left, parts = iter(values), [np.empty((0, LANES))]
-    with np.errstate(all="ignore"):  # a warning would reveal that some value is large
-        while some := [_bytes_of(value) for value in islice(left, SLICE)]:
-            parts.append(_hash_text(pa.array(some, pa.large_binary()), ids))
+    while some := [_bytes_of(value) for value in islice(left, SLICE)]:
+        parts.append(_hash_text(pa.array(some, pa.large_binary()), ids))
     return np.concatenate(parts)
 
 
@@ -152,11 +153,11 @@ def _hash_dictionary(chunk: pa.DictionaryArray, ids: Identifier) -> Lanes:
     return hash_arrow(entries.take(chunk.indices), ids)  # a few rows of many: most entries are not theirs
 
 
+@quiet
 def _hash_floats(array: npt.NDArray[np.floating[Any]], ids: Identifier) -> Lanes:
     """Return whole numbers by their digits, all at once, and others one by one."""
-    with np.errstate(all="ignore"):
-        is_whole = (array == np.floor(array)) & (np.abs(array) < array.dtype.type(WHOLE_LIMIT))
-        whole = np.where(is_whole, array, 0).astype(np.int64)
+    is_whole = (array == np.floor(array)) & (np.abs(array) < array.dtype.type(WHOLE_LIMIT))
+    whole = np.where(is_whole, array, 0).astype(np.int64)
     lanes = _hash_chunk(pa.array(whole, mask=~is_whole), ids)
     rest = np.flatnonzero(~is_whole & ~np.isnan(array))
     lanes[rest] = hash_objects(array[rest], ids)

@@ -12,8 +12,9 @@ from cloister.data._backend import Rows, Source, count_jobs
 from cloister.data._columns import Chosen, IdColumn, IdValues
 from cloister.data._formats import TextOptions, refuse_options, text_options
 from cloister.data._scaled import scaled_by
-from cloister.domain import Identifier, declare_columns
+from cloister.domain import Identifier, declare_columns, quiet
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
+from cloister.exceptions import without_sizes
 from cloister.privacy import Entropy
 
 __all__ = ["open_rows"]
@@ -21,6 +22,8 @@ __all__ = ["open_rows"]
 KEY_BYTES, WORD_BYTES = 32, 8
 
 
+@without_sizes
+@quiet
 def open_rows(
     data: object,
     columns: Sequence[str] | Mapping[str, Any] | None = None,

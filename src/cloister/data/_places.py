@@ -7,6 +7,7 @@ pyarrow finds them; no message quotes an address, which may hold one. Imported b
 
 import glob
 import io
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -20,6 +21,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from cloister.data._formats import Dialect, format_of
+from cloister.data._table_formats import folders_above, refuse_tables, tables_listed
 from cloister.exceptions import DataError
 
 __all__ = ["Found", "Place", "TextFile", "find_places"]
@@ -121,16 +123,27 @@ def _local_path(where: str, address: str) -> str:
 
 
 def _find_here(where: str, text: str) -> Found:
+    files, what = _files_here(where, text)
+    folders = {Path(text), *(file.parent for file in files)}
+    real = {file.resolve().parent for file in files if file.is_symlink()} | {folder.resolve() for folder in folders}
+    named = {Path(os.path.abspath(folder)) for folder in folders}  # where links stand, beside where they lead
+    above = folders_above((folder / "any").as_posix() for folder in real | named)
+    refuse_tables(where, fs.LocalFileSystem(), above, (file.name for file in files))
+    return Found([Place(str(file)) for file in files], what)
+
+
+def _files_here(where: str, text: str) -> tuple[list[Path], str]:
     path = Path(text)
     if path.is_dir():
-        return Found([Place(str(file)) for file in sorted(_inside(path))], "a folder")
+        return sorted(_inside(path)), "a folder"
     if path.is_file():
-        return Found([Place(str(path))], "a file")
+        return [path], "a file"
     if not glob.has_magic(text):
         raise _absent(where, path.name)
     matches = [Path(match) for match in glob.glob(text, recursive=True)]
-    files = {file for match in matches for file in (_inside(match) if match.is_dir() else _readable([match]))}
-    return Found([Place(str(file)) for file in sorted(files)], "a pattern")
+    return sorted(
+        {file for match in matches for file in (_inside(match) if match.is_dir() else _readable([match]))}
+    ), "a pattern"
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -163,15 +176,7 @@ def _store(address: str) -> tuple[fs.FileSystem, str]:
 
 def _find_in_store(where: str, scheme: str, address: str) -> Found:
     try:
-        store, path = _store(address)
-        if "*" in path:
-            return Found(_matching(store, path, address), "a pattern")
-        info = store.get_file_info(path)
-        if info.type == fs.FileType.Directory:
-            return Found(_listed(store, path, address), "a folder")
-        if info.type == fs.FileType.NotFound:
-            raise _absent(where, unquote(path.rstrip("/").rpartition("/")[2]))
-        return Found([Place(path, address)], "a file")
+        return _find_all(where, *_store(address), address)
     except DataError:
         raise
     except Exception as error:  # of several libraries; it may quote the address
@@ -182,25 +187,36 @@ def _find_in_store(where: str, scheme: str, address: str) -> Found:
     )
 
 
-def _listed(store: fs.FileSystem, folder: str, address: str) -> list[Place]:
-    """Return the files below a folder that can be opened."""
-    found = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
-    paths = [info.path for info in found if info.type == fs.FileType.File and format_of(info.base_name) is not None]
-    return [Place(path, address) for path in sorted(paths) if not _hidden(_below(path, folder))]
+def _find_all(where: str, store: fs.FileSystem, path: str, address: str) -> Found:
+    kind = fs.FileType.Unknown if "*" in path else store.get_file_info(path).type
+    if kind == fs.FileType.NotFound:
+        raise _absent(where, unquote(path.rstrip("/").rpartition("/")[2]))
+    folder, pattern = _split_pattern(path)
+    if kind == fs.FileType.File:
+        found, above = Found([Place(path, address)], "a file"), folders_above([path])
+    else:
+        infos = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
+        paths = [info.path for info in infos if info.type == fs.FileType.File]
+        places = [Place(one, address) for one in sorted(paths) if _is_meant(_below(one, folder), pattern)]
+        found = Found(places, "a pattern" if pattern else "a folder")
+        inside = folders_above(place.path for place in places) & tables_listed(paths)
+        above = inside | folders_above([f"{folder.rstrip('/')}/any"])
+    refuse_tables(where, store, above, (place.name for place in found.places))
+    return found
 
 
-def _matching(store: fs.FileSystem, pattern: str, address: str) -> list[Place]:
-    """Return the files that a pattern means, or that lie in folders it means."""
-    parts = pattern.strip("/").split("/")
-    first = next(index for index, part in enumerate(parts) if "*" in part)
-    folder = "/" * pattern.startswith("/") + "/".join(parts[:first])
-    return [
-        place
-        for place in _listed(store, folder, address)
-        if any(
-            _matches(below[:end], parts[first:]) for below in [_below(place.path, folder)] for end in range(1, len(below) + 1)
-        )
-    ]
+def _split_pattern(path: str) -> tuple[str, list[str]]:
+    """Return the folder that a pattern begins with, and the rest of its parts; a path that is none has no such parts."""
+    parts = path.strip("/").split("/")
+    first = next((index for index, part in enumerate(parts) if "*" in part), len(parts))
+    return "/" * path.startswith("/") + "/".join(parts[:first]), parts[first:]
+
+
+def _is_meant(below: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a path below a folder can be opened, and is one of the pattern or lies in a folder that is."""
+    if format_of(below[-1]) is None or _hidden(below):
+        return False
+    return not pattern or any(_matches(below[:end], pattern) for end in range(1, len(below) + 1))
 
 
 def _below(path: str, folder: str) -> list[str]:

@@ -33,7 +33,7 @@ from cloister.data._ids import hash_array
 from cloister.data._numpy import as_matrix
 from cloister.data._pandas import matrix_of_frame
 from cloister.data._values import as_numbers
-from cloister.domain import Identifier
+from cloister.domain import Identifier, quiet
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, CoinStream
 
@@ -104,6 +104,7 @@ def fold_blocks(blocks: Iterable[Block], kernel: Kernel, n_features: int) -> Int
         return reduce(merge_of(kernel), map(kernel, blocks), kernel(empty_block(n_features)))
 
 
+@quiet
 def hold(where: str, part: Any, *, declared: Declared = None) -> Block | Failure:
     """Return a part of the rows as a matrix, to be kept in memory. Of a frame, `declared` says what its columns are.
 
@@ -121,6 +122,7 @@ def hold(where: str, part: Any, *, declared: Declared = None) -> Block | Failure
         return explain_part(where, error)
 
 
+@quiet
 def identify(where: str, part: Any, values: Any, *, ids: Identifier) -> Block | Failure:
     """Return a part of an array as a matrix, with the ids of its rows beside it."""
     matrix = hold(where, part)

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain import quiet
+
 __all__ = ["as_numbers", "doubles_of", "to_number"]
 
 DOUBLE = 8  # bytes
@@ -44,16 +46,16 @@ def _infinite(value: Any) -> float:
     return math.nan
 
 
+@quiet
 def doubles_of(values: Iterable[Any], shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
     """Return Python objects, in C order, as an array of doubles of this shape."""
-    with np.errstate(all="ignore"):  # a warning would reveal that some value is large
-        return np.fromiter(map(to_number, values), dtype=np.float64, count=math.prod(shape)).reshape(shape)
+    return np.fromiter(map(to_number, values), dtype=np.float64, count=math.prod(shape)).reshape(shape)
 
 
+@quiet
 def as_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array as it is, if its type is that of numbers no longer than a double; otherwise its values as doubles."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind not in "fiub":
         return doubles_of(array.flat, array.shape)
-    with np.errstate(all="ignore"):
-        return array if size <= DOUBLE else array.astype(np.float64)
+    return array if size <= DOUBLE else array.astype(np.float64)

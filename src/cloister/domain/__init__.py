@@ -12,6 +12,7 @@ from cloister.domain._base import (
     Relation,
     clip_to_unit_ball,
     grid_step,
+    quiet,
     row_blocks,
     snap,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "iso_date",
     "level_key",
     "project_to_simplex",
+    "quiet",
     "row_blocks",
     "snap",
 ]

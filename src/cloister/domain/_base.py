@@ -35,6 +35,7 @@ __all__ = [
     "clip_to_unit_ball",
     "grid_step",
     "pull_in",
+    "quiet",
     "refuse_narrow",
     "row_blocks",
     "snap",
@@ -44,6 +45,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 EXACT_BITS = 53  # significant bits of a double
+quiet = np.errstate(all="ignore")  # decorates what computes with raw rows: a warning would reveal that one is odd or large
 BLOCK_NUMBERS = 1 << 18  # numbers in work at a time: two megabytes of doubles stay in the processor's cache
 TILE = 1 << 13  # numbers that an operation on rows and one vector takes at a time: as many as NumPy buffers, or more
 EXTENTS = (1e-100, 1e100)  # of a domain: their squares neither overflow nor vanish
@@ -224,15 +226,15 @@ class Frame:
         """Half the widths of a box in the unit ball's coordinates; None for a ball."""
         return (self.domain.high - self.center) / self.scale if isinstance(self.domain, Box) else None
 
+    @quiet
     def clean(self, block: npt.ArrayLike) -> FloatArray:
         """Return raw rows as points of the grid in the unit ball; a value that is not finite is placed by itself.
 
         One output row per input row, each a function of its own input row alone, and none longer than 1: exactly, whatever the
         rounding on the way, because the last step pulls rows in and is exact.
         """
-        with np.errstate(all="ignore"):  # a warning would reveal that some row is large
-            rows = np.asarray(block, dtype=np.float64)
-            return self._clean_ball(rows, self.domain) if isinstance(self.domain, Ball) else self._clean_any(rows)
+        rows = np.asarray(block, dtype=np.float64)
+        return self._clean_ball(rows, self.domain) if isinstance(self.domain, Ball) else self._clean_any(rows)
 
     def _clean_ball(self, rows: FloatArray, ball: Ball) -> FloatArray:
         """Scale and round all rows. The few that are not finite or not well inside the ball are cleaned once more, with care.

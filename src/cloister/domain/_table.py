@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain._base import Box, FloatArray, Frame, pull_in, refuse_narrow, snap
+from cloister.domain._base import Box, FloatArray, Frame, pull_in, quiet, refuse_narrow, snap
 from cloister.domain._columns import OWN, AnyDeclaration, Category, Date, Flag, Number, declare_columns
 from cloister.domain._parts import Interval, OpenInterval, Part, Simplex
 from cloister.domain._values import days_of
@@ -253,21 +253,21 @@ class ColumnFrame(Frame):
         places = self.domain.places(self.missing)
         return np.zeros(self.n_features) if places is None else np.asarray(self._coordinates(places[None])[0])
 
+    @quiet
     def clean(self, block: npt.ArrayLike) -> FloatArray:
         """Return raw rows as points of the grid in the unit ball; a value that is missing is placed by itself.
 
         One output row per input row, each a function of its own input row alone, and none longer than 1: exactly, because the
         last step pulls rows in and is exact.
         """
-        with np.errstate(all="ignore"):  # a warning would reveal that some row is large
-            rows = np.asarray(block, dtype=np.float64)
-            clean = np.empty((len(rows), self.n_features))
-            for index, (part, cut) in enumerate(zip(self.parts, _unit_slices(self.parts), strict=True)):
-                missing = part.place(rows[:, index], clean[:, cut])
-                if missing.any():
-                    clean[missing, cut] = self._places[cut]
-            clean /= self.distance_unit
-            return pull_in(snap(clean, out=clean))
+        rows = np.asarray(block, dtype=np.float64)
+        clean = np.empty((len(rows), self.n_features))
+        for index, (part, cut) in enumerate(zip(self.parts, _unit_slices(self.parts), strict=True)):
+            missing = part.place(rows[:, index], clean[:, cut])
+            if missing.any():
+                clean[missing, cut] = self._places[cut]
+        clean /= self.distance_unit
+        return pull_in(snap(clean, out=clean))
 
     def _coordinates(self, points: FloatArray) -> FloatArray:
         assert isinstance(self.domain, ColumnDomain)

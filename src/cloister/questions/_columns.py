@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import FloatArray, Frame, IntArray, Relation
+from cloister.domain import FloatArray, Frame, IntArray, Relation, quiet
 from cloister.questions._base import Question, public_points
 from cloister.questions._search import Nearest
 
@@ -74,17 +74,17 @@ class CellStates(ColumnHistograms):
         """Three bins for each column."""
         return (len(self.low), 3)
 
+    @quiet
     def exact(self, rows: FloatArray) -> IntArray:
         """Count the cells of one block of raw rows. Columns that lie within their bounds as a whole are not looked at twice."""
-        with np.errstate(all="ignore"):  # a warning would reveal that some value is large
-            cells = np.asarray(rows, dtype=np.float64)
-            odd = ~self._all_within(cells)
-            if odd.all():
-                return _count_states(cells, self.low, self.high)
-            counts = np.zeros(self.shape, dtype=np.int64)
-            counts[:, 0] = len(cells)
-            counts[odd] = _count_states(cells[:, odd], self.low[odd], self.high[odd])
-            return counts
+        cells = np.asarray(rows, dtype=np.float64)
+        odd = ~self._all_within(cells)
+        if odd.all():
+            return _count_states(cells, self.low, self.high)
+        counts = np.zeros(self.shape, dtype=np.int64)
+        counts[:, 0] = len(cells)
+        counts[odd] = _count_states(cells[:, odd], self.low[odd], self.high[odd])
+        return counts
 
     def _all_within(self, cells: FloatArray) -> npt.NDArray[np.bool_]:
         """Say of each column whether all of its cells are finite and within its bounds; NaN is its own smallest and largest."""
@@ -102,13 +102,13 @@ class BinnedColumns(ColumnHistograms):
     def bins(self, rows: FloatArray) -> npt.NDArray[Any]:
         """Return the bin of each cell, one column of bins for each column that is asked about."""
 
+    @quiet
     def exact(self, rows: FloatArray) -> IntArray:
         """Count the cells of one block of raw rows."""
         n_columns, n_bins = self.shape
-        with np.errstate(all="ignore"):  # a warning would reveal that some value is large
-            bins = self.bins(np.asarray(rows, dtype=np.float64))
-            # Whatever a cell holds, it is counted in one bin of its own column and nowhere else.
-            places = np.clip(np.nan_to_num(bins), 0, n_bins - 1).astype(np.int64)
+        bins = self.bins(np.asarray(rows, dtype=np.float64))
+        # Whatever a cell holds, it is counted in one bin of its own column and nowhere else.
+        places = np.clip(np.nan_to_num(bins), 0, n_bins - 1).astype(np.int64)
         places += np.arange(n_columns, dtype=np.int64) * n_bins
         return np.bincount(places.ravel(), minlength=n_columns * n_bins).reshape(self.shape)
 

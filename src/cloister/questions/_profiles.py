@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, Frame, IntArray, Relation
+from cloister.domain import FloatArray, Frame, IntArray, Relation, quiet
 from cloister.questions._base import Question, public_points, refuse_misfit
 from cloister.questions._columns import LARGEST_HISTOGRAMS, root_above
 from cloister.questions._search import Nearest
@@ -104,16 +104,16 @@ class NearestHistograms(Question):
         """One histogram of all columns, end to end, for each point."""
         return (len(self.points), sum(one.size for one in self.bins))
 
+    @quiet
     def exact(self, rows: FloatArray) -> IntArray:
         """Count the cells of one block of raw rows."""
         cells = np.asarray(rows, dtype=np.float64)
         labels = Nearest(self.points, longest_row=1.0)(self.frame.clean(cells[:, : self.frame.n_raw]))
         counts = []
-        with np.errstate(all="ignore"):  # a warning would reveal that some value is large
-            for column, bins in zip(self.columns, self.bins, strict=True):
-                places = labels * bins.size + bins.find(cells[:, column])
-                found = np.bincount(places, minlength=len(self.points) * bins.size)
-                counts.append(found.reshape(len(self.points), bins.size))
+        for column, bins in zip(self.columns, self.bins, strict=True):
+            places = labels * bins.size + bins.find(cells[:, column])
+            found = np.bincount(places, minlength=len(self.points) * bins.size)
+            counts.append(found.reshape(len(self.points), bins.size))
         return np.concatenate(counts, axis=1)
 
     def l1_sensitivity(self, relation: Relation) -> float:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cloister.algorithms import stands_out
 from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
-from cloister.exceptions import CloisterError, ReleaseError
+from cloister.exceptions import CloisterError, ReleaseError, without_sizes
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, day_of, refuse_seeded
@@ -250,6 +250,7 @@ class Release(ReleaseViews):
         """
         return to_frame(self, library)
 
+    @without_sizes
     def predict(self, table: object) -> IntArray:
         """Return the index of the nearest centre for each row; a missing value is placed where the fit placed it.
 

@@ -10,6 +10,7 @@ from cloister import validate
 from cloister.algorithms import find_dense_cells
 from cloister.card import Card
 from cloister.domain import FloatArray, IntArray
+from cloister.exceptions import without_sizes
 from cloister.questions import GridCounts
 from cloister.release import TableColumns, guarantee_words, open_for, rows_words
 from cloister.synopsis._card import place_words
@@ -102,6 +103,7 @@ class DensityClusters:
             found[:, axis, 0], found[:, axis, 1] = edges[first], edges[last + 1]
         return found
 
+    @without_sizes
     def predict(self, table: object) -> IntArray:
         """Return the cluster of the cell of each row; -1 for none.
 
