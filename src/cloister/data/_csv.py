@@ -21,10 +21,10 @@ import pyarrow.csv
 from cloister.data._backend import Block
 from cloister.data._columns import Declared, width_of
 from cloister.data._decode import decode_arrow
-from cloister.data._formats import COMMA, POINT, RECORDS, UTF_8, Dialect
+from cloister.data._formats import COMMA, POINT, RECORD_BYTES, RECORDS, UTF_8, Dialect
 from cloister.data._ids import hash_arrow, utf_8_of
 from cloister.data._places import TextFile
-from cloister.data._records import RECORD_BYTES, WHOLE, Grammar, Records, find_cuts, read_records
+from cloister.data._records import WHOLE, Grammar, Records, find_cuts, read_records
 from cloister.data._values import doubles_of, to_number
 from cloister.domain import AnyDeclaration, Identifier, Number
 from cloister.exceptions import DataError

@@ -8,6 +8,7 @@ from cloister import validate
 from cloister.exceptions import DataError
 
 __all__ = [
+    "RECORD_BYTES",
     "UTF_8",
     "Dialect",
     "Format",
@@ -22,6 +23,7 @@ __all__ = [
 UTF_8 = "utf-8"
 POINT, COMMA, TAB = ".", ",", "\t"
 RECORDS, LINES = "records", "lines"  # what a row of a CSV file is
+RECORD_BYTES = 1 << 24  # of text: a longer record or line is a row of missing values
 KINDS = {  # by the end of a name; those of text may be compressed
     ".parquet": "parquet",
     ".pq": "parquet",

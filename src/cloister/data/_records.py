@@ -23,16 +23,16 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cloister.data._formats import RECORD_BYTES
 from cloister.data._places import TextFile
 
-__all__ = ["CHUNK_BYTES", "RECORD_BYTES", "WHOLE", "Grammar", "Records", "find_cuts", "read_records"]
+__all__ = ["CHUNK_BYTES", "WHOLE", "Grammar", "Records", "find_cuts", "read_records"]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = npt.NDArray[np.int64]
 
 CHUNK_BYTES = 1 << 22
-RECORD_BYTES = 1 << 24  # of the longest record that is read
 WHOLE = sys.maxsize
 AHEAD = 2  # bytes behind a quote that say whether it closes a field
 NEWLINE, RETURN, QUOTE = b'\n\r"'
@@ -71,7 +71,7 @@ class Records:
 
     def _spans(self) -> Iterator[tuple[int, int]]:
         ends = self.ends.tolist()
-        return zip([0, *ends[:-1]], ends, strict=True)
+        return zip([0, *ends][:-1], ends, strict=True)
 
 
 def read_records(file: TextFile, grammar: Grammar, start: int, stop: int = WHOLE) -> Iterator[Records]:
@@ -124,7 +124,7 @@ class _Text:
 
     def more(self) -> bool:
         """Read on, unless a record of any length that is read is here already; return whether anything is here."""
-        if not self.ended and len(self.data) <= RECORD_BYTES:
+        if not self.ended and len(self.data) <= max(RECORD_BYTES, AHEAD):
             read = self._stream.read(max(0, min(CHUNK_BYTES, self._stop - self.at - len(self.data))))
             self.data += read
             self.ended = not read
@@ -291,7 +291,9 @@ def _follow(text: _Text, delimiter: bytes | None, *, inside: bool) -> bool:
 
 def _clean(stretch: _Stretch, grammar: Grammar) -> Records:
     """Return records with one newline at the end of each and without blank lines; what cannot be read is missing."""
-    data, ends = stretch.data or grammar.missing, stretch.ends
+    if not stretch.data:
+        return Records(grammar.missing, np.array([len(grammar.missing)]))
+    data, ends = stretch.data, stretch.ends
     if len(data) > RECORD_BYTES or (stretch.alone is not None and stretch.alone.any()):
         data, ends = _without_malformed(stretch, grammar), None
     if grammar.delimiter is None or b'"' not in data:
