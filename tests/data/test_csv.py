@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from cloister import open_rows
-from cloister.data import _csv, _files
+from cloister.data import _csv, _files, _records
+from cloister.data._formats import Dialect
 from cloister.data._places import Place, TextFile
 from cloister.exceptions import DataError
 
@@ -126,10 +127,11 @@ def test_a_row_is_a_function_of_its_own_line(lines, size, tmp_path, monkeypatch)
 
     def rows_of(some):
         path.write_bytes(b"a,b\n" + b"".join(line + b"\n" for line in some))
-        return np.concatenate([np.empty((0, 2)), *_csv.csv_blocks("test", TextFile(place=Place(str(path))), ["a", "b"])])
+        file = TextFile(place=Place(str(path)), dialect=Dialect(rows_are="lines"))
+        return np.concatenate([np.empty((0, 2)), *_csv.csv_blocks("test", file, ["a", "b"])])
 
     alone = [rows_of([line]) for line in lines]
-    monkeypatch.setattr(_csv, "CHUNK_BYTES", size)
+    monkeypatch.setattr(_records, "CHUNK_BYTES", size)
     found, expected = rows_of(lines), np.concatenate([np.empty((0, 2)), *alone])
     assert np.array_equal(found, expected, equal_nan=True)
     assert np.array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)]))
@@ -148,7 +150,7 @@ def test_chunks_of_any_size_give_the_same_rows(write, generator, monkeypatch):
     table = np.round(generator.normal(size=(200, 2)), 3)
     path = write(b"a,b\n" + "".join(f"{x},{y}\n" for x, y in table).encode())
     for size in (1, 5, 64, 1000):
-        monkeypatch.setattr(_csv, "CHUNK_BYTES", size)
+        monkeypatch.setattr(_records, "CHUNK_BYTES", size)
         assert np.array_equal(read(path), table)
 
 

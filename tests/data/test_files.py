@@ -21,7 +21,7 @@ from tests.examples import examples
 from tests.optional import HAS_DASK, dask, synchronous
 
 from cloister import open_rows
-from cloister.data import _csv, _files
+from cloister.data import _files, _records
 from cloister.data._formats import format_of
 from cloister.domain import Category, Date, Flag, Number
 from cloister.exceptions import DataError, ParameterError
@@ -553,7 +553,7 @@ def encoded(text):
     chunk=st.sampled_from([1, 5, 30, 1 << 22]),
 )
 def test_a_row_of_a_csv_file_is_a_function_of_its_own_line(dialect, columns, lines, chunk, tmp_path, monkeypatch):
-    options = {**DIALECTS[dialect], "columns": columns}
+    options = {**DIALECTS[dialect], "columns": columns, "rows_are": "lines"}
     mark = options.get("delimiter", ",").encode()
     place = tmp_path / "rows.csv.gz" if chunk == 30 else tmp_path / "rows.csv"
 
@@ -563,9 +563,9 @@ def test_a_row_of_a_csv_file_is_a_function_of_its_own_line(dialect, columns, lin
         return bits(place, **options)
 
     raw = [line for line in (mark.join(map(encoded, entries)) for entries in lines) if line.rstrip(b"\r")]
-    monkeypatch.setattr(_csv, "CHUNK_BYTES", 1 << 22)
+    monkeypatch.setattr(_records, "CHUNK_BYTES", 1 << 22)
     alone = [rows_of([line]) for line in raw]
-    monkeypatch.setattr(_csv, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(_records, "CHUNK_BYTES", chunk)
     assert all(len(part) == 1 for part in alone)
     assert np.array_equal(rows_of(raw), np.concatenate([np.empty((0, len(columns)), np.int64), *alone]))
 
@@ -595,7 +595,7 @@ def test_a_row_of_json_lines_is_a_function_of_its_own_line(lines, chunk, tmp_pat
 
     raw = [line for line in lines if b"\n" not in line and line.rstrip(b"\r")]
     alone = [rows_of([line]) for line in raw]
-    monkeypatch.setattr(_csv, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(_records, "CHUNK_BYTES", chunk)
     assert all(len(part) == 1 for part in alone)
     assert np.array_equal(rows_of(raw), np.concatenate([np.empty((0, 4), np.int64), *alone]))
 

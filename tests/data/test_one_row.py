@@ -19,7 +19,7 @@ from tests.optional import HAS_DASK, da, dask, dd, synchronous, without_missing
 from tests.signalling import PATTERNS, signalling
 
 from cloister import KMeans, PEMeans, open_rows
-from cloister.data import _csv, _files
+from cloister.data import _files, _records
 from cloister.domain import Category, Date, Flag, Number
 
 pytestmark = pytest.mark.both_suites  # tables of Dask are among them where it is installed
@@ -361,7 +361,7 @@ ENTRIES = st.one_of(
 @QUICK
 @given(drawn=tables(ENTRIES), chunk=st.sampled_from([3, 1 << 22]))
 def test_one_more_line_of_a_csv_file_changes_no_other(drawn, chunk, tmp_path, monkeypatch):
-    monkeypatch.setattr(_csv, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(_records, "CHUNK_BYTES", chunk)
     monkeypatch.setattr(_files, "PIECE_BYTES", 20)
     place = tmp_path / "rows.csv"
 
@@ -369,10 +369,11 @@ def test_one_more_line_of_a_csv_file_changes_no_other(drawn, chunk, tmp_path, mo
         place.write_bytes("".join(f"{text}\n" for text in ["a,b", *map(",".join, rows)]).encode("utf-8", "surrogatepass"))
         return place
 
-    agree(make, drawn)
+    agree(make, drawn, rows_are="lines")
     if HAS_DASK:
-        before = bits(make(drawn[0]), engine="dask")
-        assert np.array_equal(np.delete(bits(make(drawn[1]), engine="dask"), drawn[2], axis=0), before)
+        options = {"engine": "dask", "rows_are": "lines"}
+        before = bits(make(drawn[0]), **options)
+        assert np.array_equal(np.delete(bits(make(drawn[1]), **options), drawn[2], axis=0), before)
 
 
 # -- columns that are declared -----------------------------------------------------------------------------------------------

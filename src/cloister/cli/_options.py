@@ -165,6 +165,13 @@ def file_options(command: Any) -> Any:
             show_default=True,
             help="Encoding of CSV and JSON-lines files, such as latin-1.",
         ),
+        click.option(
+            "--rows-are",
+            type=click.Choice(["records", "lines"]),
+            default="records",
+            show_default=True,
+            help="What rows of CSV files are: records, which may hold line breaks in quotes, or lines, if nothing is quoted.",
+        ),
     )(command)
 
 

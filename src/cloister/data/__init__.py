@@ -6,6 +6,7 @@ from cloister.data._bound import Bounding, choose_rows
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Column
 from cloister.data._describe import describe_columns
+from cloister.data._formats import RECORD_BYTES
 from cloister.data._keep import kept_rows
 from cloister.data._numpy import ArrayRows, as_matrix
 from cloister.data._open import open_rows
@@ -15,6 +16,7 @@ from cloister.data._scaled import ScaledRows
 __all__ = [
     "LARGEST_AUTO",
     "N_PERSON_COLUMNS",
+    "RECORD_BYTES",
     "ArrayRows",
     "Block",
     "BlockCache",

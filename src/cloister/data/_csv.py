@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CSV files, one row per line: no line can raise an error or change how another line is read.
+"""CSV files, one row per record: no record can raise an error or change how another one is read.
 
 The first line holds the names. What every column holds is declared by opening it, numbers where nothing else is said, and never
-guessed from the lines. Every further line that is not empty is one row; an entry that is no number becomes a missing value, and
-a line with too many or too few entries becomes a row of missing values. So a row is a function of its own line alone, also
-where the line holds a stray quote or bytes that are no text. Imported by the files' backend.
+guessed from the rows. Every record is one row; an entry that is no number becomes a missing value, and a record with too many
+or too few entries becomes a row of missing values. So a row is a function of its own record alone, also where that is malformed
+or holds bytes that are no text. Imported by the files' backend.
 """
 
 import csv
 import math
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -22,22 +21,20 @@ import pyarrow.csv
 from cloister.data._backend import Block
 from cloister.data._columns import Declared, width_of
 from cloister.data._decode import decode_arrow
-from cloister.data._formats import COMMA, POINT, UTF_8, Dialect
+from cloister.data._formats import COMMA, POINT, RECORD_BYTES, RECORDS, UTF_8, Dialect
 from cloister.data._ids import hash_arrow, utf_8_of
 from cloister.data._places import TextFile
+from cloister.data._records import WHOLE, Grammar, Records, find_cuts, read_records
 from cloister.data._values import doubles_of, to_number
 from cloister.domain import AnyDeclaration, Identifier, Number
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
-__all__ = ["CHUNK_BYTES", "csv_blocks", "csv_names", "line_chunks"]
+__all__ = ["csv_blocks", "csv_cuts", "csv_entries", "csv_names"]
 
 Entries: TypeAlias = Sequence[bytes | None]
 
-CHUNK_BYTES = 1 << 22
-WHOLE = sys.maxsize
 SEPARATORS = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-NEWLINE = ord("\n")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 NULLS = pa.array([word.encode() for word in pyarrow.csv.ConvertOptions().null_values], pa.binary())
@@ -48,8 +45,7 @@ def csv_names(where: str, file: TextFile, columns: Collection[str] | None) -> li
 
     Unless `columns` were declared, every name must be one that may be published.
     """
-    with file.open() as stream:
-        names = _header(where, file, stream)
+    names, _ = _header(where, file)
     if len(names) == 1 and (columns is None or names[0] not in columns):
         _refuse_other_separator(where, file, names[0])
     if columns is None and not all(name.strip() for name in names):
@@ -70,30 +66,48 @@ def csv_blocks(
     stop: int = WHOLE,
     tosses: CoinStream | None = None,
 ) -> Iterator[Block]:
-    """Yield blocks of raw rows of the named columns, in the order of the lines: of those that begin in a range of bytes.
+    """Yield blocks of raw rows of the named columns, in the order of the records: of those in a range of bytes.
 
-    With `tosses`, only the lines whose coins show heads are looked into.
+    With `tosses`, only the records whose coins show heads are looked into.
     """
-    with file.open() as stream:
-        header = _header(where, file, stream)
-        lines = _Lines(file.dialect, len(header), [header.index(name) for name in names], declared)
-        if start > 0 and start > stream.tell():
-            stream.seek(start - 1)
-            stream.readline()  # the rest of a line that begins before, or the newline that ends it
-        for chunk in line_chunks(stream, stop, tosses):
-            yield lines.block(chunk)
+    header, begin = _header(where, file)
+    reader = _Reader(file.dialect, len(header), [header.index(name) for name in names], declared)
+    for records in read_records(file, reader.grammar, max(start, begin), stop):
+        yield reader.block(records if tosses is None else records.take(tosses.take(len(records))))
+
+
+def csv_entries(where: str, file: TextFile, names: Sequence[str], declared: Declared) -> Iterator[tuple[bytes | None, ...]]:
+    """Yield the entries of the named columns as they are written, row by row; those of a malformed row are None."""
+    header, begin = _header(where, file)
+    reader = _Reader(file.dialect, len(header), [header.index(name) for name in names], declared)
+    for records in read_records(file, reader.grammar, begin):
+        yield from zip(*(column.to_pylist() for column in reader.columns(records)), strict=True)
+
+
+def csv_cuts(where: str, file: TextFile, *, stop: int, step: int) -> list[int]:
+    """Return places between two records where a file may be cut into pieces."""
+    header, begin = _header(where, file)
+    return find_cuts(file, _grammar(file.dialect, len(header)), begin, stop, step)
+
+
+def _grammar(dialect: Dialect, width: int) -> Grammar:
+    """Return what a record of that many entries is."""
+    mark = dialect.delimiter.encode()
+    return Grammar(missing=b'""' + mark * (width - 1) + b"\n", delimiter=mark, joins=dialect.rows_are == RECORDS)
 
 
 # -- names -----------------------------------------------------------------------------------------------------------------
 
 
-def _header(where: str, file: TextFile, stream: BinaryIO) -> list[str]:
-    """Return the names. They are published, so the first row of a file without names must not be taken for them, nor quoted."""
-    mark = file.dialect.delimiter.encode()  # a line of tabs is one of blank names where they separate columns
-    line = next((line for line in stream if line.strip() or mark in line), b"")
-    names = _names(_decode_names(where, file, line.removeprefix(BYTE_ORDER_MARK)).rstrip("\r\n"), file.dialect.delimiter)
+def _header(where: str, file: TextFile) -> tuple[list[str], int]:
+    """Return the names, and where the rows begin.
+
+    Names are published, so the first row of a file without names must not be taken for them, nor quoted.
+    """
+    line, begin = _first_line(file)
+    names = _names(_decode_names(where, file, line.removeprefix(BYTE_ORDER_MARK)).rstrip("\r\n"), file.dialect)
     if names is None:
-        raise DataError(f"{where}: the first line of {file.name!r} holds no column names. Check the line ends.")
+        raise DataError(f"{where}: the first line of {file.name!r} holds no column names. Check its quotes and the line ends.")
     if not names:
         raise DataError(f"{where}: the file {file.name!r} is empty. Pass a file with a line of column names.")
     if any(_is_number(name) for name in names):
@@ -101,7 +115,18 @@ def _header(where: str, file: TextFile, stream: BinaryIO) -> list[str]:
             f"{where}: expected column names in the first line of {file.name!r}, got a number. Add a line of names that are no "
             "numbers."
         )
-    return names
+    return names, begin
+
+
+def _first_line(file: TextFile) -> tuple[bytes, int]:
+    """Return the first line that is not blank, and where the next one begins. A line of tabs is no blank one between them."""
+    mark, begin = file.dialect.delimiter.encode(), 0
+    with file.open() as stream:
+        for line in iter(lambda: stream.readline(RECORD_BYTES), b""):
+            begin += len(line)
+            if line.strip() or mark in line:
+                return line, begin
+    return b"", begin
 
 
 def _decode_names(where: str, file: TextFile, line: bytes) -> str:
@@ -116,9 +141,9 @@ def _decode_names(where: str, file: TextFile, line: bytes) -> str:
     )
 
 
-def _names(line: str, delimiter: str) -> list[str] | None:
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
+def _names(line: str, dialect: Dialect) -> list[str] | None:
+    try:  # strictly where a quote that does not end might make names of rows
+        return next(csv.reader([line], delimiter=dialect.delimiter, strict=dialect.rows_are == RECORDS), [])
     except csv.Error:  # a line without an end, or with one of its own kind: not a line of names
         return None
 
@@ -147,52 +172,14 @@ def _is_number(name: str) -> bool:
     return not math.isnan(to_number(name)) or name.strip().lstrip("+-").lower() == "nan"
 
 
-# -- lines -----------------------------------------------------------------------------------------------------------------
+# -- records ---------------------------------------------------------------------------------------------------------------
 
 
-def line_chunks(stream: BinaryIO, stop: int = WHOLE, tosses: CoinStream | None = None) -> Iterator[bytes]:
-    """Yield the whole lines that begin before `stop`, some megabytes at a time, none empty, each ended by one newline.
-
-    With `tosses`, those whose coins show heads.
-    """
-    chunks = _all_lines(stream, stop)
-    return chunks if tosses is None else (_heads(chunk, tosses) for chunk in chunks)
-
-
-def _heads(chunk: bytes, tosses: CoinStream) -> bytes:
-    ends = np.flatnonzero(np.frombuffer(chunk, dtype=np.uint8) == NEWLINE)
-    heads = tosses.take(len(ends))
-    first = np.where(heads > 0, ends[heads - 1] + 1, 0)
-    return b"".join(chunk[start : end + 1] for start, end in zip(first.tolist(), ends[heads].tolist(), strict=True))
-
-
-def _all_lines(stream: BinaryIO, stop: int) -> Iterator[bytes]:
-    left = WHOLE if stop == WHOLE else stop - stream.tell()  # a compressed file has no place to tell
-    rest = b""
-    while read := stream.read(max(0, min(CHUNK_BYTES, left))):
-        left -= len(read)
-        rest += read
-        cut = rest.rfind(b"\n") + 1
-        if cut:
-            yield _tidy(rest[:cut])
-            rest = rest[cut:]
-    if rest:
-        rest += stream.readline()
-    yield _tidy(rest + b"\n")
-
-
-def _tidy(chunk: bytes) -> bytes:
-    if b"\r" in chunk:
-        chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b" ")
-    if chunk.startswith(b"\n") or b"\n\n" in chunk:
-        return b"".join(line + b"\n" for line in chunk.split(b"\n") if line)
-    return chunk
-
-
-class _Lines:
-    """Reads lines as rows: the wanted entries of each, as they were declared."""
+class _Reader:
+    """Reads records as rows: the wanted entries of each, as they were declared."""
 
     def __init__(self, dialect: Dialect, width: int, wanted: Sequence[int], declared: Declared) -> None:
+        self.grammar = _grammar(dialect, width)
         self._dialect = dialect
         self._delimiter = dialect.delimiter.encode()
         self._width = width
@@ -201,42 +188,42 @@ class _Lines:
         self._declared = [None if isinstance(one, Number) else one for one in declared] if declared else [None] * len(wanted)
         self._has_words = any(one is not None for one in self._declared)
 
-    def block(self, chunk: bytes) -> Block:
-        """Return the rows of whole lines."""
-        block = np.empty((chunk.count(b"\n"), self._n_columns))
-        for index, (column, declared) in enumerate(zip(self._columns(chunk), self._declared, strict=True)):
+    def block(self, records: Records) -> Block:
+        """Return records as rows."""
+        block = np.empty((len(records), self._n_columns))
+        for index, (column, declared) in enumerate(zip(self.columns(records), self._declared, strict=True)):
             if isinstance(declared, Identifier):
                 block[:, index:] = hash_arrow(self._ids(column), declared)
             else:
                 block[:, index] = self._numbers(column) if declared is None else self._words(column, declared)
         return block
 
-    def _columns(self, chunk: bytes) -> list[pa.ChunkedArray]:
-        """Return the wanted entries of every line, as bytes: all lines at once, or one by one where some are malformed."""
-        table = self._parse(chunk)
+    def columns(self, records: Records) -> list[pa.ChunkedArray]:
+        """Return the wanted entries of every record, as bytes: of all at once, or one by one where some have too many."""
+        table = self._parse(records.data, len(records))
         if table is not None:
             return list(table.columns)
-        lines = chunk.split(b"\n")[:-1]
-        parsed = iter(self._entries([line for line in lines if b'"' in line]))
-        rows = [next(parsed) if b'"' in line else self._split(line) for line in lines]
+        found = records.split()
+        parsed = iter(self._entries([one for one in found if b'"' in one]))
+        rows = [next(parsed) if b'"' in one else self._split(one) for one in found]
         return [pa.chunked_array([[row[index] for row in rows]], pa.binary()) for index in range(len(self._wanted))]
 
-    def _split(self, line: bytes) -> Entries:
-        entries = line.split(self._delimiter)
+    def _split(self, record: bytes) -> Entries:
+        entries = record.split(self._delimiter)
         return [entries[index] for index in self._wanted] if len(entries) == self._width else [None] * len(self._wanted)
 
-    def _entries(self, lines: list[bytes]) -> list[Entries]:
-        """Return the wanted entries of lines that hold quotes, halving them until the malformed ones stand alone."""
-        table = self._parse(b"".join(line + b"\n" for line in lines))
+    def _entries(self, records: list[bytes]) -> list[Entries]:
+        """Return the wanted entries of records with quotes, halving them until those of another width stand alone."""
+        table = self._parse(b"".join(one + b"\n" for one in records), len(records))
         if table is not None:
             return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-        if len(lines) == 1:
+        if len(records) == 1:
             return [[None] * len(self._wanted)]
-        half = len(lines) // 2
-        return self._entries(lines[:half]) + self._entries(lines[half:])
+        half = len(records) // 2
+        return self._entries(records[:half]) + self._entries(records[half:])
 
-    def _parse(self, chunk: bytes) -> pa.Table | None:
-        """Return the wanted entries if the parser finds one row in every line, otherwise None."""
+    def _parse(self, chunk: bytes, n_records: int) -> pa.Table | None:
+        """Return the wanted entries if all records have as many as there are columns, otherwise None."""
         # The parser refuses to read nothing, and drops a mark at the very beginning.
         first = self._delimiter.join([b"0"] * self._width) + b"\n"
         names, chosen = [str(index) for index in range(self._width)], [str(index) for index in self._wanted]
@@ -255,8 +242,7 @@ class _Lines:
             )
         except pa.ArrowInvalid:
             return None
-        # The parser can join lines, never cut one: as many rows as lines means one row in every line.
-        return table.slice(1) if table.num_rows == 1 + chunk.count(b"\n") else None
+        return table.slice(1) if table.num_rows == 1 + n_records else None
 
     def _numbers(self, column: pa.ChunkedArray) -> Any:
         """Return entries as doubles: all at once, or one by one where some are other than Arrow reads."""

@@ -20,7 +20,7 @@ def describe_columns(path: str | os.PathLike[str], *, where: str = "describe_col
     where : str
         Whose name error messages carry.
     **text
-        `delimiter`, `decimal` and `encoding` of a CSV file.
+        `delimiter`, `decimal`, `encoding` and `rows_are` of a CSV file.
 
     Notes
     -----
@@ -28,5 +28,4 @@ def describe_columns(path: str | os.PathLike[str], *, where: str = "describe_col
     """
     from cloister.data._files import describe_files
 
-    settings = {"delimiter": None, "decimal": ".", "encoding": "utf-8", **text}
-    return describe_files(where, os.fspath(path), text=text_options(where, **settings))
+    return describe_files(where, os.fspath(path), text=text_options(where, **text))

@@ -8,6 +8,8 @@ data: any process that sees the same files can read it.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -15,10 +17,11 @@ import pyarrow.parquet
 
 from cloister.data._backend import Block, block_rows
 from cloister.data._columns import Chosen, Column, Declared, IdColumn, choose_columns, hidden_of, width_of
-from cloister.data._csv import CHUNK_BYTES, WHOLE, csv_blocks, csv_names
+from cloister.data._csv import csv_blocks, csv_cuts, csv_names
 from cloister.data._formats import Dialect, Format, TextOptions, common_kind, dialect_of, format_of
-from cloister.data._json_lines import json_blocks
+from cloister.data._json_lines import JSON_LINES, json_blocks
 from cloister.data._places import Place, TextFile, find_places
+from cloister.data._records import CHUNK_BYTES, WHOLE, find_cuts
 from cloister.data._table import columns_of, take_rows, to_matrix
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
@@ -34,7 +37,7 @@ ARROW_MARK = b"ARROW1"  # begins a file of Arrow, and not a stream that was writ
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A part of a file: row groups of Parquet, batches of Arrow, or the lines of text that begin in a range of bytes."""
+    """A part of a file: row groups of Parquet, batches of Arrow, or the records of text in a range of bytes."""
 
     where: str
     place: Place
@@ -53,8 +56,13 @@ class Piece:
 
     @property
     def is_text(self) -> bool:
-        """Whether it has lines: then its size says little of how many numbers it has."""
+        """Whether it is one of text: then its size says little of how many numbers it has."""
         return self.format.is_text
+
+    @property
+    def text(self) -> TextFile:
+        """The file, if it is one of text."""
+        return TextFile(place=self.place, dialect=self.dialect, compression=self.format.compression)
 
     @property
     def n_blocks(self) -> int:
@@ -77,11 +85,10 @@ class Piece:
         if not self.is_text:
             tables = self._parquet_tables() if self.format.kind == "parquet" else self._arrow_tables()
             return (to_matrix(_heads(table, tosses), self.declared) for table in tables)
-        file = TextFile(place=self.place, dialect=self.dialect, compression=self.format.compression)
         given: dict[str, Any] = {"declared": self.declared, "start": self.start, "stop": self.stop, "tosses": tosses}
         if self.format.kind == "json":
-            return json_blocks(file, self.names, **given)
-        return csv_blocks(self.where, file, self.names, **given)
+            return json_blocks(self.text, self.names, **given)
+        return csv_blocks(self.where, self.text, self.names, **given)
 
     def _parquet_tables(self) -> Iterator[pa.Table]:
         names = list(self.names)
@@ -136,8 +143,12 @@ class FileSet:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield pieces of about 64 megabytes, for workers that see the same files."""
-        for piece in self.whole:
-            yield from _cut(replace(piece, place=piece.place.absolute()))  # a worker stands elsewhere
+        return iter(self._pieces)
+
+    @cached_property
+    def _pieces(self) -> tuple[Piece, ...]:
+        absolute = (replace(piece, place=piece.place.absolute()) for piece in self.whole)  # a worker stands elsewhere
+        return tuple(part for piece in absolute for part in _cut(piece))
 
 
 def find_files(
@@ -302,9 +313,22 @@ def _cut(piece: Piece) -> Iterator[Piece]:
 
 
 def _cut_text(piece: Piece) -> Iterator[Piece]:
-    for start in range(piece.start, piece.stop, PIECE_BYTES):
-        stop = min(start + PIECE_BYTES, piece.stop)
+    cuts = [piece.start, *(_cuts(piece) if piece.size > PIECE_BYTES else []), piece.stop]
+    for start, stop in pairwise(cuts):
         yield replace(piece, start=start, stop=stop, size=stop - start)
+
+
+def _cuts(piece: Piece) -> list[int]:
+    """Return places between two records."""
+    try:
+        if piece.format.kind == "json":
+            return find_cuts(piece.text, JSON_LINES, 0, piece.stop, PIECE_BYTES)
+        return csv_cuts(piece.where, piece.text, stop=piece.stop, step=PIECE_BYTES)
+    except DataError:
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
+        problem = type(error).__name__
+    raise _unreadable(piece.where, piece.place, problem)
 
 
 def _cut_groups(piece: Piece) -> Iterator[Piece]:

@@ -8,6 +8,7 @@ from cloister import validate
 from cloister.exceptions import DataError
 
 __all__ = [
+    "RECORD_BYTES",
     "UTF_8",
     "Dialect",
     "Format",
@@ -21,6 +22,8 @@ __all__ = [
 
 UTF_8 = "utf-8"
 POINT, COMMA, TAB = ".", ",", "\t"
+RECORDS, LINES = "records", "lines"  # what a row of a CSV file is
+RECORD_BYTES = 1 << 24  # of text: a longer record or line is a row of missing values
 KINDS = {  # by the end of a name; those of text may be compressed
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -60,6 +63,7 @@ class Dialect:
     delimiter: str = COMMA
     decimal: str = POINT
     encoding: str = UTF_8
+    rows_are: str = RECORDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +73,7 @@ class TextOptions:
     delimiter: str | None = None
     decimal: str = POINT
     encoding: str = UTF_8
+    rows_are: str = RECORDS
 
 
 def format_of(name: str) -> Format | None:
@@ -104,14 +109,17 @@ def _no_format(where: str, name: str) -> DataError:
     return DataError(f"{where}: expected {READABLE}, got {name!r}. Convert it, or rename it.")
 
 
-def text_options(where: str, *, delimiter: object = None, decimal: object = POINT, encoding: object = UTF_8) -> TextOptions:
+def text_options(
+    where: str, *, delimiter: object = None, decimal: object = POINT, encoding: object = UTF_8, rows_are: object = RECORDS
+) -> TextOptions:
     """Check what was said of how text is written."""
     chosen = None if delimiter is None else _delimiter(f"{where}.delimiter", delimiter)
     mark = validate.one_of(f"{where}.decimal", decimal, (POINT, COMMA), remedy="Pass '.' or ','.")
     if chosen == mark:
         remedy = "Leave it out if numbers stand in quotes, or pass another one."
         validate.refuse(f"{where}.delimiter", "another character than the decimal mark", chosen, remedy=remedy)
-    return TextOptions(delimiter=chosen, decimal=mark, encoding=_codec(f"{where}.encoding", encoding))
+    kind = validate.one_of(f"{where}.rows_are", rows_are, (LINES, RECORDS), remedy=f"Pass {RECORDS!r} or {LINES!r}.")
+    return TextOptions(delimiter=chosen, decimal=mark, encoding=_codec(f"{where}.encoding", encoding), rows_are=kind)
 
 
 def dialect_of(where: str, kind: str, options: TextOptions) -> Dialect:
@@ -120,8 +128,8 @@ def dialect_of(where: str, kind: str, options: TextOptions) -> Dialect:
         refuse_options(where, replace(options, encoding=UTF_8), f"{WORDS[kind]} files")
     elif kind not in TEXT:
         refuse_options(where, options, f"{WORDS[kind]} files")
-    default = TAB if kind == "tsv" else COMMA
-    return Dialect(delimiter=options.delimiter or default, decimal=options.decimal, encoding=options.encoding)
+    given = {one.name: getattr(options, one.name) for one in fields(options)}
+    return Dialect(**{**given, "delimiter": options.delimiter or (TAB if kind == "tsv" else COMMA)})
 
 
 def refuse_options(where: str, options: TextOptions, what: str) -> None:

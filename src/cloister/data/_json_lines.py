@@ -15,17 +15,19 @@ import numpy as np
 
 from cloister.data._backend import Block
 from cloister.data._columns import Declared, width_of
-from cloister.data._csv import BYTE_ORDER_MARK, WHOLE, line_chunks
+from cloister.data._csv import BYTE_ORDER_MARK
 from cloister.data._decode import decode_objects
 from cloister.data._formats import UTF_8
 from cloister.data._ids import hash_objects
 from cloister.data._places import TextFile
+from cloister.data._records import WHOLE, Grammar, read_records
 from cloister.data._values import doubles_of
 from cloister.domain import Identifier
 from cloister.privacy import CoinStream
 
-__all__ = ["json_blocks"]
+__all__ = ["JSON_LINES", "json_blocks"]
 
+JSON_LINES = Grammar(missing=b"{}\n")
 LONGEST_INTEGER = 400  # digits: a longer one is beyond a double anyway
 NO_CHARACTER = "\ufffd"  # stands where bytes are no text
 
@@ -39,27 +41,23 @@ def json_blocks(
     stop: int = WHOLE,
     tosses: CoinStream | None = None,
 ) -> Iterator[Block]:
-    """Yield blocks of raw rows of the named columns, in the order of the lines: of those that begin in a range of bytes.
+    """Yield blocks of raw rows of the named columns, in the order of the lines: of those in a range of bytes.
 
     With `tosses`, only the lines whose coins show heads are looked into.
     """
     encoding = file.dialect.encoding
-    with file.open() as stream:
-        if start > 0:
-            stream.seek(start - 1)
-            stream.readline()  # the rest of a line that begins before, or the newline that ends it
-        for chunk in line_chunks(stream, stop, tosses):
-            lines = chunk.split(b"\n")[:-1]
-            found = [_object(line, encoding) for line in lines]
-            block = np.empty((len(found), width_of(len(names), declared)))
-            for index, name in enumerate(names):
-                values, one = [row.get(name) for row in found], None if declared is None else declared[index]
-                if isinstance(one, Identifier):
-                    exact = [_exact(value, line, name, encoding) for value, line in zip(values, lines, strict=True)]
-                    block[:, index:] = hash_objects(exact, one)
-                else:
-                    block[:, index] = doubles_of(values, (len(values),)) if one is None else decode_objects(values, one)
-            yield block
+    for records in read_records(file, JSON_LINES, start, stop):
+        lines = (records if tosses is None else records.take(tosses.take(len(records)))).split()
+        found = [_object(line, encoding) for line in lines]
+        block = np.empty((len(found), width_of(len(names), declared)))
+        for index, name in enumerate(names):
+            values, one = [row.get(name) for row in found], None if declared is None else declared[index]
+            if isinstance(one, Identifier):
+                exact = [_exact(value, line, name, encoding) for value, line in zip(values, lines, strict=True)]
+                block[:, index:] = hash_objects(exact, one)
+            else:
+                block[:, index] = doubles_of(values, (len(values),)) if one is None else decode_objects(values, one)
+        yield block
 
 
 def _exact(value: Any, line: bytes, name: str, encoding: str) -> Any:

@@ -2,10 +2,9 @@
 """Columns of files as text, to be written beside labels as they are: identifiers, names. Rows come in the order of the files.
 
 What is passed through is the caller's own business, as labels are. As many rows are read as when the same files are opened for
-labels, one for each line of text; a line that is malformed has blank entries.
+labels, one for each record of text; a record that is malformed has blank entries.
 """
 
-import csv
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -42,11 +41,11 @@ def kept_rows(path: str | os.PathLike[str], names: Sequence[str], *, where: str 
     where : str
         Whose name error messages carry.
     **text
-        `delimiter`, `decimal` and `encoding` of a CSV file.
+        `delimiter`, `decimal`, `encoding` and `rows_are` of a CSV file.
     """
     from cloister.data._files import find_files
 
-    options = text_options(where, **{"delimiter": None, "decimal": ".", "encoding": "utf-8", **text})
+    options = text_options(where, **text)
     _refuse_nested(where, os.fspath(path), names, options)
     files = find_files(where, os.fspath(path), dict.fromkeys(names, ANYTHING), text=options)
     return (row for piece in files.whole for row in _rows_of(piece))
@@ -117,36 +116,21 @@ def _texts(column: "pa.ChunkedArray") -> list[str]:
 
 
 def _csv_rows(piece: "Piece") -> Iterator[TextRow]:
-    from cloister.data._csv import csv_names, line_chunks
+    from cloister.data._csv import csv_entries
 
-    file, dialect = _text_file(piece), piece.dialect
-    header = csv_names(piece.where, file, piece.names)
-    wanted, blank = [header.index(name) for name in piece.names], ("",) * len(piece.names)
-    with file.open() as stream:
-        next((line for line in stream if line.strip()), b"")
-        for chunk in line_chunks(stream):
-            for line in chunk.split(b"\n")[:-1]:
-                entries = _entries(line.decode(dialect.encoding, "replace"), dialect.delimiter)
-                yield tuple(entries[index] for index in wanted) if len(entries) == len(header) else blank
-
-
-def _entries(line: str, delimiter: str) -> list[str]:
-    if '"' not in line:
-        return line.split(delimiter)
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:  # of one line
-        return []
+    encoding = piece.dialect.encoding
+    for entries in csv_entries(piece.where, _text_file(piece), piece.names, piece.declared):
+        yield tuple("" if entry is None else entry.decode(encoding, "replace") for entry in entries)
 
 
 def _json_rows(piece: "Piece") -> Iterator[TextRow]:
-    from cloister.data._csv import line_chunks
+    from cloister.data._json_lines import JSON_LINES
+    from cloister.data._records import read_records
 
-    with _text_file(piece).open() as stream:
-        for chunk in line_chunks(stream):
-            for line in chunk.split(b"\n")[:-1]:
-                found = _object(line.decode(piece.dialect.encoding, "replace").removeprefix("\ufeff"))
-                yield tuple(_value(found.get(name)) for name in piece.names)
+    for records in read_records(_text_file(piece), JSON_LINES, 0):
+        for line in records.split():
+            found = _object(line.decode(piece.dialect.encoding, "replace").removeprefix("\ufeff"))
+            yield tuple(_value(found.get(name)) for name in piece.names)
 
 
 def _object(line: str) -> dict[str, Any]:

@@ -36,6 +36,7 @@ def open_rows(
     delimiter: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
+    rows_are: str = "records",
     n_jobs: int | None = None,
     where: str = "open_rows",
 ) -> Rows:
@@ -76,6 +77,8 @@ def open_rows(
         it is missing.
     encoding : str, default="utf-8"
         How a CSV or JSON-lines file is encoded: UTF-8, or any encoding with one byte for every letter, such as "latin-1".
+    rows_are : {"records", "lines"}, default="records"
+        What rows of a CSV file are: records, which may hold line breaks in quotes, or lines, for writers that never quote.
     n_jobs : int, optional
         Threads; None uses all processors.
     where : str, default="open_rows"
@@ -117,7 +120,7 @@ def open_rows(
     ids = _read_privacy_unit(
         where, privacy_unit, unit_key, columns, read=not validate.boolean(f"{where}.units_bounded", units_bounded)
     )
-    text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding)
+    text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding, rows_are=rows_are)
     if isinstance(data, str | os.PathLike):
         options: dict[str, Any] = {"text": text, "scheduler": scheduler, "n_jobs": jobs}
         return _noted(_open_path(where, os.fspath(data), columns, ids, chosen, **options), columns, privacy_unit)
