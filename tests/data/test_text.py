@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One cell of text makes a column of text in memory: its numbers are read value by value, as those of a CSV file, by every door."""
+"""One cell of text makes a column of text in memory: its numbers are read value by value, as those of a CSV file."""
 
 import io
 import math
