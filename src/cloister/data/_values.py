@@ -23,6 +23,7 @@ from cloister.domain import quiet
 __all__ = ["as_numbers", "doubles_of", "to_number"]
 
 DOUBLE = 8  # bytes
+PLAIN = {int, bool, str, bytes, Decimal}
 KNOWN = ("builtins", "decimal", "fractions", "numpy")  # modules whose numbers warn of nothing
 FOREIGN = Lock()  # one thread at a time changes which warnings are shown
 READABLE = (float, int, Decimal, str, bytes, np.bool_, numbers.Real)
@@ -33,7 +34,7 @@ def to_number(value: Any) -> float:
     if type(value) is float:  # most are
         return value
     try:
-        return _read(value)
+        return float(value) if type(value) in PLAIN else _read(value)
     except OverflowError:
         return _infinite(value)
     except Exception:  # text that is no number, or a number of another library that has no double
