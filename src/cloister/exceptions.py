@@ -34,7 +34,6 @@ __all__ = [
     "ParameterError",
     "PrivacyWarning",
     "ReleaseError",
-    "without_sizes",
 ]
 
 Given = ParamSpec("Given")

@@ -229,13 +229,16 @@ def test_the_default_delta_is_that_of_the_table(case):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (pd.DataFrame({"a": [1.0], "name": pd.Series(["x"], dtype="string")}), r"expected numbers in column 'name', got"),
-        (np.array([["a"]]), r"expected numbers, got text"),
+        (
+            pd.DataFrame({"a": [1.0], "when": pd.Series(["2020-01-01"], dtype="datetime64[s]")}),
+            r"expected numbers in column 'when', got",
+        ),
+        (np.array([["2020-01-01"]], dtype="datetime64[D]"), r"expected numbers, got dtype datetime64"),
         ([1.0, 2.0], r"expected a 2-d table"),
         ("missing.parquet", r"there is no file or folder 'missing\.parquet'"),
         ("missing.csv", r"there is no file or folder 'missing\.csv'"),
     ],
-    ids=["text in a column", "text", "one axis", "no Parquet file", "no CSV file"],
+    ids=["dates in a column", "dates", "one axis", "no Parquet file", "no CSV file"],
 )
 def test_a_table_that_cannot_be_opened_costs_nothing(case, data, message):
     refused(case, rf"{case.name}.*: {message}", data, error=DataError)

@@ -501,7 +501,6 @@ def test_types_of_no_single_value_are_refused_by_name(kind, words, name):
         (pd.Series([], dtype="datetime64[ns]"), NUMBER, r"Declare it as Date\(low, high\)"),
         (pd.Series([], dtype="datetime64[ns, UTC]"), FLAG, r"Declare it as Date\(low, high\)"),
         (pd.Series([], dtype="int64"), DATE, r"Declare it as Number\(low, high\)"),
-        (pd.Series([], dtype="Float32"), DATE, r"Declare it as Number\(low, high\)"),
         (pd.Series([], dtype=pd.ArrowDtype(pa.bool_())), DATE, r"Declare it as Flag\(\), or leave it out"),
         (pd.Series([], dtype="bool"), DATE, r"Declare it as Flag\(\), or leave it out"),
         (pd.Series([], dtype="timedelta64[ns]"), NUMBER, "Convert it to numbers"),

@@ -28,10 +28,6 @@ def read(data, **options):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (np.array([[b"1"]]), "expected numbers, got text"),
-        (np.array([["a", "b"]]), "expected numbers, got text"),
-        (np.ma.masked_array([["a", "b"]]), "expected numbers, got text"),
-        (np.array([["a"]], dtype=np.dtypes.StringDType()), "expected numbers, got text"),
         (np.array([[1j]]), "expected real numbers, got complex ones"),
         (np.array([["2020-01-01"]], dtype="datetime64[D]"), "expected numbers, got dtype datetime64"),
         (np.zeros(3, dtype=[("a", float)])[:, None], "expected numbers, got dtype"),
@@ -60,27 +56,10 @@ def test_what_is_no_table_of_numbers_is_refused(data, message):
         open_rows(data)
 
 
-def test_a_text_column_is_refused_by_name():
-    plain = pd.DataFrame(
-        {"age": [1.0], "name": [CANARY]}
-    )  # before pandas 3 text is a column of objects, which is never refused
-    names = plain.astype({"name": "string"})
-    for data in (
-        *([] if plain["name"].dtype == object else [plain]),
-        names,
-        pl.from_pandas(names),
-        pa.Table.from_pandas(names),
-    ):
-        with pytest.raises(DataError, match=r"expected numbers in column 'name', got .*str.*bounds=\{") as caught:
-            open_rows(data)
-        assert CANARY not in str(caught.value)
-        assert open_rows(data, columns=["age"]).n_features == 1
-
-
 @pytest.mark.parametrize(
     "kind",
     ["datetime64[ns]", "timedelta64[ns]", "datetime64[ns, UTC]", "complex128", "category", "Sparse[float64]", "period[D]"]
-    + [pd.ArrowDtype(kind) for kind in (pa.string(), pa.list_(pa.int64()), pa.date32())],
+    + [pd.ArrowDtype(kind) for kind in (pa.list_(pa.int64()), pa.date32())],
 )
 def test_columns_of_other_types_are_refused_by_name(kind):
     with pytest.raises(DataError, match=r"expected numbers in column 'when', got"):

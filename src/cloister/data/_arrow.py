@@ -28,7 +28,7 @@ class TableRows(MemoryRows):
     """Rows of an Arrow table in memory."""
 
     def __init__(self, where: str, table: pa.Table, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
-        chosen = choose_columns(where, columns_of(table.schema), columns, ids=ids)
+        chosen = choose_columns(where, columns_of(table.schema, inferred=True), columns, ids=ids)
         super().__init__(table.num_rows, chosen.width, chosen.names, n_jobs, nullable=chosen.nullable)
         self.n_hidden = hidden_of(chosen.declared)
         self._table = table.select(list(chosen.places))

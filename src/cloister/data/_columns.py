@@ -56,6 +56,7 @@ FITTING: dict[type[Any], tuple[Holds, ...]] = {
     Flag: (*_NUMBERS, Holds.TEXT, Holds.ANYTHING),
     Date: (Holds.TIME, Holds.TEXT, Holds.ANYTHING),
 }
+TEXT_OF_NUMBERS = Number("private")  # how text is read where nothing is said of a column
 IDS = (*_NUMBERS, Holds.TEXT, Holds.BYTES, Holds.ANYTHING)
 ID_KINDS = "iubfOUST"  # of types of NumPy that hold ids
 N_LANES = 2  # columns of a block that the column of ids is read as
@@ -76,6 +77,7 @@ class Column:
     is_number: bool
     holds: Holds = Holds.ANYTHING  # what declarations are checked against
     nullable: bool = True  # whether the type allows a missing value
+    inferred: bool = False  # whether a single value may have decided the type: then text, and nothing but gaps, are not refused
 
 
 @dataclass(frozen=True)
@@ -143,14 +145,25 @@ def choose_columns(
     names = [column.name for column in table]
     own = () if ids is None else _find(place, names, [ids.name], quote=quote)
     found = _find(place, names, columns if columns is None else list(columns), quote=quote, leave=own)
-    declared = declared_of(columns)
-    for index, one in zip(found, declared or [None] * len(found), strict=True):
-        _check_number(place, table[index]) if one is None else _check_declared(place, table[index], one)
+    given = declared_of(columns) or (None,) * len(found)
+    read_as = tuple(_checked(place, table[index], one) for index, one in zip(found, given, strict=True))
+    declared = read_as if any(read_as) else None
     if ids is None or ids.ids is None:
         return Choice(found, tuple(table[index] for index in found), declared)
     columns_found = tuple(table[index] for index in found + own)
     check_id_type(place, f"column {ids.name!r}", columns_found[-1].kind, columns_found[-1].holds)
     return Choice(found + own, columns_found, (*(declared or [None] * len(found)), ids.ids))
+
+
+def _checked(place: str, column: Column, declared: AnyDeclaration | None) -> AnyDeclaration | None:
+    """Return what a column is read as; one that cannot be read so is refused by its type, unless values may have decided it."""
+    if declared is not None:
+        _check_declared(place, column, declared)
+        return declared
+    if column.inferred and column.holds is Holds.TEXT:
+        return TEXT_OF_NUMBERS
+    _check_number(place, column)
+    return None
 
 
 def _check_number(place: str, column: Column) -> None:
@@ -169,7 +182,8 @@ def check_id_type(place: str, what: str, kind: str, holds: Holds) -> None:
 
 
 def _check_declared(place: str, column: Column, declared: AnyDeclaration) -> None:
-    if column.holds not in FITTING[type(declared)]:
+    only_gaps = column.inferred and column.holds is Holds.FRACTION  # frames hold a column of nothing but gaps as floats
+    if column.holds not in FITTING[type(declared)] and not only_gaps:
         raise DataError(
             f"{place}: expected what can be read as a {declared.kind} in column {column.name!r}, declared as {declared!r}, got "
             f"{column.kind}. {REMEDIES.get(column.holds, USUAL_REMEDY)}"

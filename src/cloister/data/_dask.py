@@ -332,7 +332,7 @@ def _open_array(where: str, array: Any, columns: Chosen, n_jobs: int, *, ids: Id
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
     if array.ndim != 2:
         raise DataError(f"{where}: expected a 2-d table, got {array.ndim} dimension(s). Pass rows and columns.")
-    if array.dtype.kind not in "fiubO":
+    if array.dtype.kind not in "fiubOUST":
         raise DataError(f"{where}: expected numbers, got dtype {array.dtype}. Pass numeric columns only.")
     n_features = array.shape[1]
     if not n_features > 0:  # also where Dask does not know it

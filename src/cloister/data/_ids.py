@@ -187,7 +187,7 @@ def _bytes_of(value: Any) -> bytes:
             return _bytes_of(value[()]) if value.ndim == 0 and not isinstance(value, np.ma.MaskedArray) else MISSING
         return str.encode(value if isinstance(value, str) else _text_of(value))
     except Exception:  # whatever it is, it is one value; half of a pair that makes up a letter is kept as it is
-        return str.encode(value, "utf-8", "surrogatepass") if isinstance(value, str) else MISSING
+        return str.encode(value, "utf-8", "surrogatepass") if issubclass(type(value), str) else MISSING
 
 
 def _text_of(value: Any) -> str:

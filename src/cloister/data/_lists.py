@@ -7,7 +7,7 @@ decides nothing unless lengths are nearly tied, and rows of another length, or n
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -40,11 +40,11 @@ def matrix_of_lists(data: Any) -> npt.NDArray[np.float64]:
 
 def _row(entry: Any) -> Sequence[Any] | None:
     """Return the values of one row; an entry that is no row has none."""
-    if isinstance(entry, list | tuple):
-        return entry
-    if not is_nested(entry) and not hasattr(entry, "shape"):
-        return None
+    if type(entry) in (list, tuple):  # most are
+        return cast(Sequence[Any], entry)
     try:
+        if not is_nested(entry) and not hasattr(entry, "shape"):
+            return None
         if len(getattr(entry, "shape", (0,))) != 1:
             return None
         return entry.tolist() if hasattr(entry, "tolist") and not isinstance(entry, np.ndarray) else list(entry)

@@ -67,11 +67,9 @@ def _array_of(where: str, data: object) -> npt.NDArray[Any]:
 
 
 def _check_type(where: str, dtype: np.dtype[Any]) -> None:
-    if dtype.kind in "UST":
-        raise DataError(f"{where}: expected numbers, got text. Pass numeric columns only; argument must be numeric.")
     if dtype.kind == "c":
         raise DataError(f"{where}: expected real numbers, got complex ones. Complex data not supported; pass real columns.")
-    if dtype.kind not in "fiubO":
+    if dtype.kind not in "fiubOUST":
         raise DataError(f"{where}: expected numbers, got dtype {dtype}. Pass numeric columns only.")
 
 

@@ -57,10 +57,11 @@ def describe_column(name: object, dtype: Any) -> Column:
     """Say what a column of a pandas type holds; one of Python objects might hold anything, hence also numbers."""
     if isinstance(dtype, np.dtype):
         kind = dtype.kind
-        return Column(str(name), str(dtype), kind in "fiubO", HOLDS.get(kind, Holds.OTHER))
+        return Column(str(name), str(dtype), kind in "fiubO", HOLDS.get(kind, Holds.OTHER), inferred=True)
     if hasattr(dtype, "pyarrow_dtype"):
-        return Column(str(name), str(dtype), is_number(dtype.pyarrow_dtype), holds_of(dtype.pyarrow_dtype))
-    return Column(str(name), str(dtype), _is_nullable_number(dtype), _holds(dtype))
+        kind = dtype.pyarrow_dtype
+        return Column(str(name), str(dtype), is_number(kind), holds_of(kind), inferred=True)
+    return Column(str(name), str(dtype), _is_nullable_number(dtype), _holds(dtype), inferred=True)
 
 
 def _holds(dtype: Any) -> Holds:

@@ -21,10 +21,10 @@ TEXTS = ("string", "large_string", "string_view")
 BYTES = ("binary", "large_binary", "binary_view")
 
 
-def columns_of(schema: pa.Schema) -> list[Column]:
-    """Return what an Arrow schema says of its columns."""
+def columns_of(schema: pa.Schema, *, inferred: bool = False) -> list[Column]:
+    """Return what an Arrow schema says of its columns; that of a table in memory may have been inferred from values."""
     return [
-        Column(field.name, str(field.type), is_number(field.type), holds_of(field.type), _is_nullable(field))
+        Column(field.name, str(field.type), is_number(field.type), holds_of(field.type), _is_nullable(field), inferred)
         for field in schema
     ]
 
