@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from cloister import Category, Date, Flag, GridKMeans, GridSynopsis, KMeans, Ledger, Number, PointSynopsis, Release, json_schema
 from cloister.algorithms import COUNT_RULES
+from cloister.domain import Neighbours, PrivacyUnit, Relation
 from cloister.exceptions import ParameterError, ReleaseError
 from cloister.privacy import FIGURES, GDP, ZCDP, ApproxDP, Event, PureDP
 from cloister.privacy._mechanisms import MECHANISMS
@@ -316,6 +317,9 @@ def lines(people: pd.DataFrame) -> list[dict[str, Any]]:
     stated = {"ledger": ledger, "dataset": "visits", "purpose": "a test"}
     GridKMeans(2, epsilon=0.5, delta=1e-6, **options, **stated).fit(people)
     GridKMeans(2, epsilon=0.5, delta=0.0, **options, ledger=ledger).fit(people)
+    near = Neighbours(Relation.ADD_REMOVE, PrivacyUnit(name="id"))
+    ledger.reserve(GDP(0.1), purpose="lost", relation=near)
+    ledger.settle()
     return ledger.lines
 
 

@@ -2,7 +2,7 @@
 """A ledger in a file while the processes that use it are killed, and while two of them race for the last of the budget.
 
 Every answer that a killed process had written down must be covered by a debit on disk, the chain of digests must be intact, and
-debits together with open reservations must stay within the budget. The file is read with SQLite and arithmetic of our own.
+debits together with open reservations must stay within the budget; once accounts are settled, debits alone must count. The file is read with SQLite and arithmetic of our own.
 """
 
 import hashlib
@@ -122,6 +122,11 @@ def _check_trial(found: Findings, trial: dict[str, Any]) -> None:
             sync = ledger._store.connect().execute("PRAGMA synchronous").fetchone()[0]
             if sync < FULL_SYNC:
                 found.violation("the ledger does not wait for the disk: a debit could be lost in a power failure")
+            ledger.settle()
+            settled, owed = ledger.spent.mu, math.sqrt(_debited(debits))
+            found.check_limit(owed, settled, f"{message}: debits, beside what settled accounts count as", slack=SLACK)
+            if settled > owed * (1 + SLACK):
+                found.violation(f"{message}: the account of a process that is gone was not settled")
     except CloisterError as error:
         found.violation(f"{message}: the ledger cannot be opened ({type(error).__name__})")
 

@@ -12,7 +12,7 @@ import numpy as np
 from cloister.audit._swap import wrapped
 from cloister.domain import Relation
 from cloister.exceptions import ParameterError
-from cloister.privacy import Entropy
+from cloister.privacy import Entropy, Tally
 
 __all__ = ["PLANTS", "Plant", "planted"]
 
@@ -41,6 +41,7 @@ WITH_ID, SPLIT = "cloister.data._bounded:with_id", "cloister.data._bounded:split
 ROWS_PER_UNIT = "cloister.questions._persons:RowsPerUnit.exact"
 FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
 COVERS = "cloister.privacy._ledger_state:AccountState.covers"
+COUNTED = "cloister.privacy._ledger_state:AccountState.counts_as"
 ADD = Relation.ADD_REMOVE
 
 
@@ -319,6 +320,10 @@ def _choices_fit(covers: Any) -> object:
     return lambda account, cost: not cost.is_gaussian or covers(account, cost)
 
 
+def _settled_is_free(counts_as: Any) -> object:
+    return lambda account, composition: Tally() if account.settled else counts_as(account, composition)
+
+
 def _always_true(fits: Any) -> object:
     return lambda *_, **__: True
 
@@ -396,5 +401,6 @@ PLANTS: dict[str, Plant] = dict(
         ),
         _plant("answer-first", "the answer is computed before it is debited", "kills", (ASK, _answer_first)),
         _plant("no-sync", "the ledger does not wait for the disk", "kills", (CONNECT, _no_sync)),
+        _plant("settled-is-free", "a settled account counts as nothing", "kills", (COUNTED, _settled_is_free)),
     ]
 )
