@@ -41,6 +41,7 @@ WITH_ID, SPLIT = "cloister.data._bounded:with_id", "cloister.data._bounded:split
 ROWS_PER_UNIT = "cloister.questions._persons:RowsPerUnit.exact"
 FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
 COVERS = "cloister.privacy._ledger_state:AccountState.covers"
+GRAMMAR, CUTS = "cloister.data._csv:_grammar", "cloister.data._records:_cuts_of_records"
 ADD = Relation.ADD_REMOVE
 
 
@@ -332,6 +333,19 @@ def _no_sync(connect: Any) -> object:
     return planted_connect
 
 
+# -- files ---------------------------------------------------------------------------------------------------------------
+
+
+def _lines_as_rows(grammar: Any) -> object:
+    return lambda dialect, width: replace(grammar(dialect, width), joins=False)
+
+
+def _cut_anywhere(cuts: Any) -> object:
+    from cloister.data._records import _cuts_of_lines
+
+    return _cuts_of_lines
+
+
 def _plant(name: str, description: str, check: str, *changes: Change) -> tuple[str, Plant]:
     return name, Plant(name, description, check, changes)
 
@@ -394,6 +408,8 @@ PLANTS: dict[str, Plant] = dict(
             (PRICE, _double_cost),
             (FITS, _always_true),
         ),
+        _plant("lines-as-rows", "every line of a quoted text is a row", "files", (GRAMMAR, _lines_as_rows)),
+        _plant("cut-in-quotes", "files are cut into pieces within a quoted text", "files", (CUTS, _cut_anywhere)),
         _plant("answer-first", "the answer is computed before it is debited", "kills", (ASK, _answer_first)),
         _plant("no-sync", "the ledger does not wait for the disk", "kills", (CONNECT, _no_sync)),
     ]
