@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cloister.audit._swap import wrapped
+from cloister.audit._swap import find, wrapped
 from cloister.domain import Relation
 from cloister.exceptions import ParameterError
 from cloister.privacy import Entropy
@@ -341,9 +341,7 @@ def _lines_as_rows(grammar: Any) -> object:
 
 
 def _cut_anywhere(cuts: Any) -> object:
-    from cloister.data._records import _cuts_of_lines
-
-    return _cuts_of_lines
+    return getattr(*find("cloister.data._records:_cuts_of_lines"))
 
 
 def _plant(name: str, description: str, check: str, *changes: Change) -> tuple[str, Plant]:
