@@ -34,6 +34,8 @@ FAST = [
     "coins-public",
     "coins-by-content",
     "debit-skipped",
+    "lines-as-rows",
+    "cut-in-quotes",
     "overspent",
 ]
 STOPPED = re.compile("ended with|without a result|stopped by")
@@ -52,7 +54,7 @@ def test_honest_code_passes(check: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("check", ["samplers", "kills"])
+@pytest.mark.parametrize("check", ["samplers", "files", "kills"])
 def test_honest_code_passes_a_quick_audit(check: str, seed: int) -> None:
     found = run_audit(Settings(quick=True, seed=seed, engines=("numpy", "csv")), checks=[check])
     assert found.passed, found.checks[0].violations

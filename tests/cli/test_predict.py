@@ -120,6 +120,17 @@ def test_a_malformed_line_keeps_its_label_and_a_blank(run: Run, release: Path, t
     assert lines[1][1] == lines[5][1] != lines[3][1]
 
 
+def test_a_record_with_line_breaks_has_one_label(run: Run, release: Path, tmp_path: Path) -> None:
+    notes = ["a", "b\nx,70,90\n", "c\r\nd", "e"]
+    with (tmp_path / "notes.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["who", "age", "weight"], *([note, 30 + 40 * (note == "e"), 60] for note in notes)])
+    plain = run("predict", release, tmp_path / "notes.csv").stdout.split()[1:]
+    kept = run("predict", release, tmp_path / "notes.csv", "--keep", "who").stdout_bytes.decode()
+    assert list(csv.reader(io.StringIO(kept, newline="")))[1:] == [list(pair) for pair in zip(notes, plain, strict=True)]
+    lines = run("predict", release, tmp_path / "notes.csv", "--rows-are", "lines").stdout.split()[1:]
+    assert len(lines) == 4 + 2 + 1
+
+
 def test_half_a_letter_of_a_json_line_is_replaced(run: Run, release: Path, tmp_path: Path) -> None:
     (tmp_path / "odd.jsonl").write_text('{"id": "a\\ud800", "age": 30, "weight": 60}\n{"id": {"b": "\\udc00"}}\n')
     for output in ("-", tmp_path / "labels.csv"):

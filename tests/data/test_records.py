@@ -3,10 +3,8 @@
 
 import csv
 import gzip
-import resource
 import subprocess
 import sys
-import textwrap
 from collections import Counter
 from random import Random
 
@@ -303,3 +301,108 @@ def test_a_malformed_record_is_its_first_line(content, chunk, tmp_path, monkeypa
     path = tmp_path / "rows.csv"
     path.write_bytes(b"a,b\n" + content)
     assert np.array_equal(rows_of(path, ["a", "b"]), MALFORMED[content], equal_nan=True)
+
+
+@pytest.mark.parametrize(("rows_are", "n_between"), [("records", 0), ("lines", 20)])
+def test_what_an_unbalanced_quote_can_do_at_most(rows_are, n_between, tmp_path):
+    # Only a later record of several lines whose text begins with a delimiter or a line break can end its field; then the rows
+    # between are lost. Lines read by themselves are not.
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b'a,b\n1,"\n' + b"9,9\n" * 20 + b'2,"\nx",5\n3,4\n')
+    found = rows_of(path, ["a", "b"], rows_are=rows_are)
+    assert [row for row in found.tolist() if row == [9, 9]] == [[9, 9]] * n_between
+    assert found[-1].tolist() == [3, 4]
+
+
+# -- long records ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows_are", ["records", "lines"])
+@pytest.mark.parametrize("size", [RECORD_BYTES, RECORD_BYTES + 1])
+@pytest.mark.parametrize("form", ["{},5\n", '"{}",5\n', '"{}"",x",5\n', '"{}\n",5\n'])
+def test_a_record_of_more_than_the_stated_size_is_missing(form, size, rows_are, tmp_path):
+    if rows_are == "lines" and form.count("\n") > 1:
+        return
+    path = tmp_path / "rows.csv"
+    record = form.replace("{}", "a" * (size - len(form) + 2))
+    path.write_text(f'n,b\nx,1\n{record}"x\n",3\nx,4\n' if rows_are == "records" else f"n,b\nx,1\n{record}x,3\nx,4\n")
+    found = rows_of(path, ["b"], rows_are=rows_are)[:, 0]
+    assert np.array_equal(found, [1, NAN if size > RECORD_BYTES else 5, 3, 4], equal_nan=True)
+
+
+LONG = {
+    "a line": ("rows.csv", "records", b"a,b\n1,2\n", b"\n3,4\n"),
+    "a line by itself": ("rows.csv", "lines", b"a,b\n1,2\n", b"\n3,4\n"),
+    "a line that is the last": ("rows.csv", "records", b"a,b\n1,2\n3,4\n", b""),
+    "a line with a quote": ("rows.csv", "records", b'a,b\n1,2\n"', b"\n3,4\n"),
+    "a record": ("rows.csv", "records", b'a,b\n1,2\n1,"\n', b'\n"\n3,4\n'),
+    "a compressed record": ("rows.csv.gz", "records", b'a,b\n1,2\n1,"\n', b'\n"\n3,4\n'),
+    "a compressed line with a quote": ("rows.csv.gz", "records", b'a,b\n1,2\n"\n', b'"x\n3,4\n'),
+    "a line of JSON": ("rows.jsonl", "records", b'{"a": 1, "b": 2}\n', b'\n{"a": 3, "b": 4}\n'),
+}
+READ_LONG = """
+import resource, sys
+import numpy as np
+from cloister import open_rows
+def read(path):
+    return np.concatenate(list(open_rows(path, ["a", "b"], rows_are=sys.argv[3], n_jobs=1).blocks()))
+read(sys.argv[1])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+found = read(sys.argv[2])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, *np.nan_to_num(found, nan=-1).astype(int).ravel().tolist())
+"""
+
+
+def check_long(kind, size, folder):
+    """Read a line of so many bytes in a process of its own; return by how many kilobytes its memory grew, and the rows."""
+    name, rows_are, before, after = LONG[kind]
+    small, large = folder / f"small-{name}", folder / name
+    for path, middle in ((small, 1 << 20), (large, size)):
+        with gzip.open(path, "wb", 1) if name.endswith("gz") else path.open("wb") as stream:
+            stream.write(before)
+            if name.endswith("gz"):
+                for _ in range(middle >> 20):
+                    stream.write(bytes(1 << 20))
+            else:  # zeros that take no room on the disk
+                stream.truncate(len(before) + middle)
+                stream.seek(0, 2)
+            stream.write(after)
+    command = [sys.executable, "-c", READ_LONG, small, large, rows_are]
+    grown, *values = map(int, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    return grown, values
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_a_long_line_takes_no_memory_and_is_one_missing_row(kind, tmp_path):
+    grown, values = check_long(kind, 200 << 20, tmp_path)
+    middle = [-1, -1] * (2 if kind == "a compressed line with a quote" else 1)
+    assert values == ([1, 2, 3, 4, -1, -1] if kind == "a line that is the last" else [1, 2, *middle, 3, 4])
+    assert grown < 150_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["a line", "a record", "a line of JSON"])
+def test_a_line_of_two_gigabytes_is_one_missing_row(kind, tmp_path):
+    grown, values = check_long(kind, (2 << 30) + 5, tmp_path)
+    assert values == [1, 2, -1, -1, 3, 4]
+    assert grown < 150_000
+
+
+# -- the first line, and options -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ['a,"b', '"a\nb",c', '"a"x,b'])
+def test_names_end_with_the_first_line(first, tmp_path):
+    # Were they looked for in further lines, rows could be published as names.
+    path = tmp_path / "rows.csv"
+    for rows in ("", "1,2\n", '1,2\n",c\n'):
+        path.write_text(f"{first}\n{rows}")
+        with pytest.raises(DataError, match=r"the first line of 'rows\.csv' holds no column names\. Check its quotes"):
+            open_rows(path)
+
+
+def test_what_rows_are_is_said_by_one_of_two_words(tmp_path):
+    with pytest.raises(ParameterError, match=r"open_rows\.rows_are: expected one of 'lines', 'records', got 'row'"):
+        open_rows(tmp_path / "rows.csv", rows_are="row")
+    with pytest.raises(ParameterError, match=r"open_rows\.rows_are: expected 'records' for data in memory, got 'lines'"):
+        open_rows([[1, 2]], rows_are="lines")

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CSV files of any bytes: the first line decides whether the file is read, and a row is a function of its own line alone."""
+"""CSV files: the first line decides whether one is read, and a row is a function of its own record alone.
 
+Where rows are lines, that holds for any bytes; where they are records, for any fields that a correct writer writes. Pieces of a
+file of any bytes have the rows of the whole.
+"""
+
+import csv
+import io
 from functools import cache
 from typing import Any
 
@@ -10,7 +16,9 @@ from tests.fuzz._law import Outcome, attempt, refuse_quotes_in
 from tests.fuzz._run import Target, scratch
 from tests.fuzz._tables import bits
 
+from cloister.audit._swap import swapped
 from cloister.data import open_rows
+from cloister.data._files import find_files
 from cloister.domain import Category, Date, Flag
 from cloister.exceptions import DataError
 
@@ -36,7 +44,29 @@ ENTRIES = [
 
 
 def cases() -> st.SearchStrategy[Any]:
-    """Draw a first line, further lines, and one more of them."""
+    """Draw a first line, further lines or records, and one more of them."""
+    return st.one_of(_cases_of_lines(), _cases_of_records())
+
+
+def _cases_of_records() -> st.SearchStrategy[Any]:
+    entry = st.one_of(
+        st.sampled_from([*ENTRIES, "\n", "1\n2", '"\n"', "\r\n", '",\n', "5,zoe\n6,zoe\n"]), st.text('",;\n\r1a', max_size=6)
+    )
+    record = st.lists(entry, min_size=1, max_size=4)
+    return st.fixed_dictionaries(
+        {
+            "header": st.sampled_from(HEADERS[:4]),
+            "records": st.lists(record, max_size=5),
+            "extra": record,
+            "place": st.integers(0, 5),
+            "end": st.sampled_from(ENDS[:2]),
+            "columns": st.sampled_from([None, ["a"]]),
+            "dialect": st.one_of(st.just({}), st.sampled_from(DIALECTS)),
+        }
+    )
+
+
+def _cases_of_lines() -> st.SearchStrategy[Any]:
     entry = st.one_of(st.sampled_from(ENTRIES), st.sampled_from(ENTRIES[:12]), st.floats().map(repr))
     line = st.one_of(st.lists(entry, max_size=4).map(",".join), st.binary(max_size=12).map(lambda raw: raw.decode("latin-1")))
     clean = line.map(lambda text: text.replace("\n", "~"))
@@ -57,6 +87,31 @@ def cases() -> st.SearchStrategy[Any]:
 
 def law(case: dict[str, Any]) -> str:
     """Return how reading the file ended."""
+    return _law_of_records(case) if "records" in case else _law_of_lines(case)
+
+
+def _law_of_records(case: dict[str, Any]) -> str:
+    records, place = case["records"], min(case["place"], len(case["records"]))
+    before, after = (_read_records(case, some) for some in (records, [*records[:place], case["extra"], *records[place:]]))
+    assert str(before.error) == str(after.error), "a further record decides between a table and an error"
+    if after.error is None:
+        assert len(after.value) == len(records) + 1, "a record is not one row"
+        assert np.array_equal(np.delete(after.value, place, axis=0), before.value), (
+            "a record is read in another way beside others"
+        )
+    return after.label
+
+
+def _read_records(case: dict[str, Any], records: list[list[str]]) -> Outcome:
+    text = io.StringIO(newline="")
+    quoting = csv.QUOTE_ALL if case["end"] == "\n" else csv.QUOTE_MINIMAL
+    delimiter = case["dialect"].get("delimiter", ",")
+    csv.writer(text, delimiter=delimiter, lineterminator=case["end"], quoting=quoting).writerows(records)
+    header = case["header"].replace(",", delimiter) + case["end"]
+    return _read_bytes((header + text.getvalue()).encode("latin-1"), case["columns"], case["dialect"])
+
+
+def _law_of_lines(case: dict[str, Any]) -> str:
     lines = case["lines"]
     place = min(case["place"], len(lines))
     more = [*lines[:place], case["extra"], *lines[place:]]
@@ -89,7 +144,20 @@ def _read(case: dict[str, Any], lines: list[str]) -> Outcome:
     columns = case["columns"]
     if columns and case.get("declared"):
         columns = {name: DECLARED.get(name, Flag()) for name in columns}
-    return _read_bytes(text.encode("latin-1"), columns, dialect)
+    _check_pieces(text.encode("latin-1"))
+    return _read_bytes(text.encode("latin-1"), columns, {**dialect, "rows_are": "lines"})
+
+
+def _check_pieces(content: bytes) -> None:
+    """Hold pieces of a file of any bytes to the rows of the whole, records as they are."""
+    _path().write_bytes(b"a,b\n" + content)
+    (whole,) = find_files("fuzz", str(_path()), ["a"]).whole
+    with swapped("cloister.data._files:PIECE_BYTES", 7):
+        pieces = list(find_files("fuzz", str(_path()), ["a"]).pieces())
+    rows = [
+        np.concatenate([np.empty((0, 1)), *(block for one in some for block in one.blocks())]) for some in (pieces, [whole])
+    ]
+    assert np.array_equal(*rows, equal_nan=True), "pieces of a file have other rows than the whole"
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cloister.audit._swap import wrapped
+from cloister.audit._swap import find, wrapped
 from cloister.domain import Relation
 from cloister.exceptions import ParameterError
 from cloister.privacy import Entropy, Tally
@@ -42,6 +42,7 @@ ROWS_PER_UNIT = "cloister.questions._persons:RowsPerUnit.exact"
 FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._ledger_store:LedgerStore.connect"
 COVERS = "cloister.privacy._ledger_state:AccountState.covers"
 COUNTED = "cloister.privacy._ledger_state:AccountState.counts_as"
+GRAMMAR, CUTS = "cloister.data._csv:_grammar", "cloister.data._records:_cuts_of_records"
 ADD = Relation.ADD_REMOVE
 
 
@@ -337,6 +338,17 @@ def _no_sync(connect: Any) -> object:
     return planted_connect
 
 
+# -- files ---------------------------------------------------------------------------------------------------------------
+
+
+def _lines_as_rows(grammar: Any) -> object:
+    return lambda dialect, width: replace(grammar(dialect, width), joins=False)
+
+
+def _cut_anywhere(cuts: Any) -> object:
+    return getattr(*find("cloister.data._records:_cuts_of_lines"))
+
+
 def _plant(name: str, description: str, check: str, *changes: Change) -> tuple[str, Plant]:
     return name, Plant(name, description, check, changes)
 
@@ -399,6 +411,8 @@ PLANTS: dict[str, Plant] = dict(
             (PRICE, _double_cost),
             (FITS, _always_true),
         ),
+        _plant("lines-as-rows", "every line of a quoted text is a row", "files", (GRAMMAR, _lines_as_rows)),
+        _plant("cut-in-quotes", "files are cut into pieces within a quoted text", "files", (CUTS, _cut_anywhere)),
         _plant("answer-first", "the answer is computed before it is debited", "kills", (ASK, _answer_first)),
         _plant("no-sync", "the ledger does not wait for the disk", "kills", (CONNECT, _no_sync)),
         _plant("settled-is-free", "a settled account counts as nothing", "kills", (COUNTED, _settled_is_free)),

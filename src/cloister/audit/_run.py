@@ -15,6 +15,7 @@ from cloister import validate
 from cloister._version import __version__
 from cloister.audit._attacks import ATTACKS, CHOICES, check_attacks
 from cloister.audit._chance import FALSE_ALARM
+from cloister.audit._files import check_files, count_file_cases
 from cloister.audit._findings import CheckResult, Findings, FirstViolationError, Settings, Step
 from cloister.audit._kills import check_kills, kill_trials
 from cloister.audit._methods import METHODS
@@ -37,6 +38,7 @@ CHECKS: dict[str, Check] = {
     "persons": check_persons,
     "samplers": check_samplers,
     "spending": check_spending,
+    "files": check_files,
     "kills": check_kills,
 }
 WORK = {
@@ -45,10 +47,11 @@ WORK = {
     "persons": 2.0,
     "samplers": 6.0,
     "spending": 0.8,
+    "files": 0.3,
     "kills": 8.0,
 }  # of a case, for the progress bar
 # Which part of a quick audit a plant needs to be caught: it is far from subtle where it is looked for.
-PLANT_SCALE = {"replay": 0.5, "attacks": 0.5, "persons": 1.0, "samplers": 1.0, "spending": 0.5, "kills": 0.35}
+PLANT_SCALE = {"replay": 0.5, "attacks": 0.5, "persons": 1.0, "samplers": 1.0, "spending": 0.5, "files": 1.0, "kills": 0.35}
 PLANT_METHODS = {
     "replay": ("KMeans", "LloydKMeans", "GridSynopsis"),
     "persons": ("KMeans", "GridSynopsis"),
@@ -198,6 +201,8 @@ def count_cases(check: str, settings: Settings) -> int:
         return count_spending_cases(settings)
     if check == "persons":
         return count_person_cases(settings)
+    if check == "files":
+        return count_file_cases(settings)
     if check == "kills":
         return len(kill_trials(settings, Path()))
     return len(ATTACKS) + len(CHOICES) if check == "attacks" else N_CASES
