@@ -4,6 +4,7 @@
 import itertools
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from cloister import GDP, Category, Date, Flag, KMeans, Ledger, LloydKMeans, Num
 from cloister.cluster._describe import FEWEST_BINS, LARGEST, MOST_BINS, USUAL_BINS
 from cloister.exceptions import DataError, ParameterError
 from cloister.methods import METHODS
+from cloister.release import Profiles
 from cloister.report import summary
 
 N_ROWS = 4000
@@ -337,3 +339,15 @@ def test_work_grows_as_columns_do(work, generator):
         model.fit(table).release_.profile()
         calls.append(count_calls(lambda model=model, table=table: work(model, table)))
     assert calls[1] < 1.3 * 8 * calls[0]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_day_that_noise_hides_is_none_in_a_frame(library, table):
+    model = KMeans(
+        2, epsilon=50.0, bounds={"age": (0, 100)}, describe=0.3, describe_columns={"day": EXTRA["day"]}, random_state=0
+    )
+    release = model.fit(table).release_
+    (age, day), empty = release.profiles.columns, np.array([1.0, 0.0])[:, None]
+    hidden = replace(release, profiles=Profiles(columns=(age, replace(day, noisy_counts=day.noisy_counts * empty))))
+    frame = hidden.to_frame(library)
+    assert [one is None or one != one for one in frame["day"]] == [False, True]

@@ -12,6 +12,7 @@ from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
+from cloister.release._source_target import TargetDetails
 from cloister.release._words import (
     NONE,
     column_words,
@@ -33,6 +34,7 @@ __all__ = [
     "Profiles",
     "Release",
     "TableColumns",
+    "TargetDetails",
     "column_words",
     "columns_of",
     "date_of",

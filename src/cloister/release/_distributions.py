@@ -210,7 +210,7 @@ class ColumnProfile:
         return cls(
             name=str(data["name"]),
             kind=str(data["kind"]),
-            clustered=bool(data["clustered"]),
+            clustered=validate.boolean("ColumnProfile.clustered", data["clustered"]),
             edges=data.get("edges"),
             levels=None if levels is None else tuple(levels),
             noisy_counts=data["noisy_counts"],

@@ -146,11 +146,11 @@ def _pandas_frame(columns: Mapping[str, list[Any]]) -> Any:
 
 
 def _datetimes(values: list[Any]) -> Any:
-    """Return dates as NumPy has them, which pandas keeps; times are in UTC."""
-    if values and isinstance(values[0], date):
-        days = [one.replace(tzinfo=None) if isinstance(one, datetime) else one for one in values]
-        return np.array([one.isoformat() for one in days], dtype="datetime64[s]")
-    return values
+    """Return dates as NumPy has them, which pandas keeps; times are in UTC, and what is hidden by the noise is no time."""
+    if not any(isinstance(one, date) for one in values):
+        return values
+    days = [one.replace(tzinfo=None) if isinstance(one, datetime) else one for one in values]
+    return np.array(["NaT" if one is None else one.isoformat() for one in days], dtype="datetime64[s]")
 
 
 def _polars_frame(columns: Mapping[str, list[Any]]) -> Any:

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from cloister.release._distributions import Profiles
 from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import profile_of, to_frame
+from cloister.release._source_target import CHOSEN, TargetDetails
 from cloister.release._views import ReleaseViews
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
@@ -166,11 +168,17 @@ class Release(ReleaseViews):
         """The map to the unit ball in which distances were measured."""
         return self.domain.frame(scaling=self.scaling, missing=None if self.cells is None else self.cells.places)
 
+    @cached_property
+    def source_target(self) -> TargetDetails | None:
+        """What source-target clustering says beside its centres. None for other methods."""
+        if self.method != CHOSEN and "sanitized_source" not in self.details:
+            return None
+        return TargetDetails.read(self.details, self.parameters, n_clusters=self.n_clusters, width=self.n_features)
+
     @property
     def free_centers(self) -> FloatArray | None:
         """The sanitised source of source-target clustering: centres besides the chosen ones. None for other methods."""
-        points = self.details.get("sanitized_source")
-        return None if points is None else np.array(points, dtype=np.float64).reshape(len(points), self.n_features)
+        return None if self.source_target is None else self.source_target.source
 
     def events_of(self, step: StepRecord | str) -> tuple[Event, ...]:
         """Return the noisy answers of a step, given as its record or its name."""
@@ -445,15 +453,14 @@ def _refuse_misfit(release: Release) -> None:
         array = getattr(release, name)
         if array is None and name in OPTIONAL_ERRORS:
             continue
-        if array.shape != expected or not (np.abs(array) <= LARGEST_NUMBER).all():
+        least = -LARGEST_NUMBER if name.startswith("cluster") else 0.0
+        if array.shape != expected or not ((least <= array) & (array <= LARGEST_NUMBER)).all():
             raise ValueError(name)
     if release.free_centers is None:
         moved = np.abs(release.domain.clip(release.cluster_centers) - release.cluster_centers)
         if (moved > ROUNDING * np.maximum(release.frame.scale, np.abs(release.cluster_centers))).any():
             raise ValueError("centres outside the domain")
         return
-    if not np.isfinite(release.free_centers).all():
-        raise ValueError("sanitized_source")
     nearest_point(release.cluster_centers[:1], release.cluster_centers, str(release.parameters.get("metric", "euclidean")))
 
 

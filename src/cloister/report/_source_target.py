@@ -3,7 +3,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -11,8 +10,7 @@ import numpy as np
 
 from cloister.algorithms import Plane, plane_of
 from cloister.domain import FloatArray
-from cloister.exceptions import ReleaseError
-from cloister.release import Release
+from cloister.release import Release, TargetDetails
 from cloister.report._axes import Axis
 from cloister.report._badges import Frame, badge_marks, place_badges
 from cloister.report._figures import MAP_WIDTH, Point, fit_map
@@ -43,23 +41,17 @@ def source_target_summary(release: Release) -> dict[str, Any]:
     >>> source_target_summary(model.release_)["n_target"]
     2
     """
-    details, whole = release.details, False
-    with suppress(KeyError, TypeError, ValueError):
-        n_target, served, sources = int(details["n_target"]), int(details["served_by_source"]), len(details["sanitized_source"])
-        cost, chosen, alone = (float(details[name]) for name in ("target_cost", "cost_of_chosen", "cost_alone"))
-        rows = [int(row) for row in details["medoid_indices"]]
-        whole = n_target >= 1 and len(rows) == release.n_clusters
-    if not whole:
-        raise ReleaseError("release: its details are damaged. Write it again from the fit.")
+    found = _details(release)
+    n_target, served, sources = found.n_target, found.served, len(found.source)
+    cost, chosen, alone = found.cost, found.cost_of_chosen, found.cost_alone
     without = f"{number(chosen)} without it; {number(alone)} if the points had been chosen as if there were no source."
-    bound = details.get("error_bound")
-    likely = f"With probability {2 * float(release.parameters.get('confidence', 1.0)) - 1:.4g}"
+    bound, likely = found.error_bound, f"With probability {2 * found.confidence - 1:.4g}"
     bounded = [f"{likely} the sanitised source misjudges the cost of no choice by more than {number(bound)}."] if bound else []
     through = f"through {count_of(sources, 'sanitised point')}" if sources else "no part of it stands out from the noise"
     serves = f"{served:,} of {n_target:,} target points ({share_text(served / n_target)})"
     return {
         "n_target": n_target,
-        "rows": rows,
+        "rows": list(found.rows),
         "served_by_source": served,
         "n_sanitized": sources,
         "cost": cost,
@@ -76,18 +68,12 @@ def source_target_summary(release: Release) -> dict[str, Any]:
 def source_target_map(release: Release) -> dict[str, Any]:
     """Return the target, the chosen points and the sanitised source in a plane, and what its axes are."""
     width = release.n_features
-    source = np.zeros((0, width)) if release.free_centers is None else release.free_centers
-    whole = False
-    with suppress(KeyError, TypeError, ValueError):
-        target = np.array(release.details["target"], dtype=np.float64).reshape(-1, width)
-        counts = np.array(release.details["sanitized_counts"], dtype=np.float64).reshape(len(source))
-        whole = len(target) > 0 and bool(np.isfinite(target).all() and np.isfinite(counts).all())
-    if not whole:
-        raise ReleaseError("release: its details are damaged. Write it again from the fit.")
+    found = _details(release)
+    source, counts = found.source, found.counts
     drawn = np.argsort(-counts, kind="stable")[:DRAWN_SOURCE]
-    plane = _plane(target)
+    plane = _plane(found.target)
     return {
-        "target": plane.project(target).tolist(),
+        "target": plane.project(found.target).tolist(),
         "chosen": plane.project(release.cluster_centers).tolist(),
         "source": plane.project(source[drawn]).tolist(),
         "counts": counts[drawn].tolist(),
@@ -96,6 +82,12 @@ def source_target_map(release: Release) -> dict[str, Any]:
         "in_units": width == 2,
         "axes": list(release.columns[:2]) if width == 2 else ["axis 1", "axis 2"] if width > 2 else [release.columns[0], ""],
     }
+
+
+def _details(release: Release) -> TargetDetails:
+    found = release.source_target
+    assert found is not None
+    return found
 
 
 def source_target_html(summary: dict[str, Any]) -> str:
