@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text files whose neighbour has one record more, written as the standard library writes it.
+"""Text files whose neighbour has one record more, written as the standard library writes it, and folders of table formats.
 
 A record is a row, whatever its fields hold: line breaks, quotes, carriage returns, what looks like rows of other people. Of two
-files that differ in one record, the reader must return rows that differ in one, wherever the file is cut.
+files that differ in one record, the reader must return rows that differ in one, wherever the file is cut. The folder of a table format
+holds rows that were deleted or replaced: reading its files one by one must be refused.
 """
 
 import csv
@@ -16,11 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 
 from cloister.audit._coupling import all_rows
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._swap import swapped
 from cloister.data import Bounding, open_rows
+from cloister.exceptions import DataError
 from cloister.privacy import Entropy
 
 __all__ = ["check_files", "count_file_cases"]
@@ -48,10 +52,15 @@ DIALECTS: dict[str, dict[str, Any]] = {
     ".tsv": {"delimiter": "\t"},
     ".csv.gz": {"quoting": csv.QUOTE_ALL, "lineterminator": "\n"},
 }
+LOGS = {  # of formats whose files also hold rows that were deleted or replaced
+    "Delta": "_delta_log/00000000000000000000.json",
+    "Iceberg": "metadata/v1.metadata.json",
+    "Hudi": ".hoodie/hoodie.properties",
+}
 
 
 def check_files(settings: Settings, step: Step) -> CheckResult:
-    """Read files that differ in one record."""
+    """Read files that differ in one record, and try to read the files of a table that keeps rows it deleted."""
     found = Findings("files", TITLE, step, settings.first)
     for number, (suffix, note) in enumerate((suffix, note) for suffix in DIALECTS for note in HOSTILE_NOTES):
         for persons in (False, True):
@@ -61,12 +70,16 @@ def check_files(settings: Settings, step: Step) -> CheckResult:
             found.check_limit((left - right).total(), 1, f"{words}: rows that one record adds")
             if right - left:
                 found.violation(f"{words}: {(right - left).total()} rows of others are read differently")
+    for name, log in LOGS.items():
+        found.begin(name, part="table formats")
+        if _is_read(log):
+            found.violation(f"{name}: files of the table are read one by one, with rows that were deleted or replaced")
     return found.result()
 
 
 def count_file_cases(settings: Settings) -> int:
     """Return how many cases the check has."""
-    return 2 * len(DIALECTS) * len(HOSTILE_NOTES)
+    return 2 * len(DIALECTS) * len(HOSTILE_NOTES) + len(LOGS)
 
 
 def _read_both(suffix: str, note: str, *, seed: int, persons: bool) -> tuple[Counter[bytes], Counter[bytes]]:
@@ -97,3 +110,18 @@ def _read(path: Path, *, persons: bool) -> Counter[bytes]:
     rows: Any = open_rows(path, ["x", "y"], n_jobs=1, **unit)
     table = all_rows(rows.bounded(Bounding(bytes(32), USED)) if persons else rows.held())
     return Counter(row.tobytes() for row in np.ascontiguousarray(table))
+
+
+def _is_read(log: str) -> bool:
+    """Whether a folder of Parquet files is read that has the log of a table format."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("data/before.parquet", "data/after.parquet", log):
+            (Path(folder) / name).parent.mkdir(exist_ok=True)
+            (Path(folder) / name).touch()
+        for name in ("before", "after"):
+            pyarrow.parquet.write_table(pa.table({"x": [1.0, 2.0]}), Path(folder) / "data" / f"{name}.parquet")
+        try:
+            open_rows(folder)
+        except DataError:
+            return False
+    return True

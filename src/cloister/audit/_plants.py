@@ -43,6 +43,7 @@ FITS, CONNECT = "cloister.privacy._accounting:Tally.fits", "cloister.privacy._le
 COVERS = "cloister.privacy._ledger_state:AccountState.covers"
 COUNTED = "cloister.privacy._ledger_state:AccountState.counts_as"
 GRAMMAR, CUTS = "cloister.data._csv:_grammar", "cloister.data._records:_cuts_of_records"
+TABLES = "cloister.data._places:refuse_tables"
 ADD = Relation.ADD_REMOVE
 
 
@@ -182,6 +183,15 @@ def _unclipped(clean: Any) -> object:
         rows = np.asarray(block, dtype=np.float64)
         rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, frame.center)
         return snap(np.clip((rows - frame.center) / frame.scale, -100, 100))
+
+    return planted_clean
+
+
+def _warned(clean: Any) -> object:
+    def planted_clean(frame: Any, rows: Any) -> Any:
+        with np.errstate(invalid="warn"):
+            np.add(rows, 0.0)  # reports a signalling NaN
+        return clean(frame, rows)
 
     return planted_clean
 
@@ -349,6 +359,10 @@ def _cut_anywhere(cuts: Any) -> object:
     return getattr(*find("cloister.data._records:_cuts_of_lines"))
 
 
+def _no_refusal(refuse: Any) -> object:
+    return lambda *_: None
+
+
 def _plant(name: str, description: str, check: str, *changes: Change) -> tuple[str, Plant]:
     return name, Plant(name, description, check, changes)
 
@@ -382,6 +396,7 @@ PLANTS: dict[str, Plant] = dict(
         ),
         _plant("rows-twice", "every row is counted twice", "replay", (READ, _twice)),
         _plant("missing-dropped", "rows with missing values are dropped instead of placed", "replay", (CLEAN, _dropped)),
+        _plant("odd-rows-warn", "a row with a signalling NaN makes NumPy warn", "replay", (CLEAN, _warned)),
         _plant("scaled-by-rows", "rows are scaled by the largest row", "replay", (CLEAN, _scaled_by_the_table)),
         _plant("columns-as-one", "histograms of several columns state the sensitivity of one", "replay", *_ONE_COLUMN),
         _plant(
@@ -413,6 +428,7 @@ PLANTS: dict[str, Plant] = dict(
         ),
         _plant("lines-as-rows", "every line of a quoted text is a row", "files", (GRAMMAR, _lines_as_rows)),
         _plant("cut-in-quotes", "files are cut into pieces within a quoted text", "files", (CUTS, _cut_anywhere)),
+        _plant("deleted-rows-read", "files of a table are read without its log", "files", (TABLES, _no_refusal)),
         _plant("answer-first", "the answer is computed before it is debited", "kills", (ASK, _answer_first)),
         _plant("no-sync", "the ledger does not wait for the disk", "kills", (CONNECT, _no_sync)),
         _plant("settled-is-free", "a settled account counts as nothing", "kills", (COUNTED, _settled_is_free)),
