@@ -3,6 +3,7 @@
 
 import pickle
 import re
+import warnings
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
@@ -14,7 +15,8 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from cloister import Category, GridKMeans, KMeans, Ledger, PEMeans, PrivateScaler, load_release, load_synopsis
+from cloister import Category, GridKMeans, KMeans, Ledger, PEMeans, PrivacyWarning, PrivateScaler, load_release, load_synopsis
+from cloister.privacy import PROCESS
 
 from ._pages import NAMES, ROOT, fences
 
@@ -60,6 +62,13 @@ def created_twice() -> None:
     Ledger.create("team.sqlite", epsilon=1.0)
 
 
+def fitted_again() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)
+        PROCESS._uncounted = 1
+        KMeans(5, bounds=COLUMNS).fit(TABLE)
+
+
 CASES: list[Callable[[], object]] = [
     lambda: PEMeans("auto", bounds=COLUMNS).fit(TABLE),
     lambda: KMeans(5).fit(ROWS),
@@ -75,6 +84,8 @@ CASES: list[Callable[[], object]] = [
     lambda: Ledger.open("nothing.sqlite"),
     lambda: KMeans(5, bounds=COLUMNS, ledger=pickle.loads(pickle.dumps(Ledger(epsilon=2.0, delta=1e-6)))).fit(TABLE),
     lambda: KMeans(2, bounds=COLUMNS).fit("nothing/*.parquet"),
+    lambda: KMeans(5, bounds=COLUMNS, delta=0.1, ledger=Ledger(epsilon=2.0, delta=1e-6)).fit(TABLE),
+    fitted_again,
     saved_twice,
     saved_with_a_seed,
     labelled,

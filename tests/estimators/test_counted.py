@@ -120,7 +120,6 @@ def test_what_is_counted_or_not_for_publication_is_silent(rows: np.ndarray) -> N
             quick(random_state=seed).fit(rows)
             quick(ledger=ledger).fit(rows)
             plan(500, 2, 2)
-            quick().plan(500, 2)
         compare(rows[:30], n_clusters=2, bounds=(-1, 1), epsilon=9.0, methods=["KMeans", "GridKMeans"], repeats=1)
         replay(lambda table: quick().fit(table), rows, rows[1:])
 
@@ -180,7 +179,7 @@ def test_public_and_made_up_rows_cost_a_default_ledger_nothing(rows: np.ndarray)
     ledger.set_default()
     compare(rows[:30], n_clusters=2, bounds=(-1, 1), epsilon=9.0, methods=["KMeans"], repeats=1)
     replay(lambda table: quick().fit(table), rows, rows[1:])
-    quick().plan(500, 2)
+    plan(500, 2, 2)
     assert len(ledger.lines) == 1
 
 

@@ -2,7 +2,8 @@
 """A ledger in a file while the processes that use it are killed, and while two of them race for the last of the budget.
 
 Every answer that a killed process had written down must be covered by a debit on disk, the chain of digests must be intact, and
-debits together with open reservations must stay within the budget; once accounts are settled, debits alone must count. The file is read with SQLite and arithmetic of our own.
+debits together with open reservations must stay within the budget; once accounts are settled, debits alone must count. The file
+is read with SQLite and arithmetic of our own.
 """
 
 import hashlib
