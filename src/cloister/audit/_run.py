@@ -20,6 +20,7 @@ from cloister.audit._kills import check_kills, kill_trials
 from cloister.audit._methods import METHODS
 from cloister.audit._persons import check_persons, count_person_cases
 from cloister.audit._plants import PLANTS, Plant, planted
+from cloister.audit._receipts import check_receipts, count_receipt_cases
 from cloister.audit._replays import all_cases, check_replay
 from cloister.audit._samplers import N_CASES, check_samplers
 from cloister.audit._spending import check_spending, count_spending_cases
@@ -37,6 +38,7 @@ CHECKS: dict[str, Check] = {
     "samplers": check_samplers,
     "spending": check_spending,
     "kills": check_kills,
+    "receipts": check_receipts,
 }
 WORK = {
     "replay": 1.0,
@@ -45,13 +47,15 @@ WORK = {
     "samplers": 6.0,
     "spending": 0.8,
     "kills": 8.0,
+    "receipts": 0.3,
 }  # of a case, for the progress bar
 # Which part of a quick audit a plant needs to be caught: it is far from subtle where it is looked for.
-PLANT_SCALE = {"replay": 0.5, "attacks": 0.5, "persons": 1.0, "samplers": 1.0, "spending": 0.5, "kills": 0.35}
+PLANT_SCALE = {"replay": 0.5, "attacks": 0.5, "persons": 1.0, "samplers": 1.0, "spending": 0.5, "kills": 0.35, "receipts": 0.5}
 PLANT_METHODS = {
     "replay": ("KMeans", "LloydKMeans", "GridSynopsis"),
     "persons": ("KMeans", "GridSynopsis"),
     "spending": ("KMeans", "TreeKMeans"),
+    "receipts": ("KMeans", "GridSynopsis", "TreeKMeans"),
 }
 
 
@@ -197,6 +201,8 @@ def count_cases(check: str, settings: Settings) -> int:
         return count_spending_cases(settings)
     if check == "persons":
         return count_person_cases(settings)
+    if check == "receipts":
+        return count_receipt_cases(settings)
     if check == "kills":
         return len(kill_trials(settings, Path()))
     return len(ATTACKS) + len(CHOICES) if check == "attacks" else N_CASES
