@@ -37,13 +37,17 @@ FAST = [
     "lines-as-rows",
     "cut-in-quotes",
     "overspent",
+    "merge-of-one",
+    "merge-one-way",
+    "scaler-forgotten",
+    "scaler-of-others",
 ]
 STOPPED = re.compile("ended with|without a result|stopped by")
-TINY = {"replay": 0.5, "attacks": 0.1, "persons": 0.05, "samplers": 0.05, "spending": 1.0, "kills": 0.2}
+TINY = {"replay": 0.5, "attacks": 0.1, "persons": 0.05, "samplers": 0.05, "spending": 1.0, "kills": 0.2, "receipts": 0.2}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("check", ["attacks", "samplers", "spending"])
+@pytest.mark.parametrize("check", ["attacks", "samplers", "spending", "receipts"])
 def test_honest_code_passes(check: str, seed: int) -> None:
     settings = Settings(quick=True, seed=seed, scale=TINY[check], methods=("KMeans",))
     found = run_audit(settings, checks=[check])

@@ -2,7 +2,8 @@
 """The audit: attacks the installed version on this machine, with made-up rows. Imported by the command line and the tests only.
 
 Replay compares neighbouring fits question by question, and persons does so where whole persons differ; attacks, samplers,
-spending and kills test the noise, the sums and the ledger. Faults can be planted to see that they are caught.
+spending, kills and receipts test the noise, the sums, the ledger and what is stated. Faults can be planted to see that they are
+caught.
 """
 
 from cloister.audit._chance import FALSE_ALARM

@@ -29,6 +29,8 @@ MEANING = {
     "record holds. The files of a table format, among them deleted rows, must be refused.",
     "kills": "Processes are killed in the middle of fits, and two race for one budget. Every answer they gave must be covered "
     "by a debit on disk, and what counts must stay within the budget.",
+    "receipts": "Fits are merged in trees of any shape, and fitted behind scalers. What one person may have taken part in is "
+    "added up from the events of the single fits; the receipt must state as much. The ratio is found over stated.",
 }
 
 

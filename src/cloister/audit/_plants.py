@@ -12,7 +12,7 @@ import numpy as np
 from cloister.audit._swap import find, wrapped
 from cloister.domain import Relation
 from cloister.exceptions import ParameterError
-from cloister.privacy import Entropy, Tally
+from cloister.privacy import DISJOINT, SAME, Entropy, Tally
 
 __all__ = ["PLANTS", "Plant", "planted"]
 
@@ -44,6 +44,8 @@ COVERS = "cloister.privacy._ledger_state:AccountState.covers"
 COUNTED = "cloister.privacy._ledger_state:AccountState.counts_as"
 GRAMMAR, CUTS = "cloister.data._csv:_grammar", "cloister.data._records:_cuts_of_records"
 TABLES = "cloister.data._places:refuse_tables"
+TOGETHER_IN_PARTS = "cloister.privacy._receipt:_together"
+SCALED_BY, SCALER_RECEIPT = "cloister.data._open:scaled_by", "cloister.cluster._base:PrivateEstimator._scaler_receipt"
 ADD = Relation.ADD_REMOVE
 
 
@@ -339,6 +341,28 @@ def _always_true(fits: Any) -> object:
     return lambda *_, **__: True
 
 
+# -- receipts ------------------------------------------------------------------------------------------------------------
+
+
+def _first_part(together: Any) -> object:
+    return lambda parts, joined: parts[0] if joined == DISJOINT else together(parts, joined)
+
+
+def _one_way(together: Any) -> object:
+    return lambda parts, joined: together([part[:1] for part in parts] if joined == SAME else parts, joined)
+
+
+def _nobody(scaled_by: Any) -> object:
+    return lambda values: None
+
+
+def _unchecked(receipt: Any) -> object:
+    return lambda estimator, rows, near: getattr(rows, "scaled_by", None)
+
+
+# -- files on a disk -----------------------------------------------------------------------------------------------------
+
+
 def _no_sync(connect: Any) -> object:
     def planted_connect(ledger: Any) -> Any:
         connection = connect(ledger)
@@ -432,5 +456,16 @@ PLANTS: dict[str, Plant] = dict(
         _plant("answer-first", "the answer is computed before it is debited", "kills", (ASK, _answer_first)),
         _plant("no-sync", "the ledger does not wait for the disk", "kills", (CONNECT, _no_sync)),
         _plant("settled-is-free", "a settled account counts as nothing", "kills", (COUNTED, _settled_is_free)),
+        _plant("merge-of-one", "a merge states what one table's people spent", "receipts", (TOGETHER_IN_PARTS, _first_part)),
+        _plant(
+            "merge-one-way",
+            "of one table counted again, one way to take part is added up",
+            "receipts",
+            (TOGETHER_IN_PARTS, _one_way),
+        ),
+        _plant("scaler-forgotten", "a fit behind a scaler states its own cost alone", "receipts", (SCALED_BY, _nobody)),
+        _plant(
+            "scaler-of-others", "a scaler under another relation or unit is accepted", "receipts", (SCALER_RECEIPT, _unchecked)
+        ),
     ]
 )

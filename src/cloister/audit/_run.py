@@ -21,6 +21,7 @@ from cloister.audit._kills import check_kills, kill_trials
 from cloister.audit._methods import METHODS
 from cloister.audit._persons import check_persons, count_person_cases
 from cloister.audit._plants import PLANTS, Plant, planted
+from cloister.audit._receipts import check_receipts, count_receipt_cases
 from cloister.audit._replays import all_cases, check_replay
 from cloister.audit._samplers import N_CASES, check_samplers
 from cloister.audit._spending import check_spending, count_spending_cases
@@ -40,6 +41,7 @@ CHECKS: dict[str, Check] = {
     "spending": check_spending,
     "files": check_files,
     "kills": check_kills,
+    "receipts": check_receipts,
 }
 WORK = {
     "replay": 1.0,
@@ -49,13 +51,24 @@ WORK = {
     "spending": 0.8,
     "files": 0.3,
     "kills": 8.0,
+    "receipts": 0.3,
 }  # of a case, for the progress bar
 # Which part of a quick audit a plant needs to be caught: it is far from subtle where it is looked for.
-PLANT_SCALE = {"replay": 0.5, "attacks": 0.5, "persons": 1.0, "samplers": 1.0, "spending": 0.5, "files": 1.0, "kills": 0.35}
+PLANT_SCALE = {
+    "replay": 0.5,
+    "attacks": 0.5,
+    "persons": 1.0,
+    "samplers": 1.0,
+    "spending": 0.5,
+    "files": 1.0,
+    "kills": 0.35,
+    "receipts": 0.5,
+}
 PLANT_METHODS = {
     "replay": ("KMeans", "LloydKMeans", "GridSynopsis"),
     "persons": ("KMeans", "GridSynopsis"),
     "spending": ("KMeans", "TreeKMeans"),
+    "receipts": ("KMeans", "GridSynopsis", "TreeKMeans"),
 }
 
 
@@ -203,6 +216,8 @@ def count_cases(check: str, settings: Settings) -> int:
         return count_person_cases(settings)
     if check == "files":
         return count_file_cases(settings)
+    if check == "receipts":
+        return count_receipt_cases(settings)
     if check == "kills":
         return len(kill_trials(settings, Path()))
     return len(ATTACKS) + len(CHOICES) if check == "attacks" else N_CASES

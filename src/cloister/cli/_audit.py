@@ -34,7 +34,7 @@ VIOLATED = 1
 @click.option("--seed", type=int, help="Repeat an audit. Default: a new one every time.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def audit(*, plant: str | None, list_plants: bool, output: str, as_json: bool, **options: Any) -> int:
-    """Attack the installed version on this machine: replay, threshold attacks, persons, samplers, spending, ledger under kills.
+    """Attack the installed version on this machine: replay, attacks, persons, samplers, spending, kills, receipts.
 
     All rows are made up; no table of yours is read. The exit code is 1 if a check finds a violation. A correct version is
     accused with probability at most one in a million. With --plant a fault is planted for the length of the command, and the
