@@ -123,6 +123,7 @@ TEXT = st.one_of(
 @example(
     content=b'"a\n' + b"12\n" * 9 + b'"b"c\n"d\n' + b"3\n" * 9 + b'"\n4\n', kind="records", chunk=2, longest=9, compressed=True
 )
+@example(content=b'"x\ny"\n"a\n,"",\n,""x\ny"\n12"a\n\r\n"', kind="records", chunk=1 << 22, longest=6, compressed=False)
 def test_records_are_those_of_a_reader_of_single_bytes(content, kind, chunk, longest, compressed, text_file, monkeypatch):
     expected = rows_one_by_one(content, kind, longest)
     monkeypatch.setattr(_records, "CHUNK_BYTES", chunk)

@@ -180,7 +180,7 @@ def _stretches(file: TextFile, grammar: Grammar, start: int, stop: int) -> Itera
             if stretch.data:
                 yield stretch
                 text.drop(len(stretch.data))
-            if len(text.data) > RECORD_BYTES:
+            elif len(text.data) > RECORD_BYTES:
                 yield _Stretch(text.at, b"")
                 _skip_record(text, grammar, scout)
 
@@ -196,16 +196,21 @@ def _cut(text: _Text, grammar: Grammar) -> _Stretch:
     data = np.frombuffer(text.data, dtype=np.uint8, count=size)
     breaks, quotes = np.flatnonzero(data == NEWLINE), np.flatnonzero(data == QUOTE)
     until = np.searchsorted(quotes, breaks)  # quotes before the end of each line
+    outside = until & 1 == 0  # of quotes, if all of them are well placed
+    may_fit = (outside[-1] or (outside.any() and not text.ended)) if grammar.joins else outside.all()
+    if may_fit and _fit(data, quotes[: until[outside][-1]], grammar.delimiter):
+        ends = breaks[outside] + 1
+        return _Stretch(text.at, text.data[: ends[-1]], ends)
     counts = np.diff(until, prepend=0)
     is_end, alone = _join_lines(until, _misplaced(data, quotes, counts, grammar.delimiter), grammar, ended=text.ended)
-    ends: Places = breaks[: len(is_end)][is_end] + 1
+    ends = breaks[: len(is_end)][is_end] + 1
     return _Stretch(text.at, text.data[: ends[-1] if len(ends) else 0], ends, alone[is_end])
 
 
 def _misplaced(data: Bytes, quotes: Places, counts: Places, delimiter: bytes) -> tuple[Bools, Bools]:
     """Return which quotes are misplaced where a record begins with their line, and which where the line begins in quotes."""
     number = np.arange(len(quotes)) - np.repeat(np.cumsum(counts) - counts, counts)  # in the line
-    opens, closes = _may_open_and_close(data, quotes, delimiter, NEWLINE)
+    opens, closes = _may_open(data, quotes, delimiter, NEWLINE), _may_close(data, quotes, delimiter)
     is_second = number & 1 == 1
     return ~np.where(is_second, closes, opens), ~np.where(is_second, opens, closes)
 
@@ -232,14 +237,31 @@ def _every_other(fits: Bools) -> Bools:
     return chosen
 
 
-def _may_open_and_close(data: Bytes, quotes: Places, delimiter: bytes, before: int) -> tuple[Bools, Bools]:
-    """Return which quotes may open a field, and which may close one; `before` precedes the data."""
-    beside = np.zeros(256, dtype=np.bool_)
-    beside[[NEWLINE, QUOTE, *delimiter]] = True
-    previous, following = data[quotes - 1], data[np.minimum(quotes + 1, len(data) - 1)]
+def _fit(data: Bytes, quotes: Places, delimiter: bytes) -> bool:
+    """Whether quotes that open and close fields in turn are all well placed, as they are in almost every file."""
+    opens, closes = _may_open(data, quotes[::2], delimiter, NEWLINE), _may_close(data, quotes[1::2], delimiter)
+    return bool(opens.all() and closes.all())
+
+
+def _may_open(data: Bytes, quotes: Places, delimiter: bytes, before: int) -> Bools:
+    """Return which quotes may open a field, or be the second of two in it; `before` precedes the data."""
+    previous = data[quotes - 1]
     previous[:1] = np.where(quotes[:1] == 0, before, previous[:1])
-    windows = (following == RETURN) & (data[np.minimum(quotes + AHEAD, len(data) - 1)] == NEWLINE)
-    return beside[previous], beside[following] | windows
+    return _is_beside(previous, delimiter)
+
+
+def _may_close(data: Bytes, quotes: Places, delimiter: bytes) -> Bools:
+    """Return which quotes may close a field, or be the first of two in it."""
+    following = data[np.minimum(quotes + 1, len(data) - 1)]
+    closes = _is_beside(following, delimiter)
+    returns = quotes[following == RETURN]
+    closes[following == RETURN] = data[np.minimum(returns + AHEAD, len(data) - 1)] == NEWLINE
+    return closes
+
+
+def _is_beside(found: Bytes, delimiter: bytes) -> Bools:
+    """Return which bytes may stand beside a quote outside its field."""
+    return np.isin(found, np.array([NEWLINE, QUOTE, *delimiter], dtype=np.uint8), kind="table")
 
 
 # -- records that are too long ---------------------------------------------------------------------------------------------
@@ -274,7 +296,7 @@ def _follow(text: _Text, delimiter: bytes | None, *, inside: bool) -> bool:
         end = int(breaks[0]) + 1 if len(breaks) else size
         quotes = quotes[quotes < end]
         if len(quotes):
-            opens, closes = _may_open_and_close(data, quotes, delimiter or b"", before)
+            opens, closes = _may_open(data, quotes, delimiter or b"", before), _may_close(data, quotes, delimiter or b"")
             fits &= bool(np.where((np.arange(len(quotes)) + n_quotes) & 1, closes, opens).all())
         n_quotes += len(quotes)
         if inside and not fits:
