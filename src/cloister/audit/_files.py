@@ -2,8 +2,8 @@
 """Text files whose neighbour has one record more, written as the standard library writes it, and folders of table formats.
 
 A record is a row, whatever its fields hold: line breaks, quotes, carriage returns, what looks like rows of other people. Of two
-files that differ in one record, the reader must return rows that differ in one, wherever the file is cut. The folder of a table format
-holds rows that were deleted or replaced: reading its files one by one must be refused.
+files that differ in one record, the reader must return rows that differ in one, wherever the file is cut. The folder of a table
+format holds rows that were deleted or replaced: reading its files one by one must be refused.
 """
 
 import csv

@@ -25,8 +25,8 @@ MEANING = {
     "1 is as improbable as the alarm.",
     "spending": "The costs of all events are added up again by other arithmetic. The ratio is spent over promised; the "
     "receipt, the ledger and the draws must list the same events.",
-    "files": "Of two text files that differ in one record, the rows that are read must differ in one, whatever the text of that "
-    "record holds. The files of a table format, among them deleted rows, must be refused.",
+    "files": "Of two text files that differ in one record, the rows that are read must differ in one, whatever the text of "
+    "that record holds. The files of a table format, among them deleted rows, must be refused.",
     "kills": "Processes are killed in the middle of fits, and two race for one budget. Every answer they gave must be covered "
     "by a debit on disk, and what counts must stay within the budget.",
     "receipts": "Fits are merged in trees of any shape, and fitted behind scalers. What one person may have taken part in is "
