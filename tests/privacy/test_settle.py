@@ -48,6 +48,8 @@ class Child:
         (self._hear, self._told), (self._listen, self._tell) = os.pipe(), os.pipe()
         self.number = os.fork()
         if self.number == 0:
+            os.close(self._hear)
+            os.close(self._tell)
             try:
                 work(self)
                 self.say("done")
@@ -64,7 +66,8 @@ class Child:
     def wait(self) -> None:
         """In the child: say that it has come so far, and wait."""
         self.say("here")
-        os.read(self._listen, 1)
+        if not os.read(self._listen, 1):  # the test is over
+            os._exit(0)
 
     def hear(self) -> str:
         return os.read(self._hear, 10_000).decode()
@@ -288,19 +291,25 @@ def test_a_forked_child_does_not_hold_the_lease_of_its_parent(path: Path) -> Non
 
     def work(child: Child) -> None:
         account = reserve(Ledger.open(path), GDP(0.5))
-        grandchild = Child(lambda one: one.wait())
+        grandchild = Child(outlive)
         grandchild.hear()
         child.say(str(grandchild.number))
         os.read(child._listen, 1)
         account.close()
 
+    def outlive(grandchild: Child) -> None:
+        grandchild.say("here")
+        signal.pause()
+
     child = Child(work)
     grandchild = int(child.hear())
-    with Ledger.open(path) as ledger:
-        assert ledger.settle() == ()
-        child.kill()
-        assert len(ledger.settle()) == 1
-    os.kill(grandchild, signal.SIGKILL)
+    try:
+        with Ledger.open(path) as ledger:
+            assert ledger.settle() == ()
+            child.kill()
+            assert len(ledger.settle()) == 1
+    finally:
+        os.kill(grandchild, signal.SIGKILL)
 
 
 # -- leases --
