@@ -78,6 +78,7 @@ def read_records(file: TextFile, grammar: Grammar, start: int, stop: int = WHOLE
     """Yield the records of a range of bytes that begins and ends between two records, some megabytes at a time."""
     for stretch in _stretches(file, grammar, start, stop):
         yield _clean(stretch, grammar)
+    yield Records(b"", np.empty(0, dtype=np.int64))  # so that there is no range without a block, for those who count them
 
 
 def find_cuts(file: TextFile, grammar: Grammar, start: int, stop: int, step: int) -> list[int]:
