@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text files whose neighbour has one record more, written as the standard library writes it.
+"""Text files whose neighbour has one record more, written as the standard library writes it, and folders of table formats.
 
 A record is a row, whatever its fields hold: line breaks, quotes, carriage returns, what looks like rows of other people. Of two
-files that differ in one record, the reader must return rows that differ in one, wherever the file is cut.
+files that differ in one record, the reader must return rows that differ in one, wherever the file is cut. A folder that a table
+format keeps holds rows that were deleted or replaced: reading its files one by one must be refused.
 """
 
 import csv
@@ -10,17 +11,21 @@ import gzip
 import io
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 
 from cloister.audit._coupling import all_rows
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._swap import swapped
 from cloister.data import Bounding, open_rows
+from cloister.exceptions import DataError
 from cloister.privacy import Entropy
 
 __all__ = ["check_files", "count_file_cases"]
@@ -51,7 +56,7 @@ DIALECTS: dict[str, dict[str, Any]] = {
 
 
 def check_files(settings: Settings, step: Step) -> CheckResult:
-    """Read files that differ in one record."""
+    """Read files that differ in one record, and try to read what a table format keeps."""
     found = Findings("files", TITLE, step, settings.first)
     for number, (suffix, note) in enumerate((suffix, note) for suffix in DIALECTS for note in HOSTILE_NOTES):
         for persons in (False, True):
@@ -61,12 +66,16 @@ def check_files(settings: Settings, step: Step) -> CheckResult:
             found.check_limit((left - right).total(), 1, f"{words}: rows that one record adds")
             if right - left:
                 found.violation(f"{words}: {(right - left).total()} rows of others are read differently")
+    for name, make in FORMATS.items():
+        found.begin(name, part="table formats")
+        if _is_read(name, make):
+            found.violation(f"{name}: files of the table are read one by one, with rows that were deleted or replaced")
     return found.result()
 
 
 def count_file_cases(settings: Settings) -> int:
     """Return how many cases the check has."""
-    return 2 * len(DIALECTS) * len(HOSTILE_NOTES)
+    return 2 * len(DIALECTS) * len(HOSTILE_NOTES) + len(FORMATS)
 
 
 def _read_both(suffix: str, note: str, *, seed: int, persons: bool) -> tuple[Counter[bytes], Counter[bytes]]:
@@ -97,3 +106,42 @@ def _read(path: Path, *, persons: bool) -> Counter[bytes]:
     rows: Any = open_rows(path, ["x", "y"], n_jobs=1, **unit)
     table = all_rows(rows.bounded(Bounding(bytes(32), USED)) if persons else rows.held())
     return Counter(row.tobytes() for row in np.ascontiguousarray(table))
+
+
+# -- table formats -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """Which files a table format keeps beside those that hold rows."""
+
+    notes: Sequence[str]
+    rows: str
+
+    def __call__(self, folder: Path) -> Path:
+        table = pa.table({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+        for name in self.notes:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("{}", encoding="utf-8")
+        for number in range(2):  # before and after a change
+            file = folder / self.rows / f"part-{number}.parquet"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            pyarrow.parquet.write_table(table, file)
+        return folder
+
+
+FORMATS: dict[str, Callable[[Path], Path]] = {
+    "Delta": _Marks(["_delta_log/00000000000000000000.json"], "."),
+    "Iceberg": _Marks(["metadata/v1.metadata.json"], "data"),
+    "Hudi": _Marks([".hoodie/hoodie.properties"], "."),
+}
+
+
+def _is_read(name: str, make: Callable[[Path], Path]) -> bool:
+    """Whether the files of a table format are read, or refused without a word on it."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            open_rows(make(Path(folder)))
+        except DataError as refusal:
+            return name not in str(refusal)
+    return True
