@@ -94,6 +94,12 @@ def repeatable_entropy(request: pytest.FixtureRequest, seed: int, monkeypatch: p
     monkeypatch.setattr("cloister.privacy._entropy.os", types.SimpleNamespace(urandom=urandom))
 
 
+@pytest.fixture(autouse=True)
+def no_fit_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests share a process: without this, which test gets the warning of the 10th fit would depend on their order."""
+    monkeypatch.setattr("cloister.privacy.PROCESS._uncounted", 0)
+
+
 @pytest.fixture(scope="session")
 def dask_client() -> Iterator[Any]:
     """A Dask cluster of two worker processes, and a client that is not the default one: ``with client.as_current()``."""

@@ -14,7 +14,7 @@ QUICK = ("--repeats", 1, "--methods", "KMeans,FastLloyd")
 
 @pytest.mark.parametrize("features", ["--features", "--width"])
 def test_made_up_rows(run: Run, features: str) -> None:
-    result = run("compare", "-k", 3, "--rows", 2000, features, 2, "--epsilon", 1, *QUICK)
+    result = run("compare", "-k", 3, "--n-rows", 2000, features, 2, "--epsilon", 1, *QUICK)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("2,000 made-up rows x 2, k = 3, epsilon = 1")
     assert "KMeans" in result.stdout
@@ -33,13 +33,13 @@ def test_a_public_table_in_its_own_units(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", ["KMeans,FastLloyd", "kmeans,fast-lloyd", "kmeans, FastLloyd"])
 def test_methods_by_either_name(run: Run, names: str) -> None:
-    given = ("--rows", 300, "--features", 1, "-k", 2, "--epsilon", 1, "--repeats", 1, "--methods", names, "--json")
+    given = ("--n-rows", 300, "--features", 1, "-k", 2, "--epsilon", 1, "--repeats", 1, "--methods", names, "--json")
     found = json.loads(run("compare", *given).stdout)
     assert {one["method"] for one in found["contenders"]} == {"KMeans", "FastLloyd"}
 
 
 def test_refusals_carry_its_name(refused: Run, tmp_path: Path) -> None:
-    made = ("compare", "-k", 3, "--epsilon", 1, "--rows", 100, "--features", 2)
+    made = ("compare", "-k", 3, "--epsilon", 1, "--n-rows", 100, "--features", 2)
     refused(*made, "--methods", "soup", match="compare.methods: expected")
     refused(*made, "--methods", "kmeans,,", match="--methods: expected names joined by commas, got 'kmeans,,'. Pass --methods")
     public = ("compare", tmp_path / "none.csv", "-k", 3, "--epsilon", 1, "--bounds", "0,1")

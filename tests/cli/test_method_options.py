@@ -57,11 +57,11 @@ def test_a_fit_has_the_parameters_that_are_given(run: Run, table: Path, tmp_path
 def test_an_option_of_another_method_is_refused(refused: Run, table: Path) -> None:
     words = "Error: --rounds: is for pe-means, lloyd, fast-lloyd, got --method kmeans. Leave it out."
     refused("fit", table, "-k", 2, "--epsilon", 1, "--bounds", "0,1", "--rounds", 3, match=words)
-    refused("plan", "--rows", 9, "--features", 2, "-k", 2, "--epsilon", 1, "--rounds", 3, match=words)
+    refused("plan", "--n-rows", 9, "--features", 2, "-k", 2, "--epsilon", 1, "--rounds", 3, match=words)
 
 
 def test_plan_follows_the_options(run: Run) -> None:
-    shape = ("--rows", 5000, "--features", 3, "-k", 4, "--epsilon", 1, "--json")
+    shape = ("--n-rows", 5000, "--features", 3, "-k", 4, "--epsilon", 1, "--json")
     votes = json.loads(run("plan", *shape, "--method", "pe-means", "--rounds", 3).stdout)
     assert [step["name"] for step in votes["steps"] if step["name"].startswith("vote")] == ["vote 1", "vote 2", "vote 3"]
     grid = json.loads(run("plan", *shape, "--method", "grid-synopsis", "--rule", 4).stdout)
@@ -75,7 +75,7 @@ def test_plan_refuses_what_is_no_option_of_the_method() -> None:
 
 
 def test_compare_takes_variants(run: Run) -> None:
-    shape = ("--rows", 500, "--features", 2, "-k", 2, "--epsilon", 5, "--repeats", 1, "--json")
+    shape = ("--n-rows", 500, "--features", 2, "-k", 2, "--epsilon", 5, "--repeats", 1, "--json")
     result = run("compare", *shape, "--methods", "pe-means:rounds=2:adaptive=no, pe-means:rounds=3, grid-synopsis")
     assert result.exit_code == 0, result.output
     found = {one["method"] for one in json.loads(result.stdout)["contenders"]}
@@ -92,7 +92,7 @@ def test_compare_takes_variants(run: Run) -> None:
     ],
 )
 def test_compare_refuses_what_is_no_variant(refused: Run, methods: str, words: str) -> None:
-    refused("compare", "--rows", 500, "--features", 2, "-k", 2, "--epsilon", 5, "--methods", methods, match=words)
+    refused("compare", "--n-rows", 500, "--features", 2, "-k", 2, "--epsilon", 5, "--methods", methods, match=words)
 
 
 def test_compare_takes_estimators_that_set_their_own_parameters_alone() -> None:
@@ -112,7 +112,7 @@ def test_a_synopsis_takes_a_rule_for_its_counts(run: Run, refused: Run, table: P
 
 
 def test_plan_says_where_the_plan_of_source_target_clustering_is(run: Run) -> None:
-    result = run("plan", "--rows", 5000, "--features", 2, "-k", 4, "--epsilon", 1, "--method", "source-target")
+    result = run("plan", "--n-rows", 5000, "--features", 2, "-k", 4, "--epsilon", 1, "--method", "source-target")
     words = " ".join(result.stdout.split())
     assert "'cloister source-target TARGET --plan', says it" in words
     assert "GridSynopsis" not in words

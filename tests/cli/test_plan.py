@@ -9,7 +9,7 @@ from cloister import plan
 
 from .conftest import Run
 
-NUMBERS = ("--rows", 10_000, "--features", 6, "-k", 8, "--epsilon", 1)
+NUMBERS = ("--n-rows", 10_000, "--features", 6, "-k", 8, "--epsilon", 1)
 
 
 def test_a_forecast_is_printed(run: Run) -> None:
@@ -33,24 +33,24 @@ def test_the_earlier_name_of_features_still_works(run: Run, refused: Run) -> Non
     assert run("plan", *earlier, "--json").stdout == run("plan", *NUMBERS, "--json").stdout
     assert "--columns" not in run("plan", "--help").stdout
     refused(
-        "plan", "--rows", 5, "--columns", "age,bmi", match="Invalid value for '--features': 'age,bmi' is not a valid integer"
+        "plan", "--n-rows", 5, "--columns", "age,bmi", match="Invalid value for '--features': 'age,bmi' is not a valid integer"
     )
 
 
 def test_the_main_help_names_it(run: Run) -> None:
-    assert "cloister plan --rows" in run("--help").stdout
+    assert "cloister plan --n-rows" in run("--help").stdout
     assert "jq .smallest_cluster" in run("plan", "--help").stdout
 
 
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        (("--rows", 0), "plan.n_rows: expected an integer from 1"),
+        (("--n-rows", 0), "plan.n_rows: expected an integer from 1"),
         (("--features", -3), "plan.n_features: expected an integer from 1"),
         (("-k", 0), "plan.n_clusters: expected an integer from 1"),
         (("--epsilon", "nan"), "plan.epsilon: expected a finite number above 0, got nan"),
         (("--delta", 1), "plan.delta: expected a finite number of at least 0 and below 1"),
-        (("--rows", "many"), "Invalid value for '--rows': 'many' is not a valid integer"),
+        (("--n-rows", "many"), "Invalid value for '--n-rows': 'many' is not a valid integer"),
         (("--neighbours", "near"), "Invalid value for '--neighbours'"),
     ],
 )
@@ -59,6 +59,6 @@ def test_refusals(refused: Run, changes: tuple[object, ...], match: str) -> None
 
 
 def test_what_is_required(refused: Run) -> None:
-    refused("plan", match="Missing option '--rows'")
-    refused("plan", "--rows", 5, match="Missing option '--features'.")
+    refused("plan", match="Missing option '--n-rows'")
+    refused("plan", "--n-rows", 5, match="Missing option '--features'.")
     refused("plan", *NUMBERS[:-2], match="Missing option '--epsilon'")

@@ -127,7 +127,7 @@ def test_a_record_with_line_breaks_has_one_label(run: Run, release: Path, tmp_pa
     plain = run("predict", release, tmp_path / "notes.csv").stdout.split()[1:]
     kept = run("predict", release, tmp_path / "notes.csv", "--keep", "who").stdout_bytes.decode()
     assert list(csv.reader(io.StringIO(kept, newline="")))[1:] == [list(pair) for pair in zip(notes, plain, strict=True)]
-    lines = run("predict", release, tmp_path / "notes.csv", "--rows-are", "lines").stdout.split()[1:]
+    lines = run("predict", release, tmp_path / "notes.csv", "--rows", "lines").stdout.split()[1:]
     assert len(lines) == 4 + 2 + 1
 
 

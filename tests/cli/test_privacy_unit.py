@@ -201,7 +201,7 @@ def test_a_draft_leaves_the_ids_out(visits: Path, run: Run, refused: Run) -> Non
 
 # -- plans and comparisons ----------------------------------------------------------------------------------------------
 
-NUMBERS = ("--rows", 20_000, "--features", 6, "-k", 5, "--epsilon", 1)
+NUMBERS = ("--n-rows", 20_000, "--features", 6, "-k", 5, "--epsilon", 1)
 
 
 def test_a_plan_for_persons(run: Run) -> None:
@@ -236,5 +236,5 @@ def test_methods_are_compared_for_persons(visits: Path, run: Run, refused: Run) 
     assert found[0]["n_features"] == 2
     assert found[0]["protects"].startswith("one patient_id, with a number of rows each")
     refused("compare", visits, *options, "--weighting", "person", match="--weighting: expected --privacy-unit beside it")
-    made_up = ("-k", 2, "--epsilon", 1, "--rows", 100, "--features", 2, "--privacy-unit", "patient_id")
+    made_up = ("-k", 2, "--epsilon", 1, "--n-rows", 100, "--features", 2, "--privacy-unit", "patient_id")
     refused("compare", *made_up, match="compare.privacy_unit: expected left out for made-up rows")

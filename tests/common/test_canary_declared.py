@@ -131,7 +131,7 @@ def test_the_search_finds_each_of_them():
 
 
 WRONG = {
-    "a date of numbers": ({"age": Date("2020-01-01", "2026-12-31")}, "age"),
+    "a date without an end": ({"admitted": {"type": "date", "low": "2020-01-01"}}, "admitted"),
     "a column that is not there": ({"sex": Category(["f", "m"]), "height": (0, 1)}, "height"),
     "levels the wrong way": ({"sex": {"type": "category", "levels": ["f"]}}, "levels"),
     "no columns": ({}, "column"),

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from tests.signalling import PATTERNS, signalling
 
+from cloister.privacy import PROCESS
+
 from ._cases import every_method, results, same
 
 MISSING = {"nan": np.nan, "-inf": -np.inf, "signalling": signalling(64, PATTERNS[64][2])[0]}
@@ -37,7 +39,7 @@ def test_a_hostile_row_changes_neither_shapes_nor_what_is_asked(case, value, gen
     # What is asked how often may follow from noisy answers; that it does not follow from the rows is seen by replay.
     clean = generator.uniform(-1, 1, size=(60, 12)) / 12**0.5
     tables = clean, spoil(clean, {**MISSING, **OUTSIDE}[value])
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), PROCESS.apart():
         warnings.simplefilter("error")
         models = [case.fit(table, n_rows=60) for table in tables]
     shapes = [{name: np.shape(one) for name, one in results(model).items() if name != "sanitized_source_"} for model in models]

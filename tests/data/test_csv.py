@@ -128,7 +128,7 @@ def test_a_row_is_a_function_of_its_own_line(lines, size, tmp_path, monkeypatch)
 
     def rows_of(some):
         path.write_bytes(b"a,b\n" + b"".join(line + b"\n" for line in some))
-        file = TextFile(place=Place(str(path)), dialect=Dialect(rows_are="lines"))
+        file = TextFile(place=Place(str(path)), dialect=Dialect(rows="lines"))
         return np.concatenate([np.empty((0, 2)), *_csv.csv_blocks("test", file, ["a", "b"])])
 
     alone = [rows_of([line]) for line in lines]

@@ -553,7 +553,7 @@ def encoded(text):
     chunk=st.sampled_from([1, 5, 30, 1 << 22]),
 )
 def test_a_row_of_a_csv_file_is_a_function_of_its_own_line(dialect, columns, lines, chunk, tmp_path, monkeypatch):
-    options = {**DIALECTS[dialect], "columns": columns, "rows_are": "lines"}
+    options = {**DIALECTS[dialect], "columns": columns, "rows": "lines"}
     mark = options.get("delimiter", ",").encode()
     place = tmp_path / "rows.csv.gz" if chunk == 30 else tmp_path / "rows.csv"
 

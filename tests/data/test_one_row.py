@@ -369,9 +369,9 @@ def test_one_more_line_of_a_csv_file_changes_no_other(drawn, chunk, tmp_path, mo
         place.write_bytes("".join(f"{text}\n" for text in ["a,b", *map(",".join, rows)]).encode("utf-8", "surrogatepass"))
         return place
 
-    agree(make, drawn, rows_are="lines")
+    agree(make, drawn, rows="lines")
     if HAS_DASK:
-        options = {"engine": "dask", "rows_are": "lines"}
+        options = {"engine": "dask", "rows": "lines"}
         before = bits(make(drawn[0]), **options)
         assert np.array_equal(np.delete(bits(make(drawn[1]), **options), drawn[2], axis=0), before)
 

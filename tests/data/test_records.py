@@ -304,13 +304,13 @@ def test_a_malformed_record_is_its_first_line(content, chunk, tmp_path, monkeypa
     assert np.array_equal(rows_of(path, ["a", "b"]), MALFORMED[content], equal_nan=True)
 
 
-@pytest.mark.parametrize(("rows_are", "n_between"), [("records", 0), ("lines", 20)])
-def test_what_an_unbalanced_quote_can_do_at_most(rows_are, n_between, tmp_path):
+@pytest.mark.parametrize(("rows", "n_between"), [("records", 0), ("lines", 20)])
+def test_what_an_unbalanced_quote_can_do_at_most(rows, n_between, tmp_path):
     # Only a later record of several lines whose text begins with a delimiter or a line break can end its field; then the rows
     # between are lost. Lines read by themselves are not.
     path = tmp_path / "rows.csv"
     path.write_bytes(b'a,b\n1,"\n' + b"9,9\n" * 20 + b'2,"\nx",5\n3,4\n')
-    found = rows_of(path, ["a", "b"], rows_are=rows_are)
+    found = rows_of(path, ["a", "b"], rows=rows)
     assert [row for row in found.tolist() if row == [9, 9]] == [[9, 9]] * n_between
     assert found[-1].tolist() == [3, 4]
 
@@ -318,16 +318,16 @@ def test_what_an_unbalanced_quote_can_do_at_most(rows_are, n_between, tmp_path):
 # -- long records ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows_are", ["records", "lines"])
+@pytest.mark.parametrize("rows", ["records", "lines"])
 @pytest.mark.parametrize("size", [RECORD_BYTES, RECORD_BYTES + 1])
 @pytest.mark.parametrize("form", ["{},5\n", '"{}",5\n', '"{}"",x",5\n', '"{}\n",5\n'])
-def test_a_record_of_more_than_the_stated_size_is_missing(form, size, rows_are, tmp_path):
-    if rows_are == "lines" and form.count("\n") > 1:
+def test_a_record_of_more_than_the_stated_size_is_missing(form, size, rows, tmp_path):
+    if rows == "lines" and form.count("\n") > 1:
         return
     path = tmp_path / "rows.csv"
     record = form.replace("{}", "a" * (size - len(form) + 2))
-    path.write_text(f'n,b\nx,1\n{record}"x\n",3\nx,4\n' if rows_are == "records" else f"n,b\nx,1\n{record}x,3\nx,4\n")
-    found = rows_of(path, ["b"], rows_are=rows_are)[:, 0]
+    path.write_text(f'n,b\nx,1\n{record}"x\n",3\nx,4\n' if rows == "records" else f"n,b\nx,1\n{record}x,3\nx,4\n")
+    found = rows_of(path, ["b"], rows=rows)[:, 0]
     assert np.array_equal(found, [1, NAN if size > RECORD_BYTES else 5, 3, 4], equal_nan=True)
 
 
@@ -346,7 +346,7 @@ import resource, sys
 import numpy as np
 from cloister import open_rows
 def read(path):
-    return np.concatenate(list(open_rows(path, ["a", "b"], rows_are=sys.argv[3], n_jobs=1).blocks()))
+    return np.concatenate(list(open_rows(path, ["a", "b"], rows=sys.argv[3], n_jobs=1).blocks()))
 read(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 found = read(sys.argv[2])
@@ -356,7 +356,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, *np.nan_to_nu
 
 def check_long(kind, size, folder):
     """Read a line of so many bytes in a process of its own; return by how many kilobytes its memory grew, and the rows."""
-    name, rows_are, before, after = LONG[kind]
+    name, rows, before, after = LONG[kind]
     small, large = folder / f"small-{name}", folder / name
     for path, middle in ((small, 1 << 20), (large, size)):
         with gzip.open(path, "wb", 1) if name.endswith("gz") else path.open("wb") as stream:
@@ -368,7 +368,7 @@ def check_long(kind, size, folder):
                 stream.truncate(len(before) + middle)
                 stream.seek(0, 2)
             stream.write(after)
-    command = [sys.executable, "-c", READ_LONG, small, large, rows_are]
+    command = [sys.executable, "-c", READ_LONG, small, large, rows]
     grown, *values = map(int, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     return grown, values
 
@@ -403,7 +403,7 @@ def test_names_end_with_the_first_line(first, tmp_path):
 
 
 def test_what_rows_are_is_said_by_one_of_two_words(tmp_path):
-    with pytest.raises(ParameterError, match=r"open_rows\.rows_are: expected one of 'lines', 'records', got 'row'"):
-        open_rows(tmp_path / "rows.csv", rows_are="row")
-    with pytest.raises(ParameterError, match=r"open_rows\.rows_are: expected 'records' for data in memory, got 'lines'"):
-        open_rows([[1, 2]], rows_are="lines")
+    with pytest.raises(ParameterError, match=r"open_rows\.rows: expected one of 'lines', 'records', got 'row'"):
+        open_rows(tmp_path / "rows.csv", rows="row")
+    with pytest.raises(ParameterError, match=r"open_rows\.rows: expected 'records' for data in memory, got 'lines'"):
+        open_rows([[1, 2]], rows="lines")

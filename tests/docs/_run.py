@@ -52,7 +52,7 @@ SMALLEST = {  # options that make a command small enough for a test; later ones 
     "cloister bench alternatives": "--datasets iris --epsilons 1",
     "python -m benchmarks.ablation": "iris --repeats 1",
     "python -m benchmarks.adaptive": "--tables 1 --repeats 1",
-    "python -m benchmarks.counting": "--rows 20000",
+    "python -m benchmarks.counting": "--n-rows 20000",
     "python -m benchmarks.errors": "iris --fits 1 --epsilons 2",
     "python -m benchmarks.every_k": "ring --repeats 1 --numbers 2 --epsilons 2",
     "python -m benchmarks.families": "mixed-15:10 --repeats 1 --seeds 1",

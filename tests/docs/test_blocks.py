@@ -110,9 +110,9 @@ def test_every_block_of_code_is_one_that_is_run(name: str) -> None:
 
 
 PAGE = """
-Run `cloister plan --rows 100 --features 2 -k 2 --epsilon 1`, or `cloister plan`:
+Run `cloister plan --n-rows 100 --features 2 -k 2 --epsilon 1`, or `cloister plan`:
 
-    cloister plan --rows 100 --features 2 \\
+    cloister plan --n-rows 100 --features 2 \\
         -k 2 --epsilon 1      # a comment
     output of it
 
@@ -138,9 +138,9 @@ cloister nope
 
 def test_blocks_are_found_in_the_order_of_the_page() -> None:
     assert [(block.line, block.kind, block.text, block.inline) for block in blocks(PAGE)] == [
-        (2, "command", "cloister plan --rows 100 --features 2 -k 2 --epsilon 1", True),
+        (2, "command", "cloister plan --n-rows 100 --features 2 -k 2 --epsilon 1", True),
         (2, "command", "cloister plan", True),
-        (4, "command", "cloister plan --rows 100 --features 2 -k 2 --epsilon 1      # a comment", False),
+        (4, "command", "cloister plan --n-rows 100 --features 2 -k 2 --epsilon 1      # a comment", False),
         (9, "python", "first = 1", False),
         (14, "python", "second = first + 1", False),
         (19, "command", "make demo && cloister bench list", False),
@@ -158,7 +158,7 @@ def test_blocks_of_a_page_share_their_names(tmp_path: Path) -> None:
     "page",
     [
         "    cloister fit nothing.parquet -k 2 --epsilon 1 --bounds 0,1",
-        "    cloister plan --rows 100",
+        "    cloister plan --n-rows 100",
         "    cloister nope",
         "Mentions `cloister plan --nope 3`.",
         "Mentions `cloister bench table1 --nope`.",

@@ -23,7 +23,7 @@ FIT = "-k 2 --epsilon 1 --bounds 0,100 --columns a,b --jobs 1 --seed 0 --allow-s
 COMMANDS = {
     "fit": f"fit {{table}} {FIT} --method lloyd --ledger {{ledger}} --output {{out}}/release.json",
     "grid": f"fit {{table}} {FIT} --method grid --report {{out}}/report.html -q",
-    "plan": "plan --rows 1000 --features 2 -k 3 --epsilon 1 --delta 1e-6 --json",
+    "plan": "plan --n-rows 1000 --features 2 -k 3 --epsilon 1 --delta 1e-6 --json",
     "show": "show {release} --report {out}/report.html --allow-seeded",
     "predict": "predict {release} {table} --output {out}/labels.csv",
     "synopsis fit": f"synopsis fit {{table}} {FIT} --rule 3 --output {{out}}/synopsis.json",

@@ -145,7 +145,7 @@ def _read(case: dict[str, Any], lines: list[str]) -> Outcome:
     if columns and case.get("declared"):
         columns = {name: DECLARED.get(name, Flag()) for name in columns}
     _check_pieces(text.encode("latin-1"))
-    return _read_bytes(text.encode("latin-1"), columns, {**dialect, "rows_are": "lines"})
+    return _read_bytes(text.encode("latin-1"), columns, {**dialect, "rows": "lines"})
 
 
 def _check_pieces(content: bytes) -> None:

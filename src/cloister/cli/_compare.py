@@ -66,9 +66,9 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
 
     \b
     Examples:
-      cloister compare -k 8 --rows 20000 --features 6 --epsilon 1
+      cloister compare -k 8 --n-rows 20000 --features 6 --epsilon 1
       cloister compare last-year.csv -k 8 --epsilon 1 --bounds 0,1 --methods kmeans,pe-means,fast-lloyd
-      cloister compare -k 8 --rows 20000 --features 6 --epsilon 1 --methods pe-means,pe-means:selection=top-k:rounds=8
+      cloister compare -k 8 --n-rows 20000 --features 6 --epsilon 1 --methods pe-means,pe-means:selection=top-k:rounds=8
       cloister compare visits-2019.csv -k 8 --epsilon 1 --bounds 0,1 --privacy-unit patient_id
     """  # noqa: D301
     from cloister import compare as compare_methods
@@ -92,7 +92,7 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
 
 
 def _rows(public: str | None, options: dict[str, Any]) -> dict[str, Any]:
-    shape = {"n_rows": options["rows"], "n_features": options["features"]}
+    shape = {"n_rows": options["n_rows"], "n_features": options["features"]}
     if public is None:
         return shape
     bounds = read_bounds(options["bounds"])

@@ -68,8 +68,8 @@ def main() -> None:
 
     \b
     What a fit could find, before any budget is spent:
-      cloister plan --rows 50000 --features 6 -k 5 --epsilon 1
-      cloister compare -k 5 --rows 50000 --features 6 --epsilon 1
+      cloister plan --n-rows 50000 --features 6 -k 5 --epsilon 1
+      cloister compare -k 5 --n-rows 50000 --features 6 --epsilon 1
     What the columns are, a budget, a fit, what it says, and what is left:
       cloister schema patients.parquet --output schema.json
       cloister ledger create budget.sqlite --epsilon 2 --delta 1e-6

@@ -136,9 +136,9 @@ def neighbours_option(help: str = NEIGHBOURS_HELP, *, default: str | None = "add
 
 
 def shape_options(*, required: bool, earlier: str, rows: str, features: str) -> Decorator:
-    """Return ``--rows`` and ``--features``: how large a table is. `earlier` is what ``--features`` was called."""
+    """Return ``--n-rows`` and ``--features``: how large a table is. `earlier` is what ``--features`` was called."""
     return _together(
-        click.option("--rows", type=int, required=required, help=rows),
+        click.option("--n-rows", type=int, required=required, help=rows),
         click.option("--features", cls=RenamedOption, earlier=earlier, type=int, required=required, help=features),
     )
 
@@ -166,7 +166,7 @@ def file_options(command: Any) -> Any:
             help="Encoding of CSV and JSON-lines files, such as latin-1.",
         ),
         click.option(
-            "--rows-are",
+            "--rows",
             type=click.Choice(["records", "lines"]),
             default="records",
             show_default=True,

@@ -57,7 +57,7 @@ __all__ = ["plan"]
 @WEIGHTING
 @DESCRIBE
 @JSON
-def plan(rows: int, features: int, clusters: int, *, method: str, as_json: bool, **options: Any) -> None:
+def plan(n_rows: int, features: int, clusters: int, *, method: str, as_json: bool, **options: Any) -> None:
     """Say what a fit with these numbers can be expected to find, and how noisy each of its questions will be.
 
     No table is read and nothing is spent. The errors are those of round clusters that lie well apart; they are given in
@@ -67,16 +67,16 @@ def plan(rows: int, features: int, clusters: int, *, method: str, as_json: bool,
 
     \b
     Examples:
-      cloister plan --rows 50000 --features 6 -k 5 --epsilon 1
-      cloister plan --rows 150 --features 4 -k 3 --epsilon 0.25
-      cloister plan --rows 50000 --features 6 -k 5 --epsilon 1 --method fast-lloyd
-      cloister plan --rows 50000 --features 2 -k 5 --epsilon 1 --method grid --rule eugkm
-      cloister plan --rows 20000 --features 6 -k 5 --epsilon 1 --privacy-unit --rows-per-unit 25
-      cloister plan --rows 50000 --features 6 -k 5 --epsilon 1 --json | jq .smallest_cluster
+      cloister plan --n-rows 50000 --features 6 -k 5 --epsilon 1
+      cloister plan --n-rows 150 --features 4 -k 3 --epsilon 0.25
+      cloister plan --n-rows 50000 --features 6 -k 5 --epsilon 1 --method fast-lloyd
+      cloister plan --n-rows 50000 --features 2 -k 5 --epsilon 1 --method grid --rule eugkm
+      cloister plan --n-rows 20000 --features 6 -k 5 --epsilon 1 --privacy-unit --rows-per-unit 25
+      cloister plan --n-rows 50000 --features 6 -k 5 --epsilon 1 --json | jq .smallest_cluster
     """  # noqa: D301
     from cloister import plan as forecast
     from cloister.cli._print import print_text
 
     own, names = own_parameters(words()[method], options), {one.parameter for one in OPTIONS}
     shared = {name: value for name, value in options.items() if name not in names}
-    print_text(forecast(rows, features, clusters, method=method, options=own, **shared), as_json=as_json)
+    print_text(forecast(n_rows, features, clusters, method=method, options=own, **shared), as_json=as_json)

@@ -148,7 +148,7 @@ def source_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def file_settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return how files of text are written, from the options of a command."""
-    return {name: options[name] for name in ("delimiter", "decimal", "encoding", "rows_are") if name in options}
+    return {name: options[name] for name in ("delimiter", "decimal", "encoding", "rows") if name in options}
 
 
 def open_table(

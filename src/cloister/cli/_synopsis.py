@@ -199,7 +199,7 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
 
 @synopsis.command(short_help="Draw synthetic rows.")
 @SOURCE
-@click.option("-n", "--rows", "n_rows", type=int, required=True, help="How many rows; any number, they cost nothing.")
+@click.option("-n", "--n-rows", "n_rows", type=int, required=True, help="How many rows; any number, they cost nothing.")
 @SEED
 @click.option(
     "-o",

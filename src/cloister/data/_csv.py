@@ -93,7 +93,7 @@ def csv_cuts(where: str, file: TextFile, *, stop: int, step: int) -> list[int]:
 def _grammar(dialect: Dialect, width: int) -> Grammar:
     """Return what a record of that many entries is."""
     mark = dialect.delimiter.encode()
-    return Grammar(missing=b'""' + mark * (width - 1) + b"\n", delimiter=mark, joins=dialect.rows_are == RECORDS)
+    return Grammar(missing=b'""' + mark * (width - 1) + b"\n", delimiter=mark, joins=dialect.rows == RECORDS)
 
 
 # -- names -----------------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def _decode_names(where: str, file: TextFile, line: bytes) -> str:
 
 def _names(line: str, dialect: Dialect) -> list[str] | None:
     try:  # strictly where a quote that does not end might make names of rows
-        return next(csv.reader([line], delimiter=dialect.delimiter, strict=dialect.rows_are == RECORDS), [])
+        return next(csv.reader([line], delimiter=dialect.delimiter, strict=dialect.rows == RECORDS), [])
     except csv.Error:  # a line without an end, or with one of its own kind: not a line of names
         return None
 

@@ -20,7 +20,7 @@ def describe_columns(path: str | os.PathLike[str], *, where: str = "describe_col
     where : str
         Whose name error messages carry.
     **text
-        `delimiter`, `decimal`, `encoding` and `rows_are` of a CSV file.
+        `delimiter`, `decimal`, `encoding` and `rows` of a CSV file.
 
     Notes
     -----

@@ -63,7 +63,7 @@ class Dialect:
     delimiter: str = COMMA
     decimal: str = POINT
     encoding: str = UTF_8
-    rows_are: str = RECORDS
+    rows: str = RECORDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class TextOptions:
     delimiter: str | None = None
     decimal: str = POINT
     encoding: str = UTF_8
-    rows_are: str = RECORDS
+    rows: str = RECORDS
 
 
 def format_of(name: str) -> Format | None:
@@ -110,7 +110,7 @@ def _no_format(where: str, name: str) -> DataError:
 
 
 def text_options(
-    where: str, *, delimiter: object = None, decimal: object = POINT, encoding: object = UTF_8, rows_are: object = RECORDS
+    where: str, *, delimiter: object = None, decimal: object = POINT, encoding: object = UTF_8, rows: object = RECORDS
 ) -> TextOptions:
     """Check what was said of how text is written."""
     chosen = None if delimiter is None else _delimiter(f"{where}.delimiter", delimiter)
@@ -118,8 +118,8 @@ def text_options(
     if chosen == mark:
         remedy = "Leave it out if numbers stand in quotes, or pass another one."
         validate.refuse(f"{where}.delimiter", "another character than the decimal mark", chosen, remedy=remedy)
-    kind = validate.one_of(f"{where}.rows_are", rows_are, (LINES, RECORDS), remedy=f"Pass {RECORDS!r} or {LINES!r}.")
-    return TextOptions(delimiter=chosen, decimal=mark, encoding=_codec(f"{where}.encoding", encoding), rows_are=kind)
+    kind = validate.one_of(f"{where}.rows", rows, (LINES, RECORDS), remedy=f"Pass {RECORDS!r} or {LINES!r}.")
+    return TextOptions(delimiter=chosen, decimal=mark, encoding=_codec(f"{where}.encoding", encoding), rows=kind)
 
 
 def dialect_of(where: str, kind: str, options: TextOptions) -> Dialect:

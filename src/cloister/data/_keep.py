@@ -41,7 +41,7 @@ def kept_rows(path: str | os.PathLike[str], names: Sequence[str], *, where: str 
     where : str
         Whose name error messages carry.
     **text
-        `delimiter`, `decimal`, `encoding` and `rows_are` of a CSV file.
+        `delimiter`, `decimal`, `encoding` and `rows` of a CSV file.
     """
     from cloister.data._files import find_files
 

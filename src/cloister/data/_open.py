@@ -36,7 +36,7 @@ def open_rows(
     delimiter: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
-    rows_are: str = "records",
+    rows: str = "records",
     n_jobs: int | None = None,
     where: str = "open_rows",
 ) -> Rows:
@@ -77,7 +77,7 @@ def open_rows(
         it is missing.
     encoding : str, default="utf-8"
         How a CSV or JSON-lines file is encoded: UTF-8, or any encoding with one byte for every letter, such as "latin-1".
-    rows_are : {"records", "lines"}, default="records"
+    rows : {"records", "lines"}, default="records"
         What rows of a CSV file are: records, which may hold line breaks in quotes, or lines, for writers that never quote.
     n_jobs : int, optional
         Threads; None uses all processors.
@@ -120,7 +120,7 @@ def open_rows(
     ids = _read_privacy_unit(
         where, privacy_unit, unit_key, columns, read=not validate.boolean(f"{where}.units_bounded", units_bounded)
     )
-    text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding, rows_are=rows_are)
+    text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding, rows=rows)
     if isinstance(data, str | os.PathLike):
         options: dict[str, Any] = {"text": text, "scheduler": scheduler, "n_jobs": jobs}
         return _noted(_open_path(where, os.fspath(data), columns, ids, chosen, **options), columns, privacy_unit)
@@ -129,11 +129,11 @@ def open_rows(
         validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy="Leave it out, or pass a path.")
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
     given = {} if ids is None else {"ids": ids}
-    rows = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
-    if isinstance(rows, Source) and isinstance(data, np.ndarray | list | tuple):
+    opened = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
+    if isinstance(opened, Source) and isinstance(data, np.ndarray | list | tuple):
         arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if isinstance(one, np.ndarray)]
-        rows.bounds, rows.scaled_by = getattr(data, "bounds", None), scaled_by(arrays)
-    return rows
+        opened.bounds, opened.scaled_by = getattr(data, "bounds", None), scaled_by(arrays)
+    return opened
 
 
 def _read_privacy_unit(
