@@ -110,7 +110,6 @@ PUBLISHED = {"calibration": "paper", "distance_share": 0.3}
 @pytest.mark.parametrize(
     ("guarantee", "options"),
     [
-        (PureDP(1e-6), {"distance_share": 0.3}),  # more neighbours than expected hold more rows of a person
         (ApproxDP(1e-6, 0.5), PUBLISHED),  # the published noise is set by epsilon alone, however large delta is
         (ApproxDP(1e-9, 0.5), {**PUBLISHED, "distance_share": 0.0}),
     ],
@@ -118,6 +117,18 @@ PUBLISHED = {"calibration": "paper", "distance_share": 0.3}
 )
 def test_nor_is_a_source_asked_before_it_is_known_that_noise_can_be_drawn(guarantee, options):
     check_extreme(Case(SOURCE_TARGET, "nas"), guarantee, **options)
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("seed", range(6))
+def test_more_neighbours_than_expected_hold_more_rows_of_a_person(seed):
+    """How many neighbours are averaged follows from a noisy count: noise that can be drawn for few must do for all."""
+    options = {"n_neighbors": 150, "max_rows_per_unit": 200, "random_state": seed}
+    ledger = Ledger(PureDP(1.0), unit="person")
+    model = Case(SOURCE_TARGET, "nas").make(2, guarantee=PureDP(5e-6), ledger=ledger, **options)
+    with pytest.raises(CloisterError, match="expected a budget whose noise can be drawn"):
+        model.fit(np.eye(2), source=np.zeros((400, 2)), privacy_unit=np.zeros(400))
+    assert len(ledger.lines) == 1
 
 
 @pytest.mark.slow
