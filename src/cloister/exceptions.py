@@ -19,8 +19,11 @@ Messages read ``Owner.name: expected <rule>, got <value>. <What to do>.`` They n
 Anyone may import this module.
 """
 
+import inspect
+import warnings
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 __all__ = [
@@ -36,6 +39,7 @@ __all__ = [
     "ReleaseError",
 ]
 
+PACKAGE = Path(__file__).parent
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
@@ -78,6 +82,14 @@ class AccuracyWarning(UserWarning):
 
 class PrivacyWarning(UserWarning):
     """A guarantee promises little, is added up by nobody, or what it pays for is lost; said from public numbers alone."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called this package, however deep in it the warning is."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def without_sizes(work: Callable[Given, Result]) -> Callable[Given, Result]:

@@ -5,16 +5,12 @@ What another library raises may quote a value of a row. So a handler remembers t
 """
 
 import ast
-from pathlib import Path
 
 import pytest
-
-import cloister
+from tests.architecture._sources import MODULES, nodes, place, tree
 
 pytestmark = pytest.mark.every_case
 
-SOURCE = Path(cloister.__file__).parent
-MODULES = sorted(SOURCE.rglob("*.py"))
 # Files that may raise inside a handler, each with its reason.
 EXEMPT: dict[str, str] = {}
 
@@ -37,16 +33,15 @@ def raised_in_handlers(tree):
                 yield one.lineno
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_error_is_raised_while_another_is_handled(path):
-    if path.relative_to(SOURCE).as_posix() not in EXEMPT:
-        assert list(raised_in_handlers(ast.parse(path.read_text(encoding="utf-8")))) == []
+def test_no_error_is_raised_while_another_is_handled():
+    found = {place(path): list(raised_in_handlers(tree(path))) for path in MODULES if place(path) not in EXEMPT}
+    assert {name: lines for name, lines in found.items() if lines} == {}
 
 
 def test_no_error_names_another_as_its_cause():
     for path in MODULES:
-        if path.relative_to(SOURCE).as_posix() not in EXEMPT:
-            causes = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if getattr(node, "cause", None)]
+        if place(path) not in EXEMPT:
+            causes = [node for node in nodes(path) if getattr(node, "cause", None)]
             assert not causes, path.name
 
 

@@ -2,16 +2,12 @@
 """Imports go one way, algorithms cannot reach a row, and only one module makes generators."""
 
 import ast
-from pathlib import Path
 
 import pytest
-
-import cloister
+from tests.architecture._sources import MODULES, SOURCE, nodes, place, tree
 
 pytestmark = pytest.mark.every_case
 
-SOURCE = Path(cloister.__file__).parent
-MODULES = sorted(SOURCE.rglob("*.py"))
 LAYERS = {
     "domain": 0,
     "privacy": 1,
@@ -67,10 +63,6 @@ def room_of(path):
     return parts[0] if len(parts) > 1 else path.stem
 
 
-def nodes(path):
-    return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-
-
 def imported(path):
     """Yield every module that a file imports, wherever the statement stands."""
     for node in nodes(path):
@@ -86,20 +78,23 @@ def rooms_imported(path):
     return {room for room in own if (SOURCE / room).exists() or (SOURCE / f"{room}.py").exists()} - ANYONE
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_go_one_way(path):
-    room, others = room_of(path), rooms_imported(path)
+def test_imports_go_one_way():
+    for path in MODULES:
+        check_imports(place(path), room_of(path), rooms_imported(path))
+
+
+def check_imports(name, room, others):
     if room in ANYONE:
-        assert not others
+        assert not others, name
     elif room == "algorithms":
-        assert others <= {"algorithms", "domain", "questions"}, "so that it cannot reach a row"
+        assert others <= {"algorithms", "domain", "questions"}, f"{name} cannot reach a row"
     elif room in BESIDE:
-        assert others <= BESIDE[room] | {room}
+        assert others <= BESIDE[room] | {room}, name
     else:
         for other in others - {room} - PUBLIC:
-            assert LAYERS[other] < LAYERS[room], f"{room} must not import {other}"
+            assert LAYERS[other] < LAYERS[room], f"{name} must not import {other}"
         if LAYERS[room] < LAYERS["cluster"]:
-            assert not others & PUBLIC
+            assert not others & PUBLIC, name
 
 
 def test_algorithms_use_numerical_libraries_and_nothing_else():
@@ -140,7 +135,7 @@ def test_files_of_a_folder_are_reached_through_the_folder():
 
 def test_optional_libraries_are_imported_where_they_are_used():
     for path in MODULES:
-        top = ast.parse(path.read_text(encoding="utf-8")).body
+        top = tree(path).body
         for node in top:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]

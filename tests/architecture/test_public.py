@@ -4,16 +4,14 @@
 import ast
 import inspect
 import re
-from pathlib import Path
 
 import pytest
+from tests.architecture._sources import MODULES, SOURCE, nodes, place, tree
 
 import cloister
 
 pytestmark = pytest.mark.every_case
 
-SOURCE = Path(cloister.__file__).parent
-MODULES = sorted(SOURCE.rglob("*.py"))
 PUBLIC = [name for name in cloister.__all__ if not name.startswith("_")]
 WORDS = [name for name in PUBLIC if inspect.isclass(getattr(cloister, name)) and issubclass(getattr(cloister, name), Exception)]
 CLASSES = [name for name in PUBLIC if inspect.isclass(getattr(cloister, name)) and name not in WORDS]
@@ -114,32 +112,32 @@ def test_estimators_share_their_parameters_and_their_defaults(name):
         assert first or signature[parameter].kind is inspect.Parameter.KEYWORD_ONLY
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_files_begin_with_a_licence_and_say_what_they_are(path):
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")
-    tree = ast.parse(text)
-    assert ast.get_docstring(tree)
-    public = [
-        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
-    ]
-    names = [node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
-    assert names or not public, "public things are listed in __all__"
-    if names:
-        listed = ast.literal_eval(names[0].value)
-        assert listed == sorted(listed, key=isort_key)
+def test_files_begin_with_a_licence_and_say_what_they_are():
+    for path in MODULES:
+        assert path.read_text(encoding="utf-8").startswith("# SPDX-License-Identifier: Apache-2.0\n"), place(path)
+        assert ast.get_docstring(tree(path)), place(path)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_nothing_prints_but_the_command_line(path):
-    if path.relative_to(SOURCE).parts[0] in PRINTERS:
-        return
-    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+def test_files_list_what_is_public():
+    for path in MODULES:
+        body = tree(path).body
+        public = [one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef) and not one.name.startswith("_")]
+        names = [one for one in body if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "__all__"]
+        assert names or not public, f"{place(path)}: public things are listed in __all__"
+        if names:
+            listed = ast.literal_eval(names[0].value)
+            assert listed == sorted(listed, key=isort_key), place(path)
+
+
+def test_nothing_prints_or_warns_but_what_may():
     forbidden = {"print", "sys.stdout.write", "breakpoint", "input", "exit", "sys.exit"}
-    assert not {ast.unparse(call.func) for call in calls} & forbidden
-    warned = [ast.unparse(call.args[1]) for call in calls if ast.unparse(call.func) == "warnings.warn"]
-    assert not warned or path.relative_to(SOURCE).as_posix() in WARNERS
-    assert set(warned) <= set(WORDS)
+    for path in MODULES:
+        calls = [(ast.unparse(one.func), one) for one in nodes(path) if isinstance(one, ast.Call)]
+        assert path.relative_to(SOURCE).parts[0] in PRINTERS or not {name for name, _ in calls} & forbidden, place(path)
+        assert place(path) == "exceptions.py" or "warnings.warn" not in {name for name, _ in calls}, place(path)
+        warned = {ast.unparse(call.args[1]) for name, call in calls if name == "warn"}
+        assert not warned or place(path) in WARNERS, place(path)
+        assert warned <= set(WORDS), place(path)
 
 
 def test_the_package_says_that_it_is_typed():

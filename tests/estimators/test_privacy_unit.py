@@ -325,7 +325,7 @@ class TestScikitLearn:
         rows, ledger = table[["x", "y"]].to_numpy(), Ledger(epsilon=1.0, delta=1e-6)
         estimator, source = make(ledger=ledger), {"source": rows} if make is SourceTargetKMedoids else {}
         with pytest.raises(
-            ParameterError, match=rf"{make.__name__}.fit: expected whose row each is as privacy_unit, got 'groups'"
+            ParameterError, match=rf"{make.__name__}.fit: expected ids of the rows' owners as privacy_unit=, got 'groups='"
         ):
             estimator.fit(rows, groups=table["patient_id"], **source)
         with pytest.raises(TypeError, match="unexpected argument 'sample_weight'"):

@@ -2,7 +2,6 @@
 """What all estimators share: parameters, and the one way from rows to results: check, plan, reserve, ask, close."""
 
 import numbers
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -44,7 +43,7 @@ from cloister.domain import (
     as_domain,
     declare_columns,
 )
-from cloister.exceptions import DataError, ParameterError, PrivacyWarning
+from cloister.exceptions import DataError, ParameterError, PrivacyWarning, warn
 from cloister.privacy import PROCESS, SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend
 from cloister.release import CellSummary, Profiles
@@ -314,12 +313,11 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             pays_for_both = before is not None and before.ledger is None and not before.seeded
             number = PROCESS.count_uncounted(before.account if before is not None and pays_for_both else "")
             if number == 2 or (number >= 10 and str(number).strip("0") == "1"):
-                warnings.warn(
+                warn(
                     f"{self._where('ledger')}: this is the {number}{'nd' if number == 2 else 'th'} fit in this process that no "
                     "ledger counts; if they read the same people, their budgets add up. Pass ledger=, or call "
                     "Ledger(...).set_default().",
                     PrivacyWarning,
-                    stacklevel=4,
                 )
         return shared
 
@@ -328,22 +326,20 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         where, delta = self._owner, request.guarantee.stated_delta
         unit = request.relation.unit
         if request.n_units and delta * request.n_units >= 1:
-            warnings.warn(
+            warn(
                 f"{where}.delta: {delta:g} is at least 1 / n_rows: publishing a {unit} at random would satisfy it. "
                 f"Pass a delta well below {1 / request.n_units:.1g}.",
                 PrivacyWarning,
-                stacklevel=4,
             )
         epsilon, beside = request.epsilon, ""
         if before is not None:
             epsilon = max(epsilon, before.promised.plus(request.cost).epsilon_at(delta or REFERENCE_DELTA))
             beside = ", with the scaler in front of it,"
         if epsilon > WEAK_EPSILON:
-            warnings.warn(
+            warn(
                 f"{where}.epsilon: {epsilon:.4g}{beside} promises little: one {unit} may change the odds of a result by a "
                 f"factor of e^{epsilon:.4g}. Pass an epsilon of at most {WEAK_EPSILON:g}.",
                 PrivacyWarning,
-                stacklevel=4,
             )
 
     def _noisiest(self, request: Request) -> Request:

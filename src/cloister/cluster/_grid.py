@@ -375,7 +375,7 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
         self.synopsis_ = self._synopsis(fit)
         release = self._cluster_cells(self.synopsis_, fit.outcome)
         self._publish(replace(release, profiles=fit.profiles), n_rounds=1)
-        warn_of_few_cells("GridKMeans", self.synopsis_, self.n_clusters, stacklevel=4)  # what was paid for is stored
+        warn_of_few_cells("GridKMeans", self.synopsis_, self.n_clusters)  # what was paid for is stored
 
     def _cluster_cells(self, synopsis: Synopsis, answer: GridAnswer) -> Release:
         return cut_cells(

@@ -118,7 +118,7 @@ class PersonParameters:
         """Have a fit know the ids it was given, and nothing else: `unknown` are further arguments, which are refused."""
         if "groups" in unknown:  # scikit-learn's splitters take it; whoever passes it here means persons
             remedy = "Pass fit(X, privacy_unit=ids), or privacy_unit=COLUMN to the estimator."
-            validate.refuse(self._where("fit"), "whose row each is as privacy_unit", "groups", remedy=remedy)
+            validate.refuse(self._where("fit"), "ids of the rows' owners as privacy_unit=", "groups=", remedy=remedy)
         if unknown:
             raise TypeError(f"{self._where('fit')}: unexpected argument {next(iter(unknown))!r}.")
         self._ids = ids

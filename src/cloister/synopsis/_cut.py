@@ -2,7 +2,6 @@
 """Weighted k-means of the cells of a synopsis as a release, and a warning where there are fewer cells than clusters."""
 
 import math
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from cloister.algorithms import (
     unknown_errors,
 )
 from cloister.domain import FloatArray
-from cloister.exceptions import AccuracyWarning
+from cloister.exceptions import AccuracyWarning, warn
 from cloister.privacy import Entropy
 from cloister.release import Release, library_versions
 from cloister.synopsis._cells import CellClusters, judge_clusters
@@ -139,12 +138,12 @@ def _within_cells(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, ce
     return np.asarray(np.where(total[:, None] > 1e-150, np.stack(parts, axis=1), widest) / math.sqrt(3))
 
 
-def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int, *, stacklevel: int = 3) -> None:
+def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int) -> None:
     """Warn, from public numbers alone, where a grid cannot tell so many clusters apart."""
     n_cells = synopsis.n_cells
     if n_cells < n_clusters:
         words = few_cells_words(n_clusters, n_cells, synopsis.n_features)
-        warnings.warn(f"{where}.n_clusters: {words}", AccuracyWarning, stacklevel=stacklevel)
+        warn(f"{where}.n_clusters: {words}", AccuracyWarning)
 
 
 def few_cells_words(n_clusters: int, n_cells: int, n_features: int) -> str:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of the package, each parsed once."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import cloister
+
+__all__ = ["MODULES", "SOURCE", "nodes", "place", "tree"]
+
+SOURCE = Path(cloister.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def place(path):
+    """Return where a file is in the package."""
+    return path.relative_to(SOURCE).as_posix()
+
+
+@cache
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes(path):
+    return tuple(ast.walk(tree(path)))
