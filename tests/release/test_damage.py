@@ -45,7 +45,7 @@ MIXED = pd.DataFrame(
     }
 )
 LOST = object()
-USED = 3  # of the files of one field that load, so many are used: a report of a synopsis takes a while
+USED = 3  # of the files of one field that load, this many are used: a report of a synopsis takes a while
 WRONG: tuple[Any, ...] = (
     LOST,
     None,
@@ -195,11 +195,11 @@ def check_damage(product: Any, path: Any, picked: slice, generator: np.random.Ge
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.filterwarnings("ignore")
 def test_a_damaged_file_is_refused_or_works(name, tmp_path, generator):
-    check_damage(made(name), tmp_path / "report.html", slice(12), generator)
+    check_damage(made(name), tmp_path / "report.html", slice(5), generator)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.filterwarnings("ignore")
-def test_every_field_damaged_in_every_way(name, tmp_path, generator):
-    check_damage(made(name), tmp_path / "report.html", slice(None), generator)
+def test_every_field_damaged_in_some_ways(name, tmp_path, generator):
+    check_damage(made(name), tmp_path / "report.html", slice(None, None, 6), generator)
