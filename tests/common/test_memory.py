@@ -5,11 +5,13 @@ import traceback
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import cloister
 from cloister import ApproxDP, KMeans, Ledger, PrivateScaler, open_rows
 from cloister.cli import main
+from cloister.data import _files
 from cloister.domain import Frame
 from cloister.exceptions import CloisterError, OutOfMemoryError
 
@@ -67,6 +69,19 @@ def test_a_fit_that_runs_out_of_memory_says_nothing_of_the_rows(case, generator,
         assert message.startswith(f"{case.method.estimator.__name__}.fit: expected rows that fit into the memory")
         assert len(ledger.events) > n_events  # paid is paid
         assert not any(one["open"] for one in ledger.summary()["accounts"])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_file_that_cannot_be_read_for_want_of_memory_is_not_called_damaged(kind, tmp_path, monkeypatch):
+    path = tmp_path / f"rows.{kind}"
+    if kind == "csv":
+        path.write_text("a,b\n" + "1,2\n" * N_ROWS)
+    else:
+        pyarrow.parquet.write_table(pa.table({"a": np.ones(N_ROWS), "b": np.ones(N_ROWS)}), path)
+    for exhaust in (exhausted, arrow_exhausted):
+        monkeypatch.setattr(_files, "csv_blocks", lambda *_, exhaust=exhaust, **__: iter([exhaust(None, [])]))
+        monkeypatch.setattr(_files, "to_matrix", lambda *_, exhaust=exhaust: exhaust(None, []))
+        check(lambda: KMeans(2, bounds=(0, 9), n_jobs=1).fit(path))
 
 
 def test_what_is_done_with_rows_after_a_fit_says_nothing_of_them(generator, monkeypatch):

@@ -75,7 +75,7 @@ class Piece:
         try:
             yield from self._read(tosses)
             return
-        except DataError:
+        except (DataError, MemoryError):
             raise
         except (OSError, LookupError, ValueError, EOFError, pa.ArrowException) as error:  # gone, or not the file it was
             kind = type(error).__name__
@@ -221,7 +221,7 @@ def _describe(where: str, place: Place, dialect: Dialect, columns: list[str] | N
             return _Description(_text_columns(_declared_names(where, place, columns)), 0, size)
         file = TextFile(place=place, dialect=dialect, compression=kind.compression)
         return _Description(_text_columns(csv_names(where, file, columns)), 0, size)
-    except DataError:
+    except (DataError, MemoryError):
         raise
     except (OSError, ValueError, EOFError, pa.ArrowException) as error:  # also bytes that are no text for a name
         problem = type(error).__name__
@@ -324,7 +324,7 @@ def _cuts(piece: Piece) -> list[int]:
         if piece.format.kind == "json":
             return find_cuts(piece.text, JSON_LINES, 0, piece.stop, PIECE_BYTES)
         return csv_cuts(piece.where, piece.text, stop=piece.stop, step=PIECE_BYTES)
-    except DataError:
+    except (DataError, MemoryError):
         raise
     except (OSError, ValueError, pa.ArrowException) as error:
         problem = type(error).__name__
