@@ -88,8 +88,8 @@ bench-grids: $(DEV)  ## RUGNIK beside EUGkM on 108 configurations, 200 repeats (
 bench-source-target: $(DEV)  ## Source-target clustering as in the paper's Figure 3, 30 runs (some 20 minutes).
 	@$(BIN)/cloister bench source-target --repeats 30
 
-bench-small: $(DEV)  ## Noise, nearest search, grid counting and k-medoids beside other libraries.
-	@for one in noise nearest counting solver; do $(BIN)/python -m benchmarks.$$one || exit 1; done
+bench-small: $(DEV)  ## Noise, nearest search, grid counting, CSV files and k-medoids beside other libraries.
+	@for one in noise nearest counting csv_reader solver; do $(BIN)/python -m benchmarks.$$one || exit 1; done
 
 coverage: $(DEV)  ## Coverage of the fast tests, by lines and branches; fails below the floor. Pages in htmlcov/.
 	@$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
