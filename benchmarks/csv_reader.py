@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a CSV file of 8 columns as records, beside lines and beside Arrow's own reader: ``python -m benchmarks.csv_reader``."""
+"""Reading CSV files of 8 columns as records, beside lines and beside Arrow's reader: ``python -m benchmarks.csv_reader``."""
 
 import argparse
 import sys
