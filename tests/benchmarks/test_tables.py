@@ -34,7 +34,7 @@ def test_it_prints_the_figures(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert tables.main(["missing", "mixed", "--seeds", "2"]) == 0
     printed = capsys.readouterr().out
-    assert "missing, k = 2: privacy_unit found within 0." in printed
+    assert "missing, k = 2: groups found within 0." in printed
     assert "mixed: adjusted Rand index 0.9" in printed
 
 

@@ -29,6 +29,10 @@ def test_the_projection_is_the_nearest_point(values, total):
         assert (values[~kept] <= shift[kept].max() + 1e-6).all()
 
 
+def test_a_sum_that_is_nothing_beside_a_value_is_kept():
+    assert project_to_total(np.array([2.0**63, 3.0, 2.0**63]), 5.0).tolist() == [2.5, 0, 2.5]
+
+
 def test_no_search_finds_a_nearer_one(generator):
     values = generator.normal(0, 3, size=4)
     found = project_to_total(values, 2.0)

@@ -104,8 +104,10 @@ def project_to_total(values: FloatArray, total: float) -> FloatArray:
     goal = max(float(total), 0.0)
     excess = (np.cumsum(flat) - goal) / np.arange(1, len(flat) + 1)
     kept = np.flatnonzero(flat > excess)
-    cut = excess[kept[-1]] if kept.size else flat[0]
-    return np.asarray(np.maximum(values - cut, 0.0))
+    if not kept.size:  # the sum is nothing beside the largest value, or nothing at all
+        largest = np.asarray(values) == flat[0]
+        return np.asarray(np.where(largest, goal / largest.sum(), 0.0))
+    return np.asarray(np.maximum(values - excess[kept[-1]], 0.0))
 
 
 def _rugnik(n_rows: float, dimension: int, n_clusters: int, epsilon: float) -> int:

@@ -131,7 +131,7 @@ def open_rows(
     given = {} if ids is None else {"ids": ids}
     opened = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
     if isinstance(opened, Source) and isinstance(data, np.ndarray | list | tuple):
-        arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if isinstance(one, np.ndarray)]
+        arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if issubclass(type(one), np.ndarray)]
         opened.bounds, opened.scaled_by = getattr(data, "bounds", None), scaled_by(arrays)
     return opened
 
