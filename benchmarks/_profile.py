@@ -14,7 +14,7 @@ from unittest import mock
 
 from cloister import vault
 from cloister.cluster import _clusterer
-from cloister.domain import ColumnFrame, Frame
+from cloister.columns import ColumnFrame, Frame
 from cloister.privacy import Account, Event, Ledger, Query
 from cloister.questions import Nearest
 

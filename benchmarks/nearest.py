@@ -12,7 +12,7 @@ import sys
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from cloister.domain import snap
+from cloister.columns import snap
 from cloister.questions import SEARCH_ENGINES, Nearest, choose_engine
 
 from ._harness import Report, side_by_side

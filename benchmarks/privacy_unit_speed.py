@@ -150,7 +150,7 @@ def _open(path: Any, options: dict[str, Any], limit: int | None, *, bounds: bool
 
 def _ask(rows: Any) -> Any:
     """Return the integers of two questions about all rows."""
-    from cloister.domain import Box
+    from cloister.columns import Box
     from cloister.questions import NearestCounts, NearestSums
 
     frame = Box(-1.0, 1.0).spread(N_FEATURES).frame()

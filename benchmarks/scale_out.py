@@ -182,8 +182,8 @@ def _measure(table: str, job: dict[str, Any], *, rows: int) -> dict[str, Any]:
 def _ask(*, engine: str, rows: list[int], partitions: list[int], n_features: int, n_clusters: int) -> dict[str, Any]:
     """Time questions about rows that the workers hold."""
     from cloister import GDP, Ball, Ledger
+    from cloister.columns import Relation
     from cloister.data import open_rows
-    from cloister.domain import Relation
     from cloister.privacy import Entropy
     from cloister.questions import NearestCounts
     from cloister.vault import Vault

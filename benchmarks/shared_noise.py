@@ -19,7 +19,7 @@ from scipy import stats
 
 from cloister import ApproxDP, Ball
 from cloister.algorithms import EvolutionSettings, Space, evolve, random_projection
-from cloister.domain import snap
+from cloister.columns import snap
 from cloister.privacy import gaussian_budget
 from cloister.questions import NearestCounts
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cloister import PEMeans, Release
-from cloister.domain import Category, ColumnDomain, Date, Flag, Number, days_of
+from cloister.columns import Category, ColumnDomain, Date, Flag, Number, days_of
 from cloister.release import CellSummary
 
 __all__ = ["COLUMNS", "PEOPLE", "declared_release"]

@@ -4,7 +4,7 @@
 import numpy as np
 
 from cloister.algorithms import Space
-from cloister.domain import Ball, Box
+from cloister.columns import Ball, Box
 from cloister.privacy import Query, Step
 
 __all__ = ["ball", "box", "step_of"]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         SourceTargetKMedoids,
         TreeKMeans,
     )
+    from cloister.columns import Ball, Box, Category, Date, Flag, Number
     from cloister.data import open_rows
-    from cloister.domain import Ball, Box, Category, Date, Flag, Number
     from cloister.exceptions import AccuracyWarning, PrivacyWarning
     from cloister.forecast import compare, plan
     from cloister.privacy import GDP, ZCDP, ApproxDP, Ledger, PureDP, convert
@@ -84,7 +84,7 @@ _HOMES = {
     "cloister.algorithms": ("cell_bounds", "cells_per_axis", "count_deviation", "epsilon_range", "grid_bound"),
     "cloister.cluster": (*METHODS, "PrivateScaler"),
     "cloister.data": ("open_rows",),
-    "cloister.domain": ("Ball", "Box", "Category", "Date", "Flag", "Number"),
+    "cloister.columns": ("Ball", "Box", "Category", "Date", "Flag", "Number"),
     "cloister.exceptions": ("AccuracyWarning", "PrivacyWarning"),
     "cloister.forecast": ("compare", "plan"),
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),

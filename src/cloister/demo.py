@@ -15,7 +15,7 @@ import numpy as np
 
 from cloister import plan
 from cloister.cluster import KMeans
-from cloister.domain import Category, Date, Flag, Number, days_of
+from cloister.columns import Category, Date, Flag, Number, days_of
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import ApproxDP, Ledger
 from cloister.release import Release

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import FloatArray, Frame, IntArray, snap
+from cloister.columns import FloatArray, Frame, IntArray, snap
 from cloister.questions import Nearest
 
 __all__ = ["NearestPoint", "nearest_center", "nearest_point"]

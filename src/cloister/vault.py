@@ -16,8 +16,8 @@ from typing import overload
 import numpy as np
 
 from cloister import validate
+from cloister.columns import FloatArray, Frame, IntArray, Neighbours, Relation, as_neighbours, quiet
 from cloister.data import N_PERSON_COLUMNS, Block, BlockCache, Bounding, LocalRows, Persons, Rows, Watch, cells_of
-from cloister.domain import FloatArray, Frame, IntArray, Neighbours, Relation, as_neighbours, quiet
 from cloister.exceptions import DataError
 from cloister.privacy import Account, Coins, Entropy, Event, Guarantee, Query, Receipt, check_share
 from cloister.questions import Answer, NearestQuestion, Question, Spend, Together, price_question

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cloister.domain import FloatArray, Relation, snap
+from cloister.columns import FloatArray, Relation, snap
 from cloister.privacy import Entropy, Query
 from cloister.questions import Answer, Question, Spend, price_question
 

@@ -10,7 +10,7 @@ from scipy.special import gamma
 
 from cloister import GDP
 from cloister.algorithms import EvolutionSettings, evolve, levy_flight, lift, random_projection
-from cloister.domain import snap
+from cloister.columns import snap
 from cloister.questions import NearestCounts, NearestSums
 
 from ..steps import ball, step_of

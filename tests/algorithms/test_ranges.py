@@ -12,7 +12,7 @@ from tests.examples import examples
 
 from cloister.algorithms import FALLBACK, N_LOOKS, find_ranges
 from cloister.cluster import Request, plan_first
-from cloister.domain import Box, ColumnDomain, Number, Relation
+from cloister.columns import Box, ColumnDomain, Number, Relation
 from cloister.privacy import GDP, Entropy, PureDP
 from cloister.questions import Answer, ColumnIntervals, ColumnMagnitudes, price_question
 

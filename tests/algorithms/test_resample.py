@@ -15,7 +15,7 @@ from cloister.algorithms import (
     unknown_errors,
 )
 from cloister.algorithms import _resample as resample
-from cloister.domain import Ball, Box
+from cloister.columns import Ball, Box
 
 from .test_points import groups, points_of
 

@@ -9,7 +9,7 @@ from tests.architecture._sources import MODULES, SOURCE, nodes, place, tree
 pytestmark = pytest.mark.every_case
 
 LAYERS = {
-    "domain": 0,
+    "columns": 0,
     "privacy": 1,
     "questions": 2,
     "data": 3,
@@ -33,10 +33,10 @@ ANYONE = {
 }  # may be imported from everywhere
 # Files beside the layers: the layers they may import.
 BESIDE = {
-    "nearest": {"domain", "questions"},
-    "plotting": {"domain"},
-    "release": {"domain", "privacy", "data", "nearest", "algorithms", "plotting"},
-    "synopsis": {"domain", "privacy", "questions", "algorithms", "plotting", "release"},
+    "nearest": {"columns", "questions"},
+    "plotting": {"columns"},
+    "release": {"columns", "privacy", "data", "nearest", "algorithms", "plotting"},
+    "synopsis": {"columns", "privacy", "questions", "algorithms", "plotting", "release"},
     "experimental": set(LAYERS) - {"audit"} | {"algorithms", "release"},
     "demo": set(LAYERS) - {"audit"} | {"algorithms", "release", "cluster", "cli"},
     "__main__": {"cli"},
@@ -87,7 +87,7 @@ def check_imports(name, room, others):
     if room in ANYONE:
         assert not others, name
     elif room == "algorithms":
-        assert others <= {"algorithms", "domain", "questions"}, f"{name} cannot reach a row"
+        assert others <= {"algorithms", "columns", "questions"}, f"{name} cannot reach a row"
     elif room in BESIDE:
         assert others <= BESIDE[room] | {room}, name
     else:

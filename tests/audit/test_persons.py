@@ -12,7 +12,7 @@ from cloister.audit import DECLARED, GUARANTEES, HOSTILE_CELLS, PERSON_ATTACKS, 
 from cloister.audit._attacks import attack_once
 from cloister.audit._declared import _row, declared_table
 from cloister.audit._persons import INTRUDERS, MANY, USED, choice_neighbours, choose_both, person_cases, person_neighbours
-from cloister.domain import Relation
+from cloister.columns import Relation
 
 LEVEL = 1e-7  # of a false alarm, for each attack
 FAULTS = [plant.name for plant in PLANTS.values() if plant.check == "persons"]

@@ -31,8 +31,8 @@ from cloister.audit import (
 )
 from cloister.audit._declared import declared_fit, declared_neighbours, declared_table
 from cloister.cluster._plan import Planner
+from cloister.columns import ColumnFrame, Frame, Relation
 from cloister.data import LocalRows
-from cloister.domain import ColumnFrame, Frame, Relation
 from cloister.questions import NearestSums
 from cloister.vault import Vault
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cloister.cli._bounds import read_bounds, read_query
-from cloister.domain import Category, Date, Flag, Number
+from cloister.columns import Category, Date, Flag, Number
 from cloister.exceptions import ParameterError
 
 

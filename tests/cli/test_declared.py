@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import Box, Ledger, load_release
-from cloister.domain import Category, ColumnDomain, Date, Flag, Number
+from cloister.columns import Category, ColumnDomain, Date, Flag, Number
 
 from .conftest import Run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.privacy import GDP, Ledger
 
 from .conftest import Run

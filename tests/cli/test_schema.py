@@ -13,7 +13,7 @@ from tests.declared import PEOPLE
 
 from cloister import Ledger, load_release
 from cloister.cli._bounds import read_bounds
-from cloister.domain import Category, Date, Flag, Number
+from cloister.columns import Category, Date, Flag, Number
 
 from .conftest import Run
 

@@ -12,7 +12,7 @@ import pytest
 from cloister import cluster, methods
 from cloister.algorithms import Space, weighted_kmeans
 from cloister.cluster import Outcome, Plan, Planner, PrivateClusterer, Request, estimator
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import Ask, NearestCounts
 

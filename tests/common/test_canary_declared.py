@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from cloister import GridSynopsis, KMeans, Ledger, LloydKMeans, PrivateScaler
-from cloister.domain import Category, Date, Flag, Number, days_of
+from cloister.columns import Category, Date, Flag, Number, days_of
 from cloister.exceptions import CloisterError
 
 from ._search import COUNT, VALUE, Search

@@ -11,8 +11,8 @@ import pytest
 import cloister
 from cloister import ApproxDP, KMeans, Ledger, PrivateScaler, open_rows
 from cloister.cli import main
+from cloister.columns import Frame
 from cloister.data import _files
-from cloister.domain import Frame
 from cloister.exceptions import CloisterError, OutOfMemoryError
 
 from ._cases import every_method

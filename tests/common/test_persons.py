@@ -13,9 +13,9 @@ import pytest
 
 from cloister import Ledger, PureDP
 from cloister.audit import PersonTable, person_neighbours, replay, share_spent
+from cloister.columns import Identifier, Relation
 from cloister.data import open_rows
 from cloister.data._ids import hash_objects
-from cloister.domain import Identifier, Relation
 from cloister.exceptions import CloisterError, DataError, LedgerError, ParameterError
 from cloister.privacy import Entropy
 

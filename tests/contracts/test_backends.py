@@ -14,8 +14,8 @@ import pytest
 from tests.optional import da, dd
 
 from cloister import GDP, Ledger
+from cloister.columns import Box, Category, Date, Flag, Number, Relation, as_domain
 from cloister.data import BlockCache, LocalRows, open_rows
-from cloister.domain import Box, Category, Date, Flag, Number, Relation, as_domain
 from cloister.engines import ENGINES
 from cloister.privacy import Entropy
 from cloister.questions import (

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from cloister import open_rows, questions
-from cloister.data import Bounding, Persons, choose_rows
-from cloister.domain import (
+from cloister.columns import (
     Box,
     Category,
     ColumnDomain,
@@ -26,7 +25,8 @@ from cloister.domain import (
     grid_step,
     snap,
 )
-from cloister.domain._base import pull_in
+from cloister.columns._base import pull_in
+from cloister.data import Bounding, Persons, choose_rows
 from cloister.privacy import PureDP
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount, price_question, sensitivities
 from cloister.vault import _Kernel

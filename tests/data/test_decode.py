@@ -18,10 +18,10 @@ from tests.examples import examples
 from tests.optional import HAS_DASK, da, dask, dd, synchronous, without_missing
 
 from cloister import open_rows
+from cloister.columns import Category, Date, Flag, Number, days_of
 from cloister.data._columns import choose_columns, declared_of
 from cloister.data._decode import decode_arrow, decode_objects
 from cloister.data._table import columns_of, to_matrix
-from cloister.domain import Category, Date, Flag, Number, days_of
 from cloister.exceptions import DataError, ParameterError
 
 pytestmark = pytest.mark.both_suites  # tables of Dask are among them where it is installed

@@ -21,9 +21,9 @@ from tests.examples import examples
 from tests.optional import HAS_DASK, dask, synchronous
 
 from cloister import open_rows
+from cloister.columns import Category, Date, Flag, Number
 from cloister.data import _files, _records
 from cloister.data._formats import format_of
-from cloister.domain import Category, Date, Flag, Number
 from cloister.exceptions import DataError, ParameterError
 
 CANARY = "77.123456789"

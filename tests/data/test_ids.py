@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from tests.optional import HAS_DASK, da, dd
 
 from cloister import open_rows
+from cloister.columns import Category, Identifier
 from cloister.data import BlockCache, _ids
 from cloister.data._id_hash import CHUNK, hash_bytes
 from cloister.data._ids import hash_array, hash_arrow, hash_objects, utf_8_of
-from cloister.domain import Category, Identifier
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy
 

@@ -16,7 +16,7 @@ import numpy as np
 from cloister import open_rows
 from cloister.data import BlockCache
 from cloister.data._arrow import FileRows
-from cloister.domain import Box
+from cloister.columns import Box
 from cloister.questions import RowCount
 
 FileRows.kept_numbers, FileRows.may_be_kept = 1 << 20, True  # found out while reading that they are too many

@@ -19,8 +19,8 @@ from tests.optional import HAS_DASK, da, dask, dd, synchronous, without_missing
 from tests.signalling import PATTERNS, signalling
 
 from cloister import KMeans, PEMeans, open_rows
+from cloister.columns import Category, Date, Flag, Number
 from cloister.data import _files, _records
-from cloister.domain import Category, Date, Flag, Number
 
 pytestmark = pytest.mark.both_suites  # tables of Dask are among them where it is installed
 

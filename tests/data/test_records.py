@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from cloister import open_rows
+from cloister.columns import Category
 from cloister.data import RECORD_BYTES, Bounding, _files, _records, kept_rows
 from cloister.data._csv import csv_blocks, csv_cuts, csv_entries
 from cloister.data._formats import Dialect
 from cloister.data._places import Place, TextFile
 from cloister.data._records import Grammar, find_cuts, read_records
-from cloister.domain import Category
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy
 

@@ -12,7 +12,7 @@ from tests.optional import HAS_DASK, da, dd, synchronous
 from tests.signalling import PATTERNS, plant, signalling
 
 from cloister import KMeans, PrivateScaler, open_rows
-from cloister.domain import Category, Flag, Number
+from cloister.columns import Category, Flag, Number
 
 PLACES = [(7, 0), (9, 1)]
 CASES = [(bits, pattern) for bits, patterns in PATTERNS.items() for pattern in patterns]

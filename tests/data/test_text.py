@@ -13,7 +13,7 @@ import pytest
 from tests.optional import HAS_DASK, da, dask, dd, synchronous
 
 from cloister import KMeans, PrivateScaler, open_rows
-from cloister.domain import Date, Number
+from cloister.columns import Date, Number
 from cloister.exceptions import DataError
 
 CANARY = "SECRET-77.123456789"

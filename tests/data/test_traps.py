@@ -10,7 +10,7 @@ import pytest
 from tests.optional import HAS_DASK, da, synchronous
 
 from cloister import KMeans, open_rows
-from cloister.domain import Category, Date, Flag, Number
+from cloister.columns import Category, Date, Flag, Number
 
 ASKED = [
     *("float", "array", "eq", "ne", "hash", "str", "repr", "index", "len", "int", "bool", "complex"),

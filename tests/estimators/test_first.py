@@ -17,8 +17,8 @@ import pytest
 from cloister import GDP, Ball, Box, Category, Date, Flag, KMeans, Number, PrivacyWarning, Release
 from cloister.cluster._first import FirstSteps, Ready, correct_for_missing
 from cloister.cluster._plan import Outcome
+from cloister.columns import ColumnDomain
 from cloister.data import open_rows
-from cloister.domain import ColumnDomain
 from cloister.exceptions import DataError, ParameterError
 from cloister.methods import METHODS
 from cloister.privacy import Query, Step

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, KMeans, PureDP, plan
-from cloister.domain import LARGEST_MAX_ROWS
+from cloister.columns import LARGEST_MAX_ROWS
 from cloister.exceptions import ParameterError
 from cloister.forecast import RowLimit
 from cloister.methods import commands

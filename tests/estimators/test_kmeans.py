@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs
 from cloister import GDP, Ball, Box, KMeans, Ledger, PureDP, open_rows
 from cloister.cluster import Planner, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import DataError
 
 

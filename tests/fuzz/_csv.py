@@ -17,9 +17,9 @@ from tests.fuzz._run import Target, scratch
 from tests.fuzz._tables import bits
 
 from cloister.audit._swap import swapped
+from cloister.columns import Category, Date, Flag
 from cloister.data import open_rows
 from cloister.data._files import find_files
-from cloister.domain import Category, Date, Flag
 from cloister.exceptions import DataError
 
 ENDS = ("\n", "\r\n", "")

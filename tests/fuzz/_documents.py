@@ -16,7 +16,7 @@ from tests.fuzz._law import attempt
 from tests.fuzz._run import Target, scratch
 
 from cloister import GridKMeans, GridSynopsis, KMeans, PEMeans, Release, SourceTargetKMedoids, load_release, load_synopsis
-from cloister.domain import Category, Date, Flag
+from cloister.columns import Category, Date, Flag
 from cloister.exceptions import ReleaseError
 
 ROWS = np.random.default_rng(0).uniform(size=(12, 2))

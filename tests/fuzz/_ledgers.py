@@ -18,7 +18,7 @@ from tests.fuzz._law import Outcome, attempt
 from tests.fuzz._run import Target, scratch
 
 from cloister import GDP, GridSynopsis, Ledger, LloydKMeans, PureDP
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import LedgerError
 
 ROWS = np.random.default_rng(0).uniform(size=(12, 2))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from cloister import GridSynopsis, Synopsis
-from cloister.domain import Box
+from cloister.columns import Box
 from cloister.privacy import PureDP, Receipt
 
 

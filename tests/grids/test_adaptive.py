@@ -12,7 +12,7 @@ from tests.examples import examples
 
 from cloister import GridKMeans, GridSynopsis, load_synopsis, plan, write_report
 from cloister.algorithms import CellNoise, GridSplit, combine_levels, denoise_leaves, split_factors
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import ParameterError, ReleaseError
 from cloister.questions import GridCounts, SplitCounts
 from cloister.report import synopsis_summary

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
+from cloister.columns import Box, Relation
 from cloister.data import open_rows
-from cloister.domain import Box, Relation
 from cloister.exceptions import ParameterError
 from cloister.questions import GridCounts
 

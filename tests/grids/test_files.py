@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from cloister import GridSynopsis, PEMeans, PointSynopsis, Synopsis, load_synopsis
-from cloister.domain import PrivacyUnit
+from cloister.columns import PrivacyUnit
 from cloister.exceptions import ParameterError, ReleaseError
 
 

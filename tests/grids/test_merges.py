@@ -16,7 +16,7 @@ import pytest
 from tests.schemas.checker import check
 
 from cloister import GridSynopsis, load_synopsis
-from cloister.domain import PrivacyUnit
+from cloister.columns import PrivacyUnit
 from cloister.exceptions import LedgerError, ParameterError, ReleaseError
 from cloister.privacy import GDP, ZCDP, ApproxDP, PureDP, Receipt
 from cloister.report import synopsis_html, synopsis_summary

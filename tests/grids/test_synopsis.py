@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ApproxDP, Box, GridSynopsis, Ledger, PureDP
-from cloister.domain import PrivacyUnit
+from cloister.columns import PrivacyUnit
 from cloister.exceptions import ParameterError
 
 # -- range counts --------------------------------------------------------------------------------------------------------

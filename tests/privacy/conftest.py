@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.privacy import Cost, Event
 from cloister.questions import Question
 from cloister.vault import Vault

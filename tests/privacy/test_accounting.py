@@ -11,7 +11,7 @@ from dp_accounting.pld import common, privacy_loss_distribution
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import LedgerError, ParameterError
 from cloister.privacy import (
     GDP,

@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from cloister.columns import Ball, FloatArray, Relation
 from cloister.data import open_rows
-from cloister.domain import Ball, FloatArray, Relation
 from cloister.privacy import (
     GDP,
     ApproxDP,

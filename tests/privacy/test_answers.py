@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 from cloister import Ball, Ledger
+from cloister.columns import FloatArray, Relation
 from cloister.data import open_rows
-from cloister.domain import FloatArray, Relation
 from cloister.privacy import GDP, Cost, Entropy, Event, PureDP
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount, SetCosts
 from cloister.vault import Vault

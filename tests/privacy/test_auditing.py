@@ -19,7 +19,7 @@ def test_a_file_that_is_named_is_there(name: str) -> None:
     assert NAMED.count(name) == 1
 
 
-@pytest.mark.parametrize("folder", ["domain", "privacy", "questions", "data"])
+@pytest.mark.parametrize("folder", ["columns", "privacy", "questions", "data"])
 def test_no_module_is_missing(folder: str) -> None:
     modules = {f"src/cloister/{folder}/{path.name}" for path in (ROOT / "src" / "cloister" / folder).glob("*.py")}
     assert modules - {f"src/cloister/{folder}/__init__.py"} == {name for name in NAMED if f"cloister/{folder}/" in name}

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from cloister import GDP, ApproxDP, Ledger, PureDP
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import CloisterError, LedgerError
 from cloister.privacy import LedgerBalance, Receipt
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, KMeans, PureDP
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import ConversionError, LedgerError, ParameterError
 from cloister.privacy import KINDS, MECHANISMS, Cost, Entropy, Guarantee, Ledger, Receipt, convert, price, price_choice
 

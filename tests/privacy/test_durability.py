@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cloister import Ledger
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.privacy import GDP, price
 
 EXTRA = 3

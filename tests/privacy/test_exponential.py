@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cloister import Ball, Ledger
+from cloister.columns import FloatArray, IntArray, Relation
 from cloister.data import open_rows
-from cloister.domain import FloatArray, IntArray, Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy import (
     GDP,

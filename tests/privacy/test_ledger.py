@@ -28,7 +28,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from cloister import PEMeans
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
 from cloister.privacy import (
     GDP,

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cloister.columns import Ball, Relation
 from cloister.data import open_rows
-from cloister.domain import Ball, Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy import GDP, Account, Entropy, Event, Ledger, PureDP, Tally, price
 from cloister.questions import RowCount
@@ -102,7 +102,7 @@ def test_the_last_bit_of_budget_goes_to_one(path: Path, processes: int, fits: in
 def test_processes_that_start_from_nothing_race_too(path: Path) -> None:
     script = f"""
 import pathlib, sys, time
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import GDP, Ledger
 with Ledger.open({str(path)!r}) as ledger:

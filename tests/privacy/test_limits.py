@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, Ledger, PureDP
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy import Cost, Guarantee, Tally, gaussian_budget, pure_budget
 from cloister.privacy._ledger_store import LedgerStore

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import LedgerError, ParameterError
 from cloister.privacy import GDP, ZCDP, ApproxDP, Cost, Event, Guarantee, PureDP, Receipt, gaussian_budget, price
 

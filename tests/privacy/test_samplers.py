@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from cloister.domain import IntArray
+from cloister.columns import IntArray
 from cloister.exceptions import ParameterError
 from cloister.privacy import Entropy, Scale, _samplers, discrete_laplace, rounded_gaussian
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from cloister import KMeans
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, DataError, LedgerError, ParameterError
 from cloister.privacy import GDP, Account, ApproxDP, Cost, Event, Ledger, PureDP, price
 from cloister.privacy._lease import HELD

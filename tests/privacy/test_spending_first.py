@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from cloister import GDP, ApproxDP, CoresetKMeans, KMeans, Ledger, LloydKMeans, PEMeans, PureDP, TreeKMeans
-from cloister.domain import Category, Date, Flag, Number
+from cloister.columns import Category, Date, Flag, Number
 from cloister.privacy import Event, Guarantee
 from cloister.questions import NearestMissing, NearestSums, Question
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.privacy import Entropy, Scale, _samplers, _selection, discrete_laplace, rounded_gaussian
 
 FALSE_ALARM = 1e-6

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister import Ball, Box
-from cloister.domain import Category, ColumnDomain, Flag, Number
+from cloister.columns import Category, ColumnDomain, Flag, Number
 from cloister.exceptions import ParameterError
 from cloister.questions import CellStates, ColumnIntervals, ColumnMagnitudes, NearestMissing
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from cloister.domain import Relation, snap
+from cloister.columns import Relation, snap
 from cloister.exceptions import ParameterError
 from cloister.questions import SecondMoments, Together, spectral_edge, symmetric
 from cloister.questions._moments import PRODUCT_WEIGHT, RESOLUTION, SQUARE_WEIGHT

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cloister.columns import WEIGHT_STEPS, Neighbours, PrivacyUnit, Relation
 from cloister.data import Persons, cells_of
-from cloister.domain import WEIGHT_STEPS, Neighbours, PrivacyUnit, Relation
 from cloister.exceptions import ParameterError
 from cloister.privacy import GDP, PureDP
 from cloister.questions import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.domain import Box, Category, ColumnDomain, Flag, Number, Relation
+from cloister.columns import Box, Category, ColumnDomain, Flag, Number, Relation
 from cloister.exceptions import ParameterError
 from cloister.nearest import nearest_center
 from cloister.questions import ColumnBins, NearestHistograms

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cloister import questions
-from cloister.domain import Relation, grid_step, snap
+from cloister.columns import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.questions import (
     CellStates,

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cloister.domain import EXACT_BITS, grid_step, snap
-from cloister.domain._base import pull_in
+from cloister.columns import EXACT_BITS, grid_step, snap
+from cloister.columns._base import pull_in
 from cloister.exceptions import ParameterError
 from cloister.questions import SEARCH_ENGINES, Nearest, choose_engine
 from cloister.questions._keyed import KeyedScores

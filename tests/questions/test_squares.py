@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from cloister.domain import BLOCK_NUMBERS, Relation, grid_step, snap
+from cloister.columns import BLOCK_NUMBERS, Relation, grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.questions import NearestCounts, NearestSquares, NearestSums, Together
 from cloister.questions._squares import STEPS

@@ -17,7 +17,7 @@ import pytest
 from tests.declared import COLUMNS, LABELS, PEOPLE, declared_release
 
 from cloister import Box, Release, load_release
-from cloister.domain import Category, ColumnDomain, Date, Number
+from cloister.columns import Category, ColumnDomain, Date, Number
 from cloister.exceptions import DataError, ParameterError
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, Ball, PEMeans, PureDP, Release, load_release
-from cloister.domain import PrivacyUnit
+from cloister.columns import PrivacyUnit
 from cloister.exceptions import DataError, ReleaseError
 
 QUICK = {"n_rounds": 3, "n_variations": 10, "n_init": 1}

@@ -11,7 +11,7 @@ from tests.declared import COLUMNS, declared_release
 
 from cloister import GridSynopsis
 from cloister.cli import open_console, print_release
-from cloister.domain import Category, ColumnDomain, Date, Flag, Number
+from cloister.columns import Category, ColumnDomain, Date, Flag, Number
 from cloister.release import CellSummary, Release
 from cloister.report import (
     cell_words,

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from cloister import GridSynopsis, KMeans, PointSynopsis, write_report
-from cloister.domain import Category, Number
+from cloister.columns import Category, Number
 from cloister.release import stability_words
 from cloister.report import report_html, summary, synopsis_html, with_error
 from cloister.report._choice import choice_of

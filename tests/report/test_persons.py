@@ -10,7 +10,7 @@ import pytest
 from tests.releases import release_by_hand
 
 from cloister import GridSynopsis, KMeans, PointSynopsis, PureDP, Release, SourceTargetKMedoids
-from cloister.domain import PrivacyUnit
+from cloister.columns import PrivacyUnit
 from cloister.privacy import Receipt
 from cloister.questions import __all__ as question_names
 from cloister.report import report_html, summary, synopsis_html

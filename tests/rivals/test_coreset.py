@@ -13,7 +13,7 @@ from cloister import GDP, ZCDP, ApproxDP, Ball, CoresetKMeans, Ledger, PureDP
 from cloister.algorithms import HashCoreset, Hyperplanes, cluster_coreset, grow_tree, random_hyperplanes
 from cloister.algorithms import _hash_tree as tree_room
 from cloister.cluster import plan_fit
-from cloister.domain import Relation, grid_step, snap
+from cloister.columns import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.privacy import price
 from cloister.questions import DEEPEST_HASH, Answer, HashCounts, HashSums

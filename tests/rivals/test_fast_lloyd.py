@@ -12,7 +12,7 @@ from tests.examples import examples
 
 from cloister import GDP, Ball, FastLloyd, LloydKMeans, PureDP
 from cloister.algorithms import bounded_radius, fold
-from cloister.domain import Relation, grid_step, snap
+from cloister.columns import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.questions import BoundedCounts, BoundedSums, NearestCounts, NearestSums
 

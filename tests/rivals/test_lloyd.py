@@ -20,7 +20,7 @@ from cloister import (
     PureDP,
 )
 from cloister.algorithms import LloydSplit, pack_widest, rounds_within, split_round
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.report import report_html, summary
 
 BOTH = [LloydKMeans, FastLloyd]

@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 from cloister import GDP, ZCDP, ApproxDP, Ball, Box, Ledger, PureDP, TreeKMeans, load_release
 from cloister.algorithms import TreeSettings, divide_cubes, local_search, noisy_averages
 from cloister.cli import main
-from cloister.domain import Relation, snap
+from cloister.columns import Relation, snap
 from cloister.exceptions import ParameterError
 from cloister.privacy import price, price_choice
 from cloister.questions import LARGEST_CHOICE, Answer, CubeCounts, SetCosts, SwapCosts

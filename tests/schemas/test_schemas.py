@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from cloister import Category, Date, Flag, GridKMeans, GridSynopsis, KMeans, Ledger, Number, PointSynopsis, Release, json_schema
 from cloister.algorithms import COUNT_RULES
-from cloister.domain import Neighbours, PrivacyUnit, Relation
+from cloister.columns import Neighbours, PrivacyUnit, Relation
 from cloister.exceptions import ParameterError, ReleaseError
 from cloister.privacy import FIGURES, GDP, ZCDP, ApproxDP, Event, PureDP
 from cloister.privacy._mechanisms import MECHANISMS

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from tests.statistical.test_audit import proven_epsilon as best_epsilon
 
+from cloister.columns import Ball, Relation
 from cloister.data import open_rows
-from cloister.domain import Ball, Relation
 from cloister.privacy import GDP, ApproxDP, Entropy, Event, Ledger, PureDP, convert
 from cloister.questions import NearestCounts, NearestSums, NeighbourMeans
 from cloister.vault import Vault

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from cloister.domain import Ball, Relation, grid_step
+from cloister.columns import Ball, Relation, grid_step
 from cloister.exceptions import ParameterError
 from cloister.questions import NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
 

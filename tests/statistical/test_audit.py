@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from cloister.columns import Ball, FloatArray, IntArray, Relation
 from cloister.data import open_rows
-from cloister.domain import Ball, FloatArray, IntArray, Relation
 from cloister.privacy import (
     GDP,
     ApproxDP,

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from cloister import GDP, Ball, KMeans, PureDP
-from cloister.domain import FloatArray, IntArray, snap
+from cloister.columns import FloatArray, IntArray, snap
 from cloister.privacy import Event, Guarantee
 from cloister.questions import Answer, Question
 from cloister.vault import Vault

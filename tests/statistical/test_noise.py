@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from tests.optional import Lazy
 
-from cloister.domain import IntArray
+from cloister.columns import IntArray
 from cloister.privacy import Entropy, Scale, _samplers, discrete_laplace, rounded_gaussian
 
 pytestmark = pytest.mark.slow

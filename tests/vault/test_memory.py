@@ -12,10 +12,10 @@ import pyarrow.parquet
 import pytest
 
 from cloister import GDP, Ball, FastLloyd, KMeans, Ledger, PEMeans
+from cloister.columns import Frame, Relation
 from cloister.data import LocalRows, open_rows
 from cloister.data._arrow import FileRows
 from cloister.data._files import Piece
-from cloister.domain import Frame, Relation
 from cloister.privacy import Entropy, Query
 from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums, RowCount
 from cloister.vault import Vault

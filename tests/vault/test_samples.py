@@ -17,9 +17,9 @@ import pytest
 
 from cloister import GDP, Ball, Ledger
 from cloister.cluster._plan import Planner
+from cloister.columns import Frame, Relation
 from cloister.data import open_rows
 from cloister.data._backend import MemoryRows
-from cloister.domain import Frame, Relation
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy, Query
 from cloister.questions import CellStates, NearestCounts, NearestQuestion, NearestSums, NeighbourMeans, RowCount

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from cloister import GDP, Ball, Box, Ledger, PureDP
+from cloister.columns import Relation
 from cloister.data import open_rows
-from cloister.domain import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
 from cloister.privacy import Entropy, Receipt
 from cloister.questions import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.questions import Ask, SecondMoments, Spend, spectral_edge, symmetric
 
 __all__ = ["Axes", "find_axes"]

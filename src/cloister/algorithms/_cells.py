@@ -10,7 +10,7 @@ import numpy as np
 
 from cloister.algorithms._grid import denoise_counts
 from cloister.algorithms._kmeans import weighted_kmeans
-from cloister.domain import FloatArray, IntArray, snap
+from cloister.columns import FloatArray, IntArray, snap
 from cloister.questions import Nearest
 
 __all__ = ["RESTARTS", "KChoice", "choose_number", "cluster_cells", "compare_numbers", "nearest_cell", "squares_to"]

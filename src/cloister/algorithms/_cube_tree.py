@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.questions import Ask, CubeCounts, Spend
 
 __all__ = ["CubeTree", "TreeSettings", "divide_cubes"]

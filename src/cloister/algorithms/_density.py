@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 
 __all__ = ["DenseCells", "chance_bound", "find_dense_cells"]
 

@@ -15,7 +15,7 @@ from scipy.special import gamma
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._select import clean_votes, select_kmeans, select_kmedians, select_top
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.questions import Ask, NearestCounts, NearestSums, Spend, Step
 
 __all__ = [

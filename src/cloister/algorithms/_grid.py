@@ -11,7 +11,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms._grid_bound import LARGEST_CELLS, LARGEST_EPSILON, MOST_CLUSTERS, MOST_FEATURES, MOST_ROWS, bound_of
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = [
     "COUNT_RULES",

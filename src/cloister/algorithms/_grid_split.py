@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from cloister.algorithms._grid import project_to_total
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 
 __all__ = ["LARGEST_FACTOR", "CellNoise", "GridSplit", "combine_levels", "denoise_leaves", "split_factors"]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._packing import pack_sphere
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.questions import Ask, HashCounts, HashSums, Spend
 
 __all__ = [

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 
 __all__ = ["plusplus", "settle", "weighted_kmeans"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray, Neighbours, Relation, as_neighbours
+from cloister.columns import FloatArray, Neighbours, Relation, as_neighbours
 from cloister.questions import (
     Answer,
     Ask,

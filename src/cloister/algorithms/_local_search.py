@@ -13,7 +13,7 @@ import numpy as np
 
 from cloister.algorithms._evolution import Averages
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.questions import Ask, NearestCounts, NearestSums, SetCosts, Spend, SwapCosts
 
 __all__ = ["Search", "local_search", "noisy_averages"]

@@ -19,7 +19,7 @@ from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._origin import Origin, find_origin
 from cloister.algorithms._refine import Lengths, quantile
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 from cloister.questions import Answer, Ask, NearestCounts, Step
 
 __all__ = ["LocateSteps", "Located", "locate", "orthonormal_projection"]

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 
 __all__ = ["join_closest"]
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cloister.algorithms._cells import FEW_RESTARTS, RESTARTS, SPLITS, KChoice, choose_number
 from cloister.algorithms._points import NoisyPoints, squares_between
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["compare_point_numbers", "cut_loss", "silhouette", "ward_tree"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from cloister.algorithms._refine import Lengths, quantile, shrinkage
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.questions import Ask, DistanceHistogram, NearestSums, Step
 
 __all__ = ["Origin", "find_origin"]

@@ -4,7 +4,7 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["pack_sphere", "uniform_ball", "uniform_box"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["Plane", "plane_of"]
 

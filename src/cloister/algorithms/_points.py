@@ -7,7 +7,7 @@ import numpy as np
 
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 
 __all__ = ["NoisyPoints", "nearest_of", "squares_between"]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cloister.algorithms._grid import project_to_total
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.questions import Answer, Ask, ColumnIntervals, ColumnMagnitudes, Step
 
 __all__ = ["FALLBACK", "N_INTERVALS", "N_LOOKS", "Found", "RangeSteps", "find_ranges"]

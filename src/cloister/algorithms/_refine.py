@@ -29,7 +29,7 @@ from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._merge import join_closest
 from cloister.algorithms._scatter import Scatter, find_scatter
 from cloister.algorithms._space import Space
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.questions import Ask, DistanceHistogram, NearestCounts, NearestSquares, NearestSums, Step
 
 __all__ = [

@@ -19,7 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cloister.algorithms._kmeans import settle
 from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 
 __all__ = ["Beyond", "LastStep", "judge_solution", "match_centers", "place_of_rows"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.questions import Answer
 
 __all__ = ["Scatter", "find_scatter"]

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._medoids import choose_medoids
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["SELECTIONS", "VOTE_RULES", "clean_votes", "keep_votes", "select_kmeans", "select_kmedians", "select_top"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.domain import FloatArray, clip_to_unit_ball
+from cloister.columns import FloatArray, clip_to_unit_ball
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans, Spend, Step
 
 __all__ = ["Distance", "Sanitized", "nearest_averages", "neighbour_averages", "neighbour_distance"]

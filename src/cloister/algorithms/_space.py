@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import FloatArray, Frame, clip_to_unit_ball
+from cloister.columns import FloatArray, Frame, clip_to_unit_ball
 
 __all__ = ["Space"]
 
@@ -28,7 +28,7 @@ class Space:
 
     Examples
     --------
-    >>> from cloister.domain import Box
+    >>> from cloister.columns import Box
     >>> space = Space(Box([0.0, 0.0], [1.0, 1.0]).frame())
     >>> space.dimension, space.clip(np.array([[5.0, 0.0]])).round(3).tolist()
     (2, [[0.707, 0.0]])

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from cloister.algorithms._packing import uniform_ball, uniform_box
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["pack_widest"]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from cloister.algorithms._resample import Beyond
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 
 __all__ = ["TotalErrors", "add_beyond", "stands_out", "unknown_errors"]
 

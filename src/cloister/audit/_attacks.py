@@ -16,7 +16,7 @@ from cloister.audit._chance import FALSE_ALARM, at_least, at_most
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._tables import PersonTable
 from cloister.audit._vault import open_vault
-from cloister.domain import FloatArray, PrivacyUnit, Relation
+from cloister.columns import FloatArray, PrivacyUnit, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 from cloister.questions import NearestCounts, NearestSquares, NearestSums, Question, SetCosts
 

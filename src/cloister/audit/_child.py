@@ -19,7 +19,7 @@ import numpy as np
 from cloister.audit._plants import planted
 from cloister.audit._swap import swapped
 from cloister.cluster import KMeans
-from cloister.domain import IntArray
+from cloister.columns import IntArray
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import GDP, Event, Ledger
 from cloister.questions import Answer, Question, Spend

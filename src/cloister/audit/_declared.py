@@ -9,7 +9,7 @@ import numpy as np
 
 import cloister
 from cloister.audit._methods import METHODS
-from cloister.domain import Category, Date, Flag, Number, Relation
+from cloister.columns import Category, Date, Flag, Number, Relation
 from cloister.privacy import Guarantee
 
 __all__ = ["DECLARED", "DECLARED_ENGINES", "HOSTILE_CELLS", "declared_fit", "declared_neighbours", "declared_table"]

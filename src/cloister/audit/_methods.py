@@ -12,7 +12,7 @@ import cloister
 from cloister import methods
 from cloister.audit._guarantees import GUARANTEES
 from cloister.audit._tables import PersonTable
-from cloister.domain import Ball, Box, Domain, FloatArray, Relation
+from cloister.columns import Ball, Box, Domain, FloatArray, Relation
 from cloister.privacy import Guarantee
 
 __all__ = ["DOMAINS", "METHODS", "Method", "make_fit", "targets"]

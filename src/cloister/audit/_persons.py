@@ -25,8 +25,8 @@ from cloister.audit._guarantees import GUARANTEES
 from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import Replay, replay
 from cloister.audit._tables import PersonTable, neighbours
+from cloister.columns import WEIGHTINGS, PrivacyUnit, Relation
 from cloister.data import Bounding, open_rows
-from cloister.domain import WEIGHTINGS, PrivacyUnit, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cloister.audit._swap import find, wrapped
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import ParameterError
 from cloister.privacy import DISJOINT, SAME, Entropy, Tally
 
@@ -24,8 +24,8 @@ GAUSSIAN, WHOLE_PARTS = "cloister.privacy._mechanisms:rounded_gaussian", "cloist
 SEED = "cloister.privacy._entropy:Entropy.__init__"
 COINS, SAMPLE = "cloister.privacy._coins:Coins.draw", "cloister.data._backend:MemoryRows.sample"
 NOISY, TOGETHER, ASK = "cloister.vault:Vault._noisy", "cloister.vault:Vault._ask_together", "cloister.vault:Vault.ask"
-CLEAN, READ = "cloister.domain:Frame.clean", "cloister.data._backend:LocalRows._stream"
-CLEAN_DECLARED = "cloister.domain:ColumnFrame.clean"
+CLEAN, READ = "cloister.columns:Frame.clean", "cloister.data._backend:LocalRows._stream"
+CLEAN_DECLARED = "cloister.columns:ColumnFrame.clean"
 COLUMNS, MISSING = "cloister.questions._columns:ColumnHistograms", "cloister.questions._columns:NearestMissing"
 PROFILES = "cloister.questions._profiles:NearestHistograms"
 COUNTS, SUMS = "cloister.questions._counts:Counts", "cloister.questions._sums:ClippedSums"
@@ -34,8 +34,8 @@ SQUARES = "cloister.questions._squares:NearestSquares"
 PRICE, DEBIT = "cloister.questions._price:price", "cloister.privacy._account:Account.debit"
 CHOICE, FACTOR, WEIGHT = (
     "cloister.data._cut:choose_canonical",
-    "cloister.domain:PrivacyUnit.factor",
-    "cloister.domain:PrivacyUnit.weight",
+    "cloister.columns:PrivacyUnit.factor",
+    "cloister.columns:PrivacyUnit.weight",
 )
 WITH_ID, SPLIT = "cloister.data._bounded:with_id", "cloister.data._bounded:split_by_bucket"
 ROWS_PER_UNIT = "cloister.questions._persons:RowsPerUnit.exact"
@@ -179,7 +179,7 @@ def _by_content(sample: Any) -> object:
 
 
 def _unclipped(clean: Any) -> object:
-    from cloister.domain import snap
+    from cloister.columns import snap
 
     def planted_clean(frame: Any, block: Any) -> Any:
         rows = np.asarray(block, dtype=np.float64)

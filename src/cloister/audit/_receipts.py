@@ -23,7 +23,7 @@ from cloister.audit._guarantees import GUARANTEES, share_spent
 from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import PUBLIC_OF_EVENT
 from cloister.audit._tables import PersonTable
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import CloisterError, DataError, PrivacyWarning
 from cloister.privacy import Entropy, Event, Ledger, Receipt
 from cloister.synopsis import Synopsis, read_synopsis

@@ -20,8 +20,8 @@ import numpy as np
 
 from cloister.audit._coupling import sample_coupled
 from cloister.audit._swap import swapped, wrapped
+from cloister.columns import FloatArray, Frame, IntArray
 from cloister.data import Rows
-from cloister.domain import FloatArray, Frame, IntArray
 from cloister.privacy import PROCESS, Coins, Event
 from cloister.questions import Answer, Question, Spend
 from cloister.vault import Vault
@@ -31,7 +31,7 @@ __all__ = ["Call", "Replay", "Tape", "record", "replay"]
 Fit: TypeAlias = Callable[[Any], Any]  # fits a fresh, seeded estimator to a table and returns it
 
 VAULT = "cloister.cluster._base:Vault"
-CLEANING = ("cloister.domain:Frame.clean", "cloister.domain:ColumnFrame.clean")
+CLEANING = ("cloister.columns:Frame.clean", "cloister.columns:ColumnFrame.clean")
 SAMPLERS = {
     "rounded_gaussian": "cloister.privacy._mechanisms:rounded_gaussian",
     "discrete_laplace": "cloister.privacy._mechanisms:discrete_laplace",

@@ -21,7 +21,7 @@ from cloister.audit._guarantees import GUARANTEES
 from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import Replay, replay
 from cloister.audit._tables import AUDIT_ENGINES, HOSTILE, as_table, installed, neighbours
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.privacy import Entropy
 
 __all__ = [

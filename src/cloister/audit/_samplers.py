@@ -19,7 +19,7 @@ from cloister.audit._chance import FALSE_ALARM, binomial_chance, gaussian_tail, 
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
 from cloister.audit._swap import wrapped
 from cloister.audit._vault import open_vault
-from cloister.domain import IntArray, Relation
+from cloister.columns import IntArray, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP, Query
 from cloister.questions import NearestCounts, SetCosts
 

@@ -16,7 +16,7 @@ from cloister.audit._methods import DOMAINS, METHODS, make_fit
 from cloister.audit._replay import PUBLIC_OF_EVENT, Tape, record
 from cloister.audit._tables import neighbours
 from cloister.audit._vault import HUGE, open_vault
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import GDP, Cost, Entropy, Event, Guarantee, Ledger, PureDP
 from cloister.questions import Question, RowCount, SetCosts

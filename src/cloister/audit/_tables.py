@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import Domain, FloatArray, Relation
+from cloister.columns import Domain, FloatArray, Relation
 
 __all__ = ["AUDIT_ENGINES", "HOSTILE", "Neighbours", "PersonTable", "as_table", "installed", "neighbours"]
 

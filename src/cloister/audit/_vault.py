@@ -2,8 +2,8 @@
 """A real vault over made-up rows, with a budget that does not run out, for the statistical checks."""
 
 from cloister.audit._tables import PersonTable
+from cloister.columns import Ball, FloatArray, Neighbours, PrivacyUnit, Relation
 from cloister.data import open_rows
-from cloister.domain import Ball, FloatArray, Neighbours, PrivacyUnit, Relation
 from cloister.privacy import Cost, Entropy, Ledger
 from cloister.vault import Vault
 

@@ -10,7 +10,7 @@ from cloister.text import count_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cloister.domain import FloatArray
+    from cloister.columns import FloatArray
     from cloister.synopsis import DensityClusters, KChoice, Synopsis, WeightedPoints
 
 __all__ = ["print_choice", "print_density", "print_synopsis", "print_tree"]

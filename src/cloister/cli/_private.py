@@ -100,7 +100,7 @@ def _say_warning(message: str) -> None:
 
 def domain_of(rows: "Rows", bounds: Bounds, scaling: str, *, described: Collection[str] = ()) -> dict[str, Any]:
     """Return the parameters that say what columns are, where rows may lie and how distances are measured."""
-    from cloister.domain import Box
+    from cloister.columns import Box
 
     columns = [name for name in rows.feature_names or () if name not in described]
     if described or not bounds.are_pairs:

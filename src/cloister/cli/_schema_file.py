@@ -61,7 +61,7 @@ def read_column(name: str, value: Any, *, file: str | None = None) -> Any:
     value = _complete(name, value, file)
     if (pair := _plain_pair(value)) is not None:
         return pair_of(f"column {name!r}", *pair)
-    from cloister.domain import Number, declare_columns
+    from cloister.columns import Number, declare_columns
 
     try:
         declared = declare_columns("--bounds", {name: value})[name]

@@ -18,7 +18,7 @@ from cloister.exceptions import ParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cloister.domain import Box
+    from cloister.columns import Box
     from cloister.synopsis import Synopsis, WeightedPoints
 
 __all__ = ["synopsis"]
@@ -311,7 +311,7 @@ def _read_range(text: str) -> range:
 
 
 def _box(found: "Synopsis", query: Bounds) -> "Box":
-    from cloister.domain import Box
+    from cloister.columns import Box
 
     query.refuse_unknown(found.columns)
     ends = zip(found.columns, found.domain.low, found.domain.high, strict=True)

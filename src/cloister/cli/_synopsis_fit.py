@@ -130,7 +130,7 @@ def _choose_kind(given: Mapping[str, Any], parameters: Mapping[str, Any], n_colu
 
 def _is_interval(declared: Any) -> bool:
     """Whether a grid can cut a column: a number, a date or a flag without a weight or a place of its own for missing values."""
-    from cloister.domain import Category
+    from cloister.columns import Category
 
     if isinstance(declared, tuple | str):
         return True

@@ -30,8 +30,7 @@ from cloister.cluster._privacy_unit import (
 )
 from cloister.cluster._progress import Progress
 from cloister.cluster._tables import is_in_memory, is_open, reads_alike, shape_of
-from cloister.data import Rows, Source, open_rows
-from cloister.domain import (
+from cloister.columns import (
     AnyDeclaration,
     Box,
     ColumnDomain,
@@ -43,6 +42,7 @@ from cloister.domain import (
     as_domain,
     declare_columns,
 )
+from cloister.data import Rows, Source, open_rows
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning, warn
 from cloister.privacy import PROCESS, SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend

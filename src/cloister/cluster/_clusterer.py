@@ -17,8 +17,8 @@ from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import has_names, is_in_memory, is_open, shape_of
+from cloister.columns import AnyDeclaration, FloatArray, Frame, IntArray, snap
 from cloister.data import LocalRows, Rows, open_rows
-from cloister.domain import AnyDeclaration, FloatArray, Frame, IntArray, snap
 from cloister.exceptions import DataError, without_sizes
 from cloister.questions import Nearest
 from cloister.release import Release, library_versions

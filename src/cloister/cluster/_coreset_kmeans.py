@@ -11,7 +11,7 @@ from cloister.algorithms import LARGEST_TREE, Space, average_leaves, cluster_cor
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
-from cloister.domain import Frame
+from cloister.columns import Frame
 from cloister.privacy import Step
 from cloister.questions import DEEPEST_HASH, Ask, HashCounts, HashSums, deviation
 

@@ -13,7 +13,7 @@ import numpy as np
 from cloister import validate
 from cloister.cluster._first import FirstSteps, raw_bounds
 from cloister.cluster._plan import Planner, Request
-from cloister.domain import AnyDeclaration, Category, ColumnDomain, Date, Flag, FloatArray, Frame, Number, declare_columns
+from cloister.columns import AnyDeclaration, Category, ColumnDomain, Date, Flag, FloatArray, Frame, Number, declare_columns
 from cloister.privacy import Step
 from cloister.questions import Ask, ColumnBins, NearestHistograms, deviation
 from cloister.release import ColumnProfile, Profiles

@@ -7,7 +7,7 @@ from typing import Any
 
 from cloister.cluster._kmeans_errors import Unjudged
 from cloister.cluster._plan import Outcome
-from cloister.domain import Frame
+from cloister.columns import Frame
 from cloister.release import Release
 
 __all__ = ["Later", "ReleaseDraft"]

@@ -5,7 +5,7 @@ from cloister import validate
 from cloister.algorithms import LloydRound, Space, bounded_radius, fast_lloyd
 from cloister.cluster._declare import estimator
 from cloister.cluster._lloyd import LloydEstimator, LloydPlan
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.questions import Ask
 
 __all__ = ["FastLloyd"]

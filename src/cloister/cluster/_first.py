@@ -13,7 +13,7 @@ import numpy as np
 from cloister.algorithms import N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
 from cloister.cluster._plan import COUNT, Outcome, Planner, Request
 from cloister.cluster._privacy_unit import plan_sizes
-from cloister.domain import Ball, Box, Category, ColumnDomain, Domain, Flag, FloatArray, Frame
+from cloister.columns import Ball, Box, Category, ColumnDomain, Domain, Flag, FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import (
     Ask,

@@ -27,7 +27,7 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready
 from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.domain import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
+from cloister.columns import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
 from cloister.exceptions import ParameterError, without_sizes
 from cloister.privacy import Cost, PureDP, Receipt, Step
 from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCounts, check_grid, price_question

@@ -29,8 +29,8 @@ from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of, unsigned_receipt
+from cloister.columns import FloatArray, Frame
 from cloister.data import Rows
-from cloister.domain import FloatArray, Frame
 from cloister.exceptions import DataError
 from cloister.questions import Ask
 from cloister.release import Release, library_versions

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cloister.algorithms import LastStep, NoisyPoints, Refined, TotalErrors, add_beyond, judge_solution, nearest_of
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 from cloister.privacy import Entropy
 
 __all__ = ["Unjudged", "first_points"]

@@ -11,7 +11,7 @@ import numpy as np
 from cloister.algorithms import LocateSteps, Round
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE, Recipe
 from cloister.cluster._plan import Plan, Planner
-from cloister.domain import Neighbours, grid_step
+from cloister.columns import Neighbours, grid_step
 from cloister.privacy import SMALLEST_SHARE, Cost, Step
 from cloister.questions import (
     DistanceHistogram,

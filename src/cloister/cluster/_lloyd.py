@@ -12,7 +12,7 @@ from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._pictures import draw_lloyd
 from cloister.cluster._plan import Outcome, Plan, Planner, Request
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import Ask, BoundedSums, NearestCounts, NearestSums
 

@@ -24,7 +24,7 @@ from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._pictures import draw_generations
 from cloister.cluster._plan import Outcome, Plan, Planner, Request
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import Ask, NearestCounts, NearestSums, deviation
 

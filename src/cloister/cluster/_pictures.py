@@ -7,7 +7,7 @@ import numpy as np
 
 from cloister.algorithms import Generation, LloydRound, Located, Refined, Space, plane_of, project_to_total
 from cloister.cluster._plan import Decision
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["draw_generations", "draw_lloyd", "draw_placing"]
 

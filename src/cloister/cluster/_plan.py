@@ -7,7 +7,7 @@ from typing import Any
 
 from cloister.algorithms import Scatter
 from cloister.cluster._kmeans_errors import Unjudged
-from cloister.domain import FloatArray, Neighbours, as_neighbours
+from cloister.columns import FloatArray, Neighbours, as_neighbours
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
 

@@ -15,7 +15,7 @@ from cloister.cluster._kmeans_plan import KMeansPlan
 from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 from cloister.exceptions import without_sizes
 from cloister.questions import Ask
 from cloister.release import Release, library_versions

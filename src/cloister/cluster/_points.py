@@ -9,7 +9,7 @@ from cloister.algorithms import Located, Refined
 from cloister.cluster._kmeans_plan import KMeansPlan, choose_n_points, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner
-from cloister.domain import Frame
+from cloister.columns import Frame
 from cloister.privacy import PureDP, Receipt
 from cloister.synopsis import WeightedPoints
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.cluster._plan import Decision, Planner, Request
-from cloister.domain import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
+from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
 from cloister.privacy import Entropy, Step
 from cloister.questions import Ask, NearestSums, RowsPerUnit, deviation
 

@@ -11,7 +11,7 @@ from cloister.cluster._base import PrivateEstimator
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import BOUNDS_SHARE
 from cloister.cluster._plan import Request
-from cloister.domain import AnyDeclaration, Ball, Box, Category, ColumnDomain, Domain
+from cloister.columns import AnyDeclaration, Ball, Box, Category, ColumnDomain, Domain
 
 __all__ = ["ScaledEstimator"]
 

@@ -16,8 +16,8 @@ from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._privacy_unit import SIZES_SHARE
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import has_names
+from cloister.columns import Box, ColumnDomain, FloatArray, Frame
 from cloister.data import LocalRows, ScaledRows
-from cloister.domain import Box, ColumnDomain, FloatArray, Frame
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Guarantee, Ledger, Step
 from cloister.questions import Ask

@@ -18,8 +18,8 @@ from cloister.cluster._progress import Progress
 from cloister.cluster._tables import is_open
 from cloister.cluster._target import Problem, Target, ball_around, blank_problem, check_metric, read_target, state_problem
 from cloister.cluster._target_forecast import SourceTargetForecast, SourceTargetPlan, forecast, largest_noise, paper_noise_ratio
+from cloister.columns import Ball, ColumnDomain, Domain, FloatArray, Frame, IntArray
 from cloister.data import Rows, open_rows
-from cloister.domain import Ball, ColumnDomain, Domain, FloatArray, Frame, IntArray
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Guarantee, Step
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from cloister.columns import AnyDeclaration, Category, Number
 from cloister.data import LocalRows, Rows
-from cloister.domain import AnyDeclaration, Category, Number
 
 __all__ = ["has_names", "is_in_memory", "is_open", "reads_alike", "shape_of"]
 

@@ -15,8 +15,8 @@ from sklearn.metrics import pairwise_distances
 from cloister import validate
 from cloister.algorithms import Medoids, choose_medoids, tree_coreset
 from cloister.cluster._progress import Progress
+from cloister.columns import BLOCK_NUMBERS, Ball, FloatArray, Frame, IntArray, row_blocks
 from cloister.data import LocalRows, open_rows
-from cloister.domain import BLOCK_NUMBERS, Ball, FloatArray, Frame, IntArray, row_blocks
 from cloister.exceptions import DataError
 from cloister.nearest import nearest_point
 

@@ -23,7 +23,7 @@ from cloister.algorithms import (
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import LARGEST_CHOICE, Ask, CubeCounts, NearestCounts, NearestSums, SetCosts, SwapCosts
 

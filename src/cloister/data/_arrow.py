@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from cloister.columns import IntArray
 from cloister.data._backend import KEPT_NUMBERS, Block, LocalRows, MemoryRows, Rows, Watch
 from cloister.data._bound import Bounding
 from cloister.data._bounded import bound_pieces
@@ -16,7 +17,6 @@ from cloister.data._columns import Chosen, IdColumn, choose_columns, hidden_of
 from cloister.data._draw import sample_pieces
 from cloister.data._files import DOUBLE, FileSet
 from cloister.data._table import columns_of, take_rows, to_matrix
-from cloister.domain import IntArray
 from cloister.privacy import Coins
 
 __all__ = ["FileRows", "TableRows"]

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
 from cloister import validate
+from cloister.columns import BLOCK_NUMBERS, AnyDeclaration, Box, IntArray, quiet
 from cloister.data._ahead import read_ahead
 from cloister.data._cache import BlockCache
-from cloister.domain import BLOCK_NUMBERS, AnyDeclaration, Box, IntArray, quiet
 from cloister.privacy import Coins, Receipt
 
 if TYPE_CHECKING:

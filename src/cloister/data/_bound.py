@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
+from cloister.columns import IntArray, quiet
 from cloister.data._backend import Block
-from cloister.domain import IntArray, quiet
 from cloister.privacy import Entropy
 
 __all__ = [

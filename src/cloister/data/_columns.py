@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from cloister.domain import AnyDeclaration, Category, Date, Flag, Identifier, Number, declare_columns
+from cloister.columns import AnyDeclaration, Category, Date, Flag, Identifier, Number, declare_columns
 from cloister.exceptions import DataError
 
 __all__ = [

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from cloister.columns import AnyDeclaration, Identifier, Number
 from cloister.data._backend import Block
 from cloister.data._columns import Declared, width_of
 from cloister.data._decode import decode_arrow
@@ -26,7 +27,6 @@ from cloister.data._ids import hash_arrow, utf_8_of
 from cloister.data._places import TextFile
 from cloister.data._records import WHOLE, Grammar, Records, find_cuts, read_records
 from cloister.data._values import doubles_of, to_number
-from cloister.domain import AnyDeclaration, Identifier, Number
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 

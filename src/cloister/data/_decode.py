@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cloister.columns import LEVELS_OF_A_FLAG, AnyDeclaration, Category, Date, Flag, Number, days_of, level_key, quiet
 from cloister.data._values import as_numbers, to_number
-from cloister.domain import LEVELS_OF_A_FLAG, AnyDeclaration, Category, Date, Flag, Number, days_of, level_key, quiet
 
 __all__ = [
     "decode_array",

@@ -13,13 +13,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cloister import validate
+from cloister.columns import Identifier, IntArray
 from cloister.data._backend import Block, MemoryRows
 from cloister.data._columns import IdValues, check_id_array, check_id_type
 from cloister.data._id_hash import LANES
 from cloister.data._ids import hash_array, hash_arrow, hash_objects
 from cloister.data._pandas import describe_column, hash_series
 from cloister.data._table import holds_of
-from cloister.domain import Identifier, IntArray
 from cloister.exceptions import DataError
 
 __all__ = ["IdentifiedRows", "hash_given", "with_ids"]

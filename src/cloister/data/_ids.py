@@ -30,9 +30,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cloister.columns import Identifier, quiet
 from cloister.data._decode import places_of, without_views
 from cloister.data._id_hash import LANES, hash_bytes
-from cloister.domain import Identifier, quiet
 
 __all__ = ["UUID_TYPE", "hash_array", "hash_arrow", "hash_objects", "masked", "missing_ids", "spread_ids", "utf_8_of"]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cloister.columns import Identifier
 from cloister.data._backend import Block
 from cloister.data._columns import Declared, width_of
 from cloister.data._csv import BYTE_ORDER_MARK
@@ -22,7 +23,6 @@ from cloister.data._ids import hash_objects
 from cloister.data._places import TextFile
 from cloister.data._records import WHOLE, Grammar, read_records
 from cloister.data._values import doubles_of
-from cloister.domain import Identifier
 from cloister.privacy import CoinStream
 
 __all__ = ["JSON_LINES", "json_blocks"]

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cloister.columns import Category
 from cloister.data._columns import Column, Holds
 from cloister.data._formats import TextOptions, text_options
-from cloister.domain import Category
 from cloister.exceptions import DataError
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cloister.columns import IntArray
 from cloister.data._backend import Block, MemoryRows
 from cloister.data._lists import is_nested, matrix_of_lists
 from cloister.data._values import as_numbers
-from cloister.domain import IntArray
 from cloister.exceptions import DataError
 
 __all__ = ["ArrayRows", "as_matrix"]

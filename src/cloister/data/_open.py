@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 
 from cloister import validate
+from cloister.columns import Identifier, declare_columns, quiet
 from cloister.data._backend import Rows, Source, count_jobs
 from cloister.data._columns import Chosen, IdColumn, IdValues
 from cloister.data._formats import TextOptions, refuse_options, text_options
 from cloister.data._scaled import scaled_by
-from cloister.domain import Identifier, declare_columns, quiet
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
 from cloister.exceptions import without_sizes
 from cloister.privacy import Entropy

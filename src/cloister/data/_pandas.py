@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cloister.columns import AnyDeclaration, Identifier, IntArray, Number
 from cloister.data._backend import Block, MemoryRows
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns, hidden_of
 from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
 from cloister.data._ids import hash_array, hash_arrow, hash_objects, masked, spread_ids
 from cloister.data._table import cast_to_doubles, holds_of, is_number
 from cloister.data._values import as_numbers
-from cloister.domain import AnyDeclaration, Identifier, IntArray, Number
 
 __all__ = ["FrameRows", "describe_column", "hash_series", "matrix_of_frame"]
 

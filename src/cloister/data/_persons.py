@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cloister.columns import PrivacyUnit
 from cloister.data._backend import Block
-from cloister.domain import PrivacyUnit
 
 __all__ = ["LARGEST_AUTO", "N_PERSON_COLUMNS", "Cells", "Persons", "cells_of"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import Box
+from cloister.columns import Box
 from cloister.privacy import SAME, Receipt
 
 __all__ = ["ScaledRows", "scaled_by"]

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cloister.columns import Identifier, quiet
 from cloister.data._backend import (
     Block,
     Integers,
@@ -33,7 +34,6 @@ from cloister.data._ids import hash_array
 from cloister.data._numpy import as_matrix
 from cloister.data._pandas import matrix_of_frame
 from cloister.data._values import as_numbers
-from cloister.domain import Identifier, quiet
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, CoinStream
 

@@ -8,11 +8,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cloister.columns import AnyDeclaration, Identifier, IntArray, Number
 from cloister.data._backend import Block
 from cloister.data._columns import Column, Declared, Holds, width_of
 from cloister.data._decode import decode_arrow, without_views
 from cloister.data._ids import UUID_TYPE, hash_arrow
-from cloister.domain import AnyDeclaration, Identifier, IntArray, Number
 from cloister.exceptions import DataError
 
 __all__ = ["cast_to_doubles", "columns_of", "holds_of", "is_number", "table_of", "take_rows", "to_matrix"]

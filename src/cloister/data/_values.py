@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import quiet
+from cloister.columns import quiet
 
 __all__ = ["as_numbers", "doubles_of", "to_number"]
 

@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from cloister import validate
 from cloister.cluster import Progress
-from cloister.domain import FloatArray, PrivacyUnit, Relation
+from cloister.columns import FloatArray, PrivacyUnit, Relation
 from cloister.exceptions import CloisterError
 from cloister.forecast._public import PublicRows, make_up, read_public
 from cloister.forecast._show import aligned, html_table

@@ -7,7 +7,7 @@ from typing import Any
 
 from cloister import validate
 from cloister.cluster import KMeansPlan, Plan, read_share
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.forecast._grid import judge_grid, warn_of_grid
 from cloister.forecast._model import Outlook
 from cloister.forecast._persons import USUAL_ROWS, PersonForecast, forecast_persons, read_persons, recommend

@@ -12,7 +12,7 @@ from typing import Any
 
 from cloister import validate
 from cloister.cluster import noise_of_center, pick_max_rows
-from cloister.domain import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
+from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
 from cloister.forecast._setting import Persons, Setting
 from cloister.forecast._words import count_noise
 from cloister.privacy import Guarantee, to_dict

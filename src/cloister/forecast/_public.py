@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from cloister import validate
+from cloister.columns import Box, ColumnDomain, Domain, FloatArray, IntArray, as_domain
 from cloister.data import LocalRows, open_rows
-from cloister.domain import Box, ColumnDomain, Domain, FloatArray, IntArray, as_domain
 from cloister.privacy import Entropy
 
 __all__ = ["PublicRows", "make_up", "read_public"]

@@ -20,7 +20,7 @@ from cloister.cluster import (
     plan_first,
     plan_fit,
 )
-from cloister.domain import Box, FloatArray, Neighbours, PrivacyUnit, Relation
+from cloister.columns import Box, FloatArray, Neighbours, PrivacyUnit, Relation
 from cloister.forecast._model import Outlook
 from cloister.methods import Method
 from cloister.privacy import Entropy, Guarantee, Step

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.plotting._axes import ACCENT, FAINT, INK, axes_for
 from cloister.text import number
 

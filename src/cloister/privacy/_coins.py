@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.privacy._entropy import Entropy, KeyedWords
 
 __all__ = ["SMALLEST_SHARE", "CoinStream", "Coins", "check_share"]

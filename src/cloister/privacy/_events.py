@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from cloister.domain import IntArray, Relation
+from cloister.columns import IntArray, Relation
 from cloister.exceptions import LedgerError
 from cloister.privacy._entropy import Entropy
 from cloister.privacy._guarantees import Cost

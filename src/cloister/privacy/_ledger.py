@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from cloister import validate
-from cloister.domain import Neighbours, Relation, as_neighbours
+from cloister.columns import Neighbours, Relation, as_neighbours
 from cloister.exceptions import LedgerError
 from cloister.privacy._account import Account
 from cloister.privacy._accounting import Tally, left_of
@@ -391,7 +391,7 @@ class Ledger:
 
         Examples
         --------
-        >>> from cloister.domain import Relation
+        >>> from cloister.columns import Relation
         >>> from cloister.privacy import PureDP
         >>> ledger = Ledger(epsilon=1.0, delta=0.0)
         >>> lost = ledger.reserve(PureDP(0.4), purpose="KMeans", relation=Relation.ADD_REMOVE)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cloister import validate
-from cloister.domain import Relation
+from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Composition, Tally, left_of
 from cloister.privacy._convert import guarantee_from_dict

@@ -4,7 +4,7 @@
 from typing import Any, TypedDict
 
 from cloister import validate
-from cloister.domain import WEIGHTINGS, Relation
+from cloister.columns import WEIGHTINGS, Relation
 from cloister.privacy._accounting import Composition
 from cloister.privacy._convert import as_guarantee, names_of_guarantees
 from cloister.privacy._events import LINE_VERSION, today

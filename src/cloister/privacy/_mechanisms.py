@@ -17,7 +17,7 @@ from typing import ClassVar
 
 from scipy.special import ndtri
 
-from cloister.domain import IntArray
+from cloister.columns import IntArray
 from cloister.exceptions import LedgerError
 from cloister.privacy._entropy import Entropy
 from cloister.privacy._guarantees import GDP, Cost, PureDP

@@ -18,7 +18,7 @@ from itertools import chain, product
 from typing import Any
 
 from cloister import validate
-from cloister.domain import Neighbours, PrivacyUnit, Relation
+from cloister.columns import Neighbours, PrivacyUnit, Relation
 from cloister.exceptions import LedgerError, ReleaseError
 from cloister.privacy._accounting import Tally, WorstTally, undominated
 from cloister.privacy._convert import guarantee_from_dict

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import IntArray
+from cloister.columns import IntArray
 from cloister.privacy._entropy import Entropy
 
 __all__ = ["Scale", "discrete_laplace", "rounded_gaussian"]

@@ -15,7 +15,7 @@ What counts is how unevenly the costs move: a move that all of them share is fre
 
 import numpy as np
 
-from cloister.domain import IntArray
+from cloister.columns import IntArray
 from cloister.privacy._entropy import Entropy
 from cloister.privacy._samplers import Bools, Scale, _Draws, _exp_coins, _wholes
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, overload
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.privacy import Cost, Event, Query
 from cloister.questions._base import Question
 

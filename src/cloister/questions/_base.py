@@ -18,7 +18,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, PrivacyUnit, Relation, grid_step, snap
+from cloister.columns import FloatArray, IntArray, PrivacyUnit, Relation, grid_step, snap
 from cloister.questions._search import Nearest
 
 __all__ = [

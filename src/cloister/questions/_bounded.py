@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import FloatArray, IntArray, grid_step
+from cloister.columns import FloatArray, IntArray, grid_step
 from cloister.questions._base import offsets_from
 from cloister.questions._counts import NearestCounts
 from cloister.questions._sums import NearestSums, whole_radius

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import FloatArray, Frame, IntArray, Relation, quiet
+from cloister.columns import FloatArray, Frame, IntArray, Relation, quiet
 from cloister.questions._base import Question, public_points
 from cloister.questions._search import Nearest
 

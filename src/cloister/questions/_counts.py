@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, Relation
+from cloister.columns import FloatArray, IntArray, Relation
 from cloister.questions._base import NearestQuestion, Question, offsets_from, public_points, refuse_misfit
 from cloister.questions._bins import Bins
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.questions._base import ProjectedQuestion, refuse_misfit
 from cloister.questions._counts import Counts
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, grid_step
+from cloister.columns import FloatArray, IntArray, grid_step
 from cloister.questions._counts import Counts
 
 __all__ = ["LARGEST_GRID", "GridCounts", "check_grid"]

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.questions._base import PROJECTION_STEP, Question, refuse_misfit
 from cloister.questions._counts import Counts
 from cloister.questions._sums import ClippedSums, whole_radius

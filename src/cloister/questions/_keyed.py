@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.domain import EXACT_BITS, FloatArray, IntArray, grid_step, row_blocks
+from cloister.columns import EXACT_BITS, FloatArray, IntArray, grid_step, row_blocks
 
 __all__ = ["KeyedScores"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import BLOCK_NUMBERS, FloatArray, IntArray, Relation, grid_step, row_blocks
+from cloister.columns import BLOCK_NUMBERS, FloatArray, IntArray, Relation, grid_step, row_blocks
 from cloister.questions._base import Question, public_points, refuse_misfit
 from cloister.questions._sums import clip_steps, whole_radius
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import BLOCK_NUMBERS, FloatArray, IntArray, PrivacyUnit, Relation, grid_step
+from cloister.columns import BLOCK_NUMBERS, FloatArray, IntArray, PrivacyUnit, Relation, grid_step
 from cloister.questions._base import Question, public_points, refuse_misfit
 
 __all__ = ["NeighbourDistance", "NeighbourMeans"]

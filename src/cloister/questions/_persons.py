@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, PrivacyUnit
+from cloister.columns import FloatArray, IntArray, PrivacyUnit
 from cloister.questions._counts import Counts
 
 __all__ = ["RowsPerUnit"]

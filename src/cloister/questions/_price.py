@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from cloister.domain import Neighbours, Relation, as_neighbours
+from cloister.columns import Neighbours, Relation, as_neighbours
 from cloister.exceptions import ParameterError
 from cloister.privacy import Cost, Event, Query, price, price_choice
 from cloister.questions._base import Question

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, Frame, IntArray, Relation, quiet
+from cloister.columns import FloatArray, Frame, IntArray, Relation, quiet
 from cloister.questions._base import Question, public_points, refuse_misfit
 from cloister.questions._columns import LARGEST_HISTOGRAMS, root_above
 from cloister.questions._search import Nearest

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, row_blocks, snap
+from cloister.columns import FloatArray, IntArray, row_blocks, snap
 from cloister.questions._keyed import KeyedScores
 
 __all__ = ["SEARCH_ENGINES", "Nearest", "choose_engine"]

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.questions._base import refuse_misfit
 from cloister.questions._counts import Counts
 from cloister.questions._grid import GridCounts, check_grid

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cloister.domain import BLOCK_NUMBERS, FloatArray, IntArray, Relation, grid_step, row_blocks
+from cloister.columns import BLOCK_NUMBERS, FloatArray, IntArray, Relation, grid_step, row_blocks
 from cloister.questions._base import offsets_from
 from cloister.questions._sums import NearestOffsets, clip_steps, sum_by_label
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray, Relation, grid_step
+from cloister.columns import FloatArray, IntArray, Relation, grid_step
 from cloister.questions._base import NearestQuestion, Question, offsets_from, public_points, refuse_misfit
 
 __all__ = ["ClippedSums", "NearestOffsets", "NearestSums", "clip_steps", "sum_by_label", "whole_radius"]

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from cloister import validate
-from cloister.domain import BLOCK_NUMBERS, FloatArray, IntArray, Relation, row_blocks
+from cloister.columns import BLOCK_NUMBERS, FloatArray, IntArray, Relation, row_blocks
 from cloister.questions._base import ProjectedQuestion, refuse_misfit
 
 __all__ = ["LARGEST_CHOICE", "SetCosts", "SwapCosts"]

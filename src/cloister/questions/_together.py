@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.questions._base import Find, NearestQuestion, Question
 
 __all__ = ["Together"]

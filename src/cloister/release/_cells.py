@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["CellSummary"]
 

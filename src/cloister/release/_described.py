@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import iso_date
+from cloister.columns import iso_date
 from cloister.release._distributions import MISSING, OTHER, ColumnProfile, Estimate, Profiles
 
 __all__ = ["describe_clusters", "frame_columns"]

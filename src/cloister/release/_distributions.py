@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain import FloatArray, project_to_simplex
+from cloister.columns import FloatArray, project_to_simplex
 from cloister.release._shares import Shares
 
 __all__ = ["ColumnProfile", "Estimate", "Profiles"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.domain import ColumnDomain, FloatArray
+from cloister.columns import ColumnDomain, FloatArray
 
 if TYPE_CHECKING:
     from cloister.algorithms import Plane

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cloister.domain import Frame
+from cloister.columns import Frame
 from cloister.privacy import Event, Receipt, StepRecord
 
 __all__ = ["migrate_receipt", "migrate_steps"]

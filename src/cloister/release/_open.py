@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from cloister.columns import AnyDeclaration, ColumnDomain, Domain, Number
 from cloister.data import ArrayRows, LocalRows, open_rows
-from cloister.domain import AnyDeclaration, ColumnDomain, Domain, Number
 from cloister.exceptions import DataError
 
 __all__ = ["TableColumns", "open_for"]

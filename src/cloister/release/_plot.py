@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cloister import validate
-from cloister.domain import ColumnDomain, Date, FloatArray, Number
+from cloister.columns import ColumnDomain, Date, FloatArray, Number
 from cloister.plotting import mark_seeded, plot_curve, plot_map, plot_profiles
 from cloister.release._geometry import plane_of_centers, rank_columns
 from cloister.release._profile import date_of, described_columns

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cloister import validate
-from cloister.domain import AnyDeclaration, Category, ColumnDomain, Date, Flag, Number, iso_date
+from cloister.columns import AnyDeclaration, Category, ColumnDomain, Date, Flag, Number, iso_date
 from cloister.exceptions import ParameterError
 from cloister.release._described import describe_clusters, frame_columns
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.algorithms import stands_out
-from cloister.domain import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
+from cloister.columns import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError, without_sizes
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point

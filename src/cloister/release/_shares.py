@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import FloatArray, project_to_simplex
+from cloister.columns import FloatArray, project_to_simplex
 
 __all__ = ["Shares"]
 

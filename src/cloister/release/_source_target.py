@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from cloister import validate
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["CHOSEN", "TargetDetails"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["Badge", "Frame", "badge_marks", "place_badges"]
 

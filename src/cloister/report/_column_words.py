@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import Ball, Category, ColumnDomain, Date, Domain, Flag, Number
+from cloister.columns import Ball, Category, ColumnDomain, Date, Domain, Flag, Number
 from cloister.release import Release, column_words, date_of, days_words, largest_levels, percent
 from cloister.report._format import number, plain_text
 from cloister.synopsis import Synopsis, WeightedPoints

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cloister.algorithms import NoisyPoints, nearest_of, silhouette
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.release import Release
 from cloister.synopsis import LossEstimate, Synopsis, WeightedPoints
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.report._axes import Axis
 
 __all__ = ["Dendrogram", "dendrogram_of"]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.release import rank_columns, stability_words
 from cloister.report._choice import Curve
 from cloister.report._cuts import Cut, Cuts, flows_between

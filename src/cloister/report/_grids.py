@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.report._badges import Frame, badge_marks, place_badges
 from cloister.report._figures import Point
 from cloister.report._format import number, plain_text

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import FloatArray, iso_date
+from cloister.columns import FloatArray, iso_date
 from cloister.report._column_words import days_words, percent
 from cloister.report._format import plain_text, with_error
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cloister.domain import days_of
+from cloister.columns import days_of
 from cloister.release import NONE
 from cloister.report._axes import Axis, axis_for
 from cloister.report._badges import Frame, badge_marks, place_badges

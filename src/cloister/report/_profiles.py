@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import iso_date
+from cloister.columns import iso_date
 from cloister.release import ColumnProfile, Release
 from cloister.report._format import number, with_error
 from cloister.report._heat import MINUS

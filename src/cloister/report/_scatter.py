@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cloister.algorithms import plane_of
-from cloister.domain import FloatArray, days_of
+from cloister.columns import FloatArray, days_of
 from cloister.release import plane_of_centers
 from cloister.report._axes import Axis, axis_for
 from cloister.report._badges import Frame, badge_marks, place_badges

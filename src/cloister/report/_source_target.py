@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cloister.algorithms import Plane, plane_of
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.release import Release, TargetDetails
 from cloister.report._axes import Axis
 from cloister.report._badges import Frame, badge_marks, place_badges

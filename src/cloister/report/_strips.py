@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from cloister.domain import days_of
+from cloister.columns import days_of
 from cloister.release import NONE, stability_words
 from cloister.report._column_words import days_words, declared_words, largest_levels, percent
 from cloister.report._figures import count_bar, strip

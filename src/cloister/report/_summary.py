@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.domain import Box, Category, ColumnDomain
+from cloister.columns import Box, Category, ColumnDomain
 from cloister.privacy import Receipt, to_dict
 from cloister.release import Release, columns_of, plane_of_centers, rank_columns, rank_table
 from cloister.report._choice import choice_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister.card import Card
-from cloister.domain import Date
+from cloister.columns import Date
 from cloister.release import date_of, guarantee_words
 from cloister.text import count_of, number, with_error
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import CellNoise, nearest_cell
-from cloister.domain import Box, FloatArray
+from cloister.columns import Box, FloatArray
 
 __all__ = ["REPRESENTATIVES", "CellClusters", "RangeCount", "as_query", "cell_points", "count_box", "judge_clusters"]
 

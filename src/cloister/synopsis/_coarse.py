@@ -4,7 +4,7 @@
 import numpy as np
 
 from cloister.algorithms import CellNoise, NoisyPoints, nearest_cell, weighted_kmeans
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 
 __all__ = ["MOST_CELLS", "coarse_points"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import RESTARTS, KChoice, NoisyPoints, cut_loss, silhouette, ward_tree
-from cloister.domain import ColumnDomain, FloatArray, Frame
+from cloister.columns import ColumnDomain, FloatArray, Frame
 from cloister.files import write_whole
 from cloister.privacy import Entropy, Receipt, refuse_seeded
 from cloister.release import Release

@@ -19,7 +19,7 @@ from cloister.algorithms import (
     squares_to,
     unknown_errors,
 )
-from cloister.domain import FloatArray
+from cloister.columns import FloatArray
 from cloister.exceptions import AccuracyWarning, warn
 from cloister.privacy import Entropy
 from cloister.release import Release, library_versions

@@ -9,7 +9,7 @@ import numpy as np
 from cloister import validate
 from cloister.algorithms import find_dense_cells
 from cloister.card import Card
-from cloister.domain import FloatArray, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.exceptions import without_sizes
 from cloister.questions import GridCounts
 from cloister.release import TableColumns, guarantee_words, open_for, rows_words

@@ -10,7 +10,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import COUNT_RULES, LARGEST_FACTOR, GridSplit
-from cloister.domain import Box, ColumnDomain
+from cloister.columns import Box, ColumnDomain
 from cloister.privacy import Receipt
 from cloister.questions import LARGEST_GRID
 from cloister.release import CellSummary, migrate_receipt, migrate_steps, read_steps, refuse_odd_values

@@ -19,7 +19,7 @@ from cloister.algorithms import (
     squares_between,
     unknown_errors,
 )
-from cloister.domain import FloatArray, Frame
+from cloister.columns import FloatArray, Frame
 from cloister.privacy import Entropy
 from cloister.release import Release, library_versions
 from cloister.synopsis._common import LARGEST_N_CLUSTERS

@@ -21,7 +21,7 @@ from cloister.algorithms import (
     denoise_counts,
     denoise_leaves,
 )
-from cloister.domain import Box, ColumnDomain, FloatArray, Frame, IntArray
+from cloister.columns import Box, ColumnDomain, FloatArray, Frame, IntArray
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.privacy import DISJOINT, SAME, Entropy, Receipt, StepRecord
 from cloister.questions import RowCount

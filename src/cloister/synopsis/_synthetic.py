@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.domain import AnyDeclaration, Category, ColumnDomain, Date, Flag, FloatArray
+from cloister.columns import AnyDeclaration, Category, ColumnDomain, Date, Flag, FloatArray
 
 if TYPE_CHECKING:
     import pyarrow as pa

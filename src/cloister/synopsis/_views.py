@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from cloister.algorithms import KChoice, NoisyPoints
-    from cloister.domain import FloatArray
+    from cloister.columns import FloatArray
     from cloister.privacy import Receipt
 
 __all__ = ["SYNOPSIS_PLOTS", "SynopsisViews"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import RESTARTS, KChoice, NoisyPoints, compare_point_numbers
-from cloister.domain import ColumnDomain, Domain, FloatArray, Frame, domain_from_dict
+from cloister.columns import ColumnDomain, Domain, FloatArray, Frame, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount

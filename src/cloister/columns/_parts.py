@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from cloister.domain._base import FloatArray
+from cloister.columns._base import FloatArray
 
 __all__ = ["Interval", "OpenInterval", "Part", "Simplex", "project_to_simplex"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from cloister import validate
-from cloister.domain._base import Relation
+from cloister.columns._base import Relation
 
 __all__ = ["LARGEST_MAX_ROWS", "WEIGHTINGS", "WEIGHT_STEPS", "Identifier", "Neighbours", "PrivacyUnit", "as_neighbours"]
 

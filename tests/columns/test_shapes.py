@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister import Ball, Box
-from cloister.domain import Relation, as_domain, clip_to_unit_ball, domain_from_dict, grid_step, row_blocks, snap
+from cloister.columns import Relation, as_domain, clip_to_unit_ball, domain_from_dict, grid_step, row_blocks, snap
 from cloister.exceptions import ParameterError
 
 NEAR = 5  # of the frames below: neither far from zero nor tiny

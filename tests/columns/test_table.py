@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister import Box
-from cloister.domain import (
+from cloister.columns import (
     Category,
     ColumnDomain,
     Date,
@@ -23,7 +23,7 @@ from cloister.domain import (
     grid_step,
     project_to_simplex,
 )
-from cloister.domain._parts import OpenInterval, Simplex
+from cloister.columns._parts import OpenInterval, Simplex
 from cloister.exceptions import ParameterError
 
 DAYS = ("2020-01-01", "2026-12-31")

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cloister import validate
-from cloister.domain._base import Ball, Box
-from cloister.domain._columns import PRIVATE, AnyDeclaration, Category, Date, Flag, Number, declare_columns
-from cloister.domain._table import ColumnDomain
+from cloister.columns._base import Ball, Box
+from cloister.columns._column import PRIVATE, AnyDeclaration, Category, Date, Flag, Number, declare_columns
+from cloister.columns._table import ColumnDomain
 from cloister.exceptions import ParameterError
 
 __all__ = ["Domain", "as_domain", "domain_from_dict"]

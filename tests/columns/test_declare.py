@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.domain import (
+from cloister.columns import (
     LEVELS_OF_A_FLAG,
     Category,
     ColumnDomain,

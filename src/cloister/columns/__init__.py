@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Public facts about the data: where rows may lie, what a column is, what a neighbour is. Anyone may import this package."""
 
-from cloister.domain._base import (
+from cloister.columns._base import (
     BLOCK_NUMBERS,
     EXACT_BITS,
     Ball,
@@ -16,7 +16,7 @@ from cloister.domain._base import (
     row_blocks,
     snap,
 )
-from cloister.domain._columns import (
+from cloister.columns._column import (
     PRIVATE,
     AnyDeclaration,
     Category,
@@ -25,8 +25,8 @@ from cloister.domain._columns import (
     Number,
     declare_columns,
 )
-from cloister.domain._parts import Interval, project_to_simplex
-from cloister.domain._privacy_unit import (
+from cloister.columns._parts import Interval, project_to_simplex
+from cloister.columns._privacy_unit import (
     LARGEST_MAX_ROWS,
     WEIGHT_STEPS,
     WEIGHTINGS,
@@ -35,9 +35,9 @@ from cloister.domain._privacy_unit import (
     PrivacyUnit,
     as_neighbours,
 )
-from cloister.domain._read import Domain, as_domain, domain_from_dict
-from cloister.domain._table import ColumnDomain, ColumnFrame
-from cloister.domain._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_key
+from cloister.columns._read import Domain, as_domain, domain_from_dict
+from cloister.columns._table import ColumnDomain, ColumnFrame
+from cloister.columns._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_key
 
 __all__ = [
     "BLOCK_NUMBERS",

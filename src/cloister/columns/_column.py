@@ -14,7 +14,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from cloister import validate
-from cloister.domain._values import as_python, days_of, iso_date, level_key
+from cloister.columns._values import as_python, days_of, iso_date, level_key
 
 __all__ = [
     "PRIVATE",

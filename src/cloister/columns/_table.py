@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.domain._base import Box, FloatArray, Frame, pull_in, quiet, refuse_narrow, snap
-from cloister.domain._columns import OWN, AnyDeclaration, Category, Date, Flag, Number, declare_columns
-from cloister.domain._parts import Interval, OpenInterval, Part, Simplex
-from cloister.domain._values import days_of
+from cloister.columns._base import Box, FloatArray, Frame, pull_in, quiet, refuse_narrow, snap
+from cloister.columns._column import OWN, AnyDeclaration, Category, Date, Flag, Number, declare_columns
+from cloister.columns._parts import Interval, OpenInterval, Part, Simplex
+from cloister.columns._values import days_of
 
 __all__ = ["ColumnDomain", "ColumnFrame"]
 
