@@ -21,7 +21,6 @@ from cloister.exceptions import ReleaseError
 
 ROWS = np.random.default_rng(0).uniform(size=(12, 2))
 QUICK: dict[str, Any] = {"epsilon": 2.0, "bounds": ([0, 0], [1, 2]), "random_state": 0, "n_jobs": 1, "n_init": 1}
-OLD_FILES = Path(__file__).parents[1] / "compat" / "data"
 SCRIPT = "<script>alert(1)</script>"
 DEEP: Any = [[[[[[[[1]]]]]]]]
 CHUNK = 7  # bytes that are moved or doubled at once
@@ -195,8 +194,7 @@ def _releases() -> dict[str, bytes]:
         "described": _described(),
         "medoids": SourceTargetKMedoids(2, epsilon=2.0, random_state=0, n_jobs=1, n_init=1).fit(ROWS, source=ROWS),
     }
-    old = {f"{name} of version 1": (OLD_FILES / f"{name}.json").read_bytes() for name in ("kmeans", "pe-means", "coreset")}
-    return {name: model.release_.to_json().encode() for name, model in models.items()} | old
+    return {name: model.release_.to_json().encode() for name, model in models.items()}
 
 
 def _described() -> KMeans:
@@ -215,8 +213,7 @@ def _synopses() -> dict[str, bytes]:
         "gaussian": GridSynopsis(2, rule="rugnik", delta=1e-6, scaling="bounds", **quick),
     }
     made = {name: model.fit(ROWS).synopsis_ for name, model in fits.items()}
-    old = {"parquet": made["pure"].to_bytes("parquet"), "old": (OLD_FILES / "synopsis.json").read_bytes()}
-    return {name: one.to_bytes() for name, one in made.items()} | old
+    return {name: one.to_bytes() for name, one in made.items()} | {"parquet": made["pure"].to_bytes("parquet")}
 
 
 RELEASES = Target("releases", release_cases, release_law, share=0.12)

@@ -703,8 +703,8 @@ def test_all_lines_of_a_fit_carry_the_day_it_began(make: MakeLedger, monkeypatch
     assert {line["when"] for line in ledger.lines[1:]} == {"2026-02-28"}
 
 
-def rewrite_as_before(path: Path, lines: Sequence[object]) -> None:
-    """Write a ledger as an earlier version did, with the chain of digests that belongs to it."""
+def rewrite(path: Path, lines: Sequence[object]) -> None:
+    """Write the lines of a ledger by hand, with the chain of digests that belongs to it."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("DROP TRIGGER no_update")
     connection.execute("DROP TRIGGER no_delete")
@@ -716,25 +716,6 @@ def rewrite_as_before(path: Path, lines: Sequence[object]) -> None:
         connection.execute("INSERT INTO ledger (id, line, digest) VALUES (?, ?, ?)", (number, text, digest))
     connection.execute(f"PRAGMA user_version = {len(lines)}")
     connection.close()
-
-
-def test_an_old_ledger_is_read_again_under_the_rule_that_holds(path: Path) -> None:
-    # Earlier versions added the epsilons of Gaussian and pure fits, which is false where answers choose between them.
-    with Ledger.create(path, ApproxDP(1.0, 1e-6), pure_epsilon=0.5) as ledger:
-        spend(ledger, gaussian_budget(ApproxDP(0.4, 1e-6)))
-        spend(ledger, PureDP(0.5))
-        lines = ledger.lines
-    old = [{**line, "when": "2026-01-31T10:11:12.345+00:00"} for line in lines]
-    del old[0]["pure_epsilon"]
-    rewrite_as_before(path, old)
-    with Ledger.open(path) as ledger:
-        assert (ledger.left, ledger.left_pure) == (0.0, 0.0)
-        assert not ledger.spent.fits(ledger.budget)
-        assert {account["when"] for account in ledger.summary()["accounts"]} == {"2026-01-31"}
-        for cost in (GDP(1e-3), PureDP(1e-3)):
-            with pytest.raises(BudgetExceeded, match="is left"):
-                reserve(ledger, cost)
-        assert {one.when for one in ledger.events} == {"2026-01-31"}
 
 
 def test_a_chain_forged_with_care_is_still_read_with_care(spent_file: Path) -> None:
@@ -820,7 +801,7 @@ def test_lines_written_again_do_not_give_a_budget_back(path: Path, again: list[i
     with Ledger.create(path, GDP(1.0)) as ledger:
         spend(ledger, GDP(0.5))
         lines, checkpoint = ledger.lines, ledger.checkpoint
-    rewrite_as_before(path, [*lines, *(lines[number] for number in again)])
+    rewrite(path, [*lines, *(lines[number] for number in again)])
     with pytest.raises(LedgerError, match=r"line \d+ was altered or removed"):
         Ledger.open(path, checkpoint=checkpoint)
 
@@ -828,7 +809,7 @@ def test_lines_written_again_do_not_give_a_budget_back(path: Path, again: list[i
 @pytest.mark.parametrize("line", [None, [], "text", {"v": 1, "kind": "reserve", "account": "x", "purpose": "", "when": ""}])
 def test_a_line_of_another_kind_of_data_is_refused(path: Path, line: object) -> None:
     Ledger.create(path, GDP(1.0)).close()
-    rewrite_as_before(path, [line])
+    rewrite(path, [line])
     with pytest.raises(LedgerError, match=r"line 1 was altered or removed"):
         Ledger.open(path)
 

@@ -67,7 +67,7 @@ def test_names_of_columns_are_kept_or_made_up(release):
 
 def test_a_release_says_with_what_it_was_made(release):
     assert {"cloister", "numpy", "python", "scikit-learn", "scipy"} <= set(release.versions)
-    assert release.to_dict()["version"] == 3
+    assert release.to_dict()["version"] == 1
     assert release.receipt.neighbours == "add-remove"
 
 
@@ -146,10 +146,9 @@ def test_neither_rows_nor_paths_are_inside(generator, tmp_path):
         (b"[]", r"expected a Cloister release, got another file"),
         (b"null", r"expected a Cloister release, got another file"),
         (b'{"format": "geojson"}', r"expected a Cloister release, got another file"),
-        (b'{"format": "cloister.release"}', r"expected version 4, got None\. Upgrade"),
-        (b'{"format": "cloister.release", "version": 5}', r"expected version 4, got 5\. Upgrade cloister to read it"),
+        (b'{"format": "cloister.release"}', r"expected version 1, got None\. Upgrade"),
+        (b'{"format": "cloister.release", "version": 2}', r"expected version 1, got 2\. Upgrade cloister to read it"),
         (b'{"format": "cloister.release", "version": 1}', r"the file is damaged"),
-        (b'{"format": "cloister.release", "version": 2}', r"the file is damaged"),
     ],
 )
 def test_other_files_are_refused(content, message, tmp_path):
@@ -268,21 +267,6 @@ def test_a_release_that_protects_persons_survives_its_file(privacy_unit, release
     assert again.to_dict() == of_persons.to_dict()
 
 
-def test_an_earlier_cloister_refuses_a_release_that_protects_persons(release):
-    # It would not read the privacy unit, and say that one row is protected. It reads versions 1 to 3.
-    of_persons = replace(release, receipt=replace(release.receipt, privacy_unit=PrivacyUnit(name="pid", max_rows=5)))
-    assert of_persons.to_dict()["version"] == 4
-    assert release.to_dict()["version"] == 3  # what protects rows is read by it as before
-
-
-@pytest.mark.parametrize("version", [3, 4])
-def test_the_version_and_the_unit_belong_together(version, release):
-    privacy_unit = PrivacyUnit(name="pid", max_rows=5) if version == 3 else None
-    data = {**replace(release, receipt=replace(release.receipt, privacy_unit=privacy_unit)).to_dict(), "version": version}
-    with pytest.raises(ReleaseError, match=r"load_release: the file is damaged \(ValueError\('privacy_unit'\)\)"):
-        Release.from_dict(data)
-
-
 @pytest.mark.parametrize(
     "privacy_unit",
     [
@@ -297,7 +281,7 @@ def test_the_version_and_the_unit_belong_together(version, release):
     ],
 )
 def test_damaged_privacy_units_are_refused(privacy_unit, release):
-    data = {**release.to_dict(), "version": 4}
+    data = release.to_dict()
     data["receipt"] = {**data["receipt"], "privacy_unit": privacy_unit}
     with pytest.raises(ReleaseError, match="the file is damaged"):
         Release.from_dict(data)

@@ -32,16 +32,6 @@ def test_a_link_to_a_part_leads_to_its_table(part: str) -> None:
     assert part == "domain" or f"<!-- fields: {page} {part} -->" in section[0]
 
 
-@pytest.mark.parametrize(
-    ("name", "numbers"),
-    [("release", json_schema("release")["properties"]), ("synopsis", json_schema("synopsis")["$defs"]["grid"]["properties"])],
-)
-def test_every_version_has_its_line(name: str, numbers: dict[str, dict[str, list[int]]]) -> None:
-    section = re.search(r"^## Versions$.*?(?=^## )", TEXTS[name], re.MULTILINE | re.DOTALL)
-    assert section is not None
-    assert [int(number) for number in re.findall(r"^\| (\d) \|", section[0], re.MULTILINE)] == numbers["version"]["enum"]
-
-
 def test_the_ledger_has_the_table_and_the_header_that_the_page_states() -> None:
     assert SCHEMA.strip().splitlines()[0] in TEXTS["ledger"]
     assert f"| {APPLICATION_ID}, the letters" in TEXTS["ledger"]

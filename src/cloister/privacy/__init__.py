@@ -14,7 +14,7 @@ from cloister.privacy._convert import (
     to_dict,
 )
 from cloister.privacy._entropy import Entropy
-from cloister.privacy._events import Event, day_of, event_from_line, price, price_choice
+from cloister.privacy._events import Event, event_from_line, price, price_choice
 from cloister.privacy._guarantees import GDP, KINDS, ZCDP, ApproxDP, Cost, Guarantee, PureDP
 from cloister.privacy._ledger import Ledger
 from cloister.privacy._mechanisms import MECHANISMS, Mechanism
@@ -56,7 +56,6 @@ __all__ = [
     "as_guarantee",
     "check_share",
     "convert",
-    "day_of",
     "discrete_laplace",
     "event_from_line",
     "exponential_choice",

@@ -17,11 +17,10 @@ from cloister.privacy._guarantees import Cost
 from cloister.privacy._mechanisms import EXPONENTIAL, MECHANISMS, Mechanism
 from cloister.privacy._samplers import Scale
 
-__all__ = ["Event", "day_of", "event_from_line", "price", "price_choice", "today"]
+__all__ = ["Event", "event_from_line", "price", "price_choice", "today"]
 
 LINE_VERSION = 1
 LINE_NAMES = {"mechanism": "event", "question_name": "asked"}  # fields that a line calls otherwise: names in files stay
-DAY = len("2026-01-01")
 SMALLEST_FIELD, LARGEST_FIELD = 1e-100, 1e100  # scale, sensitivity and unit of an event in a file
 
 
@@ -142,7 +141,6 @@ def event_from_line(line: dict[str, Any]) -> Event:
         )
     names = {one.name: LINE_NAMES.get(one.name, one.name) for one in fields(Event)}
     known = {name: line[written] for name, written in names.items() if written in line}
-    known["when"] = day_of(line.get("when", ""))
     wrong = [name for name, value in known.items() if not _fits(name, value)]
     if wrong:
         raise LedgerError(f"ledger: an event holds no usable {names[wrong[0]]!r}. Restore the file from a backup.")
@@ -154,11 +152,6 @@ def event_from_line(line: dict[str, Any]) -> Event:
 def today() -> str:
     """Return the day, in universal time."""
     return datetime.now(UTC).date().isoformat()
-
-
-def day_of(when: object) -> str:
-    """Return the day of a time; ledgers and releases written by earlier versions say the time of day."""
-    return str(when)[:DAY]
 
 
 def _fits(name: str, value: object) -> bool:

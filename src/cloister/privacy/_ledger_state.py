@@ -9,9 +9,9 @@ from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Composition, Tally, left_of
 from cloister.privacy._convert import guarantee_from_dict
-from cloister.privacy._events import LINE_VERSION, day_of, event_from_line
+from cloister.privacy._events import LINE_VERSION, event_from_line
 from cloister.privacy._guarantees import Cost, Guarantee
-from cloister.privacy._ledger_terms import PERSONS_VERSION, UNITS
+from cloister.privacy._ledger_terms import UNITS
 from cloister.privacy._receipt import LedgerBalance
 
 __all__ = ["AccountState", "LedgerState", "balance_of", "refuse_larger_delta", "refuse_unless_it_fits"]
@@ -76,17 +76,12 @@ class LedgerState:
         self.last = 0
         self.digest = ""
 
-    def _is_known(self, line: dict[str, Any]) -> bool:
-        """Whether this version of the library can read a line: the first one of a budget for persons has its own version."""
-        is_for_persons = line.get("kind") == "budget" and line.get("unit", UNITS[0]) != UNITS[0]
-        return bool(line.get("v") == (PERSONS_VERSION if is_for_persons else LINE_VERSION))
-
     def apply(self, line: dict[str, Any]) -> None:
         """Take one more line into account; a line of an unknown kind is refused, never guessed."""
         if not isinstance(line, dict):
             raise TypeError("a line is an object")
         kind, identity = line.get("kind"), line.get("account", "")
-        if not self._is_known(line) or kind not in ("budget", "reserve", "debit", "close"):
+        if line.get("v") != LINE_VERSION or kind not in ("budget", "reserve", "debit", "close"):
             raise LedgerError(f"Ledger: cannot read a line of kind {kind!r}. Upgrade cloister to read this ledger.")
         if (kind == "budget") != (self.last == 0):
             raise ValueError("a budget is granted once, in the first line")
@@ -94,11 +89,9 @@ class LedgerState:
             self.first = line
             self.budget = guarantee_from_dict(line["budget"])
             self.relation = Relation(line["neighbours"])
-            self.unit = validate.one_of("Ledger.unit", line.get("unit", UNITS[0]), UNITS)
+            self.unit = validate.one_of("Ledger.unit", line["unit"], UNITS)
             self.name = str(line["name"])
-            self.composition = Composition(
-                planned=bool(line.get("planned", False)), pure_epsilon=float(line.get("pure_epsilon", 0.0))
-            )
+            self.composition = Composition(planned=bool(line["planned"]), pure_epsilon=float(line["pure_epsilon"]))
         elif kind == "reserve":
             cost = guarantee_from_dict(line["cost"])
             if not isinstance(cost, Cost):
@@ -109,7 +102,7 @@ class LedgerState:
                 identity,
                 line["purpose"],
                 cost,
-                day_of(line["when"]),
+                str(line["when"]),
                 dataset=str(line.get("dataset", "")),
                 stated_purpose=str(line.get("stated_purpose", "")),
                 privacy_unit=str(line.get("privacy_unit", "")),

@@ -10,10 +10,9 @@ from cloister.privacy._convert import as_guarantee, names_of_guarantees
 from cloister.privacy._events import LINE_VERSION, today
 from cloister.privacy._guarantees import Guarantee
 
-__all__ = ["PERSONS_VERSION", "UNITS", "Terms", "first_line", "given_terms"]
+__all__ = ["UNITS", "Terms", "first_line", "given_terms"]
 
 UNITS = WEIGHTINGS  # what a budget protects: a row or a person
-PERSONS_VERSION = 2  # of the first line of a budget for persons: an earlier cloister must not read it as one for rows
 
 
 class Terms(TypedDict, total=False):
@@ -44,13 +43,12 @@ def first_line(
     composition = Composition(
         planned=validate.boolean("Ledger.planned", planned), pure_epsilon=_set_aside(total, pure_epsilon, planned=planned)
     )
-    whom = _read_unit(unit)
     return {
-        "v": LINE_VERSION if whom == UNITS[0] else PERSONS_VERSION,
+        "v": LINE_VERSION,
         "kind": "budget",
         "budget": total.to_dict(),
         "neighbours": Relation.parse("Ledger.neighbours", neighbours).value,
-        **({} if whom == UNITS[0] else {"unit": whom}),
+        "unit": _read_unit(unit),
         "name": str(name),
         "planned": composition.planned,
         "pure_epsilon": composition.pure_epsilon,

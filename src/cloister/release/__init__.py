@@ -8,7 +8,6 @@ from cloister.release._card import guarantee_words
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
-from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
@@ -45,8 +44,6 @@ __all__ = [
     "largest_levels",
     "library_versions",
     "load_release",
-    "migrate_receipt",
-    "migrate_steps",
     "open_for",
     "percent",
     "plane_of_centers",

@@ -8,7 +8,7 @@ by the estimators, the report and the command line.
 import json
 import os
 import platform
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,9 @@ from cloister.columns import AnyDeclaration, ColumnDomain, Domain, FloatArray, F
 from cloister.exceptions import CloisterError, ReleaseError, without_sizes
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
-from cloister.privacy import Event, Receipt, StepRecord, day_of, refuse_seeded
+from cloister.privacy import Event, Receipt, StepRecord, refuse_seeded
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import Profiles
-from cloister.release._migrate import migrate_receipt, migrate_steps
 from cloister.release._open import TableColumns, open_for
 from cloister.release._profile import profile_of, to_frame
 from cloister.release._source_target import CHOSEN, TargetDetails
@@ -33,14 +32,12 @@ from cloister.release._views import ReleaseViews
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
 FORMAT = "cloister.release"
-VERSION = 3
-OLD_VERSIONS = (1, 2)  # had a history in place of steps; knew no declared columns
-PERSON_VERSION = 4  # of releases that protect persons: an earlier Cloister would say that they protect one row, so it refuses
+VERSION = 1
 LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
 DEEPEST = 50  # lists within lists of a file
-OPTIONAL_ERRORS = ("center_noise", "count_noise", "stability")  # fields that older files do not have
+OPTIONAL_ERRORS = ("center_noise", "count_noise", "stability")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -272,7 +269,6 @@ class Release(ReleaseViews):
         Returns
         -------
         array of shape (n_rows,)
-            Under a release of an earlier version, which has no `cells`, a row with a missing value lies at the domain's centre.
             For source-target clustering, -1 where a point of the sanitised source is nearer than every chosen one.
 
         Raises
@@ -304,7 +300,7 @@ class Release(ReleaseViews):
         """Return the release as plain data."""
         return {
             "format": FORMAT,
-            "version": VERSION if self.receipt.privacy_unit is None else PERSON_VERSION,
+            "version": VERSION,
             "created": self.created,
             "method": self.method,
             "parameters": self.parameters,
@@ -342,9 +338,9 @@ class Release(ReleaseViews):
         """Read what ``to_dict`` wrote."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ReleaseError("load_release: expected a Cloister release, got another file. Pass the file that 'fit' wrote.")
-        if data.get("version") not in (*OLD_VERSIONS, VERSION, PERSON_VERSION):
+        if data.get("version") != VERSION:
             raise ReleaseError(
-                f"load_release: expected version {PERSON_VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
+                f"load_release: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister to read it."
             )
         try:
             refuse_odd_values(data)
@@ -361,18 +357,16 @@ class Release(ReleaseViews):
                 scaling=str(data["scaling"]),
                 receipt=Receipt.from_dict(data["receipt"]),
                 feature_names=None if names is None else tuple(map(str, names)),
-                cells=_read_cells(data.get("cells"), domain, centers),
-                **{name: _read_array(data.get(name)) for name in OPTIONAL_ERRORS},
+                cells=_read_cells(data["cells"], domain, centers),
+                **{name: _read_array(data[name]) for name in OPTIONAL_ERRORS},
                 profiles=_read_profiles(data.get("profiles"), len(centers)),
-                steps=read_steps(data.get("steps", [])),
-                details=dict(data.get("details", {})),
-                versions=dict(data.get("versions", {})),
-                created=day_of(data.get("created", "")),
+                steps=read_steps(data["steps"]),
+                details=dict(data["details"]),
+                versions=dict(data["versions"]),
+                created=str(data["created"]),
             )
             _refuse_misfit(release)
-            if (release.receipt.privacy_unit is not None) != (data["version"] == PERSON_VERSION):
-                raise ValueError("privacy_unit")
-            return release if data["version"] > OLD_VERSIONS[0] else _migrated(release, list(data.get("history", [])))
+            return release
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, CloisterError) as error:
             problem = repr(error)
         raise ReleaseError(f"load_release: the file is damaged ({problem}). Write it again from the fit.")
@@ -416,12 +410,6 @@ def _read_cells(data: Any, domain: Domain, centers: FloatArray) -> CellSummary |
 
 def _read_profiles(data: Any, n_clusters: int) -> Profiles | None:
     return None if data is None else Profiles.from_dict(data, n_clusters=n_clusters)
-
-
-def _migrated(release: Release, history: list[Any]) -> Release:
-    """Return a release of the old version as one of the present version."""
-    steps = migrate_steps(release.method, release.receipt.events, history, release.frame)
-    return replace(release, steps=steps, receipt=migrate_receipt(release.method, release.receipt))
 
 
 def refuse_odd_values(data: Any) -> None:

@@ -13,7 +13,7 @@ from cloister.algorithms import COUNT_RULES, LARGEST_FACTOR, GridSplit
 from cloister.columns import Box, ColumnDomain
 from cloister.privacy import Receipt
 from cloister.questions import LARGEST_GRID
-from cloister.release import CellSummary, migrate_receipt, migrate_steps, read_steps, refuse_odd_values
+from cloister.release import CellSummary, read_steps, refuse_odd_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
 __all__ = [
-    "ADAPTIVE_VERSION",
     "FORMAT",
     "LARGEST_COUNT",
-    "PERSON_VERSION",
     "VERSION",
     "decode",
     "encode",
@@ -32,23 +30,13 @@ __all__ = [
     "read_fields",
     "refuse_misfit",
     "split_fields",
-    "version_of",
 ]
 
 FORMAT = "cloister.synopsis"
 VERSION = 1
-PERSON_VERSION = 2  # of synopses that protect persons: an earlier Cloister would say that they protect one row
-ADAPTIVE_VERSION = 3  # of grids whose cells are split: an earlier Cloister would take leaves for cells of one size
 FILES = ("json", "parquet")
 PARQUET = b"PAR1"
 LARGEST_COUNT = 1e100  # its square is finite
-
-
-def version_of(receipt: Receipt, *, adaptive: bool = False) -> int:
-    """Return the version of the file of a synopsis with this receipt."""
-    if adaptive:
-        return ADAPTIVE_VERSION
-    return VERSION if receipt.privacy_unit is None else PERSON_VERSION
 
 
 def file_kind(where: str, name: str) -> str:
@@ -79,7 +67,7 @@ def decode(content: bytes) -> Any:
 
 
 def read_fields(data: Any) -> dict[str, Any]:
-    """Return the fields of a synopsis; a file without steps was written before there were any."""
+    """Return the fields of a synopsis."""
     refuse_odd_values({name: value for name, value in data.items() if name != "noisy_counts"})
     names, domain, cells = data["feature_names"], data["domain"], data["cells"]
     split = None if data.get("split") is None else _read_split(data["split"], cells)
@@ -89,25 +77,20 @@ def read_fields(data: Any) -> dict[str, Any]:
     counts = counts.reshape(cells) if split is None else split.spread(counts)
     if list(counts.shape) != list(cells):
         raise ValueError("cells")
-    box, receipt = Box(domain["low"], domain["high"]), Receipt.from_dict(data["receipt"])
-    if "steps" not in data:
-        receipt = migrate_receipt("GridSynopsis", receipt)
     return {
         "noisy_counts": counts,
         "split": split,
-        "domain": box,
+        "domain": Box(domain["low"], domain["high"]),
         "scaling": str(data["scaling"]),
         "sigma": float(data["sigma"]),
         "counts": validate.one_of("load_synopsis.counts", data["counts"], COUNT_RULES),
-        "receipt": receipt,
+        "receipt": Receipt.from_dict(data["receipt"]),
         "total": None if data["total"] is None else float(data["total"]),
         "feature_names": None if names is None else tuple(map(str, names)),
-        "steps": read_steps(data["steps"])
-        if "steps" in data
-        else migrate_steps("GridSynopsis", receipt.events, [], box.frame()),
-        "versions": dict(data.get("versions", {})),
-        "declared": None if data.get("declared") is None else ColumnDomain.from_dict(data["declared"]),
-        "column_cells": None if data.get("column_cells") is None else _read_cells(data["column_cells"], len(cells)),
+        "steps": read_steps(data["steps"]),
+        "versions": dict(data["versions"]),
+        "declared": None if data["declared"] is None else ColumnDomain.from_dict(data["declared"]),
+        "column_cells": None if data["column_cells"] is None else _read_cells(data["column_cells"], len(cells)),
     }
 
 

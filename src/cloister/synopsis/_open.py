@@ -7,7 +7,7 @@ from typing import Any
 
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole
-from cloister.synopsis._files import ADAPTIVE_VERSION, FORMAT, PERSON_VERSION, VERSION, decode, version_of
+from cloister.synopsis._files import FORMAT, VERSION, decode
 from cloister.synopsis._synopsis import Synopsis
 from cloister.synopsis._weighted import POINTS, WeightedPoints
 
@@ -60,12 +60,6 @@ def read_synopsis(content: bytes, *, name: str) -> Synopsis | WeightedPoints:
 def _read(data: Any) -> Synopsis | WeightedPoints:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ReleaseError("load_synopsis: expected a Cloister synopsis, got another file. Pass the file that 'save' wrote.")
-    version = data.get("version")
-    if version not in (VERSION, PERSON_VERSION, ADAPTIVE_VERSION):
-        raise ReleaseError(f"load_synopsis: expected version {ADAPTIVE_VERSION}, got {version!r}. Upgrade cloister.")
-    found = WeightedPoints.from_dict(data) if data.get("kind") == POINTS else Synopsis.from_dict(data)
-    adaptive = isinstance(found, Synopsis) and found.split is not None
-    if version != version_of(found.receipt, adaptive=adaptive):
-        what = "split" if adaptive or version == ADAPTIVE_VERSION else "privacy_unit"
-        raise ReleaseError(f"load_synopsis: the file is damaged ({what}). Write it again from the fit.")
-    return found
+    if data.get("version") != VERSION:
+        raise ReleaseError(f"load_synopsis: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister.")
+    return WeightedPoints.from_dict(data) if data.get("kind") == POINTS else Synopsis.from_dict(data)

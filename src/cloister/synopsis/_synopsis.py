@@ -32,7 +32,7 @@ from cloister.synopsis._coarse import coarse_points
 from cloister.synopsis._common import CommonSynopsis, read_numbers
 from cloister.synopsis._cut import cut_cells, warn_of_few_cells
 from cloister.synopsis._density import DensityClusters, cluster_by_density
-from cloister.synopsis._files import FORMAT, encode, read_fields, refuse_misfit, split_fields, version_of
+from cloister.synopsis._files import FORMAT, VERSION, encode, read_fields, refuse_misfit, split_fields
 from cloister.synopsis._merge import join, join_steps, refuse_other_grid, refuse_other_unit
 
 if TYPE_CHECKING:
@@ -418,7 +418,7 @@ class Synopsis(CommonSynopsis):
         """Return the synopsis as plain data."""
         return {
             "format": FORMAT,
-            "version": version_of(self.receipt, adaptive=self.split is not None),
+            "version": VERSION,
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "domain": self.domain.to_dict(),
             "scaling": self.scaling,

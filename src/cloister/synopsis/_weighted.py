@@ -17,7 +17,7 @@ from cloister.questions import RowCount
 from cloister.release import CellSummary, Release, read_steps, refuse_odd_values
 from cloister.synopsis._card import points_card
 from cloister.synopsis._common import LARGEST_N_CLUSTERS, CommonSynopsis, read_numbers
-from cloister.synopsis._files import FORMAT, LARGEST_COUNT, encode, version_of
+from cloister.synopsis._files import FORMAT, LARGEST_COUNT, VERSION, encode
 from cloister.synopsis._point_cut import cut_points
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class WeightedPoints(CommonSynopsis):
         """Return the synopsis as plain data."""
         return {
             "format": FORMAT,
-            "version": version_of(self.receipt),
+            "version": VERSION,
             "kind": POINTS,
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "domain": self.domain.to_dict(),
