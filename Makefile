@@ -80,13 +80,13 @@ docs: $(DOCS)  ## The site, offline, with its gallery executed: warnings are err
 	@echo "The site is build/docs/index.html"
 
 bench: $(DEV)  ## All methods on eight small data sets, as in Table I: tables and plots in a few minutes.
-	@$(BIN)/cloister bench table1 --profile quick
+	@$(BIN)/python -m benchmarks table1 --profile quick
 
 bench-grids: $(DEV)  ## RUGNIK beside EUGkM on 108 configurations, 200 repeats (some 20 minutes).
-	@$(BIN)/cloister bench grids --profile paper --methods EUGkM,RUGNIK
+	@$(BIN)/python -m benchmarks grids --profile paper --methods EUGkM,RUGNIK
 
 bench-source-target: $(DEV)  ## Source-target clustering as in the paper's Figure 3, 30 runs (some 20 minutes).
-	@$(BIN)/cloister bench source-target --repeats 30
+	@$(BIN)/python -m benchmarks source-target --repeats 30
 
 bench-small: $(DEV)  ## Noise, nearest search, grid counting, CSV files and k-medoids beside other libraries.
 	@for one in noise nearest counting csv_reader solver; do $(BIN)/python -m benchmarks.$$one || exit 1; done

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m benchmarks`` is ``cloister bench``."""
+"""``python -m benchmarks``: every method on the same data, in suites."""
 
-import sys
-
-from cloister.cli import main
+from ._cli import PROGRAM, bench
 
 if __name__ == "__main__":
-    main(["bench", *sys.argv[1:]], prog_name="cloister")
+    bench(prog_name=PROGRAM)

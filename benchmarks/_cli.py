@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ``cloister bench``: a command for each suite, ``list``, ``report`` and ``compare``."""
+"""The command ``python -m benchmarks``: a command for each suite, ``list``, ``report`` and ``compare``."""
 
 import os
 import re
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from cloister.cli import OneLineGroup
 
 from ._compare import compare as compare_runs
 from ._errors import BenchError
@@ -23,26 +25,27 @@ from ._run import Outcome, Settings, n_processors, run_plan
 from ._sources import ORIGINS, sources
 from .suites import SUITES, Suite
 
-__all__ = ["bench"]
+__all__ = ["PROGRAM", "bench"]
 
+PROGRAM = "python -m benchmarks"
 MISSED, INTERRUPTED = 1, 130
 HOME = Path("benchmark-results")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=OneLineGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def bench() -> None:
     """Run every method on the same data under the same accounting, and set the figures beside the papers'.
 
     \b
     Examples:
-      cloister bench list --data DIR
-      cloister bench table1                      # the quick profile: 8 small data sets, minutes
-      cloister bench table1 --profile paper --data DIR --output results
-      cloister bench table1 --datasets 'sklearn_*_4,iris' --methods PEMeans --repeats 10
-      cloister bench all                         # every table and figure, drawn small
-      cloister bench source-target --methods "NNA, paper's noise" --methods NAS
-      cloister bench report results
-      cloister bench compare before after
+      python -m benchmarks list --data DIR
+      python -m benchmarks table1                      # the quick profile: 8 small data sets, minutes
+      python -m benchmarks table1 --profile paper --data DIR --output results
+      python -m benchmarks table1 --datasets 'sklearn_*_4,iris' --methods PEMeans --repeats 10
+      python -m benchmarks all                         # every table and figure, drawn small
+      python -m benchmarks source-target --methods "NNA, paper's noise" --methods NAS
+      python -m benchmarks report results
+      python -m benchmarks compare before after
     A run that was stopped goes on where it was when the same command is given again.
     """
 
@@ -169,7 +172,7 @@ def _measure(
 ) -> Path | None:
     """Measure what is not measured yet. Return the folder; None if the run was stopped."""
     if data is not None and not Path(data).is_dir():
-        raise BenchError(f"--data: expected a folder, got {data!r}. 'cloister bench list' says what it should hold.")
+        raise BenchError(f"--data: expected a folder, got {data!r}. 'python -m benchmarks list' says what it should hold.")
     if any(":" in name for name in chosen["methods"] or ()):
         sys.path.insert(0, os.getcwd())  # a method of one's own is looked for here first
     folder = str(Path(data).resolve()) if data else None

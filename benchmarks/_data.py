@@ -117,7 +117,7 @@ def _numbers(name: str) -> tuple[int, int, int]:
     """Return rows, columns and clusters of ``sklearn_K_D`` or ``blobs_N_D_K``."""
     kind, *parts = name.split("_")
     if not all(part.isdigit() and int(part) > 0 for part in parts) or (kind, len(parts)) not in (("sklearn", 2), ("blobs", 3)):
-        raise BenchError(f"--datasets: expected names that 'cloister bench list' prints, got {name!r}. Check the spelling.")
+        raise BenchError(f"--datasets: expected names of 'python -m benchmarks list', got {name!r}. Check the spelling.")
     numbers = [int(part) for part in parts]
     return (20_000, numbers[1], numbers[0]) if kind == "sklearn" else (numbers[0], numbers[1], numbers[2])
 

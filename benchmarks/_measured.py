@@ -139,7 +139,7 @@ def _command(results: Results) -> str:
     """Return the command that measures what a folder holds; where data and interpreters lie is the user's matter."""
     methods = [name for name in results.names("method") if name not in LIMITS]
     repeats = 1 + max(record["repeat"] for record in results)
-    words = ["cloister", "bench", results.names("suite")[0], "--datasets", ",".join(results.names("data"))]
+    words = ["python", "-m", "benchmarks", results.names("suite")[0], "--datasets", ",".join(results.names("data"))]
     words += ["--methods", ",".join(methods), "--repeats", str(repeats), "--seed", str(results.names("base_seed")[0])]
     words += ["--data", "DIR"] if "file" in results.names("origin") else []
     return shlex.join(words)

@@ -91,4 +91,4 @@ def need_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise BenchError("bench: matplotlib draws the plots and is not installed. Run pip install 'cloister[bench]'.") from None
+        raise BenchError("bench: matplotlib draws the plots and is not installed. Run pip install 'cloister[plot]'.") from None

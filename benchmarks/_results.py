@@ -86,5 +86,5 @@ def open_results(folder: Path) -> Results:
     """Return what a folder holds; refuse one without results."""
     records = read_results(folder)
     if not records:
-        raise BenchError(f"{str(folder)!r} holds no results. Run 'cloister bench SUITE --output {folder}' first.")
+        raise BenchError(f"{str(folder)!r} holds no results. Run 'python -m benchmarks SUITE --output {folder}' first.")
     return Results(tuple(records), tuple(read_runs(folder)))

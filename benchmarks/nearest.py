@@ -6,7 +6,6 @@ lie as in a round of private evolution: tight groups around k centres.
 """
 
 import argparse
-import importlib.util
 import sys
 
 import numpy as np
@@ -25,23 +24,22 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--dimensions", type=int, nargs="+", default=[1, 2, 3, 4, 6, 8, 16, 64])
     parser.add_argument("--points", type=int, nargs="+", default=[16, 64, 256, 1024, 4096, 8192])
     options = parser.parse_args(arguments)
-    engines = [name for name in SEARCH_ENGINES if name != "faiss" or importlib.util.find_spec("faiss")]
-    report = Report("nearest", rows=ROWS, engines=engines)
+    report = Report("nearest", rows=ROWS, engines=SEARCH_ENGINES)
     generator = np.random.default_rng(0)
     slowdowns = []
     with threadpool_limits(1):
         for dimension in options.dimensions:
             for count in options.points:
-                slowdowns.append(_compare(report, generator, engines, dimension, count))
+                slowdowns.append(_compare(report, generator, dimension, count))
     report.floor("geometric mean of chosen / fastest", float(np.exp(np.mean(np.log(slowdowns)))), at_most=1.25)
     return report.finish()
 
 
-def _compare(report: Report, generator: np.random.Generator, engines: list[str], dimension: int, count: int) -> float:
+def _compare(report: Report, generator: np.random.Generator, dimension: int, count: int) -> float:
     centers = generator.standard_normal((16, dimension)) * 0.3 / np.sqrt(dimension)
     near = lambda size, step: centers[generator.integers(16, size=size)] + step * generator.standard_normal((size, dimension))  # noqa: E731
     rows, points = snap(np.clip(near(ROWS, 0.05), -1, 1)), snap(np.clip(near(count, 0.02), -1, 1))
-    used = [name for name in engines if not (name == "tree" and dimension > 16)]
+    used = [name for name in SEARCH_ENGINES if not (name == "tree" and dimension > 16)]
     found = {name: Nearest(points, engine=name)(rows) for name in used}
     assert all(np.array_equal(found[name], found["exact"]) for name in used), "engines disagree"
     best = side_by_side({name: (lambda name=name: Nearest(points, engine=name)(rows)) for name in used}, repeats=3)

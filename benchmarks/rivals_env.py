@@ -2,7 +2,7 @@
 """Make interpreters for other libraries: ``python -m benchmarks.rivals_env DIR [NAME ...] [--base PYTHON]``.
 
 Each library gets a virtual environment DIR/NAME with the versions that were measured. The last line printed is what to put into
-the environment so that ``cloister bench`` and the tests find them. What is there and works is left as it is.
+the environment so that ``python -m benchmarks`` and the tests find them. What is there and works is left as it is.
 """
 
 import argparse

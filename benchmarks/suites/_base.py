@@ -109,7 +109,7 @@ def chosen_data(choice: Choice, default: Sequence[str]) -> tuple[list[tuple[str,
             left_out.append(str(error))
     if not found:
         raise BenchError(
-            "--datasets: " + (left_out[0] if left_out else "nothing fits. 'cloister bench list' prints the names.")
+            "--datasets: " + (left_out[0] if left_out else "nothing fits. 'python -m benchmarks list' prints the names.")
         )
     return found, left_out
 

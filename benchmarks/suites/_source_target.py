@@ -58,7 +58,7 @@ class SourceTarget(Suite):
             for budget, settings in _settings(choice, method)
             for repeat in range(choice.repeats or REPEATS[choice.profile])
         ]
-        gone = [] if has_gan() else [f"{GAN}: no opacus or no torch here. Install cloister[gan]."]
+        gone = [] if has_gan() else [f"{GAN}: no opacus or no torch here. Run pip install opacus torch."]
         return Plan(turn_by_turn(jobs), (*lacking.values(), *gone))
 
     def section(self, results: Results, folder: Path) -> Section:

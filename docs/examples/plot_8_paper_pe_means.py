@@ -81,6 +81,6 @@ axis.spines[["top", "right"]].set_visible(False)
 figure.legend(loc="outside upper center", ncols=3, frameon=False)
 
 # %%
-# One table and a few fits say little about methods. All data sets, all methods, and Table I: ``cloister bench table1``,
-# ``cloister bench curves`` and ``cloister bench rounds``, in :doc:`/results`; every algorithm and figure of the paper:
-# :doc:`/papers`.
+# One table and a few fits say little about methods. All data sets, all methods, and Table I: ``python -m benchmarks table1``,
+# ``python -m benchmarks curves`` and ``python -m benchmarks rounds``, in :doc:`/results`; every algorithm and figure of the
+# paper: :doc:`/papers`.

@@ -105,5 +105,5 @@ figure.legend(loc="outside upper center", ncols=2, frameon=False)
 # %%
 # Means of four draws of the pair with 95 % intervals. NNA helps from a small epsilon on. NAS asks for averages around every
 # target point, which one volunteer can all change, so up to epsilon 3 it is no better here than ignoring the source. All pairs,
-# guarantees and numbers of points: ``cloister bench source-target``, in :doc:`/results`; how it works: :doc:`/source-target`;
-# every theorem and figure of the paper: :doc:`/papers`.
+# guarantees and numbers of points: ``python -m benchmarks source-target``, in :doc:`/results`; how it works:
+# :doc:`/source-target`; every theorem and figure of the paper: :doc:`/papers`.

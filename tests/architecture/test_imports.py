@@ -43,7 +43,7 @@ BESIDE = {
     "__init__": set(LAYERS) - {"audit"} | {"algorithms", "release", "synopsis"},
 }
 PUBLIC = {"algorithms", "nearest", "plotting", "release", "synopsis"}  # arithmetic on public numbers, for `cluster` and above
-OPTIONAL = {"pandas", "polars", "dask", "pyspark", "faiss", "opendp", "matplotlib"}
+OPTIONAL = {"pandas", "polars", "dask", "pyspark", "matplotlib"}
 MAKES_RANDOMNESS = {
     "default_rng",
     "Generator",

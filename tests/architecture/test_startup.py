@@ -11,8 +11,6 @@ LATE = {
     "polars",
     "dask",
     "pyspark",
-    "faiss",
-    "opendp",
     "matplotlib",
     "dp_accounting",
     "pyarrow",

@@ -13,13 +13,12 @@ from click.testing import CliRunner, Result
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks._cli import PROGRAM, bench  # noqa: E402
 from benchmarks._jobs import Job  # noqa: E402
 from benchmarks._methods import LIMIT, ONE_START  # noqa: E402
 from benchmarks._stats import EPSILONS  # noqa: E402
 from benchmarks._store import Store  # noqa: E402
 from tests.cli.conftest import Run, refused  # noqa: E402, F401
-
-from cloister.cli import main  # noqa: E402
 
 # Times the limit, by method: who wins is known.
 LEVELS = {"PEMeans": 1.02, "GridKMeans": 1.5, "FastLloyd": 3.0}
@@ -29,7 +28,7 @@ LIMITS = {"iris": 0.0357, "sklearn_4_4": 0.0207}
 @pytest.fixture
 def run() -> Run:
     def invoke(*arguments: object) -> Result:
-        return CliRunner().invoke(main, ["bench", *map(str, arguments)])
+        return CliRunner().invoke(bench, [*map(str, arguments)], prog_name=PROGRAM)
 
     return invoke
 

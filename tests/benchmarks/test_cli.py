@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister bench`` on the command line: what it lists, what it refuses, and how."""
+"""``python -m benchmarks`` on the command line: what it lists, what it refuses, and how."""
 
 import builtins
 import subprocess
 import sys
-from types import ModuleType
+from pathlib import Path
 
 import pytest
 from benchmarks._cli import _method_names
 from benchmarks._methods import METHODS
 from benchmarks._sources import sources
 from benchmarks.suites import SUITES
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_list_names_everything(run, monkeypatch):
@@ -27,7 +29,7 @@ def test_list_names_everything(run, monkeypatch):
 def test_every_command_has_help(run, arguments):
     result = run(*arguments, "--help")
     assert result.exit_code == 0
-    assert result.stdout.startswith(" ".join(("Usage: cloister bench", *arguments)))
+    assert result.stdout.startswith(" ".join(("Usage: python -m benchmarks", *arguments)))
 
 
 def test_what_cannot_be_done_is_one_line(refused, tmp_path, monkeypatch):
@@ -83,19 +85,6 @@ def test_a_method_that_is_not_installed_is_refused_with_the_reason(refused, monk
     refused("table1", "--methods", "diffprivlib", match="diffprivlib cannot run here")
 
 
-def test_without_the_repository_one_line_says_where_the_benchmark_is(refused, monkeypatch, tmp_path):
-    monkeypatch.setattr("cloister.cli._bench.REPOSITORY", tmp_path)
-    refused("list", match="bench: the benchmark is in the repository, not in the package. Clone it and run make bench there.")
-
-
-def test_without_one_of_its_libraries_one_line_says_what_to_install(refused, monkeypatch):
-    def lacking(name: str) -> ModuleType:
-        raise ModuleNotFoundError("No module named 'scipy'", name="scipy")
-
-    monkeypatch.setattr("cloister.cli._bench.import_module", lacking)
-    refused("list", match="bench: scipy is not installed. Run pip install 'cloister[bench]'.")
-
-
 def test_without_matplotlib_nothing_is_measured(refused, monkeypatch, tmp_path):
     real = builtins.__import__
 
@@ -105,7 +94,7 @@ def test_without_matplotlib_nothing_is_measured(refused, monkeypatch, tmp_path):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", lacking)
-    refused("table1", "--output", tmp_path / "out", match="Run pip install 'cloister[bench]'.")
+    refused("table1", "--output", tmp_path / "out", match="Run pip install 'cloister[plot]'.")
     assert not (tmp_path / "out").exists()
 
 
@@ -117,9 +106,9 @@ def test_two_runs_in_one_folder_are_refused(refused, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_works_from_anywhere(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "cloister", "bench", "list"], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "benchmarks", "list"], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "vote-splitting" in done.stdout
+    done = subprocess.run([sys.executable, "-m", "benchmarks", "table2"], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (2, "Error: No such command 'table2'.\n")

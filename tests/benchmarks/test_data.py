@@ -60,7 +60,7 @@ def test_shapes_are_known_before_loading():
     assert shape_of("blobs_500_3_7") == (500, 3, 7)
     assert load("blobs_500_3_7").rows.shape == (500, 3)
     for name in ("blobs_500_3", "sklearn_0_4", "sklearn_a_b", "nothing"):
-        with pytest.raises(BenchError, match="cloister bench list"):
+        with pytest.raises(BenchError, match="python -m benchmarks list"):
             shape_of(name)
 
 

@@ -16,6 +16,7 @@ from benchmarks._worker import measure
 from benchmarks.suites import SUITES
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 REPEATS = 20
 CHOICE = Choice(datasets=("iris",), methods=("rivals:slow",), epsilons=(0.5, 1.0), repeats=REPEATS)
 PATIENCE = 300.0
@@ -27,9 +28,14 @@ pytestmark = pytest.mark.slow
 def start(tmp_path, rivals):
     """Return a way to start a run as a process of its own group, as a shell does."""
     (tmp_path / "pids").mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(HERE), "RIVALS_PIDS": str(tmp_path / "pids"), "PYTHONWARNINGS": "error"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{HERE}{os.pathsep}{ROOT}",
+        "RIVALS_PIDS": str(tmp_path / "pids"),
+        "PYTHONWARNINGS": "error",
+    }
     chosen = ["--datasets", "iris", "--methods", "rivals:slow", "--epsilons", "0.5,1", "--repeats", str(REPEATS)]
-    command = [sys.executable, "-m", "cloister", "bench", "table1", *chosen, "--jobs", "2", "--output", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "benchmarks", "table1", *chosen, "--jobs", "2", "--output", str(tmp_path / "out")]
 
     def begin():
         return subprocess.Popen(command, cwd=HERE, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)

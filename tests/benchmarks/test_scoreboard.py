@@ -105,7 +105,7 @@ def test_the_stored_lines_are_whole_and_name_no_machine():
         assert (found.sd is None) == (found.n == 1)
         assert all(re.fullmatch(r"[0-9a-f]{7,40}", commit) for commit in found.commits), "a commit without changes"
         assert {"cloister", "numpy", "python", "scikit-learn"} <= set(found.versions)
-        assert found.command.startswith("cloister bench table1 --datasets ")
+        assert found.command.startswith("python -m benchmarks table1 --datasets ")
         assert not re.search(r"/(tmp|home|root|work)\b", json.dumps(line))
         needs = METHODS[found.method].needs
         assert needs is None or f"{needs} (worker)" in found.versions
@@ -136,7 +136,7 @@ def test_a_run_becomes_lines_with_the_same_areas(made_up, tmp_path):
     assert board.stands_out("iris", "PEMeans")
     assert not any(line.method == "TreeKMeans" for line in lines), "all of its fits failed"
     assert lines[0].command == (
-        "cloister bench table1 --datasets iris,sklearn_4_4 --methods PEMeans,GridKMeans,FastLloyd,TreeKMeans "
+        "python -m benchmarks table1 --datasets iris,sklearn_4_4 --methods PEMeans,GridKMeans,FastLloyd,TreeKMeans "
         "--repeats 4 --seed 0"
     )
 

@@ -12,9 +12,8 @@ from .conftest import Run
 QUICK = ("--repeats", 1, "--methods", "KMeans,FastLloyd")
 
 
-@pytest.mark.parametrize("features", ["--features", "--width"])
-def test_made_up_rows(run: Run, features: str) -> None:
-    result = run("compare", "-k", 3, "--n-rows", 2000, features, 2, "--epsilon", 1, *QUICK)
+def test_made_up_rows(run: Run) -> None:
+    result = run("compare", "-k", 3, "--n-rows", 2000, "--features", 2, "--epsilon", 1, *QUICK)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("2,000 made-up rows x 2, k = 3, epsilon = 1")
     assert "KMeans" in result.stdout

@@ -28,15 +28,6 @@ def test_machines_get_the_same(run: Run) -> None:
     assert summary["neighbours"] == "replace"
 
 
-def test_the_earlier_name_of_features_still_works(run: Run, refused: Run) -> None:
-    earlier = ("--columns" if one == "--features" else one for one in NUMBERS)
-    assert run("plan", *earlier, "--json").stdout == run("plan", *NUMBERS, "--json").stdout
-    assert "--columns" not in run("plan", "--help").stdout
-    refused(
-        "plan", "--n-rows", 5, "--columns", "age,bmi", match="Invalid value for '--features': 'age,bmi' is not a valid integer"
-    )
-
-
 def test_the_main_help_names_it(run: Run) -> None:
     assert "cloister plan --n-rows" in run("--help").stdout
     assert "jq .smallest_cluster" in run("plan", "--help").stdout

@@ -11,7 +11,7 @@ from cloister.methods import commands as methods
 from ._reference import PAGE, commands, option_rows, render
 from .conftest import Run
 
-COMMANDS = {name: command for name, command in commands() if name != "bench"}  # which has a page of its own
+COMMANDS = dict(commands())
 
 
 def test_the_tables_of_options_are_those_of_the_commands() -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 import click
 import pytest
+from benchmarks._cli import PROGRAM, bench
 from click.testing import CliRunner
 
 from cloister.cli import main
@@ -27,9 +28,9 @@ from ._pages import ROOT, Block
 
 ONLY_READ = {  # patterns of commands that are not run here, and why
     r"cloister audit --plant": "runs for minutes; tests/audit/test_checks.py plants every fault",
-    r"cloister bench all": "every suite; each of them is run by itself",
-    r"cloister bench (speed|scaling)": "measures time, for minutes; tests/benchmarks/test_suites.py makes its plan",
-    r"cloister bench .*--methods \S*(diffprivlib|dpmm)": "tests/benchmarks/test_foreign.py, with their interpreters",
+    r"python -m benchmarks all": "every suite; each of them is run by itself",
+    r"python -m benchmarks (speed|scaling)": "measures time, for minutes; tests/benchmarks/test_suites.py makes its plan",
+    r"python -m benchmarks .*--methods \S*(diffprivlib|dpmm)": "tests/benchmarks/test_foreign.py, with their interpreters",
     r"python -m benchmarks\.choose_k": "half a minute at any size; tests/benchmarks/test_choose_k.py runs it",
     r"python -m benchmarks\.privacy_unit_speed": "starts a process for each of its measurements, half a minute at any size",
     r"python -m benchmarks\.rivals_env": "installs 0.8 GB of other libraries; tests/benchmarks/test_foreign.py",
@@ -43,13 +44,13 @@ ONLY_READ = {  # patterns of commands that are not run here, and why
 SMALLEST = {  # options that make a command small enough for a test; later ones replace earlier ones
     "cloister compare": "--repeats 1",
     "cloister audit": "--quick --check spending --method KMeans --engine numpy --seed 1",
-    "cloister bench table1": "--datasets iris --epsilons 1 --methods PEMeans,KMeans",
-    "cloister bench curves": "--datasets iris --epsilons 1,2 --methods PEMeans,KMeans",
-    "cloister bench tuning": "--datasets iris",
-    "cloister bench grids": "--datasets grid_2_2_100 --epsilons 1 --methods EUGkM,RUGNIK",
-    "cloister bench source-target": "--datasets synthetic2 --methods NNA --methods 'target only'",
-    "cloister bench rounds": "--datasets iris",
-    "cloister bench alternatives": "--datasets iris --epsilons 1",
+    "python -m benchmarks table1": "--datasets iris --epsilons 1 --methods PEMeans,KMeans",
+    "python -m benchmarks curves": "--datasets iris --epsilons 1,2 --methods PEMeans,KMeans",
+    "python -m benchmarks tuning": "--datasets iris",
+    "python -m benchmarks grids": "--datasets grid_2_2_100 --epsilons 1 --methods EUGkM,RUGNIK",
+    "python -m benchmarks source-target": "--datasets synthetic2 --methods NNA --methods 'target only'",
+    "python -m benchmarks rounds": "--datasets iris",
+    "python -m benchmarks alternatives": "--datasets iris --epsilons 1",
     "python -m benchmarks.ablation": "iris --repeats 1",
     "python -m benchmarks.adaptive": "--tables 1 --repeats 1",
     "python -m benchmarks.counting": "--rows 20000",
@@ -68,6 +69,7 @@ SMALLEST = {  # options that make a command small enough for a test; later ones 
 }
 KEPT = ("--methods", "--method", "--check")  # what the page says of these holds, instead of the smallest
 REPLACED = ("--datasets", "--epsilons", "--repeats", "--jobs")
+BENCH = PROGRAM.split()
 STEPS = ("git", "cd", "export", "source")  # how a reader gets to the folder in which the rest runs
 MISSING = (click.MissingParameter, click.exceptions.NoArgsIsHelpError)
 PLACEHOLDER = re.compile(r"\.\.\.$|^[A-Z][A-Z_]+$")
@@ -108,8 +110,8 @@ class Reader:
         if any(re.match(pattern, text) for pattern in ONLY_READ):
             return read_options(_without_data(words), where, mention=block.inline)
         match words[0]:
-            case "cloister":
-                return self._cloister(words, text, where, mention=block.inline)
+            case _ if is_clicked(words):
+                return self._clicked(words, text, where, mention=block.inline)
             case "python":
                 return self._script(words, where)
             case "make":
@@ -123,18 +125,20 @@ class Reader:
                 assert first in STEPS, f"{where}: no rule how to run {first!r}"
         return ""
 
-    def _cloister(self, words: list[str], text: str, where: str, *, mention: bool) -> str:
+    def _clicked(self, words: list[str], text: str, where: str, *, mention: bool) -> str:
         if mention and is_incomplete(words):
             return read_options(words, where, mention=True)
-        words, known = smallest(words), ("bench", "audit")
-        if words[1] in known and "--output" not in words and words[2:3] not in (["compare"], ["report"]):
+        words = smallest(words)
+        command, given = program(words)
+        measures = command is bench and given[0] not in ("compare", "report")
+        if (measures or given[0] == "audit") and "--output" not in words:
             if shlex.join(words) in self.done:
                 return ""
             self.done.add(shlex.join(words))
-        result = CliRunner().invoke(main, words[1:])
+        result = CliRunner().invoke(command, given)
         stated = re.search(r"# exit code (\d)", text)
         allowed = {int(stated[1])} if stated else {0}
-        allowed |= {1} if words[1] == "bench" else set()  # a bar may be missed by a single repeat
+        allowed |= {1} if command is bench else set()  # a bar may be missed by a single repeat
         assert result.exit_code in allowed, f"{where}\n{result.output}\n{result.exception!r}"
         return result.output
 
@@ -153,7 +157,7 @@ def smallest(words: list[str]) -> list[str]:
     words, text = _without_data(words), shlex.join(_without_data(words))
     head = next((head for head in SMALLEST if text == head or text.startswith(f"{head} ")), "")
     given = shlex.split(SMALLEST.get(head, ""))
-    if words[1:2] == ["bench"] and words[2] not in ("list", "report", "compare"):
+    if words[:3] == BENCH and words[3] not in ("list", "report", "compare"):
         given += ["--repeats", "1", "--jobs", "1"]
     for option in KEPT:
         given = _without(given, option) if option in words else given
@@ -192,6 +196,16 @@ def run_script(words: list[str]) -> tuple[int, str]:
     return int(code or 0), said.getvalue()
 
 
+def is_clicked(words: list[str]) -> bool:
+    """Say whether words are a command of ``cloister`` or of ``python -m benchmarks``."""
+    return words[0] == "cloister" or words[:3] == BENCH
+
+
+def program(words: list[str]) -> tuple[click.Command, list[str]]:
+    """Return the program that words begin with, and what it is given."""
+    return (main, words[1:]) if words[0] == "cloister" else (bench, words[3:])
+
+
 class _Parsed(Exception):  # noqa: N818 - no error: the options have been read
     """Raised in place of a run."""
 
@@ -200,14 +214,14 @@ def read_options(words: list[str], where: str, *, mention: bool) -> str:
     """Have a command read its options without running it. A mention may leave out what is required."""
     if words[0] == "python" and words[2].startswith("benchmarks."):
         _read_script(words, where)
-    elif words[0] == "python":
+    elif words[0] == "python" and not is_clicked(words):
         assert (ROOT / f"{words[2].replace('.', '/')}.py").is_file(), f"{where}: there is no such module"
     elif words[0] == "pytest":
         for path in [word for word in words[1:] if "/" in word]:
             assert (ROOT / path).exists(), f"{where}: there is no {path}"
     else:
         try:
-            read_command(words[1:])
+            read_command(words)
         except click.ClickException as error:
             if not (mention and isinstance(error, MISSING)):
                 pytest.fail(f"{where}: {error.format_message()}")
@@ -217,7 +231,7 @@ def read_options(words: list[str], where: str, *, mention: bool) -> str:
 def is_incomplete(words: list[str]) -> bool:
     """Say whether a command is only mentioned: something that it requires is missing."""
     try:
-        read_command(words[1:])
+        read_command(words)
     except click.ClickException as error:
         return isinstance(error, MISSING)  # of anything else running it will say what is wrong
     except click.exceptions.Exit:  # it says something and ends, as --version does
@@ -227,13 +241,11 @@ def is_incomplete(words: list[str]) -> bool:
 
 def read_command(words: list[str]) -> None:
     """Have a command read its options, and run nothing."""
-    from benchmarks._cli import bench
-
-    command: click.Command = main
-    context = main.make_context("cloister", list(words))
+    command, words = program(words)
+    context = command.make_context("program", list(words))
     while isinstance(command, click.Group):
         name, found, words = command.resolve_command(context, words)
-        command = bench if name == "bench" else found or command
+        command = found or command
         context = command.make_context(name, list(words), parent=context)
 
 

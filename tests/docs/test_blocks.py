@@ -127,7 +127,7 @@ first = 1
 
 ```sh
 # a comment
-make demo && cloister bench list
+make demo && python -m benchmarks list
 ```
 
 ```text
@@ -143,7 +143,7 @@ def test_blocks_are_found_in_the_order_of_the_page() -> None:
         (4, "command", "cloister plan --n-rows 100 --features 2 -k 2 --epsilon 1      # a comment", False),
         (9, "python", "first = 1", False),
         (14, "python", "second = first + 1", False),
-        (19, "command", "make demo && cloister bench list", False),
+        (19, "command", "make demo && python -m benchmarks list", False),
     ]
 
 
@@ -161,7 +161,7 @@ def test_blocks_of_a_page_share_their_names(tmp_path: Path) -> None:
         "    cloister plan --n-rows 100",
         "    cloister nope",
         "Mentions `cloister plan --nope 3`.",
-        "Mentions `cloister bench table1 --nope`.",
+        "Mentions `python -m benchmarks table1 --nope`.",
         "    cloister audit --plant all --nope",
         "    make nothing",
         "    pip install 'cloister[nothing]'",

@@ -47,7 +47,7 @@ def test_every_paper_is_complete() -> None:
     ]
     named += ["C.1", "C.2", "C.3", "C.4", "C.5", "C.6", "C.7", "AkM", "Figure 3, bottom"]
     assert [name for name in named if name not in PAGE] == []
-    assert [name for name in SUITES if name not in ("speed", "scaling") and f"cloister bench {name}`" not in PAGE] == []
+    assert [name for name in SUITES if name not in ("speed", "scaling") and f"python -m benchmarks {name}`" not in PAGE] == []
 
 
 def test_every_file_and_name_exists() -> None:

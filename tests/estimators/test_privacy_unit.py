@@ -239,15 +239,13 @@ class TestLedgers:
         assert persons.summary()["unit"] == "person"
         assert persons.summary()["accounts"][0]["privacy_unit"] == "patient_id"
 
-    def test_a_file_keeps_the_unit_and_earlier_versions_cannot_read_it(self, tmp_path):
+    def test_a_file_keeps_the_unit(self, tmp_path):
         path = tmp_path / "budget.sqlite"
-        with Ledger.create(path, epsilon=1.0, unit="person") as ledger:
-            assert ledger.lines[0]["v"] == 2
+        Ledger.create(path, epsilon=1.0, unit="person").close()
         with Ledger.open(path, unit="person") as ledger:
             assert ledger.unit == "person"
         with pytest.raises(LedgerError, match="expected unit as in the file"):
             Ledger.open(path, unit="row")
-        assert Ledger(epsilon=1.0).lines[0]["v"] == 1
 
     def test_one_budget_knows_persons_by_one_column(self, table):
         """Otherwise a column that gives every row a person of its own would be a way around it."""

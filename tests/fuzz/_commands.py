@@ -213,7 +213,7 @@ def _expand(word: str, files: dict[str, Path]) -> str:
 def _is_too_much(arguments: list[str]) -> bool:
     """Whether a command would work for a long time, read standard input for ever, or start another program."""
     large = [word for word in arguments if word.isascii() and word.isdecimal() and 100 < int(word) < 10**9]
-    return bool(arguments and arguments[0] in ("bench", "audit", "compare")) or len(large) > arguments.count("1000")
+    return bool(arguments and arguments[0] in ("audit", "compare")) or len(large) > arguments.count("1000")
 
 
 def _is_elsewhere(word: str, folder: Path) -> bool:

@@ -55,7 +55,7 @@ for found in pkgutil.walk_packages(cloister.__path__, "cloister."):
         try:
             importlib.import_module(found.name)
         except ModuleNotFoundError as error:
-            assert error.name.split(".")[0] in {"dask", "distributed", "pyspark", "faiss", "matplotlib"}, error
+            assert error.name.split(".")[0] in {"dask", "distributed", "pyspark", "matplotlib"}, error
 rows = np.random.default_rng(1).uniform(-1, 1, (300, 2))
 with cloister.Ledger.create("budget.sqlite", epsilon=2.0, delta=1e-6) as ledger:
     model = cloister.KMeans(2, epsilon=1.0, delta=1e-6, bounds=(-1, 1), ledger=ledger, n_jobs=2).fit(rows)

@@ -13,8 +13,6 @@ from cloister.exceptions import ParameterError
 from cloister.questions import SEARCH_ENGINES, Nearest, choose_engine
 from cloister.questions._keyed import KeyedScores
 
-pytestmark = pytest.mark.both_suites  # faiss is among the engines where it is installed
-
 SHAPES = [(m, d) for m in (1, 2, 31, 33) for d in (1, 2, 3, 8, 33, 128, 784)] + [(5000, 1), (5000, 3), (5000, 8), (5000, 33)]
 
 
@@ -31,8 +29,6 @@ def in_ball(generator, count, dimension):
 
 @pytest.fixture(params=SEARCH_ENGINES)
 def engine(request):
-    if request.param == "faiss":
-        pytest.importorskip("faiss")
     return request.param
 
 

@@ -37,7 +37,6 @@ SOURCE_TARGET = "source-target"  # a kind of method that is compared elsewhere
 @CLUSTERS
 @shape_options(
     required=False,
-    earlier="--width",
     rows="Rows to make up, if there is no PUBLIC table.",
     features="Columns to make up.",
 )

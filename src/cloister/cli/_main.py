@@ -10,7 +10,6 @@ import click
 
 from cloister._version import __version__
 from cloister.cli._audit import audit
-from cloister.cli._bench import bench
 from cloister.cli._compare import compare
 from cloister.cli._fit import fit
 from cloister.cli._ledger import ledger
@@ -83,7 +82,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for command in (plan, compare, schema, fit, show, predict, synopsis, source_target, ledger, audit, bench):
+for command in (plan, compare, schema, fit, show, predict, synopsis, source_target, ledger, audit):
     main.add_command(command)
 
 

@@ -27,7 +27,6 @@ __all__ = [
     "RELEASE_OUTPUT",
     "REPORT",
     "WEIGHTING",
-    "RenamedOption",
     "default_delta",
     "delta_option",
     "describe_options",
@@ -47,20 +46,6 @@ EPSILON_HELP = "Privacy of this fit: smaller is more private, 0.1 to 10 is usual
 DELTA_HELP = "Well below 1 over the number of rows, or of persons; 0 is pure."
 N_ROWS_HELP = "Number of rows, with --privacy-unit of persons, if it is public. Otherwise 2 % of the budget estimates it."
 NEIGHBOURS_HELP = "Which tables count as neighbours."
-
-
-class RenamedOption(click.Option):
-    """An option that also answers to an earlier name, which its help does not mention."""
-
-    def __init__(self, *arguments: Any, earlier: str, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self._earlier = earlier
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Add both names."""
-        self.opts.append(self._earlier)
-        super().add_to_parser(parser, ctx)
-        self.opts.remove(self._earlier)
 
 
 def _number_or_auto(context: click.Context, parameter: click.Parameter, value: str) -> int | str:
@@ -135,11 +120,11 @@ def neighbours_option(help: str = NEIGHBOURS_HELP, *, default: str | None = "add
     return click.option("--neighbours", type=choice, default=default, show_default=default is not None, help=help)
 
 
-def shape_options(*, required: bool, earlier: str, rows: str, features: str) -> Decorator:
-    """Return ``--n-rows`` and ``--features``: how large a table is. `earlier` is what ``--features`` was called."""
+def shape_options(*, required: bool, rows: str, features: str) -> Decorator:
+    """Return ``--n-rows`` and ``--features``: how large a table is."""
     return _together(
         click.option("--n-rows", type=int, required=required, help=rows),
-        click.option("--features", cls=RenamedOption, earlier=earlier, type=int, required=required, help=features),
+        click.option("--features", type=int, required=required, help=features),
     )
 
 

@@ -27,7 +27,6 @@ __all__ = ["plan"]
 @click.command(short_help="Forecast a fit from public numbers.")
 @shape_options(
     required=True,
-    earlier="--columns",
     rows="About how many rows there are, with --privacy-unit persons: a public number, or a guess.",
     features="Number of columns.",
 )

@@ -7,7 +7,6 @@ go to the point that comes first. Every engine returns that same answer and diff
 - ``tree``: SciPy's k-d tree, queried for two neighbours; where both are equally far the row is decided by ``exact``;
 - ``product``: one single-precision matrix product per block. Rounding moves a score by no more than a bound that is computed
   from the norms; rows whose two best scores lie closer than that are decided by ``exact``;
-- ``faiss``: as ``product``, with faiss doing the search (if installed);
 - ``exact``: a double-precision matrix product, in which no sum needs more than 53 bits: coordinates are at most 2, so that the
   d products of a score and the norm add up to less than the 16 d for which the grid leaves room. Where scores need fewer bits,
   those that are left say whose score it is, so that the lowest score is all that must be found: see ``KeyedScores``.
@@ -27,7 +26,7 @@ from cloister.questions._keyed import KeyedScores
 
 __all__ = ["SEARCH_ENGINES", "Nearest", "choose_engine"]
 
-SEARCH_ENGINES = ("exact", "faiss", "product", "tree")
+SEARCH_ENGINES = ("exact", "product", "tree")
 LARGEST_COORDINATE = 2.0  # of rows whose length is not stated
 SINGLE_ROUNDOFF = 2.0**-24
 NEVER = 1e30  # a score that is never the lowest
@@ -55,7 +54,7 @@ class Nearest:
     ----------
     points : array of shape (n_points, n_dimensions)
         On the grid.
-    engine : {"auto", "exact", "faiss", "product", "tree"}, default="auto"
+    engine : {"auto", "exact", "product", "tree"}, default="auto"
         How to search; never what is found.
     longest_row : float, optional
         No row is longer than this. Left out, no coordinate of a row is larger than 2. The search is faster for short rows.
@@ -75,7 +74,7 @@ class Nearest:
         """Return the index of the nearest point for each row."""
         if len(self._points) == 1:
             return np.zeros(len(rows), dtype=np.int64)
-        search = {"exact": self._by_exact, "faiss": self._by_faiss, "product": self._by_product, "tree": self._by_tree}
+        search = {"exact": self._by_exact, "product": self._by_product, "tree": self._by_tree}
         return search[self._engine](rows)
 
     def _by_exact(self, rows: FloatArray) -> IntArray:
@@ -94,16 +93,6 @@ class Nearest:
     def _by_product(self, rows: FloatArray) -> IntArray:
         assert self._single is not None
         return self._decide(rows, *self._single.nearest(rows))
-
-    def _by_faiss(self, rows: FloatArray) -> IntArray:
-        import faiss
-
-        index = faiss.IndexFlatL2(self._points.shape[1])
-        index.add(np.ascontiguousarray(self._points, dtype=np.float32))
-        distances, indices = index.search(np.ascontiguousarray(rows, dtype=np.float32), 2)
-        lengths = np.sqrt(np.sum(rows * rows, axis=1)) + np.sqrt(self._norms.max())
-        margin = 4 * SINGLE_ROUNDOFF * (rows.shape[1] + 8) * lengths**2
-        return self._decide(rows, indices[:, 0].astype(np.int64), distances[:, 1] - distances[:, 0] <= margin)
 
     def _decide(self, rows: FloatArray, found: IntArray, unsure: npt.NDArray[np.bool_]) -> IntArray:
         late = np.flatnonzero(unsure)
