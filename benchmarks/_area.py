@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans as Reference
 from threadpoolctl import threadpool_limits
 
 import cloister
+from cloister.methods import METHODS
 
 from ._data import DataSet
 from ._harness import Report
@@ -92,5 +93,5 @@ def _alone(name: str, make: Callable[[], DataSet], methods: Sequence[str], repea
 
 def _loss(method: str, data: DataSet, epsilon: float, seeds: range, n_jobs: int | None) -> float:
     given = {"epsilon": epsilon, "delta": data.delta, "bounds": cloister.Ball(1.0), "n_rows": len(data.rows), "n_jobs": n_jobs}
-    models = [getattr(cloister, method)(data.n_clusters, **given, random_state=seed) for seed in seeds]
+    models = [METHODS[method].estimator(data.n_clusters, **given, random_state=seed) for seed in seeds]
     return float(np.mean([data.loss(model.fit(data.rows).cluster_centers_) for model in models]))

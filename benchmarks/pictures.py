@@ -8,8 +8,9 @@ from unittest import mock
 
 import numpy as np
 
-from cloister import KMeans, cells_per_axis, grid_bound
+from cloister import KMeans
 from cloister.algorithms import locate, refine
+from cloister.grids import cells_per_axis, grid_bound
 
 from ._arrays import Array
 from ._generate import clusters

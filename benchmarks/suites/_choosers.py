@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial import cKDTree
 
-import cloister
 from cloister import ZCDP, Ball, PureDP, SourceTargetKMedoids
 from cloister.algorithms import Coreset, choose_medoids, tree_coreset
 from cloister.cluster._progress import Progress
 from cloister.cluster._target import Problem, Target, all_pairs
 from cloister.exceptions import PrivacyWarning
+from cloister.methods import METHODS
 
 from .._arrays import Array
 from .._clock import timed
@@ -217,7 +217,7 @@ def _private_source(name: str, job: Job, source: Array) -> Array:
     # A pure method that must give rho-zCDP may spend epsilon = sqrt(2 rho): epsilon-DP implies (epsilon^2 / 2)-zCDP. The
     # paper's sqrt(rho / 2) is half of that.
     pure = guarantee if isinstance(guarantee, PureDP) else PureDP((2 * guarantee.rho) ** 0.5)
-    model = getattr(cloister, name)(
+    model = METHODS[name].estimator(
         STAND_INS, guarantee=pure, bounds=Ball(1.0), n_rows=len(source), random_state=job.seed, n_jobs=1
     )
     return np.asarray(model.fit(source).cluster_centers_)

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from cloister import GridKMeans, cells_per_axis
+from cloister import GridKMeans
+from cloister.grids import cells_per_axis
 
 from .._clock import timed
 from .._data import DataSet

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.stats import t
 from sklearn import cluster
 
-from cloister import GridKMeans, GridSynopsis, cells_per_axis
+from cloister import GridKMeans, GridSynopsis
+from cloister.grids import cells_per_axis
 
 plt.style.use("tableau-colorblind10")
 # sphinx_gallery_thumbnail_number = 2

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.stats import t
 from sklearn import cluster
 
-from cloister import CoresetKMeans, KMeans, LloydKMeans, PEMeans
+from cloister import KMeans, PEMeans
+from cloister.rivals import CoresetKMeans, LloydKMeans
 
 plt.style.use("tableau-colorblind10")
 

@@ -12,19 +12,14 @@ from cloister._version import __version__
 from cloister.methods import METHODS
 
 if TYPE_CHECKING:
-    from cloister.algorithms import cell_bounds, cells_per_axis, count_deviation, epsilon_range, grid_bound
     from cloister.cluster import (
-        CoresetKMeans,
-        FastLloyd,
         GridKMeans,
         GridSynopsis,
         KMeans,
-        LloydKMeans,
         PEMeans,
         PointSynopsis,
         PrivateScaler,
         SourceTargetKMedoids,
-        TreeKMeans,
     )
     from cloister.columns import Ball, Box, Category, Date, Flag, Number
     from cloister.data import open_rows
@@ -44,15 +39,12 @@ __all__ = [
     "Ball",
     "Box",
     "Category",
-    "CoresetKMeans",
     "Date",
-    "FastLloyd",
     "Flag",
     "GridKMeans",
     "GridSynopsis",
     "KMeans",
     "Ledger",
-    "LloydKMeans",
     "Number",
     "PEMeans",
     "PointSynopsis",
@@ -62,16 +54,10 @@ __all__ = [
     "Release",
     "SourceTargetKMedoids",
     "Synopsis",
-    "TreeKMeans",
     "WeightedPoints",
     "__version__",
-    "cell_bounds",
-    "cells_per_axis",
     "compare",
     "convert",
-    "count_deviation",
-    "epsilon_range",
-    "grid_bound",
     "json_schema",
     "load_release",
     "load_synopsis",
@@ -81,8 +67,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "cloister.algorithms": ("cell_bounds", "cells_per_axis", "count_deviation", "epsilon_range", "grid_bound"),
-    "cloister.cluster": (*METHODS, "PrivateScaler"),
+    "cloister.cluster": (*(one.name for one in METHODS.values() if one.room == "cloister"), "PrivateScaler"),
     "cloister.data": ("open_rows",),
     "cloister.columns": ("Ball", "Box", "Category", "Date", "Flag", "Number"),
     "cloister.exceptions": ("AccuracyWarning", "PrivacyWarning"),

@@ -37,9 +37,10 @@ PLAIN_TABLES = tuple(one for one in TABLES if one not in ("categories", "own_mis
 class Method:
     """One public estimator: what it is called, what it supports, and how to make a fit of it short."""
 
-    name: str  # of the class, which is importable from `cloister`
+    name: str  # of the class
     summary: str  # in one line
     origin: str  # the paper it is from, or that it is our own
+    room: str = "cloister"  # that the class is imported from
     command: str | None = None  # `cloister fit --method`; None where it has a command of its own
     alias: str | None = None  # what `cloister plan --method` and `compare --methods` call it, where that is no `command`
     kind: str = "centers"  # "centers": fit(rows) finds centres; "synopsis"; "source-target": fit(target, source=rows)
@@ -66,7 +67,7 @@ class Method:
     @property
     def estimator(self) -> type[Any]:
         """The class."""
-        found: type[Any] = getattr(import_module("cloister.cluster"), self.name)
+        found: type[Any] = getattr(import_module(self.room), self.name)
         return found
 
 
@@ -123,6 +124,7 @@ _ALL = (
     ),
     Method(
         name="LloydKMeans",
+        room="cloister.rivals",
         command="lloyd",
         summary="Lloyd's iterations on noisy counts and sums",
         origin="Su et al., DPLloyd",
@@ -131,6 +133,7 @@ _ALL = (
     ),
     Method(
         name="FastLloyd",
+        room="cloister.rivals",
         command="fast-lloyd",
         summary="Lloyd's iterations on noisy offsets of the rows within a radius",
         origin="Diaa, Humphries and Kerschbaum, FastLloyd",
@@ -139,6 +142,7 @@ _ALL = (
     ),
     Method(
         name="CoresetKMeans",
+        room="cloister.rivals",
         command="coreset",
         summary="noisy averages of the leaves of a hash tree, then k-means of them",
         origin="Chang and Kamath, LSH coreset",
@@ -147,6 +151,7 @@ _ALL = (
     ),
     Method(
         name="TreeKMeans",
+        room="cloister.rivals",
         command="tree",
         summary="candidates from a tree of cubes, centres by private local search; always pure",
         origin="Balcan, Dick, Liang, Mou and Zhang",

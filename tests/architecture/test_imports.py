@@ -15,16 +15,18 @@ LAYERS = {
     "data": 3,
     "vault": 4,
     "cluster": 5,
-    "forecast": 6,
-    "report": 6,
-    "audit": 7,
-    "cli": 8,
+    "rivals": 6,
+    "forecast": 7,
+    "report": 7,
+    "audit": 8,
+    "cli": 9,
 }
 ANYONE = {
     "card",
     "engines",
     "exceptions",
     "files",
+    "grids",
     "methods",
     "schemas",
     "text",
@@ -40,7 +42,7 @@ BESIDE = {
     "experimental": set(LAYERS) - {"audit"} | {"algorithms", "release"},
     "demo": set(LAYERS) - {"audit"} | {"algorithms", "release", "cluster", "cli"},
     "__main__": {"cli"},
-    "__init__": set(LAYERS) - {"audit"} | {"algorithms", "release", "synopsis"},
+    "__init__": set(LAYERS) - {"audit", "rivals"} | {"algorithms", "release", "synopsis"},
 }
 PUBLIC = {"algorithms", "nearest", "plotting", "release", "synopsis"}  # arithmetic on public numbers, for `cluster` and above
 OPTIONAL = {"pandas", "polars", "dask", "pyspark", "matplotlib"}
@@ -88,6 +90,8 @@ def check_imports(name, room, others):
         assert not others, name
     elif room == "algorithms":
         assert others <= {"algorithms", "columns", "questions"}, f"{name} cannot reach a row"
+    elif room == "rivals":
+        assert others <= {"rivals", "algorithms", "cluster", "columns", "privacy", "questions"}, f"{name} cannot reach a row"
     elif room in BESIDE:
         assert others <= BESIDE[room] | {room}, name
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cloister import questions
+from cloister import questions, rivals
 from cloister.privacy import KINDS, MECHANISMS, Composition
 
 pytestmark = pytest.mark.every_case
@@ -43,9 +43,9 @@ def stems(folder):
 
 
 def test_every_question_has_a_page_and_no_other():
-    classes = (getattr(questions, name) for name in questions.__all__)
-    concrete = {one.__name__ for one in classes if inspect.isclass(one) and issubclass(one, questions.Question)}
-    assert stems("questions") == {name for name in concrete if not inspect.isabstract(getattr(questions, name))}
+    classes = [one for room in (questions, rivals) for one in vars(room).values() if inspect.isclass(one)]
+    kinds = {one for one in classes if issubclass(one, questions.Question) and not inspect.isabstract(one)}
+    assert stems("questions") == {one.__name__ for one in kinds}
 
 
 def test_every_mechanism_has_a_page_and_no_other():

@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import cloister
+from cloister import PrivateScaler
 from cloister.audit import DECLARED, GUARANTEES, HOSTILE_CELLS, PERSON_ATTACKS, PLANTS, Settings, planted, replay, run_audit
 from cloister.audit._attacks import attack_once
 from cloister.audit._declared import _row, declared_table
 from cloister.audit._persons import INTRUDERS, MANY, USED, choice_neighbours, choose_both, person_cases, person_neighbours
 from cloister.columns import Relation
+from cloister.methods import METHODS
 
 LEVEL = 1e-7  # of a false alarm, for each attack
 FAULTS = [plant.name for plant in PLANTS.values() if plant.check == "persons"]
@@ -113,7 +114,8 @@ def test_declared_columns_private_bounds_and_descriptions_stay_within_what_was_p
         given |= {"max_rows_per_unit": (5, "auto", 11, 1)[number], "random_state": number, "n_jobs": 1}
 
         def fit(table, given=given):
-            return getattr(cloister, estimator)(*k, **{**options, **given}).fit(table)
+            kind = METHODS[estimator].estimator if k else PrivateScaler
+            return kind(*k, **{**options, **given}).fit(table)
 
         found = replay(fit, *declared_people(relation, cells[(len(name) + number) % len(cells)], generator))
         assert found.violations == (), kind

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cloister
-from cloister import KMeans, LloydKMeans
+from cloister import KMeans, rivals
 from cloister.audit import (
     AUDIT_ENGINES,
     DECLARED,
@@ -34,6 +34,7 @@ from cloister.cluster._plan import Planner
 from cloister.columns import ColumnFrame, Frame, Relation
 from cloister.data import LocalRows
 from cloister.questions import NearestSums
+from cloister.rivals import LloydKMeans
 from cloister.vault import Vault
 
 QUICK, FULL = Settings(quick=True), Settings()
@@ -59,7 +60,7 @@ def check(case: ReplayCase | DeclaredCase, seed: int, folder: Path) -> None:
 
 
 def test_every_public_estimator_is_replayed() -> None:
-    public = {name for name in cloister.__all__ if hasattr(getattr(cloister, name), "fit")}
+    public = {name for room in (cloister, rivals) for name in room.__all__ if hasattr(getattr(room, name), "fit")}
     assert {method.estimator for method in METHODS.values()} | {"PrivateScaler"} == public
     assert {estimator for estimator, _ in DECLARED.values()} >= {"KMeans", "LloydKMeans", "PrivateScaler"}
     methods = {case.method for case in replay_cases(QUICK)}

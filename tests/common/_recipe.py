@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from cloister import cluster, methods
+from cloister import methods, rivals
 from cloister.algorithms import Space, weighted_kmeans
 from cloister.cluster import Outcome, Plan, Planner, PrivateClusterer, Request, estimator
 from cloister.columns import FloatArray, Frame
@@ -18,6 +18,7 @@ from cloister.questions import Ask, NearestCounts
 
 METHOD = methods.Method(
     name="VoteMeans",
+    room="cloister.rivals",
     command="vote",
     summary="one vote for random candidates, then k-means of them",
     origin="an example",
@@ -93,5 +94,5 @@ def _add_up(points: FloatArray, votes: FloatArray, centers: FloatArray) -> Float
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
     """List the toy, as a plugin, before the suite reads the table."""
-    cluster.VoteMeans = VoteMeans  # type: ignore[attr-defined]
+    rivals.VoteMeans = VoteMeans  # type: ignore[attr-defined]
     methods.METHODS[METHOD.name] = METHOD

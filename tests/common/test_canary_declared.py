@@ -15,9 +15,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cloister import GridSynopsis, KMeans, Ledger, LloydKMeans, PrivateScaler
+from cloister import GridSynopsis, KMeans, Ledger, PrivateScaler
 from cloister.columns import Category, Date, Flag, Number, days_of
 from cloister.exceptions import CloisterError
+from cloister.rivals import LloydKMeans
 
 from ._search import COUNT, VALUE, Search
 from .test_canary import of_a_ledger, of_a_model, of_what_is_published

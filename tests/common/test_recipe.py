@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from cloister import cluster
+from cloister import rivals
 from cloister.audit import replay
 
 from ._cases import GUARANTEES, RELATIONS, Case, check_fit, same
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def toy(monkeypatch):
-    monkeypatch.setattr(cluster, METHOD.name, VoteMeans, raising=False)
+    monkeypatch.setattr(rivals, METHOD.name, VoteMeans, raising=False)
     return Case(METHOD)
 
 

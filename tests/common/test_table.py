@@ -3,6 +3,7 @@
 
 import inspect
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ from click.testing import CliRunner
 from tests.fuzz import _parameters
 
 import cloister
-from cloister import audit, cluster, compare, load_release
+from cloister import audit, compare, load_release, rivals
 from cloister.cli import main
 from cloister.cluster import PrivateEstimator
 from cloister.methods import METHODS, commands, comparable, find_method
@@ -26,15 +27,15 @@ OWN_COMMANDS = {"synopsis": "synopsis", "source-target": "source-target"}  # by 
 
 
 def test_every_estimator_of_the_package_is_in_the_table():
-    public = {name for name in cloister.__all__ if inspect.isclass(getattr(cloister, name))}
-    assert {name for name in public if issubclass(getattr(cloister, name), PrivateEstimator)} == set(METHODS)
+    public = {one for room in (cloister, rivals) for name in room.__all__ if inspect.isclass(one := getattr(room, name))}
+    assert {one.__name__ for one in public if issubclass(one, PrivateEstimator)} == set(METHODS)
 
 
 @every_method
 def test_the_package_has_it(case):
-    assert case.name in cloister.__all__
-    assert case.name in cluster.__all__
-    assert getattr(cloister, case.name) is getattr(cluster, case.name) is case.method.estimator
+    room = import_module(case.method.room)
+    assert case.name in room.__all__
+    assert getattr(room, case.name) is case.method.estimator
     assert find_method(case.name.upper()) is case.method
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from cloister import open_rows, questions
+from cloister import open_rows, questions, rivals
 from cloister.columns import (
     Box,
     Category,
@@ -180,14 +180,14 @@ def bounded_questions(seed, flat):
     """Return radii on whose border lattice rows lie, radii that leave nearly all rows out, and radii that leave none out."""
     lattice, some = lattice_points(FEATURES), random_points(seed, 5, FEATURES)
     return {
-        "bounded_counts_lattice": questions.BoundedCounts(points=lattice, radius=0.25),
-        "bounded_counts_narrow": questions.BoundedCounts(points=some, radius=1e-9),
-        "bounded_counts_wide": questions.BoundedCounts(points=some, radius=4.0),
-        "bounded_counts_projected": questions.BoundedCounts(points=lattice_points(PROJECTED), radius=0.3, projection=flat),
-        "bounded_sums_lattice": questions.BoundedSums(points=lattice, radius=0.25),
-        "bounded_sums_random": questions.BoundedSums(points=some, radius=0.4),
-        "bounded_sums_anchored": questions.BoundedSums(points=some, radius=0.5, anchors=random_points(seed + 1, 5, FEATURES)),
-        "bounded_sums_projected": questions.BoundedSums(points=lattice_points(PROJECTED), radius=0.7, projection=flat),
+        "bounded_counts_lattice": rivals.BoundedCounts(points=lattice, radius=0.25),
+        "bounded_counts_narrow": rivals.BoundedCounts(points=some, radius=1e-9),
+        "bounded_counts_wide": rivals.BoundedCounts(points=some, radius=4.0),
+        "bounded_counts_projected": rivals.BoundedCounts(points=lattice_points(PROJECTED), radius=0.3, projection=flat),
+        "bounded_sums_lattice": rivals.BoundedSums(points=lattice, radius=0.25),
+        "bounded_sums_random": rivals.BoundedSums(points=some, radius=0.4),
+        "bounded_sums_anchored": rivals.BoundedSums(points=some, radius=0.5, anchors=random_points(seed + 1, 5, FEATURES)),
+        "bounded_sums_projected": rivals.BoundedSums(points=lattice_points(PROJECTED), radius=0.7, projection=flat),
     }
 
 
@@ -198,12 +198,12 @@ def hash_questions(seed):
     straight = {"normals": np.eye(FEATURES), "offsets": np.zeros(FEATURES)}
     leaves = [4, 5, 12, 13, 7]
     return {
-        "hash_counts_root": questions.HashCounts(**skew, nodes=[1]),
-        "hash_counts_level": questions.HashCounts(**skew, nodes=range(16, 32)),
-        "hash_counts_some": questions.HashCounts(**straight, nodes=[12, 9]),
-        "hash_sums_leaves": questions.HashSums(**skew, nodes=leaves, radius=1.0),
-        "hash_sums_border": questions.HashSums(**straight, nodes=leaves, radius=0.3),
-        "hash_sums_narrow": questions.HashSums(**skew, nodes=[3, 2], radius=0.05),
+        "hash_counts_root": rivals.HashCounts(**skew, nodes=[1]),
+        "hash_counts_level": rivals.HashCounts(**skew, nodes=range(16, 32)),
+        "hash_counts_some": rivals.HashCounts(**straight, nodes=[12, 9]),
+        "hash_sums_leaves": rivals.HashSums(**skew, nodes=leaves, radius=1.0),
+        "hash_sums_border": rivals.HashSums(**straight, nodes=leaves, radius=0.3),
+        "hash_sums_narrow": rivals.HashSums(**skew, nodes=[3, 2], radius=0.05),
     }
 
 
@@ -214,17 +214,15 @@ def tree_questions(seed, flat):
     centers, candidates = random_points(seed, 3, FEATURES), random_points(seed + 1, 9, FEATURES)
     ties = lattice_points(PROJECTED)
     return {
-        "cube_counts_all": questions.CubeCounts(corner=[-1.0] * FEATURES, cubes=cubes, **grid),
-        "cube_counts_some": questions.CubeCounts(corner=[-0.9] * FEATURES, cubes=cubes[::7], **grid),
-        "cube_counts_projected": questions.CubeCounts(
-            corner=[-1.0] * PROJECTED, cubes=[[1, 2], [0, 0]], projection=flat, **grid
-        ),
-        "swap_costs": questions.SwapCosts(centers=centers, candidates=np.vstack([centers, candidates]), cap=0.2),
-        "swap_costs_one": questions.SwapCosts(centers=centers[:1], candidates=candidates, cap=16.0),
-        "swap_costs_projected": questions.SwapCosts(centers=ties[:4], candidates=ties, cap=2.0**-6, projection=flat),
-        "set_costs": questions.SetCosts(sets=candidates.reshape(3, 3, FEATURES), cap=0.2),
-        "set_costs_one": questions.SetCosts(sets=centers[None], cap=0.5),
-        "set_costs_projected": questions.SetCosts(sets=np.stack([ties, -ties]), cap=0.1, projection=flat),
+        "cube_counts_all": rivals.CubeCounts(corner=[-1.0] * FEATURES, cubes=cubes, **grid),
+        "cube_counts_some": rivals.CubeCounts(corner=[-0.9] * FEATURES, cubes=cubes[::7], **grid),
+        "cube_counts_projected": rivals.CubeCounts(corner=[-1.0] * PROJECTED, cubes=[[1, 2], [0, 0]], projection=flat, **grid),
+        "swap_costs": rivals.SwapCosts(centers=centers, candidates=np.vstack([centers, candidates]), cap=0.2),
+        "swap_costs_one": rivals.SwapCosts(centers=centers[:1], candidates=candidates, cap=16.0),
+        "swap_costs_projected": rivals.SwapCosts(centers=ties[:4], candidates=ties, cap=2.0**-6, projection=flat),
+        "set_costs": rivals.SetCosts(sets=candidates.reshape(3, 3, FEATURES), cap=0.2),
+        "set_costs_one": rivals.SetCosts(sets=centers[None], cap=0.5),
+        "set_costs_projected": rivals.SetCosts(sets=np.stack([ties, -ties]), cap=0.1, projection=flat),
     }
 
 
@@ -242,7 +240,7 @@ def question(request, seed):
 
 
 def test_every_public_question_keeps_this_contract():
-    public = {getattr(questions, name) for name in questions.__all__ if isinstance(getattr(questions, name), type)}
+    public = {one for room in (questions, rivals) for one in vars(room).values() if isinstance(one, type)}
     kinds = {kind for kind in public if issubclass(kind, Question) and not inspect.isabstract(kind)}
     assert kinds == {type(question) for question in make_questions(0).values()}
 

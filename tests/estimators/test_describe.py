@@ -14,12 +14,13 @@ import pyarrow.parquet
 import pytest
 from tests.optional import dd
 
-from cloister import GDP, Category, Date, Flag, KMeans, Ledger, LloydKMeans, Number, PureDP, load_release, open_rows, plan
+from cloister import GDP, Category, Date, Flag, KMeans, Ledger, Number, PureDP, load_release, open_rows, plan
 from cloister.cluster._describe import FEWEST_BINS, LARGEST, MOST_BINS, USUAL_BINS
 from cloister.exceptions import DataError, ParameterError
 from cloister.methods import METHODS
 from cloister.release import Profiles
 from cloister.report import summary
+from cloister.rivals import LloydKMeans
 
 N_ROWS = 4000
 CLUSTERED = {"age": (0, 100), "sex": Category(["f", "m"], weight=0.1)}

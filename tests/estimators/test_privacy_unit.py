@@ -15,7 +15,6 @@ from cloister import (
     GridSynopsis,
     KMeans,
     Ledger,
-    LloydKMeans,
     PointSynopsis,
     PrivacyWarning,
     PrivateScaler,
@@ -26,6 +25,7 @@ from cloister import (
 from cloister.cluster._privacy_unit import STARTS, choose_max_rows
 from cloister.exceptions import DataError, LedgerError, ParameterError
 from cloister.privacy import Receipt
+from cloister.rivals import LloydKMeans
 
 PLANTED = np.array([[20.0, 20.0], [20.0, 80.0], [80.0, 20.0], [80.0, 80.0]])
 

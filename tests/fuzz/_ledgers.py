@@ -17,9 +17,10 @@ from tests.fuzz._documents import damage
 from tests.fuzz._law import Outcome, attempt
 from tests.fuzz._run import Target, scratch
 
-from cloister import GDP, GridSynopsis, Ledger, LloydKMeans, PureDP
+from cloister import GDP, GridSynopsis, Ledger, PureDP
 from cloister.columns import Relation
 from cloister.exceptions import LedgerError
+from cloister.rivals import LloydKMeans
 
 ROWS = np.random.default_rng(0).uniform(size=(12, 2))
 SLACK = 1e-9  # of what is left, for rounding

@@ -15,8 +15,9 @@ from tests.fuzz._run import Target
 from tests.fuzz._values import build, values
 
 import cloister
-from cloister import GDP, ZCDP, ApproxDP, Ball, Box, GridSynopsis, Ledger, PureDP, Synopsis
+from cloister import GDP, ZCDP, ApproxDP, Ball, Box, GridSynopsis, Ledger, PureDP, Synopsis, grids
 from cloister.exceptions import BudgetExceeded
+from cloister.methods import METHODS
 
 ROWS = np.random.default_rng(0).uniform(size=(12, 2))
 LARGE = 6  # the most of what costs time: restarts, rounds, clusters and the like
@@ -168,16 +169,16 @@ def _owners() -> dict[str, Owner]:
         ("convert",),
     )
     owners["cells_per_axis"] = Owner(
-        cloister.cells_per_axis, {"rule": "rugnik", **sizes, "epsilon": 1.0}, lambda count: count >= 1
+        grids.cells_per_axis, {"rule": "rugnik", **sizes, "epsilon": 1.0}, lambda count: count >= 1
     )
-    owners["cell_bounds"] = Owner(cloister.cell_bounds, {**sizes, "epsilon": 1.0}, _numbers)
+    owners["cell_bounds"] = Owner(grids.cell_bounds, {**sizes, "epsilon": 1.0}, _numbers)
     owners["count_deviation"] = Owner(
-        cloister.count_deviation, {"n_cells": 9, "epsilon": 1.0, "chance": 0.05}, lambda rows: 0 <= rows < math.inf
+        grids.count_deviation, {"n_cells": 9, "epsilon": 1.0, "chance": 0.05}, lambda rows: 0 <= rows < math.inf
     )
     owners["grid_bound"] = Owner(
-        cloister.grid_bound, {"cells": 3, **sizes, "epsilon": 1.0}, lambda bound: 0 < bound.total <= math.inf
+        grids.grid_bound, {"cells": 3, **sizes, "epsilon": 1.0}, lambda bound: 0 < bound.total <= math.inf
     )
-    owners["epsilon_range"] = Owner(cloister.epsilon_range, sizes, _numbers)
+    owners["epsilon_range"] = Owner(grids.epsilon_range, sizes, _numbers)
     owners["open_rows"] = Owner(
         lambda **given: cloister.open_rows(ROWS, **given),
         {"columns": None, "engine": None, "scheduler": None, "n_jobs": 1},
@@ -188,7 +189,7 @@ def _owners() -> dict[str, Owner]:
 
 
 def _estimator(name: str, extra: dict[str, Any]) -> Owner:
-    kind = getattr(cloister, name)
+    kind = METHODS[name].estimator
 
     def fit(**given: Any) -> Any:
         model = kind(**given)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from tests.examples import examples
 
-from cloister import cell_bounds, cells_per_axis, count_deviation, epsilon_range, grid_bound, plan
+from cloister import plan
 from cloister.algorithms import grid_shape
 from cloister.exceptions import ParameterError
+from cloister.grids import cell_bounds, cells_per_axis, count_deviation, epsilon_range, grid_bound
 
 EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0)
 

@@ -16,7 +16,8 @@ from cloister import Ball, Ledger
 from cloister.columns import FloatArray, Relation
 from cloister.data import open_rows
 from cloister.privacy import GDP, Cost, Entropy, Event, PureDP
-from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount, SetCosts
+from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount
+from cloister.rivals import SetCosts
 from cloister.vault import Vault
 
 FALSE_ALARM = 1e-6

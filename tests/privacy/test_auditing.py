@@ -19,6 +19,16 @@ def test_a_file_that_is_named_is_there(name: str) -> None:
     assert NAMED.count(name) == 1
 
 
+def test_the_questions_of_rivals_are_named() -> None:
+    rooms = ROOT / "src" / "cloister" / "rivals"
+    asking = {
+        path.name
+        for path in rooms.glob("*.py")
+        if re.search(r"^class \w+\(.*(Question|Counts|Sums|Costs)", path.read_text(), re.M)
+    }
+    assert {f"src/cloister/rivals/{name}" for name in asking} == {name for name in NAMED if "cloister/rivals/" in name}
+
+
 @pytest.mark.parametrize("folder", ["columns", "privacy", "questions", "data"])
 def test_no_module_is_missing(folder: str) -> None:
     modules = {f"src/cloister/{folder}/{path.name}" for path in (ROOT / "src" / "cloister" / folder).glob("*.py")}

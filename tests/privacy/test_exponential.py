@@ -44,7 +44,8 @@ from cloister.privacy import (
     pure_budget,
 )
 from cloister.privacy._calibrate import pure_mu
-from cloister.questions import NearestCounts, SetCosts, SwapCosts
+from cloister.questions import NearestCounts
+from cloister.rivals import SetCosts, SwapCosts
 from cloister.vault import Vault
 
 FALSE_ALARM = 1e-6

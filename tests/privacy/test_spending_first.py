@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cloister import GDP, ApproxDP, CoresetKMeans, KMeans, Ledger, LloydKMeans, PEMeans, PureDP, TreeKMeans
+from cloister import GDP, ApproxDP, KMeans, Ledger, PEMeans, PureDP
 from cloister.columns import Category, Date, Flag, Number
 from cloister.privacy import Event, Guarantee
 from cloister.questions import NearestMissing, NearestSums, Question
+from cloister.rivals import CoresetKMeans, LloydKMeans, TreeKMeans
 
 from .conftest import Paid
 from .test_spending_kmeans import true_ratio

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cloister import questions
+from cloister import questions, rivals
 from cloister.columns import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.questions import (
@@ -18,8 +18,6 @@ from cloister.questions import (
     ColumnMagnitudes,
     DistanceHistogram,
     GridCounts,
-    HashCounts,
-    HashSums,
     NearestCounts,
     NearestHistograms,
     NearestMissing,
@@ -33,6 +31,7 @@ from cloister.questions import (
     SecondMoments,
     SplitCounts,
 )
+from cloister.rivals import HashCounts, HashSums
 
 
 def labels_of(rows, points):
@@ -163,7 +162,7 @@ def test_a_question_that_ignores_a_projection_takes_none():
     raw = {CellStates, ColumnIntervals, ColumnMagnitudes, NearestHistograms, NearestMissing}
     plain = {GridCounts, RowsPerUnit, HashCounts, HashSums, NeighbourDistance, NeighbourMeans, RowCount, SecondMoments} | raw
     plain |= {SplitCounts}
-    public = {getattr(questions, name) for name in questions.__all__ if isinstance(getattr(questions, name), type)}
+    public = {one for room in (questions, rivals) for one in vars(room).values() if isinstance(one, type)}
     concrete = {one for one in public if issubclass(one, Question) and not inspect.isabstract(one)}
     assert {one for one in concrete if "projection" not in {field.name for field in fields(one)}} == plain
     assert all(issubclass(one, ProjectedQuestion) for one in concrete - plain)

@@ -9,24 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cloister import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    GridSynopsis,
-    KMeans,
-    Ledger,
-    LloydKMeans,
-    PureDP,
-    Release,
-    SourceTargetKMedoids,
-    write_report,
-)
+from cloister import GDP, ZCDP, ApproxDP, GridSynopsis, KMeans, Ledger, PureDP, Release, SourceTargetKMedoids, write_report
 from cloister.exceptions import ParameterError
 from cloister.privacy import Receipt
 from cloister.report import report_html, summary, synopsis_html
 from cloister.report._format import share_text
 from cloister.report._meaning import comparison_words, factor_words, meaning_of
+from cloister.rivals import LloydKMeans
 
 from .test_render import Page
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from tests.releases import release_by_hand
 
-from cloister import GridSynopsis, KMeans, PointSynopsis, PureDP, Release, SourceTargetKMedoids
+from cloister import GridSynopsis, KMeans, PointSynopsis, PureDP, Release, SourceTargetKMedoids, questions, rivals
 from cloister.columns import PrivacyUnit
 from cloister.privacy import Receipt
-from cloister.questions import __all__ as question_names
 from cloister.report import report_html, summary, synopsis_html
 from cloister.report._words import QUESTIONS, not_covered, question_words
 
@@ -96,9 +95,7 @@ def test_a_name_is_no_markup() -> None:
 
 
 def test_every_question_has_words() -> None:
-    import cloister.questions as questions
-
-    kinds = (getattr(questions, name) for name in question_names)
+    kinds = [kind for room in (questions, rivals) for kind in vars(room).values()]
     names = {kind.name for kind in kinds if isinstance(kind, type) and isinstance(getattr(kind, "name", None), str)}
     assert "rows_per_unit" in names
     assert names <= set(QUESTIONS)

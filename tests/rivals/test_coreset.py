@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from cloister import GDP, ZCDP, ApproxDP, Ball, CoresetKMeans, Ledger, PureDP
-from cloister.algorithms import HashCoreset, Hyperplanes, cluster_coreset, grow_tree, random_hyperplanes
-from cloister.algorithms import _hash_tree as tree_room
+from cloister import GDP, ZCDP, ApproxDP, Ball, Ledger, PureDP
 from cloister.cluster import plan_fit
 from cloister.columns import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.privacy import price
-from cloister.questions import DEEPEST_HASH, Answer, HashCounts, HashSums
+from cloister.questions import Answer
+from cloister.rivals import CoresetKMeans, HashCounts, HashSums
+from cloister.rivals import _coreset as tree_room
+from cloister.rivals._coreset import HashCoreset, Hyperplanes, cluster_coreset, grow_tree, random_hyperplanes
+from cloister.rivals._questions import DEEPEST_HASH
 
 from ..steps import ball
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from tests.examples import examples
 
-from cloister import GDP, Ball, FastLloyd, LloydKMeans, PureDP
-from cloister.algorithms import bounded_radius, fold
+from cloister import GDP, Ball, PureDP
 from cloister.columns import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
-from cloister.questions import BoundedCounts, BoundedSums, NearestCounts, NearestSums
+from cloister.questions import NearestCounts, NearestSums
+from cloister.rivals import BoundedCounts, BoundedSums, FastLloyd, LloydKMeans
+from cloister.rivals._fast_lloyd import fold
 
 # -- the radius ----------------------------------------------------------------------------------------------------------
 
@@ -23,7 +24,7 @@ from cloister.questions import BoundedCounts, BoundedSums, NearestCounts, Neares
 def test_the_radius_is_a_fraction_of_half_the_diagonal_of_a_part(n_clusters, n_features):
     side = 2 / math.sqrt(n_features)  # of the cube in the unit ball
     part = side / n_clusters ** (1 / n_features)
-    assert bounded_radius(0.8, n_clusters, n_features) == pytest.approx(0.8 * part * math.sqrt(n_features) / 2)
+    assert FastLloyd(alpha=0.8)._radius(n_clusters, n_features) == pytest.approx(0.8 * part * math.sqrt(n_features) / 2)
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])

@@ -9,19 +9,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 
-from cloister import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    Ball,
-    FastLloyd,
-    Ledger,
-    LloydKMeans,
-    PureDP,
-)
-from cloister.algorithms import LloydSplit, pack_widest, rounds_within, split_round
+from cloister import GDP, ZCDP, ApproxDP, Ball, Ledger, PureDP
 from cloister.columns import Relation
 from cloister.report import report_html, summary
+from cloister.rivals import FastLloyd, LloydKMeans
+from cloister.rivals._lloyd import LloydSplit, pack_widest, rounds_within, split_round
 
 BOTH = [LloydKMeans, FastLloyd]
 both = pytest.mark.parametrize("kind", BOTH)

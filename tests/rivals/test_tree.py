@@ -11,14 +11,16 @@ import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs
 
-from cloister import GDP, ZCDP, ApproxDP, Ball, Box, Ledger, PureDP, TreeKMeans, load_release
-from cloister.algorithms import TreeSettings, divide_cubes, local_search, noisy_averages
+from cloister import GDP, ZCDP, ApproxDP, Ball, Box, Ledger, PureDP, load_release
 from cloister.cli import main
 from cloister.columns import Relation, snap
 from cloister.exceptions import ParameterError
 from cloister.privacy import price, price_choice
-from cloister.questions import LARGEST_CHOICE, Answer, CubeCounts, SetCosts, SwapCosts
+from cloister.questions import Answer
 from cloister.report import report_html
+from cloister.rivals import CubeCounts, SetCosts, SwapCosts, TreeKMeans
+from cloister.rivals._questions import LARGEST_CHOICE
+from cloister.rivals._tree import TreeSettings, divide_cubes, local_search, noisy_averages
 
 from ..steps import ball
 

@@ -11,13 +11,14 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from cloister import GDP, Ball, FastLloyd, KMeans, Ledger, PEMeans
+from cloister import GDP, Ball, KMeans, Ledger, PEMeans
 from cloister.columns import Frame, Relation
 from cloister.data import LocalRows, open_rows
 from cloister.data._arrow import FileRows
 from cloister.data._files import Piece
 from cloister.privacy import Entropy, Query
 from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums, RowCount
+from cloister.rivals import FastLloyd
 from cloister.vault import Vault
 
 FRAME = Ball(1.0).spread(2).frame()

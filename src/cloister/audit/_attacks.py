@@ -18,7 +18,8 @@ from cloister.audit._tables import PersonTable
 from cloister.audit._vault import open_vault
 from cloister.columns import FloatArray, PrivacyUnit, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP
-from cloister.questions import NearestCounts, NearestSquares, NearestSums, Question, SetCosts
+from cloister.questions import NearestCounts, NearestSquares, NearestSums, Question
+from cloister.rivals import SetCosts
 
 __all__ = ["ATTACKS", "CHOICES", "POINTS", "STEP", "Attack", "attack_once", "check_attacks"]
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-import cloister
+from cloister import PrivateScaler, methods
 from cloister.audit._methods import METHODS
 from cloister.columns import Category, Date, Flag, Number, Relation
 from cloister.privacy import Guarantee
@@ -75,7 +75,8 @@ def declared_fit(
     estimator, options = DECLARED[name]
     k = () if estimator == "PrivateScaler" else (2,)
     given = {"guarantee": guarantee, "neighbours": relation.value, "random_state": seed, "n_rows": n_rows, "n_jobs": 1}
-    return lambda table: getattr(cloister, estimator)(*k, **{**options, **given}).fit(table)
+    kind = methods.METHODS[estimator].estimator if k else PrivateScaler
+    return lambda table: kind(*k, **{**options, **given}).fit(table)
 
 
 def declared_table(rows: list[Row], engine: str, folder: Path, name: str) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-import cloister
 from cloister import methods
 from cloister.audit._guarantees import GUARANTEES
 from cloister.audit._tables import PersonTable
@@ -81,12 +80,12 @@ def targets(domain: Domain, n_features: int) -> FloatArray:
 
 def _fit(method: Method, given: dict[str, Any], table: Any) -> Any:
     rows, ids = _parts(table)
-    return getattr(cloister, method.estimator)(**{"n_clusters": 2, **given}).fit(rows, **ids)
+    return methods.METHODS[method.estimator].estimator(**{"n_clusters": 2, **given}).fit(rows, **ids)
 
 
 def _fit_beside(method: Method, given: dict[str, Any], public: FloatArray, table: Any) -> Any:
     rows, ids = _parts(table)
-    return getattr(cloister, method.estimator)(**{"n_clusters": 2, **given}).fit(public, source=rows, **ids)
+    return methods.METHODS[method.estimator].estimator(**{"n_clusters": 2, **given}).fit(public, source=rows, **ids)
 
 
 def _parts(table: Any) -> tuple[Any, dict[str, Any]]:

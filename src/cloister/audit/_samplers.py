@@ -21,7 +21,8 @@ from cloister.audit._swap import wrapped
 from cloister.audit._vault import open_vault
 from cloister.columns import IntArray, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP, Query
-from cloister.questions import NearestCounts, SetCosts
+from cloister.questions import NearestCounts
+from cloister.rivals import SetCosts
 
 __all__ = ["N_CASES", "check_samplers"]
 

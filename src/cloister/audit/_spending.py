@@ -19,7 +19,8 @@ from cloister.audit._vault import HUGE, open_vault
 from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded
 from cloister.privacy import GDP, Cost, Entropy, Event, Guarantee, Ledger, PureDP
-from cloister.questions import Question, RowCount, SetCosts
+from cloister.questions import Question, RowCount
+from cloister.rivals import SetCosts
 
 __all__ = ["check_spending", "count_spending_cases", "spending_cases"]
 

@@ -91,8 +91,6 @@ def fit(data: str, kind: str, **options: Any) -> None:
     options["clusters"] = 8 if options["clusters"] is None else options["clusters"]
 
     def run(parameters: dict[str, Any], rows: Any) -> Any:
-        from cloister import cluster
-
         chosen = _Choice(kind, "") if kind != "auto" else _choose_kind(given, parameters, len(rows.feature_names or ()))
         _refuse_other(chosen, given)
         method = METHODS[METHOD_OF[chosen.kind]]
@@ -103,7 +101,7 @@ def fit(data: str, kind: str, **options: Any) -> None:
         else:
             wanted = {"max_clusters": given["max_clusters"], "n_points": given["points"]}
         more = {name: value for name, value in wanted.items() if value is not None}
-        return getattr(cluster, method.name)(**parameters, **more).fit(rows).synopsis_
+        return method.estimator(**parameters, **more).fit(rows).synopsis_
 
     fit_privately(SYNOPSIS, data, options, run, delta=0.0)
 

@@ -3,15 +3,12 @@
 
 from cloister.cluster._base import PrivateEstimator, plan_fit
 from cloister.cluster._clusterer import PrivateClusterer
-from cloister.cluster._coreset_kmeans import CoresetKMeans
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description, read_share
-from cloister.cluster._fast_lloyd import FastLloyd
 from cloister.cluster._first import FirstSteps, plan_first
 from cloister.cluster._grid import GridKMeans, GridPlan, GridSynopsis
 from cloister.cluster._kmeans import KMeans
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
-from cloister.cluster._lloyd import LloydKMeans
 from cloister.cluster._pe_means import PEMeans
 from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._point_synopsis import PointSynopsis
@@ -19,20 +16,16 @@ from cloister.cluster._privacy_unit import center_variances, noise_of_center, pi
 from cloister.cluster._progress import Progress
 from cloister.cluster._scaler import PrivateScaler
 from cloister.cluster._source_target import SourceTargetKMedoids
-from cloister.cluster._tree_kmeans import TreeKMeans
 
 __all__ = [
-    "CoresetKMeans",
     "Decision",
     "Description",
-    "FastLloyd",
     "FirstSteps",
     "GridKMeans",
     "GridPlan",
     "GridSynopsis",
     "KMeans",
     "KMeansPlan",
-    "LloydKMeans",
     "Outcome",
     "PEMeans",
     "Plan",
@@ -44,7 +37,6 @@ __all__ = [
     "Progress",
     "Request",
     "SourceTargetKMedoids",
-    "TreeKMeans",
     "center_variances",
     "estimator",
     "make_plan",

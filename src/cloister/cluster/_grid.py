@@ -13,10 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from cloister import validate
 from cloister.algorithms import (
     COUNT_RULES,
-    GRID_RULES,
     CellNoise,
     GridSplit,
-    cells_per_axis,
     combine_levels,
     grid_shape,
     split_factors,
@@ -29,6 +27,7 @@ from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.columns import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
 from cloister.exceptions import ParameterError, without_sizes
+from cloister.grids import GRID_RULES, cells_per_axis
 from cloister.privacy import Cost, PureDP, Receipt, Step
 from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCounts, check_grid, price_question
 from cloister.release import Release, library_versions

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from cloister.algorithms import Generation, LloydRound, Located, Refined, Space, plane_of, project_to_total
+from cloister.algorithms import Generation, Located, Refined, Space, plane_of, project_to_total
 from cloister.cluster._plan import Decision
 from cloister.columns import FloatArray
 
-__all__ = ["draw_generations", "draw_lloyd", "draw_placing"]
+__all__ = ["draw_generations", "draw_placing"]
 
 LARGEST_SNAPSHOT = 150  # candidates kept per step: those with the most votes
 LARGEST_CROWD = 1000  # centres kept per step
@@ -69,18 +69,6 @@ def draw_placing(located: Located, refined: Refined, *, n_rows: float, unit: flo
             picture={"centers": plane.place(move.centers[:LARGEST_CROWD])},
         )
     return decisions
-
-
-def draw_lloyd(rounds: tuple[LloydRound, ...], *, unit: float) -> dict[str, Decision]:
-    """Return what each round of Lloyd's iterations decided, and where it left the centres."""
-    plane = plane_of(rounds[-1].centers)
-    return {
-        f"round {index}": Decision(
-            figures={"n_points": float(len(one.points)), "radius": one.radius * unit, "count_error": one.count_sigma},
-            picture={"centers": plane.place(one.centers[:LARGEST_CROWD])},
-        )
-        for index, one in enumerate(rounds, start=1)
-    }
 
 
 def _strongest(candidates: FloatArray, votes: FloatArray, place: Any) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 
 import math
 
-from cloister.algorithms import grid_bound
 from cloister.cluster import GridPlan, Plan
 from cloister.forecast._setting import Setting
 from cloister.forecast._words import about
+from cloister.grids import grid_bound
 from cloister.synopsis import few_cells_words
 
 __all__ = ["judge_grid", "warn_of_grid"]

@@ -3,13 +3,17 @@
 
 from cloister.privacy import Cost, Query, Step
 from cloister.questions._ask import Answer, Ask, Spend
-from cloister.questions._base import NearestQuestion, ProjectedQuestion, Question
-from cloister.questions._bounded import BoundedCounts, BoundedSums
+from cloister.questions._base import (
+    PROJECTION_STEP,
+    NearestQuestion,
+    ProjectedQuestion,
+    Question,
+    offsets_from,
+    refuse_misfit,
+)
 from cloister.questions._columns import CellStates, ColumnHistograms, ColumnIntervals, ColumnMagnitudes, NearestMissing
-from cloister.questions._counts import DistanceHistogram, NearestCounts, RowCount
-from cloister.questions._cubes import LARGEST_CUBE_GRID, CubeCounts
+from cloister.questions._counts import Counts, DistanceHistogram, NearestCounts, RowCount
 from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
-from cloister.questions._hash import DEEPEST_HASH, HashCounts, HashSums
 from cloister.questions._moments import SecondMoments, spectral_edge, symmetric
 from cloister.questions._neighbours import NeighbourDistance, NeighbourMeans
 from cloister.questions._persons import RowsPerUnit
@@ -18,31 +22,25 @@ from cloister.questions._profiles import ColumnBins, NearestHistograms
 from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
 from cloister.questions._split import SplitCounts
 from cloister.questions._squares import NearestSquares
-from cloister.questions._sums import NearestSums
-from cloister.questions._swaps import LARGEST_CHOICE, SetCosts, SwapCosts
+from cloister.questions._sums import ClippedSums, NearestSums, whole_radius
 from cloister.questions._together import Together
 
 __all__ = [
-    "DEEPEST_HASH",
-    "LARGEST_CHOICE",
-    "LARGEST_CUBE_GRID",
     "LARGEST_GRID",
+    "PROJECTION_STEP",
     "SEARCH_ENGINES",
     "Answer",
     "Ask",
-    "BoundedCounts",
-    "BoundedSums",
     "CellStates",
+    "ClippedSums",
     "ColumnBins",
     "ColumnHistograms",
     "ColumnIntervals",
     "ColumnMagnitudes",
     "Cost",
-    "CubeCounts",
+    "Counts",
     "DistanceHistogram",
     "GridCounts",
-    "HashCounts",
-    "HashSums",
     "Nearest",
     "NearestCounts",
     "NearestHistograms",
@@ -58,19 +56,20 @@ __all__ = [
     "RowCount",
     "RowsPerUnit",
     "SecondMoments",
-    "SetCosts",
     "Spend",
     "SplitCounts",
     "Step",
-    "SwapCosts",
     "Together",
     "check_grid",
     "choose_engine",
     "deviation",
+    "offsets_from",
     "plan_query",
     "price_question",
+    "refuse_misfit",
     "sensitivities",
     "spectral_edge",
     "step_of",
     "symmetric",
+    "whole_radius",
 ]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is proved of uniform grids: how far noise and rounding move k-means, how many cells are best, how far counts err.
+"""Uniform grids before any is asked for: how many cells are best, how far noise and rounding move k-means, how far counts err.
 
-All of it is of Muthukrishnan and Tandon (2026). Functions of public numbers; the rule RUGNIK minimises the first of them.
+The rules are those of EUGkM (Su et al. 2017) and RUGNIK (Muthukrishnan and Tandon 2026). RUGNIK minimises over the integers the
+function h of :func:`grid_bound`; the bounds are all of the latter paper. Functions of public numbers.
 """
 
 import math
@@ -10,19 +11,69 @@ from dataclasses import dataclass
 from cloister import validate
 
 __all__ = [
+    "GRID_RULES",
     "CellBounds",
     "EpsilonRange",
     "GridBound",
-    "bound_of",
     "cell_bounds",
+    "cells_per_axis",
     "count_deviation",
     "epsilon_range",
     "grid_bound",
 ]
 
+UNIFORM_RULES = ("eugkm", "rugnik")
+GRID_RULES = ("adaptive", *UNIFORM_RULES)
+ROWS_PER_CELL = 10.0  # EUGkM's constant
 LARGEST_CELLS = 1 << 24  # per axis: beyond it the counts could not be held
 MOST_ROWS, MOST_FEATURES, MOST_CLUSTERS, LARGEST_EPSILON = 1e18, 1 << 20, 1 << 20, 1e100  # products of their powers stay finite
 LARGEST_RADIUS = 1e100
+
+
+def cells_per_axis(rule: str, *, n_rows: float, n_features: int, n_clusters: int, epsilon: float) -> int:
+    """Return how many intervals a uniform grid should cut each axis into.
+
+    Parameters
+    ----------
+    rule : {"rugnik", "eugkm"}
+        RUGNIK takes the integer that minimises its bound h; EUGkM rounds ``(N epsilon / 10)^(2 / (2 + d))``.
+    n_rows : float
+        Number of rows, public or noisy.
+    n_features, n_clusters : int
+        Columns, and clusters the grid is for (EUGkM does not look at them).
+    epsilon : float
+        Of Laplace noise with scale 1/epsilon; for other noise of standard deviation s pass ``sqrt(2) / s``.
+
+    Returns
+    -------
+    int
+        Cells per axis, at least 1.
+
+    Raises
+    ------
+    ParameterError
+        If a number breaks its rule.
+
+    Notes
+    -----
+    **Privacy.** A function of public numbers.
+
+    Examples
+    --------
+    >>> cells_per_axis("rugnik", n_rows=400, n_features=2, n_clusters=4, epsilon=1.0)
+    10
+    >>> cells_per_axis("eugkm", n_rows=400, n_features=2, n_clusters=4, epsilon=1.0)
+    6
+    """
+    owner = "cells_per_axis"
+    validate.one_of(f"{owner}.rule", rule, UNIFORM_RULES)
+    rows = validate.number(f"{owner}.n_rows", n_rows, low=0.0, high=MOST_ROWS)
+    dimension = validate.integer(f"{owner}.n_features", n_features, low=1, high=MOST_FEATURES)
+    clusters = validate.integer(f"{owner}.n_clusters", n_clusters, low=1, high=MOST_CLUSTERS)
+    budget = validate.number(f"{owner}.epsilon", epsilon, low=0.0, high=LARGEST_EPSILON, open_low=True)
+    if rule == "eugkm":
+        return max(1, min(LARGEST_CELLS, round(math.pow(rows * budget / ROWS_PER_CELL, 2 / (2 + dimension)))))
+    return _rugnik(rows, dimension, clusters, budget)
 
 
 @dataclass(frozen=True)
@@ -98,10 +149,10 @@ def grid_bound(cells: int, *, n_rows: float, n_features: int, n_clusters: int, e
     """
     number = validate.integer("grid_bound.cells", cells, low=1, high=LARGEST_CELLS)
     rows, dimension, clusters = _check_sizes("grid_bound", n_rows, n_features, n_clusters)
-    return bound_of(number, rows, dimension, clusters, _check_epsilon("grid_bound", epsilon))
+    return _h(number, rows, dimension, clusters, _check_epsilon("grid_bound", epsilon))
 
 
-def bound_of(cells: int, n_rows: float, dimension: int, n_clusters: int, epsilon: float) -> GridBound:
+def _h(cells: int, n_rows: float, dimension: int, n_clusters: int, epsilon: float) -> GridBound:
     """Return h of numbers that have been checked."""
     return GridBound(
         noise=math.sqrt(2) * _power(cells, dimension / 2) / (epsilon * math.pow(n_clusters, 2 / dimension)),
@@ -245,6 +296,21 @@ def cell_bounds(*, n_rows: float, n_features: int, n_clusters: int, epsilon: flo
     scale = eta * clusters ** (2 / dimension)
     power = 2 * dimension / (4 + dimension)
     return CellBounds(math.floor(scale**power), math.ceil((math.sqrt(3 * rows) / spread * scale) ** power))
+
+
+def _rugnik(n_rows: float, dimension: int, n_clusters: int, epsilon: float) -> int:
+    """Minimise h over the integers: h falls until the only root of its derivative and rises after it."""
+
+    def bound(cells: int) -> float:
+        return _h(cells, n_rows, dimension, n_clusters, epsilon).total
+
+    low, high = 1, 2
+    while high < LARGEST_CELLS and bound(high) < bound(high - 1):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bound(middle) < bound(middle - 1) else (low, middle)
+    return min((low, high, low - 1 or 1), key=lambda cells: (bound(cells), cells))
 
 
 def _check_sizes(owner: str, n_rows: float, n_features: int, n_clusters: int) -> tuple[float, int, int]:

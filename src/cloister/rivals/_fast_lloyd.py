@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FastLloyd: Lloyd's iterations on noisy offsets from the present centres, of the rows within a radius (Diaa et al.)."""
+"""FastLloyd: Lloyd's iterations on noisy offsets from the present centres, of the rows within a radius (Diaa et al. 2025).
+
+DPLloyd adds up the rows themselves. Here rows beyond a radius are left out, so noise is needed for it instead of the domain.
+"""
+
+import numpy as np
 
 from cloister import validate
-from cloister.algorithms import LloydRound, Space, bounded_radius, fast_lloyd
-from cloister.cluster._declare import estimator
-from cloister.cluster._lloyd import LloydEstimator, LloydPlan
+from cloister.algorithms import Space
+from cloister.cluster import estimator
 from cloister.columns import FloatArray
+from cloister.privacy import Step
 from cloister.questions import Ask
+from cloister.rivals._lloyd import LloydEstimator, LloydRound, average_cells, move_centers
+from cloister.rivals._questions import BoundedCounts, BoundedSums
 
-__all__ = ["FastLloyd"]
+__all__ = ["FastLloyd", "fold"]
 
 LARGEST_ALPHA = 2.0  # with one cluster it is the diameter of the domain: no row is left out
 SMALLEST_ALPHA = 1e-3
@@ -57,7 +64,28 @@ class FastLloyd(LloydEstimator):
 
     def _radius(self, n_clusters: int, n_features: int) -> float:
         alpha = validate.number(self._where("alpha"), self.alpha, low=SMALLEST_ALPHA, high=LARGEST_ALPHA)
-        return bounded_radius(alpha, n_clusters, n_features)
+        return float(alpha * n_clusters ** (-1 / n_features))  # a cube cut into k equal cubes has parts that much narrower
 
-    def _iterate(self, ask: Ask, plan: LloydPlan, starts: FloatArray, space: Space) -> tuple[LloydRound, ...]:
-        return fast_lloyd(ask, plan.rounds, starts, space, radius=plan.radius)
+    def _round(self, ask: Ask, step: Step, points: FloatArray, space: Space, *, radius: float | None) -> LloydRound:
+        def into_domain(points: FloatArray) -> FloatArray:
+            return space.clip(fold(points, space.half_widths))
+
+        if radius is None:
+            return average_cells(ask, step, points, into_domain)
+        questions = [BoundedCounts(points=points, radius=radius), BoundedSums(points=points, radius=radius)]
+        counts, sums = ask(questions, [step["counts"], step["sums"]])
+        return move_centers(points, points, counts, sums, radius=radius, into_domain=into_domain)
+
+
+def fold(points: FloatArray, half_widths: FloatArray | None = None) -> FloatArray:
+    """Reflect points that left the domain at its boundary: at the faces of a box, or at the unit sphere along their ray."""
+    if half_widths is not None:
+        return _reflect(points, half_widths)
+    lengths = np.sqrt(np.sum(points * points, axis=1, keepdims=True))
+    return np.where(lengths <= 1, points, points * (_reflect(lengths, np.ones(1)) / np.maximum(lengths, 1.0)))
+
+
+def _reflect(values: FloatArray, limits: FloatArray) -> FloatArray:
+    """Reflect numbers at plus and minus the limits until they lie between; those between stay exactly as they are."""
+    place = np.mod(values + limits, 4 * limits)
+    return np.asarray(np.where(np.abs(values) <= limits, values, np.minimum(place, 4 * limits - place) - limits))

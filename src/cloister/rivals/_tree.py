@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TreeKMeans: candidates from a private tree of cubes, centres by private local search (Balcan et al. 2017)."""
+"""TreeKMeans: candidates from a private tree of cubes, centres by private local search (Balcan et al. 2017).
+
+**Candidates.** Cubes that hold enough rows are cut in half along every axis. A level of the tree is one histogram: the cubes of
+a level do not overlap, so a row is counted once. The paper keeps a cube with a probability that rises with its count; that is
+the probability that the count with Laplace noise exceeds a threshold, so the noisy counts themselves cost no more and are kept
+here as the weights of the candidates.
+
+**Search** (Gupta et al. 2010). A step swaps one centre for one candidate, chosen by the exponential mechanism among all such
+swaps. It may make things worse, so in the end one of the sets passed through is chosen, by the exponential mechanism again.
+Noisy averages of the rows nearest to the chosen centres become the centres in the full space.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from cloister import validate
-from cloister.algorithms import (
-    CubeTree,
-    Search,
-    Space,
-    TreeSettings,
-    divide_cubes,
-    local_search,
-    noisy_averages,
-    pack_sphere,
-    random_projection,
-    weighted_kmeans,
-)
-from cloister.cluster._clusterer import PrivateClusterer
-from cloister.cluster._declare import estimator
-from cloister.cluster._plan import Decision, Outcome, Plan, Planner, Request
-from cloister.columns import FloatArray, Frame
+from cloister.algorithms import Averages, Space, pack_sphere, random_projection, weighted_kmeans
+from cloister.cluster import Decision, Outcome, Plan, Planner, PrivateClusterer, Request, estimator
+from cloister.columns import FloatArray, Frame, IntArray
 from cloister.privacy import Step
-from cloister.questions import LARGEST_CHOICE, Ask, CubeCounts, NearestCounts, NearestSums, SetCosts, SwapCosts
+from cloister.questions import Ask, NearestCounts, NearestSums, Spend
+from cloister.rivals._questions import LARGEST_CHOICE, CubeCounts, SetCosts, SwapCosts
 
-__all__ = ["TreeKMeans", "TreePlan"]
+__all__ = ["CubeTree", "Search", "TreeKMeans", "TreePlan", "TreeSettings", "divide_cubes", "local_search", "noisy_averages"]
 
 STARTS = ("counts", "random")
 LARGEST_DIMENSION = 12  # to project to; a cube has two to that power parts
@@ -38,6 +37,8 @@ PLACE_BITS = 62  # that number the cubes of a level
 ROWS_PER_CUBE = 10.0  # over epsilon: finer than this, noise hides what a cube holds (the rule of EUGkM)
 LIGHTEST = 1e-3  # weight of a candidate that no count speaks for
 CAP = 0.5  # the most a row costs in the search, over the squared radius of a ball with 1/k of the domain's volume
+
+Touches = Callable[[FloatArray, FloatArray], npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,38 @@ class Shares:
 
 SEARCHING = Shares(tree=0.20, search=0.30, choice=0.05, counts=0.07, sums=0.38)
 NOT_SEARCHING = Shares(tree=0.40, search=0.0, choice=0.0, counts=0.09, sums=0.51)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeSettings:
+    """Public settings of a tree."""
+
+    first: int  # cubes per axis on the first level
+    max_cubes: int  # asked for on one level
+    fewest: int  # cubes kept on the first level, however little they hold
+
+
+@dataclass(frozen=True, eq=False)
+class CubeTree:
+    """The kept cubes of all levels, all of it public."""
+
+    points: FloatArray  # (n_cubes, n_dimensions), the middles
+    counts: FloatArray  # (n_cubes,), noisy
+    weights: FloatArray  # (n_cubes,): what the kept parts of a cube do not hold, at least 0
+    n_levels: int  # asked for; dividing ends early where no cube holds enough
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The sets of centres passed through, the first one the start, and which of them was chosen; all of it public."""
+
+    sets: FloatArray  # (n_swaps + 1, n_clusters, n_dimensions)
+    chosen: int
+
+    @property
+    def centers(self) -> FloatArray:
+        """The chosen set."""
+        return np.asarray(self.sets[self.chosen])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,3 +327,146 @@ def _gather(trees: Sequence[CubeTree], space: Space, n_clusters: int, *, generat
         spread = pack_sphere(generator, missing, space.dimension, half_widths=space.half_widths)
         points, weights = np.vstack([points, spread]), np.concatenate([weights, np.full(missing, LIGHTEST)])
     return _Pool(points, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    places: IntArray
+    counts: FloatArray
+    parents: IntArray  # their indices on the level above
+    middles: FloatArray
+
+
+def divide_cubes(
+    ask: Ask, levels: Sequence[Spend], space: Space, *, settings: TreeSettings, generator: np.random.Generator
+) -> CubeTree:
+    """Divide cubes as long as they hold more rows than noise explains; every level is one question.
+
+    The root is the cube that holds the space. The grid of the first level is shifted at random by up to half a cube. Cubes
+    that do not touch the public domain hold no row for certain and are left out.
+    """
+    side = 2 * space.reach / settings.first
+    grid = _Grid(-space.reach + side * (generator.random(space.dimension) - 0.5), side, settings.first, space.touches)
+    places = grid.all_places()
+    parents = np.zeros(len(places), dtype=np.int64)
+    grown: list[_Level] = []
+    for query in levels:
+        if not len(places):
+            break
+        answer = ask(grid.question(places, space.projection), query)
+        most = max(settings.max_cubes >> space.dimension, 1)
+        kept = _keep(answer.value, answer.sigma, 0 if grown else settings.fewest)[:most]
+        grown.append(_Level(places[kept], answer.value[kept], parents[kept], grid.middles(places[kept])))
+        grid = grid.halved()
+        places, parents = grid.children(grown[-1].places)
+    return _collect(grown)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """The cubes of one level, listed or not."""
+
+    corner: FloatArray
+    side: float
+    per_axis: int
+    touches: Touches
+
+    def halved(self) -> "_Grid":
+        return _Grid(self.corner, self.side / 2, self.per_axis * 2, self.touches)
+
+    def question(self, places: IntArray, projection: FloatArray | None) -> CubeCounts:
+        return CubeCounts(corner=self.corner, side=self.side, per_axis=self.per_axis, cubes=places, projection=projection)
+
+    def middles(self, places: IntArray) -> FloatArray:
+        return np.asarray(self.corner + (places + 0.5) * self.side)
+
+    def all_places(self) -> IntArray:
+        places = _lattice(self.per_axis, len(self.corner))
+        return np.asarray(places[self._inside(places)])
+
+    def children(self, places: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the halves of cubes along every axis, and which cube each is a part of."""
+        halves = _lattice(2, len(self.corner))
+        parts = (2 * places[:, None, :] + halves).reshape(-1, len(self.corner))
+        parents = np.repeat(np.arange(len(places)), len(halves))
+        inside = self._inside(parts)
+        return parts[inside], parents[inside]
+
+    def _inside(self, places: IntArray) -> IntArray:
+        low, high = self.corner + places * self.side, self.corner + (places + 1) * self.side
+        low = np.where(places == 0, -np.inf, low)  # the outermost cubes reach to infinity
+        high = np.where(places == self.per_axis - 1, np.inf, high)
+        return np.flatnonzero(self.touches(low, high))
+
+
+def _lattice(per_axis: int, dimension: int) -> IntArray:
+    axes = np.meshgrid(*[np.arange(per_axis)] * dimension, indexing="ij")
+    return np.stack(axes, axis=-1).reshape(-1, dimension)
+
+
+def _keep(counts: FloatArray, sigma: float, fewest: int) -> IntArray:
+    """Return the cubes whose counts stand out of the noise, fullest first."""
+    # Laplace noise of deviation sigma exceeds (sigma / sqrt 2) log(m) in about one of 2 m draws.
+    threshold = sigma / math.sqrt(2) * math.log(max(len(counts), 2))
+    order = np.argsort(-counts, kind="stable")
+    return order[: max(int(np.count_nonzero(counts > threshold)), fewest)]
+
+
+def _collect(levels: list[_Level]) -> CubeTree:
+    weights = [level.counts.copy() for level in levels]
+    for above, level in zip(weights, levels[1:], strict=False):
+        np.subtract.at(above, level.parents, level.counts)
+    return CubeTree(
+        points=np.concatenate([level.middles for level in levels]),
+        counts=np.concatenate([level.counts for level in levels]),
+        weights=np.maximum(np.concatenate(weights), 0.0),
+        n_levels=len(levels),
+    )
+
+
+def local_search(
+    ask: Ask,
+    start: FloatArray,
+    space: Space,
+    *,
+    candidates: FloatArray,
+    swaps: Sequence[Spend],
+    choice: Spend,
+    cap: float,
+) -> Search:
+    """Make one swap for each of `swaps`, then choose among the start and all sets after it."""
+    sets, projection = [start], space.projection
+    for query in swaps:
+        # The centres are candidates, too: swapping one for itself is to stay.
+        question = SwapCosts(centers=sets[-1], candidates=np.vstack([sets[-1], candidates]), cap=cap, projection=projection)
+        leaves, comes = ask(question, query).index
+        centers = sets[-1].copy()
+        centers[leaves] = question.candidates[comes]
+        sets.append(centers)
+    passed = np.stack(sets)
+    (chosen,) = ask(SetCosts(sets=passed, cap=cap, projection=projection), choice).index
+    return Search(passed, chosen)
+
+
+def noisy_averages(ask: Ask, points: FloatArray, space: Space, *, counts: Spend, sums: Spend, radius: float) -> Averages:
+    """Average the rows nearest to each point: a count and a sum of offsets, each with its own draw for every number.
+
+    Offsets are measured from the points themselves, and from the origin of the full space if there is a projection; they
+    are cut at `radius`.
+    """
+    questions = (
+        NearestCounts(points=points, projection=space.projection),
+        NearestSums(points=points, radius=radius, projection=space.projection),
+    )
+    number, total = ask(questions, (counts, sums))
+    # A cluster that the noise hides is taken to be as large as the noise: its centre then stays near where it was.
+    sizes = np.maximum(number.value, max(1.0, number.sigma))[:, None]
+    offsets = total.value / sizes
+    # Delta method for a quotient: the noise of the sum, and the noise of the count times the offset.
+    errors = np.hypot(total.sigma, offsets * number.sigma) / sizes
+    return Averages(
+        centers=space.full.clip(offsets if space.projection is not None else points + offsets),
+        errors=np.minimum(errors, 1.0),
+        counts=number.value,
+        count_sigma=number.sigma,
+    )
