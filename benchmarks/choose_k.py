@@ -21,7 +21,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans as Reference
 from sklearn.metrics import silhouette_score
 
-from cloister import KMeans, PointSynopsis, Release
+from cloister import KMeans, PointSynopsis, Release, WeightedPoints
 from cloister.synopsis import KChoice
 
 from ._arrays import Array
@@ -205,7 +205,7 @@ def _planted_tables(
         for name in names:
             found[name].append(best[name] == k)
         report.row(seed, table.words, k, *words, seed=seed, table=table.words, planted=k, best=best)
-        cuts.add(synopsis.kmeans(k, random_state=0), synopsis.kmeans(k + 1, random_state=0), table.centers)
+        cuts.add(synopsis.cut(k, random_state=0), synopsis.cut(k + 1, random_state=0), table.centers)
         right, one_more = (KMeans(n, **given, random_state=index).fit(table.rows).release_ for n in (k, k + 1))
         fits.add(right, one_more, table.centers)
     return found
@@ -232,8 +232,8 @@ def _tables_without(report: Report, seeds: Sequence[int]) -> list[bool]:
     return claims
 
 
-def _choose(rows: Array, given: Mapping[str, Any], seed: int) -> tuple[PointSynopsis, dict[str, KChoice]]:
-    synopsis = PointSynopsis(**given, random_state=seed).fit(rows)
+def _choose(rows: Array, given: Mapping[str, Any], seed: int) -> tuple[WeightedPoints, dict[str, KChoice]]:
+    synopsis = PointSynopsis(**given, random_state=seed).fit(rows).synopsis_
     automatic = KMeans("auto", **given, random_state=seed + 1000).fit(rows)
     return synopsis, {"PointSynopsis": synopsis.choose_k(random_state=seed), 'KMeans("auto")': automatic.choice_}
 

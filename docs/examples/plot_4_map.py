@@ -70,7 +70,7 @@ figure.colorbar(image, label="calls per km² (noisy)", shrink=0.85)
 # **Clusters for any k.** Where would three, or six, ambulances stand best? The synopsis answers as often as it is asked.
 # Crosses are six centres, their areas are what is nearest to each.
 
-six, three = (synopsis.kmeans(k, random_state=0) for k in (6, 3))
+six, three = (synopsis.cut(k, random_state=0) for k in (6, 3))
 points = np.stack(np.meshgrid((east[1:] + east[:-1]) / 2, (north[1:] + north[:-1]) / 2, indexing="ij"), axis=-1)
 owner = np.argmin(np.linalg.norm(points[:, :, None] - six.cluster_centers, axis=-1), axis=2)
 

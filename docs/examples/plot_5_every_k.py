@@ -71,7 +71,7 @@ axis.figure.set_size_inches(5.6, 3.8)
 
 figure, axes = plt.subplots(2, 1, figsize=(5.4, 6.2), sharex=True, sharey=True, layout="constrained")
 for axis, k in zip(axes, (3, 7), strict=True):
-    synopsis.kmeans(k, random_state=0).plot("map", columns=["age", "glucose"], ax=axis)
+    synopsis.cut(k, random_state=0).plot("map", columns=["age", "glucose"], ax=axis)
     axis.set_title(f"{k} clusters", loc="left", fontsize=11)
     axis.set(xlabel="age (years)" if k == 7 else "", ylabel="glucose (mg/dl)")
 

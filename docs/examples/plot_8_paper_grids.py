@@ -54,7 +54,7 @@ for axis, (rule, (name, _, _)) in zip(axes, rules.items(), strict=True):
     synopsis = GridSynopsis(n_clusters=8, **options).fit(tables[0]).synopsis_
     image = axis.pcolormesh(*synopsis.edges, synopsis.noisy_counts.T, cmap="cividis", vmin=0)
     axis.plot(*tables[0][::8].T, ".", color="C1", markersize=3)
-    axis.plot(*synopsis.kmeans(8, random_state=0).cluster_centers.T, "X", color="white", markeredgecolor="black", markersize=9)
+    axis.plot(*synopsis.cut(8, random_state=0).cluster_centers.T, "X", color="white", markeredgecolor="black", markersize=9)
     axis.set_title(f"{name}: {synopsis.cells[0]} x {synopsis.cells[1]} cells, crosses: centres", fontsize=11)
     axis.set(aspect="equal", xlabel="first column", ylabel="second column", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
     figure.colorbar(image, ax=axis, label="rows in a cell (noisy)", shrink=0.85)

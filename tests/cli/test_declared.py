@@ -185,7 +185,7 @@ def test_other_commands_take_numbers(run: Run, refused: Run, patients: Path, tmp
     assert run(*synopsis, *options("age=0:120,glucose=40:400"), "-o", tmp_path / "s.json").exit_code == 0
     refused(*synopsis, *options("age=0:120", "sex=f|m"), match="bounds")
     refused("compare", patients, "-k", 2, "--epsilon", 1, *options("sex=f|m"), match="takes columns of numbers with bounds")
-    refused("synopsis", "kmeans", tmp_path / "s.json", "-k", 2, "-o", tmp_path / "r.csv", match="a release is written as JSON")
+    refused("synopsis", "cut", tmp_path / "s.json", "-k", 2, "-o", tmp_path / "r.csv", match="a release is written as JSON")
     refused("show", tmp_path / "s.json", "--report", "x.pdf", match="the report is one HTML file")
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(patients).slice(0, 50), tmp_path / "target.parquet")
     chosen = ("source-target", tmp_path / "target.parquet", "--source", patients, "-k", 1, "--epsilon", 1)

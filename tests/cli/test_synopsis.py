@@ -57,7 +57,7 @@ def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, t
     run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, "-o", path)
     before = ledger.read_bytes()
     for command in (
-        ("kmeans", path, "-k", 3),
+        ("cut", path, "-k", 3),
         ("choose-k", path, "--range", "1:3"),
         ("density", path),
         ("query", path, "age=20:40"),
@@ -99,7 +99,7 @@ def test_pipes(run: Run, table: Path) -> None:
     fitted = run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, "--output", "-")
     assert json.loads(fitted.stdout)["format"] == "cloister.synopsis"
     assert "cells" in fitted.stderr
-    released = run("synopsis", "kmeans", "-", "-k", 2, "-o", "-", stdin=fitted.stdout_bytes)
+    released = run("synopsis", "cut", "-", "-k", 2, "-o", "-", stdin=fitted.stdout_bytes)
     assert json.loads(released.stdout)["format"] == "cloister.release"
     assert "2 centres" in run("show", "-", stdin=released.stdout_bytes).stdout
     parquet = load_bytes(fitted.stdout_bytes)
@@ -112,10 +112,8 @@ def load_bytes(content: bytes) -> bytes:
     return read_synopsis(content, name="the pipe").to_bytes("parquet")
 
 
-def test_kmeans_writes_a_release_that_predicts(run: Run, synopsis: Path, table: Path, tmp_path: Path) -> None:
-    result = run(
-        "synopsis", "kmeans", synopsis, "-k", 2, "-o", tmp_path / "r.json", "--report", tmp_path / "r.html", "--seed", 1
-    )
+def test_cut_writes_a_release_that_predicts(run: Run, synopsis: Path, table: Path, tmp_path: Path) -> None:
+    result = run("synopsis", "cut", synopsis, "-k", 2, "-o", tmp_path / "r.json", "--report", tmp_path / "r.html", "--seed", 1)
     assert result.exit_code == 0, result.output
     for words in ("2 centres", "age", "The release is in", "The report is in"):
         assert words in result.stdout
@@ -124,7 +122,7 @@ def test_kmeans_writes_a_release_that_predicts(run: Run, synopsis: Path, table: 
     assert "The noisy grid" in (tmp_path / "r.html").read_text(encoding="utf-8")
     labels = run("predict", tmp_path / "r.json", table).stdout.split()
     assert len(labels) == 601
-    summary = json.loads(run("synopsis", "kmeans", synopsis, "-k", 2, "--json", "--seed", 1).stdout)
+    summary = json.loads(run("synopsis", "cut", synopsis, "-k", 2, "--json", "--seed", 1).stdout)
     assert [cluster["center"] for cluster in summary["clusters"]] == centers.tolist()
 
 
@@ -150,11 +148,11 @@ def test_dense_cells_are_listed(run: Run, synopsis: Path) -> None:
 
 
 def test_too_few_cells_are_one_line_of_warning(run: Run, synopsis: Path) -> None:
-    result = run("synopsis", "kmeans", synopsis, "-k", 500, "--json")
+    result = run("synopsis", "cut", synopsis, "-k", 500, "--json")
     assert result.exit_code == 0
     assert len(json.loads(result.stdout)["clusters"]) == 500
     assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("Warning: Synopsis.kmeans.n_clusters: 500 clusters of 432 cells")
+    assert result.stderr.startswith("Warning: Synopsis.cut.n_clusters: 500 clusters of 432 cells")
 
 
 def test_queries_print_value_and_error(run: Run, synopsis: Path) -> None:
@@ -231,10 +229,10 @@ def test_bad_input_is_one_line_and_free(
 @pytest.mark.parametrize(
     ("command", "match"),
     [
-        (("kmeans", "-k", 0), "n_clusters: expected an integer from 1"),
-        (("kmeans",), "Missing option '-k'"),
-        (("kmeans", "-k", 2, "--seed", -1), "random_state: expected an integer from 0"),
-        (("kmeans", "-k", 2, "-o", "-", "--json"), "standard output is taken"),
+        (("cut", "-k", 0), "n_clusters: expected an integer from 1"),
+        (("cut",), "Missing option '-k'"),
+        (("cut", "-k", 2, "--seed", -1), "random_state: expected an integer from 0"),
+        (("cut", "-k", 2, "-o", "-", "--json"), "standard output is taken"),
         (("choose-k", "--range", "5"), "--range: expected FIRST:LAST, whole numbers from 1, got '5'"),
         (("choose-k", "--range", "0:4"), "--range: expected FIRST:LAST"),
         (("choose-k", "--range", "4:1"), "--range: expected FIRST:LAST"),
@@ -260,7 +258,7 @@ def test_bad_questions_are_one_line(refused: Run, synopsis: Path, command: tuple
 
 
 @pytest.mark.parametrize(
-    "command", [("kmeans", "-k", 2), ("choose-k",), ("density",), ("query", "a=0:1"), ("sample", "-n", 1), ("show",)]
+    "command", [("cut", "-k", 2), ("choose-k",), ("density",), ("query", "a=0:1"), ("sample", "-n", 1), ("show",)]
 )
 def test_files_that_are_no_synopsis(
     refused: Run, release: Path, table: Path, tmp_path: Path, command: tuple[object, ...]
@@ -275,7 +273,7 @@ def test_files_that_are_no_synopsis(
 
 def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: Path, tmp_path: Path) -> None:
     before = synopsis.read_bytes()
-    refused("synopsis", "kmeans", synopsis, "-k", 2, "-o", synopsis, "--force", match="is also given as SYNOPSIS")
+    refused("synopsis", "cut", synopsis, "-k", 2, "-o", synopsis, "--force", match="is also given as SYNOPSIS")
     refused("synopsis", "show", synopsis, "--report", synopsis, "--force", match="is also given as SYNOPSIS")
     (tmp_path / "rows.csv").write_text("old")
     refused("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", match="exists")

@@ -87,7 +87,7 @@ def test_points_are_printed_and_written(run: Run, wide: Path, ledger: Path, tmp_
     assert 'type="range"' in (tmp_path / "p.html").read_text(encoding="utf-8")
     with Ledger.open(ledger) as opened:
         before = len(opened.events)
-    for command in (("kmeans", "-k", 3), ("choose-k",), ("tree",), ("sample", "-n", 4), ("show",)):
+    for command in (("cut", "-k", 3), ("choose-k",), ("tree",), ("sample", "-n", 4), ("show",)):
         free = run("synopsis", command[0], tmp_path / "p.parquet", *command[1:])
         assert free.exit_code == 0, free.output
         assert free.stdout
@@ -151,7 +151,7 @@ def test_what_only_a_grid_can_do_is_refused_for_points(refused: Run, points: Pat
 
 
 def test_points_are_clustered_and_predict(run: Run, points: Path, table: Path, tmp_path: Path) -> None:
-    result = run("synopsis", "kmeans", points, "-k", 2, "-o", tmp_path / "r.json", "--report", tmp_path / "r.html", "--seed", 1)
+    result = run("synopsis", "cut", points, "-k", 2, "-o", tmp_path / "r.json", "--report", tmp_path / "r.html", "--seed", 1)
     assert result.exit_code == 0, result.output
     centers = load_release(tmp_path / "r.json").cluster_centers
     assert np.allclose(centers[np.argsort(centers[:, 0])], [[30, 60], [70, 90]], atol=4)

@@ -79,7 +79,7 @@ def same(one: Any, other: Any) -> bool:
 
 def check_fit(model: Any, case: Case, n_clusters: int, n_features: int) -> None:
     """Check that a fit is complete, finite, inside its domain and within its budget."""
-    release = model.synopsis_.kmeans(n_clusters, n_init=1) if case.kind == "synopsis" else model.release_
+    release = model.synopsis_.cut(n_clusters, n_init=1) if case.kind == "synopsis" else model.release_
     centers = release.cluster_centers
     if case.variant != "auto":
         assert len(centers) == (min(n_clusters, len(targets(n_features))) if case.kind == "source-target" else n_clusters)

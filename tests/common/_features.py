@@ -52,7 +52,7 @@ class Trial:
 def every_k(trial: Trial) -> None:
     """One fit, cut at several numbers of clusters."""
     synopsis = trial.fit((-1, 1)).synopsis_
-    assert [synopsis.kmeans(count, n_init=1).n_clusters for count in (1, 2, 5)] == [1, 2, 5]
+    assert [synopsis.cut(count, n_init=1).n_clusters for count in (1, 2, 5)] == [1, 2, 5]
 
 
 def choose_k(trial: Trial) -> None:
@@ -74,7 +74,7 @@ def predict(trial: Trial) -> None:
 def errors(trial: Trial) -> None:
     """Error bars that also tell the choice among solutions."""
     model = trial.fit((-1, 1))
-    release = model.synopsis_.kmeans(2) if trial.case.kind == "synopsis" else model.release_
+    release = model.synopsis_.cut(2) if trial.case.kind == "synopsis" else model.release_
     assert release.errors_are_total
     assert release.stability is not None
 

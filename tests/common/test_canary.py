@@ -113,7 +113,7 @@ def of_what_is_published(model):
             yield from {"dense cells": dense.to_dict(), "dense cells, printed": repr(dense)}.items()
             yield "dense cells in a notebook", dense._repr_html_()
         yield "summary of the synopsis", str(synopsis_summary(model.synopsis_))
-        yield "report of the synopsis", synopsis_html(model.synopsis_, release=model.synopsis_.kmeans(2))
+        yield "report of the synopsis", synopsis_html(model.synopsis_, release=model.synopsis_.cut(2))
 
 
 def of_a_ledger(ledger):

@@ -16,7 +16,7 @@ def check_published(model, case, ledger):
     """Check the file of a fit, those that follow from it, and the lines of the ledger that paid for it."""
     if case.kind == "synopsis":
         check("synopsis", model.synopsis_.to_dict())
-        check("release", model.synopsis_.kmeans(2, n_init=1).to_dict())
+        check("release", model.synopsis_.cut(2, n_init=1).to_dict())
     else:
         check("release", model.release_.to_dict())
     for line in ledger.lines:

@@ -66,12 +66,12 @@ def test_a_grid_tells_dates_and_flags_and_predicts_from_its_file(table, tmp_path
     assert again.domain.found == (True, False, False)
     told = again.profile()[0]["columns"]
     assert [told[name]["type"] for name in bounds] == ["number", "date", "flag"]
-    synopsis = GridSynopsis(2, **settings).fit(table)
+    synopsis = GridSynopsis(2, **settings).fit(table).synopsis_
     for name in ("synopsis.json", "synopsis.parquet"):
         synopsis.save(tmp_path / name, allow_seeded=True)
         read = load_synopsis(tmp_path / name)
         assert read.declared.found == (True, False, False)
-        assert read.kmeans(2, random_state=0).profile()[0]["columns"]["day"]["type"] == "date"
+        assert read.cut(2, random_state=0).profile()[0]["columns"]["day"]["type"] == "date"
         assert read.marginal(["flag", "x"]).declared.columns[0] == Flag()
 
 

@@ -53,11 +53,11 @@ def distance(centers):
 
 
 def test_it_is_cut_at_any_k(synopsis):
-    assert distance(synopsis.kmeans(4, random_state=0).cluster_centers) < 0.2
+    assert distance(synopsis.cut(4, random_state=0).cluster_centers) < 0.2
     losses = [synopsis.loss(k, random_state=0).value for k in (1, 2, 3, 4)]
     assert losses == sorted(losses, reverse=True)
     for k in (1, 2, 7, 30, 200):
-        release = synopsis.kmeans(k, random_state=0)
+        release = synopsis.cut(k, random_state=0)
         assert release.n_clusters == k
         assert np.isfinite(release.center_errors).all()
         assert release.receipt is synopsis.receipt
@@ -69,10 +69,10 @@ def test_however_many_k_are_asked_for_the_events_are_those_of_one_fit(rows):
     lines = len(ledger.lines)
     events = model.privacy_receipt_.events
     for k in range(1, 9):
-        assert model.kmeans(k, random_state=0).receipt.events == events
-    model.choose_k(random_state=0)
-    model.tree()
-    model.sample(10, random_state=0)
+        assert model.synopsis_.cut(k, random_state=0).receipt.events == events
+    model.synopsis_.choose_k(random_state=0)
+    model.synopsis_.tree()
+    model.synopsis_.sample(10, random_state=0)
     assert len(ledger.lines) == lines
     assert sum(event.question_name == "nearest_squares" for event in events) == 1
 
@@ -81,7 +81,7 @@ def test_the_number_of_clusters_is_found_and_so_is_that_there_are_none(synopsis,
     choice = synopsis.choose_k(random_state=0)
     assert (choice.best, choice.as_good) == (4, (4,))
     assert choice.n_clusters == tuple(range(1, 31))
-    even = PointSynopsis(epsilon=2.0, bounds=(0, 1), random_state=1).fit(generator.uniform(size=(6000, 3)))
+    even = PointSynopsis(epsilon=2.0, bounds=(0, 1), random_state=1).fit(generator.uniform(size=(6000, 3))).synopsis_
     assert even.choose_k(random_state=0).best == 1
 
 
@@ -111,8 +111,8 @@ def test_synthetic_rows_lie_and_spread_as_the_rows(synopsis, rows):
 
 
 def test_planted_clusters_come_back_and_split_ones_do_not(synopsis):
-    assert (synopsis.kmeans(4, random_state=0).stability > 0.9).all()
-    assert np.sort(synopsis.kmeans(5, random_state=0).stability)[:2].max() < 0.9
+    assert (synopsis.cut(4, random_state=0).stability > 0.9).all()
+    assert np.sort(synopsis.cut(5, random_state=0).stability)[:2].max() < 0.9
 
 
 def test_the_number_of_points_follows_from_rows_and_budget(rows):
@@ -132,7 +132,7 @@ def test_files(synopsis, ending, tmp_path):
     again = load_synopsis(path)
     assert isinstance(again, WeightedPoints)
     assert again.to_dict() == synopsis.to_dict()
-    assert np.array_equal(again.kmeans(4, random_state=0).cluster_centers, synopsis.kmeans(4, random_state=0).cluster_centers)
+    assert np.array_equal(again.cut(4, random_state=0).cluster_centers, synopsis.cut(4, random_state=0).cluster_centers)
     with pytest.raises(ReleaseError, match="exists"):
         synopsis.save(path, allow_seeded=True)
 
@@ -177,7 +177,7 @@ def test_both_kinds_of_synopsis_do_the_same(rows, generator):
         assert found.loss(4, random_state=0).value < found.loss(2, random_state=0).value
         assert 0 < found.silhouette(4, random_state=0) < 1
         assert found.sample(3, random_state=0).shape == (3, 2)
-        assert found.kmeans(4, random_state=0).errors_are_total
+        assert found.cut(4, random_state=0).errors_are_total
 
 
 def test_declared_columns_and_pure_noise(generator):
@@ -187,7 +187,7 @@ def test_declared_columns_and_pure_noise(generator):
     bounds = {"age": Number(0, 100), "ward": Category(["a", "b"])}
     found = PointSynopsis(guarantee=PureDP(4.0), bounds=bounds, random_state=1).fit(frame).synopsis_
     assert found.columns == ("age", "ward=a", "ward=b")
-    profile = found.kmeans(2, random_state=0).profile()
+    profile = found.cut(2, random_state=0).profile()
     assert sorted(round(one["columns"]["age"]["value"], -1) for one in profile) == [30, 70]
     assert WeightedPoints.from_dict(found.to_dict()).to_dict() == found.to_dict()
     assert found.sample(4, random_state=0).shape == (4, 3)
@@ -248,10 +248,10 @@ def test_of_no_rows_and_of_three_nothing_stands_out(n_rows, n_clusters, generato
 @pytest.mark.parametrize("estimator", [GridSynopsis, PointSynopsis])
 def test_of_a_synopsis_of_few_rows_nothing_stands_out(n_rows, estimator, generator):
     table = generator.uniform(0, 100, (n_rows, 2))
-    synopses = [estimator(n_clusters=2, epsilon=0.5, bounds=(0, 100), random_state=state).fit(table) for state in range(16)]
+    models = [estimator(n_clusters=2, epsilon=0.5, bounds=(0, 100), random_state=state).fit(table) for state in range(16)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # a grid may have a single cell
-        releases = [synopsis.kmeans(2, random_state=0) for synopsis in synopses]
+        releases = [model.synopsis_.cut(2, random_state=0) for model in models]
     assert np.mean([release.stands_out.any() for release in releases]) <= 0.2
     assert all(release.errors_are_total and not release.stability[~release.stands_out].any() for release in releases)
     assert min(release.center_errors[~release.stands_out].min(initial=100) for release in releases) > 10
@@ -262,7 +262,7 @@ def test_of_a_synopsis_of_few_rows_nothing_stands_out(n_rows, estimator, generat
 def test_the_count_of_a_single_cluster_errs_as_its_error_says(estimator):
     table, scores = np.full((1000, 2), 50.0), []
     for state in range(20):
-        release = estimator(epsilon=1.0, bounds=(0, 100), random_state=state).fit(table).kmeans(1, random_state=0)
+        release = estimator(epsilon=1.0, bounds=(0, 100), random_state=state).fit(table).synopsis_.cut(1, random_state=0)
         scores.append((release.cluster_counts[0] - 1000) / release.count_noise[0])
     assert 0.5 < np.sqrt(np.mean(np.square(scores))) < 1.6  # false alarms: less than one in a thousand
 
@@ -274,7 +274,7 @@ def test_the_loss_of_a_small_table_is_within_its_error_and_the_domain(n_rows, ge
     rows = centers[generator.integers(4, size=n_rows)] + generator.normal(size=(n_rows, 2)) * [4, 2]
     covered = []
     for seed in range(10):
-        fitted = PointSynopsis(epsilon=0.5, bounds=([0, 10], [100, 50]), random_state=seed).fit(rows)
+        fitted = PointSynopsis(epsilon=0.5, bounds=([0, 10], [100, 50]), random_state=seed).fit(rows).synopsis_
         loss = fitted.loss(4, random_state=0)
         assert 0 <= loss.value <= 2.0 + 1e-9
         covered.append(abs(loss.value - 0.016 * (n_rows > 0)) <= 3 * loss.error)
@@ -296,7 +296,7 @@ def test_synthetic_rows_have_the_columns_of_the_table(generator):
         }
     )
     columns = {"age": (0, 100), "ward": Category(["a", "b"]), "smoker": Flag(), "day": Date("2024-01-01", "2024-12-31")}
-    synopsis = PointSynopsis(epsilon=5.0, bounds=columns, random_state=0).fit(table)
+    synopsis = PointSynopsis(epsilon=5.0, bounds=columns, random_state=0).fit(table).synopsis_
     drawn = synopsis.sample_table(3000, random_state=1)
     assert drawn.column_names == list(columns)
     assert [str(field.type) for field in drawn.schema] == ["double", "string", "bool", "date32[day]"]
@@ -304,23 +304,21 @@ def test_synthetic_rows_have_the_columns_of_the_table(generator):
     assert frame["ward"].value_counts(normalize=True)["a"] == pytest.approx(0.5, abs=0.1)
     assert frame["smoker"].mean() == pytest.approx(0.3, abs=0.1)
     assert abs(frame["ward"].eq("a").corr(frame["smoker"])) < 0.15  # levels and flags are drawn on their own
-    labels = synopsis.kmeans(2, random_state=0).predict(frame)
+    labels = synopsis.cut(2, random_state=0).predict(frame)
     assert labels.shape == (3000,)
     assert np.array_equal(drawn["age"].to_numpy(), synopsis.sample(3000, random_state=1)[:, 0])
 
 
 def test_synthetic_rows_of_a_grid_have_its_columns(generator):
     table = pd.DataFrame({"age": generator.normal(40, 5, 500), "smoker": generator.random(500) < 0.3})
-    grid = GridSynopsis(epsilon=5.0, bounds={"age": (0, 100), "smoker": Flag()}, random_state=0).fit(table)
+    grid = GridSynopsis(epsilon=5.0, bounds={"age": (0, 100), "smoker": Flag()}, random_state=0).fit(table).synopsis_
     drawn = grid.sample_table(100, random_state=0)
     assert [str(field.type) for field in drawn.schema] == ["double", "bool"]
-    assert GridSynopsis(bounds=(0, 1), random_state=0).fit(np.zeros((9, 2))).sample_table(3).column_names == ["x0", "x1"]
-
-
-def test_both_synopses_have_the_same_methods():
-    shared = ("kmeans", "choose_k", "tree", "loss", "silhouette", "sample", "sample_table", "plot", "save", "to_arrow")
-    owners = (GridSynopsis, PointSynopsis, Synopsis, WeightedPoints)
-    assert all(callable(getattr(owner, name)) for owner in owners for name in shared)
+    plain = GridSynopsis(bounds=(0, 1), random_state=0).fit(np.zeros((9, 2))).synopsis_
+    assert plain.sample_table(3).column_names == [
+        "x0",
+        "x1",
+    ]
 
 
 def test_of_a_thousand_equal_rows_one_cluster_stands_out():

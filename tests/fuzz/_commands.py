@@ -27,7 +27,7 @@ COMMANDS = {
     "show": "show {release} --report {out}/report.html --allow-seeded",
     "predict": "predict {release} {table} --output {out}/labels.csv",
     "synopsis fit": f"synopsis fit {{table}} {FIT} --rule 3 --output {{out}}/synopsis.json",
-    "synopsis kmeans": "synopsis kmeans {synopsis} -k 2 --seed 0 --allow-seeded --output {out}/release.json",
+    "synopsis cut": "synopsis cut {synopsis} -k 2 --seed 0 --allow-seeded --output {out}/release.json",
     "synopsis choose-k": "synopsis choose-k {synopsis} --range 1:3 --seed 0 --json",
     "synopsis query": "synopsis query {synopsis} a=0:50,b=0:50 a=10:20",
     "synopsis sample": "synopsis sample {synopsis} -n 5 --seed 0 --allow-seeded --output {out}/rows.csv",

@@ -155,7 +155,7 @@ def _use_synopsis(synopsis: Any) -> str:
 
     assert synopsis.receipt.spent.fits(synopsis.receipt.guarantee)
     uses = [
-        lambda: synopsis.kmeans(2, n_init=1, random_state=0),
+        lambda: synopsis.cut(2, n_init=1, random_state=0),
         lambda: synopsis.choose_k([1, 2], random_state=0),
         lambda: synopsis.count((0.0, 0.5)),
         lambda: synopsis.sample(3, random_state=0),

@@ -211,9 +211,7 @@ def _synopsis() -> Synopsis:
 
 def _synopsis_methods() -> dict[str, Owner]:
     return {
-        "kmeans": Owner(
-            lambda **given: _synopsis().kmeans(**given), {**_defaults(Synopsis.kmeans), "n_clusters": 2}, _is_a_release
-        ),
+        "cut": Owner(lambda **given: _synopsis().cut(**given), {**_defaults(Synopsis.cut), "n_clusters": 2}, _is_a_release),
         "choose_k": Owner(
             lambda **given: _synopsis().choose_k(**given),
             {"n_clusters": [1, 2], "random_state": 0},

@@ -178,7 +178,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     """Fit a case and return what it released, as plain data: events, centres, labels, documents."""
     model = CASES[name](folder)
     synopsis = getattr(model, "synopsis_", None)
-    release = model.release_ if hasattr(model, "release_") else synopsis.kmeans(3, random_state=SEED)
+    release = model.release_ if hasattr(model, "release_") else synopsis.cut(3, random_state=SEED)
     document = scrubbed(release.to_dict())
     found = {
         "events": [scrubbed(vars(event)) for event in release.receipt.events],

@@ -162,7 +162,7 @@ def test_a_table_without_rows_stays_unsplit_and_spends_no_more():
 
 @pytest.mark.slow
 def test_every_use_of_a_synopsis(synopsis, tmp_path):
-    release = synopsis.kmeans(4, random_state=0)
+    release = synopsis.cut(4, random_state=0)
     assert release.n_clusters == 4
     assert release.parameters["rule"] == "adaptive"
     assert release.cluster_counts.sum() == pytest.approx(synopsis.n_rows)
@@ -218,7 +218,7 @@ def test_what_cannot_be_had_is_refused_with_a_remedy(synopsis):
     with pytest.raises(ParameterError, match=r"merge what `coarse\(\)` returns of both"):
         synopsis.merge(synopsis)
     with pytest.raises(ParameterError, match=r"representatives: expected 'center' for an adaptive grid, got 'slope'"):
-        synopsis.kmeans(3, representatives="slope")
+        synopsis.cut(3, representatives="slope")
     both = synopsis.coarse().merge(synopsis.coarse())
     assert both.noisy_counts.sum() == pytest.approx(2 * synopsis.noisy_counts.sum())
     uniform = synopsis.coarse()

@@ -34,14 +34,14 @@ def laplace(generator, sigma, shape):
 def test_shapes_are_found_that_k_means_does_not_see(shape, rule, epsilon, seed):
     make, bounds = SHAPES[shape]
     rows, truth = make(seed % 1000)
-    synopsis = GridSynopsis(2, epsilon=epsilon, bounds=bounds, rule=rule, random_state=seed).fit(rows)
+    synopsis = GridSynopsis(2, epsilon=epsilon, bounds=bounds, rule=rule, random_state=seed).fit(rows).synopsis_
     found = synopsis.density_clusters()
     labels = found.predict(rows)
     inside = labels >= 0
     assert found.n_clusters == 2
     assert adjusted_rand_score(truth[inside], labels[inside]) > 0.97
     assert inside.mean() > 0.7
-    assert adjusted_rand_score(truth, synopsis.kmeans(2, random_state=seed).predict(rows)) < 0.7
+    assert adjusted_rand_score(truth, synopsis.cut(2, random_state=seed).predict(rows)) < 0.7
     errors = found.count_errors
     assert np.abs(found.cluster_counts - np.bincount(labels[inside])).max() < 6 * errors.max()
 
@@ -50,7 +50,7 @@ def test_clusters_are_found_in_three_columns(generator):
     turn = generator.uniform(0, 2 * np.pi, 20_000)
     ring = np.column_stack([0.7 * np.cos(turn), 0.7 * np.sin(turn), np.zeros(20_000)])
     rows = np.vstack([ring, np.zeros((10_000, 3))]) + 0.05 * generator.normal(size=(30_000, 3))
-    found = GridSynopsis(2, epsilon=2.0, bounds=(-1, 1), rule=15).fit(rows).density_clusters()
+    found = GridSynopsis(2, epsilon=2.0, bounds=(-1, 1), rule=15).fit(rows).synopsis_.density_clusters()
     assert found.n_clusters == 2
     assert found.predict([[0.7, 0.0, 0.0], [-0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]).tolist() == [0, 0, 1]
     assert found.predict([[0.9, 0.9, 0.9]]).tolist() == [-1]
@@ -110,7 +110,7 @@ def test_what_is_dense_is_the_callers_choice(by_hand):
 @pytest.mark.parametrize(("rule", "n_features"), [(6, 1), (100, 1), (8, 2), (30, 2), (8, 3)])
 def test_nothing_is_claimed_about_a_table_without_rows(rule, n_features):
     empty = np.empty((0, n_features))
-    made = [GridSynopsis(epsilon=1.0, bounds=(0, 1), rule=rule).fit(empty).density_clusters() for _ in range(100)]
+    made = [GridSynopsis(epsilon=1.0, bounds=(0, 1), rule=rule).fit(empty).synopsis_.density_clusters() for _ in range(100)]
     assert sum(one.n_clusters > 0 for one in made) <= 6  # at most 1 expected
     assert all((one.cell_labels == -1).all() for one in made if not one.n_clusters)
     assert made[0].predict(np.full((1, n_features), 0.5)).tolist() == [-1]
@@ -121,7 +121,9 @@ def test_nothing_is_claimed_about_a_table_without_rows(rule, n_features):
 @pytest.mark.parametrize("n_rows", [300, 20_000])
 def test_nothing_is_claimed_about_evenly_spread_rows(n_rows, delta, generator):
     tables = [generator.random((n_rows, 2)) for _ in range(40)]
-    made = [GridSynopsis(4, epsilon=1.0, delta=delta, bounds=(0, 1)).fit(table).density_clusters() for table in tables]
+    made = [
+        GridSynopsis(4, epsilon=1.0, delta=delta, bounds=(0, 1)).fit(table).synopsis_.density_clusters() for table in tables
+    ]
     assert sum(one.n_clusters > 0 for one in made) <= 4  # at most 0.4 expected
 
 
@@ -172,7 +174,8 @@ def test_rows_have_the_label_of_their_cell(generator):
     rows = generator.uniform(-2, 4, (3000, 2))
     rows[:1500] = 0.3 + 0.05 * generator.normal(size=(1500, 2))
     model = GridSynopsis(epsilon=2.0, bounds=([0, -1], [1, 3]), rule=(10, 20), scaling="bounds").fit(rows)
-    found, synopsis = model.density_clusters(), model.synopsis_
+    synopsis = model.synopsis_
+    found = synopsis.density_clusters()
     place = np.clip(((rows - [0, -1]) / [1, 4] * [10, 20]).astype(int), 0, [9, 19])
     assert np.array_equal(found.predict(rows), found.cell_labels[tuple(place.T)])
     assert found.predict(np.empty((0, 2))).shape == (0,)
@@ -188,7 +191,7 @@ def test_declared_columns_are_read_by_name(generator):
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(generator.integers(0, 30, 2000), unit="D")
     table = pd.DataFrame({"note": "x", "day": days.strftime("%Y-%m-%d"), "age": generator.normal(40, 2, 2000)})
     bounds = {"age": Number(0, 100), "day": Date("2020-01-01", "2026-12-31")}
-    found = GridSynopsis(epsilon=2.0, bounds=bounds, rule=14).fit(table).density_clusters()
+    found = GridSynopsis(epsilon=2.0, bounds=bounds, rule=14).fit(table).synopsis_.density_clusters()
     assert found.n_clusters == 1
     assert found.predict(table).tolist().count(0) > 1500
     assert found.predict(pd.DataFrame({"day": ["2021-01-01"], "age": [40.0]})).tolist() == [-1]

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 
 from cloister import ApproxDP, Box, GridKMeans, GridSynopsis, Ledger, PureDP, load_synopsis
 from cloister.exceptions import BudgetExceeded, ParameterError
@@ -17,18 +16,18 @@ ESTIMATORS = (GridSynopsis, GridKMeans)
 def test_one_synopsis_is_used_again_and_again_for_one_debit(rows, tmp_path, generator):
     ledger = Ledger(PureDP(1.0))
     given = {"n_clusters": 5, "bounds": (0, 1), "n_rows": len(rows), "missing": "middle"}
-    model = GridSynopsis(epsilon=1.0, ledger=ledger, **given).fit(rows)
+    model = GridSynopsis(epsilon=1.0, ledger=ledger, **given).fit(rows).synopsis_
     before = ledger.lines
     for count in range(2, 21):
-        assert model.kmeans(count, n_init=1).n_clusters == count
+        assert model.cut(count, n_init=1).n_clusters == count
     for _ in range(100):
         low = generator.uniform(0, 0.8, size=2)
         assert math.isfinite(model.count((low, low + 0.2)).value)
     assert model.sample(10_000).shape == (10_000, 2)
     model.marginal([0]), model.marginal([1, 0]), model.choose_k(range(1, 4)), model.to_arrow()
     model.save(tmp_path / "s.parquet")
-    load_synopsis(tmp_path / "s.parquet").kmeans(3)
-    model.synopsis_.merge(model.synopsis_)
+    load_synopsis(tmp_path / "s.parquet").cut(3)
+    model.merge(model)
     assert ledger.lines == before
     assert [line["asked"] for line in before if line["kind"] == "debit"] == ["grid_counts"]
     assert len(ledger.events) == 1
@@ -120,12 +119,6 @@ def test_the_question_is_asked_once_and_noise_covers_empty_cells(rows, monkeypat
     synopsis = GridSynopsis(bounds=(0, 100), rule=30, n_jobs=1).fit(rows).synopsis_
     assert sum(n_rows) == len(rows)
     assert np.mean(synopsis.noisy_counts[1:, 1:] != 0) > 0.3  # cells without a row
-
-
-def test_an_unfitted_synopsis_answers_nothing():
-    for method in ("kmeans", "choose_k", "to_arrow"):
-        with pytest.raises(NotFittedError):
-            getattr(GridSynopsis(3, bounds=(0, 1)), method)()
 
 
 @pytest.mark.parametrize("representatives", ["center", "slope"])

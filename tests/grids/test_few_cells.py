@@ -11,18 +11,16 @@ from cloister import AccuracyWarning, GridKMeans, GridSynopsis
 
 def test_more_clusters_than_cells_are_warned_of(by_hand):
     synopsis = by_hand(np.ones((8, 8)))
-    words = (
-        r"Synopsis\.kmeans\.n_clusters: 65 clusters of 64 cells: .* Ask for at most 64, or fit a finer grid, such as rule=17\."
-    )
+    words = r"Synopsis\.cut\.n_clusters: 65 clusters of 64 cells: .* Ask for at most 64, or fit a finer grid, such as rule=17\."
     with pytest.warns(AccuracyWarning, match=words):
-        assert synopsis.kmeans(65, n_init=1).n_clusters == 65
+        assert synopsis.cut(65, n_init=1).n_clusters == 65
     with pytest.warns(AccuracyWarning, match=r"2 clusters of 1 cell: "):
-        by_hand(np.ones((1, 1))).kmeans(2)
+        by_hand(np.ones((1, 1))).cut(2)
 
 
 def test_a_centre_beyond_the_cells_may_be_anywhere(by_hand):
     with pytest.warns(AccuracyWarning, match="3 clusters of 1 cell"):
-        release = by_hand(np.full((1, 1), 500.0)).kmeans(3, random_state=0)
+        release = by_hand(np.full((1, 1), 500.0)).cut(3, random_state=0)
     assert release.errors_are_total
     assert release.stands_out.sum() == 1
     assert release.center_errors[~release.stands_out].min() > 0.2  # of bounds from 0 to 1
@@ -31,14 +29,14 @@ def test_a_centre_beyond_the_cells_may_be_anywhere(by_hand):
 def test_as_many_cells_are_enough(by_hand):
     with warnings.catch_warnings():
         warnings.simplefilter("error", AccuracyWarning)
-        assert by_hand(np.ones((8, 8))).kmeans(64, n_init=1).n_clusters == 64
+        assert by_hand(np.ones((8, 8))).cut(64, n_init=1).n_clusters == 64
         GridKMeans(4, bounds=(0, 1), rule=2).fit(np.zeros((10, 2)))
 
 
 def test_the_recommended_grid_is_fine_enough(by_hand):
     with warnings.catch_warnings():
         warnings.simplefilter("error", AccuracyWarning)
-        assert by_hand(np.ones((17, 17))).kmeans(65, n_init=1).n_clusters == 65
+        assert by_hand(np.ones((17, 17))).cut(65, n_init=1).n_clusters == 65
 
 
 def test_an_estimator_keeps_what_it_paid_for(generator):
@@ -58,6 +56,6 @@ def test_rows_do_not_change_the_warning(generator):
     said = set()
     for rows in (np.empty((0, 2)), generator.random((1, 2)), generator.random((500, 2))):
         with pytest.warns(AccuracyWarning) as caught:
-            GridSynopsis(20, bounds=(0, 1), rule=4).fit(rows).kmeans()
+            GridSynopsis(20, bounds=(0, 1), rule=4).fit(rows).synopsis_.cut(20)
         said |= {str(one.message) for one in caught if one.category is AccuracyWarning}
     assert len(said) == 1

@@ -38,7 +38,7 @@ def test_a_synopsis_survives_its_file(suffix, parameters, fit, tmp_path):
     assert after.to_dict() == before.to_dict()
     assert after.receipt == before.receipt
     assert after.count((0.2, 0.7)) == before.count((0.2, 0.7))
-    assert np.array_equal(after.kmeans(4, random_state=1).cluster_centers, before.kmeans(4, random_state=1).cluster_centers)
+    assert np.array_equal(after.cut(4, random_state=1).cluster_centers, before.cut(4, random_state=1).cluster_centers)
     assert np.array_equal(after.sample(50, random_state=1), before.sample(50, random_state=1))
     assert [file.name for file in tmp_path.iterdir()] == [f"s.{suffix}"]
 

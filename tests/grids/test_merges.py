@@ -337,7 +337,7 @@ def test_a_merged_receipt_comes_back_from_a_file(kind, fit, tmp_path):
     merged.save(tmp_path / f"merged.{kind}", allow_seeded=True)
     assert load_synopsis(tmp_path / f"merged.{kind}").receipt == merged.receipt
     check("synopsis", merged.to_dict())
-    release = merged.kmeans(2, random_state=0)
+    release = merged.cut(2, random_state=0)
     check("release", release.to_dict())
     assert type(release).from_dict(release.to_dict()).receipt == merged.receipt
 

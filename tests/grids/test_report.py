@@ -81,7 +81,7 @@ def test_large_grids_are_compared_on_demand(by_hand):
 
 def test_given_centres_and_choices_are_drawn(fit):
     synopsis = fit()
-    html = synopsis_html(synopsis, release=synopsis.kmeans(5), choice=synopsis.choose_k(range(2, 6)))
+    html = synopsis_html(synopsis, release=synopsis.cut(5), choice=synopsis.choose_k(range(2, 6)))
     assert "5 centres, with errors" in html
     assert "Best of 2 to 5" in html
 

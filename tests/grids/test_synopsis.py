@@ -16,7 +16,7 @@ from cloister.exceptions import ParameterError
 
 def test_ranges_along_cells_are_exact_but_for_the_noise(generator):
     ages = generator.integers(0, 121, size=(4000, 2)).astype(float)
-    model = GridSynopsis(epsilon=1e6, bounds=(0, 120), rule=(24, 12), n_rows=4000).fit(ages)
+    model = GridSynopsis(epsilon=1e6, bounds=(0, 120), rule=(24, 12), n_rows=4000).fit(ages).synopsis_
     for low, high in (([0, 0], [120, 120]), ([20, 30], [65, 70]), ([5, 0], [10, 10]), ([115, 110], [120, 120])):
         found = model.count((low, high))
         ends = np.where(np.array(high) == 120, 121, high)  # the last cell holds its upper face
@@ -116,7 +116,8 @@ def test_marginals_add_up_and_know_their_noise(by_hand, generator):
 
 def test_the_noise_of_a_marginal_is_as_stated():
     found = [
-        GridSynopsis(epsilon=1.0, bounds=(0, 1), rule=(20, 8), n_rows=0).fit(np.empty((0, 2))).marginal([0]) for _ in range(60)
+        GridSynopsis(epsilon=1.0, bounds=(0, 1), rule=(20, 8), n_rows=0).fit(np.empty((0, 2))).synopsis_.marginal([0])
+        for _ in range(60)
     ]
     values = np.concatenate([one.noisy_counts for one in found])
     assert values.std() == pytest.approx(found[0].sigma, rel=0.2)  # six standard errors of 1200 draws
@@ -222,7 +223,7 @@ def test_what_is_merged_protects_persons_if_both_do(which, fit):
     both = of_persons(synopsis).merge(of_persons(synopsis, stated=True), rows=which)
     assert both.receipt.privacy_unit == PrivacyUnit(name="pid", max_rows=3, stated=True)  # half of it rests on a statement
     assert both.receipt.protects == "one pid, with at most 3 rows each"
-    assert both.kmeans(2).receipt.privacy_unit == both.receipt.privacy_unit
+    assert both.cut(2).receipt.privacy_unit == both.receipt.privacy_unit
 
 
 def test_disjoint_persons_may_have_different_numbers_of_rows(fit):
@@ -242,7 +243,7 @@ def test_disjoint_persons_may_have_different_numbers_of_rows(fit):
 @pytest.mark.parametrize("counts", ["clip", "none", "nonnegative-total"])
 def test_any_number_of_centres_is_finite_and_inside(n_clusters, representatives, counts, fit):
     synopsis = fit(rule=8, counts=counts, bounds=([-1, 0], [1, 3]))
-    release = synopsis.kmeans(n_clusters, representatives=representatives, n_init=1)
+    release = synopsis.cut(n_clusters, representatives=representatives, n_init=1)
     assert release.cluster_centers.shape == (n_clusters, 2)
     assert np.isfinite(release.cluster_centers).all()
     assert ((release.cluster_centers >= [-1, 0]) & (release.cluster_centers <= [1, 3])).all()
@@ -254,29 +255,29 @@ def test_any_number_of_centres_is_finite_and_inside(n_clusters, representatives,
 
 
 def test_the_clusters_are_found(fit):
-    found = fit().kmeans(3).cluster_centers
+    found = fit().cut(3).cluster_centers
     assert np.allclose(found[np.argsort(found[:, 0])], [[0.2, 0.2], [0.5, 0.8], [0.8, 0.3]], atol=0.05)
 
 
 def test_restarts_can_be_repeated(fit):
     synopsis = fit()
-    assert np.array_equal(*(synopsis.kmeans(6, random_state=1).cluster_centers for _ in range(2)))
+    assert np.array_equal(*(synopsis.cut(6, random_state=1).cluster_centers for _ in range(2)))
 
 
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"n_clusters": 0}, r"kmeans\.n_clusters: expected an integer from 1"),
-        ({"n_clusters": 2.5}, r"kmeans\.n_clusters: expected an integer from 1"),
-        ({"n_clusters": 10**9}, r"kmeans\.n_clusters: expected an integer from 1 to 1048576"),
-        ({"n_init": 0}, r"kmeans\.n_init: expected an integer of at least 1"),
-        ({"representatives": "corner"}, r"kmeans\.representatives: expected one of 'center', 'slope'"),
-        ({"random_state": -1}, r"kmeans\.random_state: expected an integer from 0"),
+        ({"n_clusters": 0}, r"cut\.n_clusters: expected an integer from 1"),
+        ({"n_clusters": 2.5}, r"cut\.n_clusters: expected an integer from 1"),
+        ({"n_clusters": 10**9}, r"cut\.n_clusters: expected an integer from 1 to 1048576"),
+        ({"n_init": 0}, r"cut\.n_init: expected an integer of at least 1"),
+        ({"representatives": "corner"}, r"cut\.representatives: expected one of 'center', 'slope'"),
+        ({"random_state": -1}, r"cut\.random_state: expected an integer from 0"),
     ],
 )
 def test_other_requests_are_refused(options, match, by_hand):
     with pytest.raises(ParameterError, match=rf"Synopsis\.{match}"):
-        by_hand(np.ones((3, 3))).kmeans(**{"n_clusters": 2, **options})
+        by_hand(np.ones((3, 3))).cut(**{"n_clusters": 2, **options})
 
 
 def test_three_clusters_are_three(fit):
@@ -346,7 +347,9 @@ def test_errors_cover_where_in_their_cell_rows_lie():
     scores = []
     for state in range(12):
         release = (
-            GridSynopsis(n_clusters=2, epsilon=1.0, bounds=(0, 100), rule=9 + state, random_state=state).fit(table).kmeans(2)
+            GridSynopsis(n_clusters=2, epsilon=1.0, bounds=(0, 100), rule=9 + state, random_state=state)
+            .fit(table)
+            .synopsis_.cut(2)
         )
         near = np.argsort(release.cluster_centers[:, 0])
         scores.append((release.cluster_centers[near] - table[[0, -1]]) / release.center_errors[near])

@@ -181,7 +181,7 @@ def test_a_curve_has_its_points_errors_and_choice():
 
 def test_the_curve_of_a_synopsis_is_that_of_choose_k(generator):
     rows = np.repeat([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]], 300, axis=0) + 0.03 * generator.normal(size=(900, 2))
-    model = GridSynopsis(3, epsilon=4.0, bounds=(0, 1), random_state=1).fit(rows)
+    model = GridSynopsis(3, epsilon=4.0, bounds=(0, 1), random_state=1).fit(rows).synopsis_
     ax, choice = model.plot("curve", n_clusters=range(1, 6), random_state=2), model.choose_k(range(1, 6), random_state=2)
     assert np.allclose(ax.lines[0].get_xydata(), np.column_stack([choice.n_clusters, choice.held_out]))
     assert ax.texts[0].get_text() == f"{choice.best} clusters" == "3 clusters"
@@ -192,13 +192,13 @@ def synopses():
     generator = np.random.default_rng(5)
     rows = np.repeat([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]], 400, axis=0) + 0.03 * generator.normal(size=(1200, 2))
     common = {"epsilon": 4.0, "bounds": (0, 1), "random_state": 1}
-    grid = GridSynopsis(3, rule=10, **common).fit(rows)
-    return {"grid": grid, "points": PointSynopsis(max_clusters=6, **common).fit(rows)}
+    grid = GridSynopsis(3, rule=10, **common).fit(rows).synopsis_
+    return {"grid": grid, "points": PointSynopsis(max_clusters=6, **common).fit(rows).synopsis_}
 
 
 @pytest.mark.parametrize("kind", ["grid", "points"])
 def test_the_tree_of_a_synopsis_is_drawn_with_its_cut(synopses, kind):
-    synopsis = synopses[kind].synopsis_
+    synopsis = synopses[kind]
     ax = synopses[kind].plot("tree", n_clusters=3, random_state=3)
     joins, leaves = synopsis.tree(random_state=3), synopsis.tree_points(random_state=3)
     heights = sorted(bracket[:, 1].max() for bracket in ax.collections[0].get_segments())

@@ -99,7 +99,7 @@ PRODUCTS: dict[str, Any] = {
     "points": lambda: PointSynopsis(max_clusters=4, **BOX).fit(ROWS).synopsis_,
     "points of columns": lambda: PointSynopsis(max_clusters=4, **GIVEN, bounds=COLUMNS).fit(MIXED).synopsis_,
     "merged": merged,
-    "cut": lambda: merged().kmeans(2, random_state=0),
+    "cut": lambda: merged().cut(2, random_state=0),
 }
 
 
@@ -152,7 +152,7 @@ def use(found: Any, path: Any) -> None:
     if not isinstance(found, Release):
         json.dumps(synopsis_summary(found), allow_nan=False)
         found.sample(3, random_state=0), found.sample_table(3, random_state=0)
-        found.kmeans(2, n_init=1, random_state=0)
+        found.cut(2, n_init=1, random_state=0)
         for kind in ("json", "parquet"):
             read_synopsis(found.to_bytes(kind), name="a file")
         return

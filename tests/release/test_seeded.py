@@ -51,11 +51,9 @@ def fitted(seed: int | None) -> dict[str, Any]:
 
 WRITERS: dict[str, Callable[..., None]] = {
     "Release.save": lambda models, path, **options: models["kmeans"].release_.save(path, **options),
-    "Release.save of a cut": lambda models, path, **options: models["grid"].kmeans(2).save(path, **options),
+    "Release.save of a cut": lambda models, path, **options: models["grid"].synopsis_.cut(2).save(path, **options),
     "Synopsis.save": lambda models, path, **options: models["grid"].synopsis_.save(path, **options),
     "Synopsis.save of points": lambda models, path, **options: models["points"].synopsis_.save(path, **options),
-    "Synopsis.save of a model": lambda models, path, **options: models["grid"].save(path, **options),
-    "Synopsis.save of a model of points": lambda models, path, **options: models["points"].save(path, **options),
     "write_report": lambda models, path, **options: write_report(models["kmeans"], path, **options),
     "write_report of a release": lambda models, path, **options: write_report(models["kmeans"].release_, path, **options),
     "write_report of a synopsis": lambda models, path, **options: write_report(models["grid"].synopsis_, path, **options),
@@ -91,7 +89,7 @@ def test_a_seed_is_allowed_by_true_alone(name: str, tmp_path: Path) -> None:
 def test_a_file_says_that_it_is_seeded_and_so_does_what_is_read_of_it(tmp_path: Path) -> None:
     models = fitted(3)
     models["kmeans"].release_.save(tmp_path / "release.json", allow_seeded=True)
-    models["points"].save(tmp_path / "points.parquet", allow_seeded=True)
+    models["points"].synopsis_.save(tmp_path / "points.parquet", allow_seeded=True)
     assert json.loads((tmp_path / "release.json").read_text())["receipt"]["seeded"] is True
     for again in (load_release(tmp_path / "release.json"), load_synopsis(tmp_path / "points.parquet")):
         assert again.receipt.seeded
@@ -141,8 +139,8 @@ SPENDING: dict[str, tuple[Any, ...]] = {
 READING: dict[str, tuple[Any, ...]] = {
     "show --report": ("show", "release.json", "--report", "out.html"),
     "synopsis show --report": ("synopsis", "show", "grid.json", "--report", "out.html"),
-    "synopsis kmeans --output": ("synopsis", "kmeans", "grid.json", "-k", 2, "--output", "out.json"),
-    "synopsis kmeans --report": ("synopsis", "kmeans", "grid.json", "-k", 2, "--report", "out.html"),
+    "synopsis cut --output": ("synopsis", "cut", "grid.json", "-k", 2, "--output", "out.json"),
+    "synopsis cut --report": ("synopsis", "cut", "grid.json", "-k", 2, "--report", "out.html"),
     "synopsis choose-k --report": ("synopsis", "choose-k", "grid.json", "--range", "1:2", "--report", "out.html"),
     "synopsis sample --output": ("synopsis", "sample", "points.json", "-n", 3, "--output", "out.csv"),
     "synopsis sample on --output": ("synopsis", "sample", "points.json", "-n", 3),
@@ -159,7 +157,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     models = fitted(3)
     models["kmeans"].release_.save("release.json", allow_seeded=True)
     for name in ("grid", "points"):
-        models[name].save(f"{name}.json", allow_seeded=True)
+        models[name].synopsis_.save(f"{name}.json", allow_seeded=True)
     return tmp_path
 
 
@@ -262,7 +260,7 @@ def test_pictures_have_a_red_title() -> None:
     for seed in (3, None):
         models = fitted(seed)
         drawn = [models["kmeans"].release_.plot(kind) for kind in ("map", "profiles")]
-        drawn += [models["points"].plot("tree"), models["grid"].plot("curve", n_clusters=range(1, 3))]
+        drawn += [models["points"].synopsis_.plot("tree"), models["grid"].synopsis_.plot("curve", n_clusters=range(1, 3))]
         for axes in drawn:
             assert axes.get_title(loc="right") == ("SEEDED: not for publication" if seed else "")
             assert axes.get_title() == ""

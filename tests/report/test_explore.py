@@ -60,7 +60,7 @@ def test_every_cut_says_what_the_synopsis_says(synopses: dict[str, Any], pages: 
     most = min(30, n_points) if name == "grid 2" else 7
     assert [cut["k"] for cut in data["cuts"]] == list(range(1, most + 1))
     for k in (1, 3, 6):
-        cut, release = data["cuts"][k - 1], synopsis.kmeans(k, random_state=0)
+        cut, release = data["cuts"][k - 1], synopsis.cut(k, random_state=0)
         loss = release.details.get("loss", synopsis.loss(k, random_state=0).value)
         error = release.details.get("loss_error", synopsis.loss(k, random_state=0).error)
         assert cut["words"].startswith("k = {}, loss {} ± {}, silhouette ".format(k, *with_error(loss, error)))
@@ -129,9 +129,9 @@ def test_a_page_is_the_same_every_time(synopses: dict[str, Any], pages: dict[str
 
 def test_given_centres_take_the_place_of_their_cut(synopses: dict[str, Any]) -> None:
     synopsis = synopses["points 2"]
-    data = data_of(synopsis_html(synopsis, release=synopsis.kmeans(5, random_state=9)))
+    data = data_of(synopsis_html(synopsis, release=synopsis.cut(5, random_state=9)))
     assert (data["chosen"], len(data["cuts"])) == (5, 7)
-    html = synopsis_html(synopsis, release=synopsis.kmeans(40, random_state=9))
+    html = synopsis_html(synopsis, release=synopsis.cut(40, random_state=9))
     assert data_of(html)["chosen"] == synopsis.choose_k(random_state=0).best
     assert "40 centres, with errors" in html
 

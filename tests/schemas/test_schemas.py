@@ -221,7 +221,7 @@ def synopses(people: pd.DataFrame) -> dict[str, Any]:
 def test_a_synopsis_of_every_kind(synopses: dict[str, Any]) -> None:
     for synopsis in synopses.values():
         check("synopsis", synopsis.to_dict())
-        check("release", synopsis.kmeans(2).to_dict())
+        check("release", synopsis.cut(2).to_dict())
         head = decode(synopsis.to_bytes("parquet"))
         check("synopsis", head | {"noisy_counts": np.asarray(head["noisy_counts"]).tolist()})
 

@@ -37,7 +37,7 @@ def synopsis() -> None:
     Examples:
       cloister synopsis fit patients.parquet --epsilon 0.5 --bounds age=0:120,bmi=10:60 --output synopsis.json
       cloister synopsis choose-k synopsis.json
-      cloister synopsis kmeans synopsis.json -k 5 --output release.json --report report.html
+      cloister synopsis cut synopsis.json -k 5 --output release.json --report report.html
       cloister synopsis tree synopsis.json
       cloister synopsis density synopsis.json
       cloister synopsis query synopsis.json "age=18:65,bmi=25:30"
@@ -57,18 +57,18 @@ synopsis.add_command(fit)
 @FORCE
 @ALLOW_SEEDED
 @JSON
-def kmeans(source: str, clusters: int, seed: int | None, **options: Any) -> None:
+def cut(source: str, clusters: int, seed: int | None, **options: Any) -> None:
     """Cluster the cells or points of SYNOPSIS by their counts, and print the centres. 'cloister predict' reads the release.
 
     \b
     Examples:
-      cloister synopsis kmeans synopsis.json -k 5
-      cloister synopsis kmeans synopsis.json -k 5 --output release.json --report report.html
+      cloister synopsis cut synopsis.json -k 5
+      cloister synopsis cut synopsis.json -k 5 --output release.json --report report.html
     """  # noqa: D301
     output = _check_output(source, options)
     found = _read(source)
     with plain_warnings():
-        release = found.kmeans(clusters, random_state=seed)
+        release = found.cut(clusters, random_state=seed)
     publish_found(_reported(RELEASE, found, "release", seed), release, output)
 
 

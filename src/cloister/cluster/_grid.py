@@ -2,13 +2,12 @@
 """GridSynopsis and GridKMeans: one noisy histogram of a grid, uniform or adaptive, used again and again."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
 from cloister.algorithms import (
@@ -33,20 +32,13 @@ from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCount
 from cloister.release import Release, library_versions
 from cloister.synopsis import (
     REPRESENTATIVES,
-    DensityClusters,
-    KChoice,
-    LossEstimate,
-    RangeCount,
     Synopsis,
     cut_cells,
     warn_of_few_cells,
 )
 
 if TYPE_CHECKING:
-    import os
-
-    import pyarrow as pa
-    from matplotlib.axes import Axes
+    pass
 
 __all__ = ["GridKMeans", "GridPlan", "GridSynopsis"]
 
@@ -225,7 +217,7 @@ class GridSynopsis(_GridEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
-        How many clusters the grid should be able to tell apart; a hint for the rule, not a limit for :meth:`kmeans`.
+        How many clusters the grid should be able to tell apart; a hint for the rule, not a limit for ``synopsis_.cut``.
     bounds : (low, high) or Box
         Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
     rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
@@ -237,7 +229,7 @@ class GridSynopsis(_GridEstimator):
     Attributes
     ----------
     synopsis_ : Synopsis
-        What may be published; all methods here are its own.
+        What may be published, and used again and again: :meth:`Synopsis.cut`, `choose_k`, `count`, `sample`, ...
 
     Notes
     -----
@@ -249,8 +241,8 @@ class GridSynopsis(_GridEstimator):
     Examples
     --------
     >>> rows = [[0.2, 0.2]] * 300 + [[0.8, 0.7]] * 200
-    >>> synopsis = GridSynopsis(n_clusters=2, epsilon=2.0, bounds=(0, 1), random_state=0).fit(rows)
-    >>> synopsis.kmeans(2, random_state=0).cluster_centers.round(1).shape
+    >>> model = GridSynopsis(n_clusters=2, epsilon=2.0, bounds=(0, 1), random_state=0).fit(rows)
+    >>> model.synopsis_.cut(2, random_state=0).cluster_centers.round(1).shape
     (2, 2)
     """
 
@@ -265,62 +257,6 @@ class GridSynopsis(_GridEstimator):
         self.synopsis_ = self._synopsis(fit)
         self.privacy_receipt_ = fit.receipt
         return self
-
-    def kmeans(self, n_clusters: int | None = None, **options: Any) -> Release:
-        """Cluster the cells; see :meth:`Synopsis.kmeans`."""
-        return self._fitted().kmeans(self.n_clusters if n_clusters is None else n_clusters, **options)
-
-    def choose_k(self, n_clusters: Iterable[int] | None = None, **options: Any) -> KChoice:
-        """Compare numbers of clusters; see :meth:`Synopsis.choose_k`."""
-        return self._fitted().choose_k(n_clusters, **options)
-
-    def tree(self, **options: Any) -> FloatArray:
-        """Return how cells are joined to ever fewer clusters; see :meth:`Synopsis.tree`."""
-        return self._fitted().tree(**options)
-
-    def loss(self, n_clusters: int, **options: Any) -> LossEstimate:
-        """Return the loss for a number of clusters, with its error; see :meth:`Synopsis.loss`."""
-        return self._fitted().loss(n_clusters, **options)
-
-    def silhouette(self, n_clusters: int, **options: Any) -> float:
-        """Return how well clusters are separated; see :meth:`Synopsis.silhouette`."""
-        return self._fitted().silhouette(n_clusters, **options)
-
-    def density_clusters(self, **options: Any) -> DensityClusters:
-        """Find clusters of any shape; see :meth:`Synopsis.density_clusters`."""
-        return self._fitted().density_clusters(**options)
-
-    def count(self, box: Any) -> RangeCount:
-        """Count rows in a box; see :meth:`Synopsis.count`."""
-        return self._fitted().count(box)
-
-    def sample(self, n_rows: int, **options: Any) -> FloatArray:
-        """Draw synthetic rows; see :meth:`Synopsis.sample`."""
-        return self._fitted().sample(n_rows, **options)
-
-    def sample_table(self, n_rows: int, **options: Any) -> "pa.Table":
-        """Draw synthetic rows with the columns of the original table; see :meth:`Synopsis.sample_table`."""
-        return self._fitted().sample_table(n_rows, **options)
-
-    def marginal(self, columns: Sequence[int | str]) -> Synopsis:
-        """Return the synopsis of some columns; see :meth:`Synopsis.marginal`."""
-        return self._fitted().marginal(columns)
-
-    def plot(self, kind: str = "curve", ax: Any = None, **options: Any) -> "Axes":
-        """Draw the synopsis; see :meth:`Synopsis.plot`."""
-        return self._fitted().plot(kind, ax, **options)
-
-    def to_arrow(self) -> "pa.Table":
-        """Return one row per cell; see :meth:`Synopsis.to_arrow`."""
-        return self._fitted().to_arrow()
-
-    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = False, allow_seeded: bool = False) -> None:
-        """Write the synopsis to a file; see :meth:`Synopsis.save`. :func:`cloister.load_synopsis` reads it."""
-        self._fitted().save(path, overwrite=overwrite, allow_seeded=allow_seeded)
-
-    def _fitted(self) -> Synopsis:
-        check_is_fitted(self)
-        return self.synopsis_
 
 
 @estimator

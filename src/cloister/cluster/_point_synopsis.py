@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """PointSynopsis: weighted points that stand for a table of any number of columns, paid for once, cut at any k."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
 from cloister.cluster._base import NO_NOISE
@@ -15,16 +13,13 @@ from cloister.cluster._kmeans_plan import KMeansPlan
 from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.columns import FloatArray, Frame
+from cloister.columns import Frame
 from cloister.exceptions import without_sizes
 from cloister.questions import Ask
-from cloister.release import Release, library_versions
-from cloister.synopsis import KChoice, LossEstimate, WeightedPoints
+from cloister.release import library_versions
 
 if TYPE_CHECKING:
-    import os
-
-    import pyarrow as pa
+    pass
 
 __all__ = ["PointSynopsis"]
 
@@ -42,7 +37,7 @@ class PointSynopsis(ScaledEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
-        What :meth:`kmeans` cuts at by default; no limit, and it costs nothing to change one's mind.
+        What :func:`cloister.compare` cuts at; the fit does not depend on it.
     max_clusters : int, default=30
         How many clusters the points should be able to tell apart: there are two points for each, or fewer where rows and
         budget carry no more.
@@ -54,7 +49,7 @@ class PointSynopsis(ScaledEstimator):
     Attributes
     ----------
     synopsis_ : WeightedPoints
-        What may be published; all methods here are its own.
+        What may be published, and used again and again: :meth:`WeightedPoints.cut`, `choose_k`, `sample`, ...
 
     Notes
     -----
@@ -66,8 +61,8 @@ class PointSynopsis(ScaledEstimator):
     Examples
     --------
     >>> rows = [[0.2, 0.2]] * 900 + [[0.8, 0.7]] * 600
-    >>> synopsis = PointSynopsis(epsilon=2.0, bounds=(0, 1), random_state=0).fit(rows)
-    >>> [synopsis.kmeans(k, random_state=0).n_clusters for k in (2, 3)]
+    >>> model = PointSynopsis(epsilon=2.0, bounds=(0, 1), random_state=0).fit(rows)
+    >>> [model.synopsis_.cut(k, random_state=0).n_clusters for k in (2, 3)]
     [2, 3]
     """
 
@@ -113,48 +108,3 @@ class PointSynopsis(ScaledEstimator):
         )
         self.privacy_receipt_ = fit.receipt
         return self
-
-    def kmeans(self, n_clusters: int | None = None, **options: Any) -> Release:
-        """Cluster the points; see :meth:`WeightedPoints.kmeans`."""
-        count = self.n_clusters if n_clusters is None else n_clusters
-        return self._fitted().kmeans(count, **{"n_init": self.n_init, **options})
-
-    def choose_k(self, n_clusters: Iterable[int] | None = None, **options: Any) -> KChoice:
-        """Compare numbers of clusters; see :meth:`WeightedPoints.choose_k`."""
-        return self._fitted().choose_k(n_clusters, **options)
-
-    def tree(self, **options: Any) -> FloatArray:
-        """Return how points are joined to ever fewer clusters; see :meth:`WeightedPoints.tree`."""
-        return self._fitted().tree(**options)
-
-    def loss(self, n_clusters: int, **options: Any) -> LossEstimate:
-        """Return the loss for a number of clusters, with its error; see :meth:`WeightedPoints.loss`."""
-        return self._fitted().loss(n_clusters, **options)
-
-    def silhouette(self, n_clusters: int, **options: Any) -> float:
-        """Return how well clusters are separated; see :meth:`WeightedPoints.silhouette`."""
-        return self._fitted().silhouette(n_clusters, **options)
-
-    def sample(self, n_rows: int, **options: Any) -> FloatArray:
-        """Draw synthetic rows; see :meth:`WeightedPoints.sample`."""
-        return self._fitted().sample(n_rows, **options)
-
-    def sample_table(self, n_rows: int, **options: Any) -> "pa.Table":
-        """Draw synthetic rows with the columns of the original table; see :meth:`WeightedPoints.sample_table`."""
-        return self._fitted().sample_table(n_rows, **options)
-
-    def plot(self, kind: str = "curve", ax: Any = None, **options: Any) -> Any:
-        """Draw the synopsis with matplotlib; see :meth:`WeightedPoints.plot`."""
-        return self._fitted().plot(kind, ax, **options)
-
-    def to_arrow(self) -> "pa.Table":
-        """Return one row per point; see :meth:`WeightedPoints.to_arrow`."""
-        return self._fitted().to_arrow()
-
-    def save(self, path: "str | os.PathLike[str]", *, overwrite: bool = False, allow_seeded: bool = False) -> None:
-        """Write the synopsis to a file; see :meth:`WeightedPoints.save`. :func:`cloister.load_synopsis` reads it."""
-        self._fitted().save(path, overwrite=overwrite, allow_seeded=allow_seeded)
-
-    def _fitted(self) -> WeightedPoints:
-        check_is_fitted(self)
-        return self.synopsis_

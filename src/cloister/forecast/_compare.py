@@ -260,7 +260,7 @@ class _Chosen:
 
     def centers(self, model: Any, n_clusters: int) -> FloatArray:
         """Return the centres that a fitted model finds."""
-        found = model.kmeans(n_clusters).cluster_centers if self.method.kind == "synopsis" else model.cluster_centers_
+        found = model.synopsis_.cut(n_clusters).cluster_centers if self.method.kind == "synopsis" else model.cluster_centers_
         return np.asarray(found)
 
 

@@ -59,7 +59,7 @@ def cuts_of(synopsis: Synopsis | WeightedPoints, most: int, *, random_state: int
     cuts: list[Cut] = []
     for count in range(1, min(most, len(points.points)) + 1):
         given = known is not None and known.n_clusters == count
-        release = known if known is not None and given else synopsis.kmeans(count, random_state=random_state)
+        release = known if known is not None and given else synopsis.cut(count, random_state=random_state)
         centers = synopsis.frame.to_unit(release.cluster_centers)
         owners = nearest_of(points.points, centers)
         lines = _descent(cuts[-1], owners, count, points.weights) if cuts else (0,)

@@ -42,7 +42,7 @@ def synopsis_html(
     synopsis : Synopsis or WeightedPoints
         What was published.
     release : Release, optional
-        Centres to draw, from ``synopsis.kmeans``. By default those of the number of clusters that `choice` finds best.
+        Centres to draw, from ``synopsis.cut``. By default those of the number of clusters that `choice` finds best.
     choice : KChoice, optional
         From ``synopsis.choose_k``; by default the numbers on the slider are compared, if a grid is not too large.
     random_state : int, optional
@@ -63,7 +63,7 @@ def synopsis_html(
     if choice is None and most:
         choice = synopsis.choose_k(range(1, most + 1), random_state=seed)
     if release is None:
-        release = synopsis.kmeans(1 if choice is None else choice.best, random_state=seed)
+        release = synopsis.cut(1 if choice is None else choice.best, random_state=seed)
     about, found = synopsis_summary(synopsis), summary(release)
     picked = sorted(found["table_ranking"][:STRIPPED_COLUMNS])
     view, moved = _explored(synopsis, about, release, choice, most=most, seed=seed)

@@ -81,7 +81,7 @@ def judge_clusters(points: FloatArray, weights: FloatArray, centers: FloatArray,
 
 def cell_points(half_widths: FloatArray, weights: FloatArray, *, sigma: float, representatives: str) -> FloatArray:
     """Return where the rows of each cell of a uniform grid are taken to be, in the unit ball's coordinates."""
-    validate.one_of("Synopsis.kmeans.representatives", representatives, REPRESENTATIVES)
+    validate.one_of("Synopsis.cut.representatives", representatives, REPRESENTATIVES)
     axes = [(2 * np.arange(count) + 1) / count * half - half for half, count in zip(half_widths, weights.shape, strict=True)]
     mesh = list(np.meshgrid(*axes, indexing="ij"))
     if representatives == "slope":

@@ -63,7 +63,7 @@ class CommonSynopsis(SynopsisViews):
         """Draw synthetic rows."""
 
     @abstractmethod
-    def kmeans(self, n_clusters: int, *, n_init: int = RESTARTS, random_state: int | None = None) -> Release:
+    def cut(self, n_clusters: int, *, n_init: int = RESTARTS, random_state: int | None = None) -> Release:
         """Cluster what was released."""
 
     @abstractmethod

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cut_cells", "few_cells_words", "warn_of_few_cells"]
 
-WHERE = "Synopsis.kmeans"
+WHERE = "Synopsis.cut"
 SEEN_BY_CELLS = 8.0  # standard deviations of the sum of all cells: from so many rows on they tell where rows lie
 CELLS_PER_CLUSTER = 4  # of the grid that a warning recommends
 

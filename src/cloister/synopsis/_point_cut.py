@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cut_points"]
 
-WHERE = "Synopsis.kmeans"
+WHERE = "Synopsis.cut"
 
 
 def cut_points(

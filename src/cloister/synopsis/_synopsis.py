@@ -196,7 +196,7 @@ class Synopsis(CommonSynopsis):
         weights = self.cell_weights
         return weights.reshape(self.cells) if self.split is None else self.split.spread(weights)
 
-    def kmeans(
+    def cut(
         self,
         n_clusters: int,
         *,
@@ -228,7 +228,7 @@ class Synopsis(CommonSynopsis):
             If there are fewer cells than clusters: the centres beyond one per cell lie at random places.
         """
         release = cut_cells(self, n_clusters, n_init=n_init, representatives=representatives, random_state=random_state)
-        warn_of_few_cells("Synopsis.kmeans", self, release.n_clusters)
+        warn_of_few_cells("Synopsis.cut", self, release.n_clusters)
         return release
 
     def choose_k(self, n_clusters: Iterable[int] | None = None, *, random_state: int | None = None) -> KChoice:
@@ -461,9 +461,9 @@ class Synopsis(CommonSynopsis):
         """Return where the rows of each cell or leaf are taken to be, in the coordinates in which distances are measured."""
         if self.split is None:
             return cell_points(self._half_widths, self.weights, sigma=self.sigma, representatives=representatives)
-        if validate.one_of("Synopsis.kmeans.representatives", representatives, REPRESENTATIVES) != "center":
+        if validate.one_of("Synopsis.cut.representatives", representatives, REPRESENTATIVES) != "center":
             remedy = 'Leave representatives="slope" out: leaves have neighbours of other sizes.'
-            validate.refuse("Synopsis.kmeans.representatives", "'center' for an adaptive grid", representatives, remedy=remedy)
+            validate.refuse("Synopsis.cut.representatives", "'center' for an adaptive grid", representatives, remedy=remedy)
         return (2 * self.split.low + self.split.widths - 1) * self._half_widths
 
     # -- helpers --------------------------------------------------------------------------------------------------------

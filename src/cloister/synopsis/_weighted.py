@@ -79,7 +79,7 @@ class WeightedPoints(CommonSynopsis):
     >>> from cloister import PointSynopsis
     >>> rows = [[0.2, 0.2]] * 900 + [[0.8, 0.7]] * 600
     >>> synopsis = PointSynopsis(epsilon=2.0, bounds=(0, 1), random_state=0).fit(rows).synopsis_
-    >>> synopsis.choose_k(random_state=0).best, synopsis.kmeans(2, random_state=0).n_clusters
+    >>> synopsis.choose_k(random_state=0).best, synopsis.cut(2, random_state=0).n_clusters
     (2, 2)
     """
 
@@ -169,7 +169,7 @@ class WeightedPoints(CommonSynopsis):
             scatter_error=self.scatter_error,
         )
 
-    def kmeans(self, n_clusters: int, *, n_init: int = RESTARTS, random_state: int | None = None) -> Release:
+    def cut(self, n_clusters: int, *, n_init: int = RESTARTS, random_state: int | None = None) -> Release:
         """Cluster the points, weighted by their counts.
 
         Parameters
