@@ -20,7 +20,7 @@ from tests.examples import examples
 from cloister import open_rows
 from cloister.columns import Category
 from cloister.data import RECORD_BYTES, Bounding, _files, _records, kept_rows
-from cloister.data._csv import csv_blocks, csv_cuts, csv_entries
+from cloister.data._csv import csv_blocks, csv_cuts, csv_texts
 from cloister.data._formats import Dialect
 from cloister.data._places import Place, TextFile
 from cloister.data._records import Grammar, find_cuts, read_records
@@ -214,8 +214,8 @@ def check_tables(path, *, seed, count):
 def check_file(path, names, expected, *, delimiter, step):
     file = TextFile(place=Place(str(path)), dialect=Dialect(delimiter=delimiter))
     words = (Category(["0", "1"]),) * len(names)
-    entries = csv_entries("test", file, names, words)
-    assert [[entry.decode() for entry in row] for row in entries] == expected
+    entries = csv_texts("test", file, names, words)
+    assert [list(row) for row in entries] == expected
     cuts = csv_cuts("test", file, stop=path.stat().st_size, step=step)
     ranges = zip([0, *cuts], [*cuts, _records.WHOLE], strict=True)
     blocks = [block for start, stop in ranges for block in csv_blocks("test", file, ["x"], start=start, stop=stop)]

@@ -7,9 +7,8 @@ from cloister.data._cache import BlockCache
 from cloister.data._columns import Column
 from cloister.data._describe import describe_columns
 from cloister.data._formats import RECORD_BYTES
-from cloister.data._keep import kept_rows
 from cloister.data._numpy import ArrayRows, as_matrix
-from cloister.data._open import open_rows
+from cloister.data._open import kept_rows, open_rows
 from cloister.data._persons import LARGEST_AUTO, N_PERSON_COLUMNS, Persons, cells_of
 from cloister.data._scaled import ScaledRows
 

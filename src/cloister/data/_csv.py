@@ -30,7 +30,7 @@ from cloister.data._values import doubles_of, to_number
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
-__all__ = ["csv_blocks", "csv_cuts", "csv_entries", "csv_names"]
+__all__ = ["csv_blocks", "csv_cuts", "csv_names", "csv_texts"]
 
 Entries: TypeAlias = Sequence[bytes | None]
 
@@ -76,12 +76,13 @@ def csv_blocks(
         yield reader.block(records if tosses is None else records.take(tosses.take(len(records))))
 
 
-def csv_entries(where: str, file: TextFile, names: Sequence[str], declared: Declared) -> Iterator[tuple[bytes | None, ...]]:
-    """Yield the entries of the named columns as they are written, row by row; those of a malformed row are None."""
+def csv_texts(where: str, file: TextFile, names: Sequence[str], declared: Declared) -> Iterator[tuple[str, ...]]:
+    """Yield the entries of the named columns as they are written, row by row; those of a malformed row are blank."""
     header, begin = _header(where, file)
     reader = _Reader(file.dialect, len(header), [header.index(name) for name in names], declared)
     for records in read_records(file, reader.grammar, begin):
-        yield from zip(*(column.to_pylist() for column in reader.columns(records)), strict=True)
+        for row in zip(*(column.to_pylist() for column in reader.columns(records)), strict=True):
+            yield tuple("" if entry is None else entry.decode(file.dialect.encoding, "replace") for entry in row)
 
 
 def csv_cuts(where: str, file: TextFile, *, stop: int, step: int) -> list[int]:

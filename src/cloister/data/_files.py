@@ -10,23 +10,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet
 
 from cloister.data._backend import Block, block_rows
 from cloister.data._columns import Chosen, Column, Declared, IdColumn, choose_columns, hidden_of, width_of
-from cloister.data._csv import csv_blocks, csv_cuts, csv_names
+from cloister.data._csv import csv_blocks, csv_cuts, csv_names, csv_texts
 from cloister.data._formats import Dialect, Format, TextOptions, common_kind, dialect_of, format_of
-from cloister.data._json_lines import JSON_LINES, json_blocks
+from cloister.data._json_lines import JSON_LINES, json_blocks, json_texts
 from cloister.data._places import Place, TextFile, find_places
 from cloister.data._records import CHUNK_BYTES, WHOLE, find_cuts
-from cloister.data._table import columns_of, take_rows, to_matrix
+from cloister.data._table import columns_of, take_rows, text_rows, to_matrix
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
 __all__ = ["FileSet", "Piece", "describe_files", "find_files"]
+
+Item = TypeVar("Item")
 
 READ_BUFFER = 1 << 20  # bytes of a Parquet column in memory: a row group can be as large as the file
 PIECE_BYTES = 1 << 26  # of doubles, or of text: what a worker reads at a time
@@ -72,8 +74,19 @@ class Piece:
 
     def blocks(self, tosses: CoinStream | None = None) -> Iterator[Block]:
         """Yield blocks of raw rows, in order. With `tosses`, the others than those whose coins show heads are not decoded."""
+        return self._guarded(self._read(tosses))
+
+    def texts(self) -> Iterator[tuple[str, ...]]:
+        """Yield the entries of all rows as they are written, in the order of the blocks; a missing one is blank."""
+        if not self.is_text:
+            return self._guarded(row for table in self._tables() for row in text_rows(table))
+        if self.format.kind == "json":
+            return self._guarded(json_texts(self.text, self.names))
+        return self._guarded(csv_texts(self.where, self.text, self.names, self.declared))
+
+    def _guarded(self, read: Iterator[Item]) -> Iterator[Item]:
         try:
-            yield from self._read(tosses)
+            yield from read
             return
         except (DataError, MemoryError):
             raise
@@ -83,12 +96,14 @@ class Piece:
 
     def _read(self, tosses: CoinStream | None) -> Iterator[Block]:
         if not self.is_text:
-            tables = self._parquet_tables() if self.format.kind == "parquet" else self._arrow_tables()
-            return (to_matrix(_heads(table, tosses), self.declared) for table in tables)
+            return (to_matrix(_heads(table, tosses), self.declared) for table in self._tables())
         given: dict[str, Any] = {"declared": self.declared, "start": self.start, "stop": self.stop, "tosses": tosses}
         if self.format.kind == "json":
             return json_blocks(self.text, self.names, **given)
         return csv_blocks(self.where, self.text, self.names, **given)
+
+    def _tables(self) -> Iterator[pa.Table]:
+        return self._parquet_tables() if self.format.kind == "parquet" else self._arrow_tables()
 
     def _parquet_tables(self) -> Iterator[pa.Table]:
         names = list(self.names)

@@ -25,7 +25,7 @@ from cloister.data._records import WHOLE, Grammar, read_records
 from cloister.data._values import doubles_of
 from cloister.privacy import CoinStream
 
-__all__ = ["JSON_LINES", "json_blocks"]
+__all__ = ["JSON_LINES", "json_blocks", "json_texts"]
 
 JSON_LINES = Grammar(missing=b"{}\n")
 LONGEST_INTEGER = 400  # digits: a longer one is beyond a double anyway
@@ -60,6 +60,20 @@ def json_blocks(
         yield block
 
 
+def json_texts(file: TextFile, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the values of the named keys as they are written, line by line; text without its quotes."""
+    for records in read_records(file, JSON_LINES, 0):
+        for line in records.split():
+            found = _object(line, file.dialect.encoding, as_written=True)
+            yield tuple(_written(found.get(name)) for name in names)
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _exact(value: Any, line: bytes, name: str, encoding: str) -> Any:
     """Return an id as it stands in its line, also where it is no text: no two of those become one."""
     if not isinstance(value, str) or NO_CHARACTER not in value:
@@ -71,10 +85,11 @@ def _exact(value: Any, line: bytes, name: str, encoding: str) -> Any:
     return kept
 
 
-def _object(line: bytes, encoding: str, errors: str = "replace") -> dict[str, Any]:
-    """Return the object in a line, an empty one where there is none."""
+def _object(line: bytes, encoding: str, errors: str = "replace", *, as_written: bool = False) -> dict[str, Any]:
+    """Return the object in a line, an empty one where there is none; with `as_written` numbers are texts."""
+    parse: dict[str, Any] = {"parse_int": str, "parse_float": str} if as_written else {"parse_int": _integer}
     try:
-        found = json.loads(line.removeprefix(BYTE_ORDER_MARK).decode(encoding, errors), parse_int=_integer)
+        found = json.loads(line.removeprefix(BYTE_ORDER_MARK).decode(encoding, errors), **parse)
     except (ValueError, RecursionError):  # no JSON, or too deep
         return {}
     return found if isinstance(found, dict) else {}

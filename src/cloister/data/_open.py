@@ -2,22 +2,23 @@
 """``open_rows``: turns whatever holds rows into a source the vault can fold a question over."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import numpy as np
 
 from cloister import validate
-from cloister.columns import Identifier, declare_columns, quiet
+from cloister.columns import Category, Identifier, declare_columns, quiet
 from cloister.data._backend import Rows, Source, count_jobs
-from cloister.data._columns import Chosen, IdColumn, IdValues
+from cloister.data._columns import Chosen, Column, Holds, IdColumn, IdValues
 from cloister.data._formats import TextOptions, refuse_options, text_options
 from cloister.data._scaled import scaled_by
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
-from cloister.exceptions import without_sizes
+from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Entropy
 
-__all__ = ["open_rows"]
+__all__ = ["kept_rows", "open_rows"]
 
 KEY_BYTES, WORD_BYTES = 32, 8
 
@@ -134,6 +135,28 @@ def open_rows(
         arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if issubclass(type(one), np.ndarray)]
         opened.bounds, opened.scaled_by = getattr(data, "bounds", None), scaled_by(arrays)
     return opened
+
+
+def kept_rows(
+    path: str | os.PathLike[str], names: Sequence[str], *, where: str = "keep", **text: Any
+) -> Iterator[tuple[str, ...]]:
+    """Return the named columns of files as text, row by row, as `open_rows` reads them: to be written beside labels.
+
+    What is passed through is the caller's own business, as labels are. There are as many rows as of the same files opened for
+    labels; a missing value and the entries of a malformed record are blank. Files are opened and checked at once. `text` says
+    how CSV files are written.
+    """
+    from cloister.data._files import describe_files, find_files
+
+    options, described = text_options(where, **text), list[Column]()
+    with suppress(DataError):  # JSON lines say nothing of their columns; what else is wrong is said when the files are found
+        described = describe_files(where, os.fspath(path), text=options)
+    for column in described:
+        if column.name in names and column.holds in (Holds.BYTES, Holds.OTHER):
+            raise DataError(f"{where}: expected single values in column {column.name!r}, got {column.kind}. Leave it out.")
+    anything = Category(["0", "1"])  # a column whose values are not looked at
+    files = find_files(where, os.fspath(path), dict.fromkeys(names, anything), text=options)
+    return (row for piece in files.whole for row in piece.texts())
 
 
 def _read_privacy_unit(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrow tables as matrices: each value is cast by itself, as the type of its column says, here and on workers alike."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from cloister.data._decode import decode_arrow, without_views
 from cloister.data._ids import UUID_TYPE, hash_arrow
 from cloister.exceptions import DataError
 
-__all__ = ["cast_to_doubles", "columns_of", "holds_of", "is_number", "table_of", "take_rows", "to_matrix"]
+__all__ = ["cast_to_doubles", "columns_of", "holds_of", "is_number", "table_of", "take_rows", "text_rows", "to_matrix"]
 
 TEXTS = ("string", "large_string", "string_view")
 BYTES = ("binary", "large_binary", "binary_view")
@@ -71,6 +72,22 @@ def take_rows(table: pa.Table, positions: IntArray) -> pa.Table:
     first, end = (int(positions[0]), int(positions[-1]) + 1) if len(positions) else (0, 0)
     near = table.slice(first, end - first)
     return pa.table([*map(without_views, near.columns)], names=table.column_names).take(pa.array(positions - first))
+
+
+def text_rows(table: pa.Table) -> Iterator[tuple[str, ...]]:
+    """Yield rows as text: numbers as Arrow writes them, times by ISO 8601; a missing value is blank."""
+    return zip(*map(_texts, table.columns), strict=True)
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if holds_of(column.type) is not Holds.TEXT:
+        column = pc.cast(column, pa.string(), safe=False)
+    # As bytes, because Arrow does not check that text is text.
+    return [
+        "" if entry is None else entry.decode("utf-8", "replace") for entry in pc.cast(column, pa.large_binary()).to_pylist()
+    ]
 
 
 def to_matrix(table: pa.Table, declared: Declared = None) -> Block:
