@@ -105,6 +105,6 @@ def test_a_terminal_hears_that_the_report_is_written(people, monkeypatch, run):
     options = ("-k", 2, "--epsilon", 5, "--bounds", "größe=0:3,gewicht=0:200", "--force", "-o", people / "r.json")
     report = ("--report", people / "r.html")
     for terminal, more, expected in ((False, (), []), (True, ("-q",), []), (True, (), ["Writing the report ..."])):
-        monkeypatch.setattr("cloister.cli._product.on_terminal", lambda terminal=terminal: terminal)
+        monkeypatch.setattr("cloister.cli._output.on_terminal", lambda terminal=terminal: terminal)
         assert run("fit", people / "plain.csv", *options, *report, *more).exit_code == 0
         assert heard == expected

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._files import open_target
 from cloister.cli._options import JSON
+from cloister.cli._output import open_target
 from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def _one_audit(settings: "Settings", options: dict[str, Any], *, output: str, as
     with open_target("--output", output, force=True) as target:
         with _progress(enabled=not options["quiet"]) as watch:
             result = run_audit(settings, checks=options["checks"], watch=watch)
-        assert target is not None
         target.write(audit_html(result))
     if as_json:
         print_json(result.to_dict())

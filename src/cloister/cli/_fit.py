@@ -5,37 +5,49 @@ from typing import Any
 
 import click
 
-from cloister.cli._method_options import method_options, own_parameters
 from cloister.cli._options import (
-    CLUSTERS_OR_AUTO,
     DELTA_HELP,
-    MAX_CLUSTERS,
-    METHOD,
+    DESCRIBE,
     RELEASE_OUTPUT,
+    WHOLE_OR_AUTO,
     default_delta,
     delta_option,
-    describe_options,
     guarantee_options,
     method_lines,
+    method_options,
+    option,
     output_options,
+    own_parameters,
 )
+from cloister.cli._output import RELEASE
 from cloister.cli._private import fit_privately
-from cloister.cli._product import RELEASE
 from cloister.exceptions import ParameterError
-from cloister.methods import Method, commands
+from cloister.methods import commands
 
 __all__ = ["fit"]
 
 
 @click.command(short_help="Cluster a table under a privacy guarantee.", epilog=method_lines(commands().values()))
 @click.argument("data", metavar="DATA")
-@CLUSTERS_OR_AUTO
-@MAX_CLUSTERS
-@METHOD
+@option(
+    "-k",
+    "--clusters",
+    type=WHOLE_OR_AUTO,
+    required=True,
+    help="Number of clusters; auto finds it, at no further cost (kmeans only).",
+)
+@option("--max-clusters", type=int, help="Largest number that '-k auto' considers. Default: 30.")
+@option("--method", words=commands(), default=next(iter(commands())), help="How to cluster.")
 @method_options
 @delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
 @guarantee_options
-@describe_options
+@DESCRIBE
+@option(
+    "--describe-columns",
+    multiple=True,
+    metavar="BOUNDS",
+    help="Further columns to describe and never to cluster by, as in --bounds. May be repeated.",
+)
 @RELEASE_OUTPUT
 @output_options
 def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> None:
@@ -68,25 +80,19 @@ def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> Non
           --describe-columns "ward=general|cardiology|geriatrics" --report report.html
       cloister fit points.csv -k 8 --epsilon 1 --bounds 0,1 --method pe-means --rounds 12 --selection top-k
     """  # noqa: D301
-    chosen = commands()[method]
-
-    more = {**own_parameters(chosen, options), **_number_parameters(chosen, options["clusters"], max_clusters)}
-
-    def run(parameters: dict[str, Any], rows: Any) -> Any:
-        return chosen.estimator(**parameters, **more).fit(rows).release_
-
-    fit_privately(RELEASE, data, options, run, delta=chosen.delta)
-
-
-def _number_parameters(method: Method, clusters: int | str, max_clusters: int | None) -> dict[str, Any]:
-    """Return the parameters of a search for the number of clusters; refuse one where the method has none."""
-    if clusters == "auto" and not method.finds_number:
+    chosen, clusters = commands()[method], options["clusters"]
+    own = own_parameters(chosen, options)
+    if clusters == "auto" and not chosen.finds_number:
         able = " or ".join(name for name, one in commands().items() if one.finds_number)
         raise ParameterError(
-            f"--clusters: expected a number for --method {method.command}, got auto. Pass a number, or --method {able}."
+            f"--clusters: expected a number for --method {method}, got auto. Pass a number, or --method {able}."
         )
-    if max_clusters is None:
-        return {}
-    if clusters != "auto":
+    if max_clusters is not None and clusters != "auto":
         raise ParameterError(f"--max-clusters: expected '-k auto' beside it, got '-k {clusters}'. Leave one of them out.")
-    return {"max_clusters": max_clusters}
+    if max_clusters is not None:
+        own["max_clusters"] = max_clusters
+
+    def run(parameters: dict[str, Any], rows: Any) -> Any:
+        return chosen.estimator(**parameters, **own).fit(rows).release_
+
+    fit_privately(RELEASE, data, options, run, delta=chosen.delta)

@@ -12,7 +12,7 @@ from cloister.exceptions import LedgerError
 if TYPE_CHECKING:
     from cloister.privacy import Ledger
 
-__all__ = ["ledger"]
+__all__ = ["ledger", "open_ledger"]
 
 
 @click.group(short_help="Create, print, check and settle a privacy budget.")
@@ -80,7 +80,7 @@ def show(path: str, *, events: bool, as_json: bool) -> None:
     """  # noqa: D301
     from cloister.cli._print import open_console, print_events, print_json, print_ledger
 
-    with _open(path) as found:
+    with open_ledger(path) as found:
         summary, budget = found.summary(), str(found.budget)
         debits = [line for line in found.lines if line["kind"] == "debit"] if events else []
     if as_json:
@@ -106,7 +106,7 @@ def verify(path: str, *, checkpoint: str | None) -> None:
       cloister ledger verify budget.sqlite
       cloister ledger verify budget.sqlite --checkpoint 17:5f2a...
     """  # noqa: D301
-    with _open(path, checkpoint=checkpoint) as found:
+    with open_ledger(path, checkpoint=checkpoint) as found:
         lines, summary = found.lines, found.summary()
     debits = sum(line["kind"] == "debit" for line in lines)
     click.echo(f"{path} is in order: {len(lines)} lines, {debits} noisy answers, spent {summary['spent']}.")
@@ -133,7 +133,7 @@ def settle(path: str, account: str | None, *, force: bool, as_json: bool) -> Non
     """  # noqa: D301
     from cloister.cli._print import describe_remaining, print_json
 
-    with _open(path) as found:
+    with open_ledger(path) as found:
         closed, summary = found.settle(account, force=force), found.summary()
     if as_json:
         print_json({**summary, "closed": list(closed)})
@@ -151,9 +151,10 @@ def settle(path: str, account: str | None, *, force: bool, as_json: bool) -> Non
     click.echo(f"Left: {describe_remaining(summary)}.")
 
 
-def _open(path: str, *, checkpoint: str | None = None) -> "Ledger":
+def open_ledger(path: str, *, where: str = "ledger", checkpoint: str | None = None) -> "Ledger":
+    """Open a ledger that exists."""
     from cloister.privacy import Ledger
 
     if not Path(path).exists():
-        raise LedgerError(f"ledger: there is no file {path!r}. Create it with 'cloister ledger create'.")
+        raise LedgerError(f"{where}: there is no file {path!r}. Create it with 'cloister ledger create'.")
     return Ledger.open(path, checkpoint=checkpoint)

@@ -10,10 +10,9 @@ import click
 
 from cloister._version import __version__
 from cloister.cli._audit import audit
-from cloister.cli._compare import compare
 from cloister.cli._fit import fit
+from cloister.cli._forecast import compare, plan
 from cloister.cli._ledger import ledger
-from cloister.cli._plan import plan
 from cloister.cli._predict import predict
 from cloister.cli._schema import schema
 from cloister.cli._show import show

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of the commands, each declared once. Choices and defaults of methods and engines come from their tables."""
+"""The options of the commands, each declared once. Choices and defaults of methods and engines come from their tables.
 
-from collections.abc import Callable, Iterable
+Which method has which parameter of its own is said in the table of methods; a test finds a parameter without an option.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import click
 
 from cloister.engines import DEFAULT_ENGINE, ENGINES
+from cloister.exceptions import ParameterError
 from cloister.methods import Method, commands
 
 __all__ = [
+    "ALLOW_SEEDED",
     "APPROXIMATE_DELTA",
     "CLUSTERS",
-    "CLUSTERS_OR_AUTO",
     "COLUMNS",
     "DELTA_HELP",
     "DESCRIBE",
@@ -21,62 +26,144 @@ __all__ = [
     "EPSILON_HELP",
     "FORCE",
     "JSON",
-    "MAX_CLUSTERS",
-    "MAX_ROWS_PER_UNIT",
-    "METHOD",
+    "OPTIONS",
     "RELEASE_OUTPUT",
     "REPORT",
-    "WEIGHTING",
+    "WHOLE_OR_AUTO",
+    "MethodOption",
     "default_delta",
     "delta_option",
-    "describe_options",
     "file_options",
     "guarantee_options",
     "method_lines",
+    "method_options",
     "neighbours_option",
+    "option",
     "output_options",
+    "own_parameters",
     "private_options",
+    "read_rule",
     "shape_options",
-    "unit_options",
+    "unit_rows_options",
+    "variant_parameters",
 ]
 
 Decorator: TypeAlias = Callable[[Any], Any]
 
+NONE = "none"  # on the command line, what is None in Python
 EPSILON_HELP = "Privacy of this fit: smaller is more private, 0.1 to 10 is usual."
 DELTA_HELP = "Well below 1 over the number of rows, or of persons; 0 is pure."
-N_ROWS_HELP = "Number of rows, with --privacy-unit of persons, if it is public. Otherwise 2 % of the budget estimates it."
 NEIGHBOURS_HELP = "Which tables count as neighbours."
 
 
-def _number_or_auto(context: click.Context, parameter: click.Parameter, value: str) -> int | str:
-    """Read a whole number, or the word auto."""
-    if value.strip().lower() == "auto":
-        return "auto"
+class NumberOrWord(click.ParamType):  # type: ignore[type-arg]
+    """A number, or one of a few words."""
+
+    def __init__(self, number: type[int] | type[float], *allowed: str) -> None:
+        self._number, self._allowed = number, allowed
+        self.name = "|".join(["INTEGER" if number is int else "FLOAT", *allowed])
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return what the help shows."""
+        return self.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a number or a word."""
+        if not isinstance(value, str):
+            return value
+        if value.strip().lower() in self._allowed:
+            return value.strip().lower()
+        with suppress(ValueError):
+            return self._number(value)
+        kind = "whole number" if self._number is int else "number"
+        raise click.BadParameter(f"{value!r} is no {kind}, nor {' or '.join(self._allowed)}.", ctx, param)
+
+
+class Rule(click.ParamType):  # type: ignore[type-arg]
+    """Cells per axis: a rule, a number, or one number per column."""
+
+    name = "RULE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a rule."""
+        return read_rule(value) if isinstance(value, str) else value
+
+
+def read_rule(rule: str) -> str | int | list[int]:
+    """Read a word, a number, or one number per column."""
     with suppress(ValueError):
-        return int(value)
-    raise click.BadParameter(f"{value!r} is not a valid integer, nor auto.", context, parameter)
+        numbers = [int(part) for part in rule.split(",")]
+        return numbers[0] if len(numbers) == 1 else numbers
+    if "," in rule or rule.strip()[:1].isdigit():
+        raise ParameterError(f"--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got {rule!r}. Pass whole numbers.")
+    return rule
 
 
-CLUSTERS = click.option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
-CLUSTERS_OR_AUTO = click.option(
-    "-k",
-    "--clusters",
-    metavar="INTEGER|auto",
-    callback=_number_or_auto,
-    required=True,
-    help="Number of clusters; auto finds it, at no further cost (kmeans only).",
-)
-MAX_CLUSTERS = click.option("--max-clusters", type=int, help="Largest number that '-k auto' considers. Default: 30.")
-COLUMNS = click.option("--columns", metavar="A,B,C", help="Columns to use. Default: those with bounds of their own, else all.")
-DESCRIBE = click.option(
+WHOLE_OR_AUTO, SHARE_OR_AUTO = NumberOrWord(int, "auto"), NumberOrWord(float, "auto")
+
+
+def option(*names: str, words: Iterable[str] = (), default: Any = None, **settings: Any) -> Decorator:
+    """Return an option that shows its default if it has one, and takes one of `words` if there are any."""
+    if allowed := list(words):
+        settings["type"] = click.Choice(allowed)
+    return click.option(*names, default=default, show_default=default is not None, **settings)
+
+
+def together(*options: Decorator) -> Decorator:
+    """Return a decorator that adds options in this order."""
+
+    def add(command: Any) -> Any:
+        for one in reversed(options):
+            command = one(command)
+        return command
+
+    return add
+
+
+def delta_option(help: str = DELTA_HELP, *, default: float | None) -> Decorator:  # noqa: A002
+    """Return ``--delta``. None leaves the default to the method, and to the words of the help."""
+    return option("--delta", type=float, default=default, help=help)
+
+
+def neighbours_option(help: str = NEIGHBOURS_HELP, *, default: str | None = "add-remove") -> Decorator:  # noqa: A002
+    """Return ``--neighbours``."""
+    return option("--neighbours", words=["add-remove", "replace"], default=default, help=help)
+
+
+def shape_options(*, required: bool, rows: str, features: str) -> Decorator:
+    """Return ``--n-rows`` and ``--features``: how large a table is."""
+    return together(
+        option("--n-rows", type=int, required=required, help=rows),
+        option("--features", type=int, required=required, help=features),
+    )
+
+
+# -- single options -----------------------------------------------------------------------------------------------------
+
+CLUSTERS = option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
+COLUMNS = option("--columns", metavar="A,B,C", help="Columns to use. Default: those with bounds of their own, else all.")
+DESCRIBE = option(
     "--describe",
-    type=float,
     default=0.0,
-    show_default=True,
     metavar="SHARE",
     help="Part of the budget, such as 0.1, that says what the clusters look like: histograms of every column in each.",
 )
-EPSILON = click.option("--epsilon", type=float, required=True, help=EPSILON_HELP)
+EPSILON = option("--epsilon", type=float, required=True, help=EPSILON_HELP)
+APPROXIMATE_DELTA = delta_option(default=Method.delta)
+unit_rows_options = together(
+    option(
+        "--max-rows-per-unit",
+        type=WHOLE_OR_AUTO,
+        default="auto",
+        help="Rows of one person that are used, at most; auto finds it with noise, for 2 % of the budget.",
+    ),
+    option(
+        "--weighting",
+        words=["row", "person"],
+        default="row",
+        help="Whether every row that is used counts 1, or every person, in equal parts for each of their rows that are used.",
+    ),
+)
 ALLOW_SEEDED = click.option(
     "--allow-seeded",
     is_flag=True,
@@ -84,167 +171,194 @@ ALLOW_SEEDED = click.option(
 )
 FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-RELEASE_OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
-REPORT = click.option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
-MAX_ROWS_PER_UNIT = click.option(
-    "--max-rows-per-unit",
-    metavar="INTEGER|auto",
-    callback=_number_or_auto,
-    default="auto",
-    show_default=True,
-    help="Rows of one person that are used, at most; auto finds it with noise, for 2 % of the budget.",
+RELEASE_OUTPUT = option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
+REPORT = option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
+
+# -- groups of options --------------------------------------------------------------------------------------------------
+
+file_options = together(  # what they are called is what `open_rows` takes
+    option(
+        "--delimiter",
+        metavar="CHARACTER",
+        help="What separates the columns of CSV files, such as ';' or tab. Default: a comma, in .tsv files a tab.",
+    ),
+    option("--decimal", words=".,", default=".", help="What stands before the decimals of numbers in CSV files."),
+    option("--encoding", metavar="NAME", default="utf-8", help="Encoding of CSV and JSON-lines files, such as latin-1."),
+    option(
+        "--rows",
+        words=["records", "lines"],
+        default="records",
+        help="What rows of CSV files are: records, which may hold line breaks in quotes, or lines, if nothing is quoted.",
+    ),
 )
-WEIGHTING = click.option(
-    "--weighting",
-    type=click.Choice(["row", "person"]),
-    default="row",
-    show_default=True,
-    help="Whether every row that is used counts 1, or every person, in equal parts for each of their rows that are used.",
+private_options = together(  # of every command that reads private rows and spends budget
+    option(
+        "--bounds",
+        multiple=True,
+        metavar="BOUNDS",
+        help="What columns are and where rows may lie, known without looking at them. May be repeated.",
+    ),
+    COLUMNS,
+    option(
+        "--privacy-unit",
+        metavar="COLUMN",
+        help="Protect whoever this column names, with all of their rows, instead of single rows. It is never clustered by.",
+    ),
+    unit_rows_options,
+    click.option(
+        "--units-bounded",
+        is_flag=True,
+        help="Nobody has more than --max-rows-per-unit rows: it is known, so that nobody's rows are counted.",
+    ),
+    file_options,
+    click.option("--name", default="", help="What the data set is called. Public: kept in ledger, release and report."),
+    click.option("--purpose", default="", help="What the fit is for. Public: kept in ledger, release and report."),
+    option("--ledger", metavar="PATH", help="Take the budget from this ledger ('cloister ledger create')."),
+    neighbours_option(f"{NEIGHBOURS_HELP} Default: as in the ledger, else add-remove.", default=None),
+    option(
+        "--engine",
+        words=sorted(ENGINES, key=lambda name: name != DEFAULT_ENGINE),
+        default=DEFAULT_ENGINE,
+        help="Who reads the rows: this process, or workers of a cluster that see the same files.",
+    ),
+    option("--scheduler", metavar="ADDRESS", help="Dask scheduler or Spark master. Default: this machine."),
+    option(
+        "--n-rows",
+        type=int,
+        help="Number of rows, with --privacy-unit of persons, if it is public. Otherwise 2 % of the budget estimates it.",
+    ),
+    option(
+        "--seed",
+        type=int,
+        help="Repeat a run exactly. For tests: files need --allow-seeded, and the result is marked as not for publication.",
+    ),
 )
-METHOD = click.option(
-    "--method", type=click.Choice(list(commands())), default=next(iter(commands())), show_default=True, help="How to cluster."
-)
-
-
-def delta_option(help: str = DELTA_HELP, *, default: float | None) -> Decorator:  # noqa: A002
-    """Return ``--delta``. None leaves the default to the method, and to the words of the help."""
-    return click.option("--delta", type=float, default=default, show_default=default is not None, help=help)
-
-
-APPROXIMATE_DELTA = delta_option(default=Method.delta)
-
-
-def neighbours_option(help: str = NEIGHBOURS_HELP, *, default: str | None = "add-remove") -> Decorator:  # noqa: A002
-    """Return ``--neighbours``."""
-    choice = click.Choice(["add-remove", "replace"])
-    return click.option("--neighbours", type=choice, default=default, show_default=default is not None, help=help)
-
-
-def shape_options(*, required: bool, rows: str, features: str) -> Decorator:
-    """Return ``--n-rows`` and ``--features``: how large a table is."""
-    return _together(
-        click.option("--n-rows", type=int, required=required, help=rows),
-        click.option("--features", type=int, required=required, help=features),
-    )
-
-
-def file_options(command: Any) -> Any:
-    """Add how files of text are written. What they are called is what ``open_rows`` takes."""
-    return _together(
-        click.option(
-            "--delimiter",
-            metavar="CHARACTER",
-            help="What separates the columns of CSV files, such as ';' or tab. Default: a comma, in .tsv files a tab.",
-        ),
-        click.option(
-            "--decimal",
-            type=click.Choice([".", ","]),
-            default=".",
-            show_default=True,
-            help="What stands before the decimals of numbers in CSV files.",
-        ),
-        click.option(
-            "--encoding",
-            metavar="NAME",
-            default="utf-8",
-            show_default=True,
-            help="Encoding of CSV and JSON-lines files, such as latin-1.",
-        ),
-        click.option(
-            "--rows",
-            type=click.Choice(["records", "lines"]),
-            default="records",
-            show_default=True,
-            help="What rows of CSV files are: records, which may hold line breaks in quotes, or lines, if nothing is quoted.",
-        ),
-    )(command)
-
-
-def unit_options(command: Any) -> Any:
-    """Add what says whose rows they are, and how many of each person are used."""
-    return _together(
-        click.option(
-            "--privacy-unit",
-            metavar="COLUMN",
-            help="Protect whoever this column names, with all of their rows, instead of single rows. It is never clustered by.",
-        ),
-        MAX_ROWS_PER_UNIT,
-        WEIGHTING,
-        click.option(
-            "--units-bounded",
-            is_flag=True,
-            help="Nobody has more than --max-rows-per-unit rows: it is known, so that nobody's rows are counted.",
-        ),
-    )(command)
-
-
-def private_options(command: Any) -> Any:
-    """Add the options of every command that reads private rows and spends budget."""
-    return _together(
-        click.option(
-            "--bounds",
-            multiple=True,
-            metavar="BOUNDS",
-            help="What columns are and where rows may lie, known without looking at them. May be repeated.",
-        ),
-        COLUMNS,
-        unit_options,
-        file_options,
-        click.option("--name", default="", help="What the data set is called. Public: kept in ledger, release and report."),
-        click.option("--purpose", default="", help="What the fit is for. Public: kept in ledger, release and report."),
-        click.option("--ledger", metavar="PATH", help="Take the budget from this ledger ('cloister ledger create')."),
-        neighbours_option(f"{NEIGHBOURS_HELP} Default: as in the ledger, else add-remove.", default=None),
-        click.option(
-            "--engine",
-            type=click.Choice(sorted(ENGINES, key=lambda name: name != DEFAULT_ENGINE)),
-            default=DEFAULT_ENGINE,
-            show_default=True,
-            help="Who reads the rows: this process, or workers of a cluster that see the same files.",
-        ),
-        click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler or Spark master. Default: this machine."),
-        click.option("--n-rows", type=int, help=N_ROWS_HELP),
-        click.option(
-            "--seed",
-            type=int,
-            help="Repeat a run exactly. For tests: files need --allow-seeded, and the result is marked as not for publication.",
-        ),
-    )(command)
-
-
-def describe_options(command: Any) -> Any:
-    """Add what says how clusters are described."""
-    return _together(
-        DESCRIBE,
-        click.option(
-            "--describe-columns",
-            multiple=True,
-            metavar="BOUNDS",
-            help="Further columns to describe and never to cluster by, as in --bounds. May be repeated.",
-        ),
-    )(command)
-
-
-def guarantee_options(command: Any) -> Any:
-    """Add what says how rows are protected and measured, besides the delta."""
-    scaling = click.option(
+guarantee_options = together(  # how rows are protected and measured, besides the delta
+    EPSILON,
+    private_options,
+    option(
         "--scaling",
-        type=click.Choice(["auto", "none", "bounds", "spread"]),
+        words=["auto", "none", "bounds", "spread"],
         default="auto",
-        show_default=True,
         help="Measure distances in input units (none), relative to the bounds, or to a spread of each column found with noise. "
         "auto: bounds, unless all columns are numbers of one width.",
-    )
-    return _together(EPSILON, private_options, scaling)(command)
+    ),
+)
+output_options = together(  # what is written and printed, besides the output itself
+    REPORT,
+    FORCE,
+    ALLOW_SEEDED,
+    JSON,
+    option("--jobs", type=int, help="Threads. Default: all processors."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress, no summary: only errors, and what '-' or --json ask for."),
+)
+
+# -- options of single methods ------------------------------------------------------------------------------------------
 
 
-def output_options(command: Any) -> Any:
-    """Add what says what is written and printed, besides the output itself."""
-    quiet = click.option(
-        "-q", "--quiet", is_flag=True, help="No progress, no summary: only errors, and what '-' or --json ask for."
-    )
-    return _together(
-        REPORT, FORCE, ALLOW_SEEDED, JSON, click.option("--jobs", type=int, help="Threads. Default: all processors."), quiet
-    )(command)
+@dataclass(frozen=True)
+class MethodOption:
+    """An option that sets a parameter of a method's own, what it takes and what it means."""
+
+    parameter: str
+    takes: Any  # a type of click
+    meaning: str
+
+    @property
+    def word(self) -> str:
+        """What the option is called without its dashes."""
+        name = self.parameter if self.parameter == "n_init" else self.parameter.removeprefix("n_")
+        return name.replace("_", "-")
+
+    @property
+    def owners(self) -> str:
+        """The methods of ``cloister fit`` that have it."""
+        return ", ".join(name for name, method in commands().items() if self.parameter in method.parameters)
+
+    def plain(self, value: Any) -> Any:
+        """Return a value of the command line as the parameter takes it."""
+        return None if value == NONE and isinstance(self.takes, NumberOrWord) else value
+
+
+OPTIONS = (
+    MethodOption("n_init", click.INT, "Starts of k-means on public numbers: they cost time, not budget."),
+    MethodOption("n_rounds", WHOLE_OR_AUTO, "Votes, or rounds of Lloyd's iterations."),
+    MethodOption("n_variations", WHOLE_OR_AUTO, "Variations of each centre at the start."),
+    MethodOption("max_candidates", click.INT, "Largest number of candidates."),
+    MethodOption(
+        "projection",
+        NumberOrWord(int, "auto", NONE),
+        "Dimensions that rows are projected to at random before they are asked about; none never projects.",
+    ),
+    MethodOption("selection", click.Choice(["kmeans", "kmedians", "top-k"]), "How centres are chosen among the candidates."),
+    MethodOption(
+        "vote_rule",
+        click.Choice(["cut", "nonnegative-total", "threshold"]),
+        "Which noisy votes count: the largest, until they add up to the rows; all, lowered until they do; or those above "
+        "--vote-threshold.",
+    ),
+    MethodOption("vote_threshold", click.FLOAT, "In standard deviations of the noise of a vote."),
+    MethodOption(
+        "first_candidates",
+        click.Choice(["packing", "uniform"]),
+        "Keep the first candidates apart from each other, or draw them uniformly.",
+    ),
+    MethodOption("adaptive", click.BOOL, "Halve the variations while noise hides the votes."),
+    MethodOption("step", click.FLOAT, "Size of a variation, in radii of the domain."),
+    MethodOption("levy_exponent", click.FLOAT, "Tails of the variations: smaller is heavier."),
+    MethodOption("rule", Rule(), "Cells per axis: rugnik, eugkm, adaptive, a number, or N,N,..."),
+    MethodOption("counts", click.Choice(["nonnegative-total", "clip", "none"]), "How noisy counts of cells become weights."),
+    MethodOption("representatives", click.Choice(["center", "slope"]), "Where the rows of a cell are taken to be."),
+    MethodOption("count_share", SHARE_OR_AUTO, "Part of each round's budget that goes to the counts."),
+    MethodOption("alpha", click.FLOAT, "Radius beyond which rows are left out, from the second round on."),
+    MethodOption("max_depth", WHOLE_OR_AUTO, "Levels of the hash tree."),
+    MethodOption("min_rows_per_leaf", WHOLE_OR_AUTO, "Rows that a leaf should hold."),
+    MethodOption("offset", click.FLOAT, "How far from the middle hyperplanes cut, in radii of the domain."),
+    MethodOption("n_trees", click.INT, "Trees of cubes."),
+    MethodOption("depth", click.INT, "Levels of a tree of cubes."),
+    MethodOption("start", click.Choice(["random", "counts"]), "Where the local search starts."),
+    MethodOption("n_swaps", WHOLE_OR_AUTO, "Steps of the local search."),
+)
+
+
+def _method_option(one: MethodOption) -> Decorator:
+    names = f"--{one.word}/--no-{one.word}" if one.takes is click.BOOL else f"--{one.word}"
+    help_text = f"{one.owners}: {one.meaning[0].lower()}{one.meaning[1:]}"
+    return click.option(names, one.parameter, type=one.takes, default=None, help=help_text)
+
+
+method_options = together(*map(_method_option, OPTIONS))
+
+
+def own_parameters(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a method's own that were given; refuse those of other methods."""
+    given = [one for one in OPTIONS if options.get(one.parameter) is not None]
+    for one in given:
+        if one.parameter not in method.parameters:
+            raise ParameterError(f"--{one.word}: is for {one.owners}, got --method {method.word}. Leave it out.")
+    return {one.parameter: one.plain(options[one.parameter]) for one in given}
+
+
+def variant_parameters(method: Method, words: Sequence[str]) -> dict[str, Any]:
+    """Read parameters that are written beside a method's name, such as ``rounds=8``."""
+    known = {one.word: one for one in OPTIONS if one.parameter in method.parameters}
+    found = {}
+    for part in words:
+        name, sign, value = (word.strip() for word in part.partition("="))
+        if not sign or name not in known:
+            rule = f"{method.word}:NAME=VALUE with NAME one of {', '.join(known)}"
+            raise ParameterError(f"--methods: expected {rule}, got {part!r}. For example pe-means:rounds=8.")
+        one, wrong = known[name], ""
+        try:
+            found[one.parameter] = one.plain(one.takes.convert(value, None, None))
+        except click.BadParameter as error:
+            wrong = error.message
+        if wrong:
+            raise ParameterError(f"--{name}: {wrong} For example {name}={one.takes.name}.")
+    return found
+
+
+# -- words in help ------------------------------------------------------------------------------------------------------
 
 
 def method_lines(methods: Iterable[Method]) -> str:
@@ -258,24 +372,8 @@ def default_delta(methods: Iterable[Method]) -> str:
     """Say in words what delta is where it is left out."""
     found = list(methods)
     usual = max({method.delta for method in found}, key=lambda delta: sum(method.delta == delta for method in found))
-    others: dict[float, list[str]] = {}
-    for method in found:
-        if method.delta != usual:
-            others.setdefault(method.delta, []).append(method.word)
-    exceptions = "".join(f", and {delta:g} for {_listed(names)}" for delta, names in others.items())
+    exceptions = ""
+    for delta in dict.fromkeys(method.delta for method in found if method.delta != usual):
+        *names, last = (method.word for method in found if method.delta == delta)
+        exceptions += f", and {delta:g} for " + (f"{', '.join(names)} and {last}" if names else last)
     return f"Default: {usual:g}{exceptions}."
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _together(*options: Decorator) -> Decorator:
-    """Return a decorator that adds options in this order."""
-
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add

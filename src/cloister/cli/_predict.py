@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
 from cloister.cli._options import FORCE, file_options
+from cloister.cli._output import STANDARD_OUTPUT, open_target, refuse_same
 from cloister.cli._show import read_release
 from cloister.exceptions import ParameterError
 

@@ -3,8 +3,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from cloister.cli._print import CELL_WIDTH, FEW_COLUMNS, open_console, print_receipt, print_table
-from cloister.cli._privacy_unit import counted_words
+from cloister.cli._print import CELL_WIDTH, FEW_COLUMNS, counted_words, open_console, print_receipt, print_table
 from cloister.text import count_of
 
 if TYPE_CHECKING:

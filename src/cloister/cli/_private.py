@@ -3,17 +3,15 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cloister.cli._bounds import Bounds, read_bounds
-from cloister.cli._describe import described_parameters, read_described, refuse_clustered
-from cloister.cli._privacy_unit import refuse_other_unit, unit_parameters, unit_source
-from cloister.cli._product import OutputOptions, Product, open_outputs, publish
+from cloister.cli._ledger import open_ledger
+from cloister.cli._output import OutputOptions, Product, publish
 from cloister.exceptions import AccuracyWarning, LedgerError, ParameterError, PrivacyWarning
 
 if TYPE_CHECKING:
@@ -26,14 +24,16 @@ __all__ = [
     "fit_privately",
     "open_table",
     "plain_warnings",
+    "refuse_without_unit",
     "shared_parameters",
     "source_options",
     "spend",
     "split_names",
 ]
 
-
 KEEP_BOTH = "Pass --ledger to count it and --output to keep it."
+USUAL = {"max_rows_per_unit": "auto", "weighting": "row", "units_bounded": False}  # without --privacy-unit
+DESCRIBED = "--describe-columns"
 
 
 def fit_privately(
@@ -45,18 +45,20 @@ def fit_privately(
     """
     output = OutputOptions.read(options)
     output.check([("DATA", data), ("--ledger", options["ledger"])], output_ends=product.ends, seed=options["seed"])
-    bounds, described = read_bounds(options["bounds"]), read_described(options.get("describe_columns", ()))
+    bounds, described = read_bounds(options["bounds"]), _read_described(options.get("describe_columns", ()))
     columns = split_names(options["columns"])
     rows = open_table(data, bounds, columns, described=described, where="fit", **source_options(options))
 
     def fit(ledger: "Ledger | None") -> Any:
         parameters = {
             **shared_parameters(ledger, options),
-            **domain_of(rows, bounds, options["scaling"], described=described),
-            **described_parameters(options, described),
+            "bounds": domain_of(rows, bounds, described=described),
+            "scaling": options["scaling"],
             "epsilon": options["epsilon"],
             "delta": delta if options["delta"] is None else options["delta"],
         }
+        if "describe" in options:
+            parameters |= {"describe": options["describe"], "describe_columns": described or None}
         return run(parameters, rows)
 
     spend(product, output, options, fit)
@@ -66,16 +68,14 @@ def spend(product: Product, output: OutputOptions, options: dict[str, Any], run:
     """Try the outputs, open the ledger, run what spends from it, write and print."""
     with ExitStack() as stack:
         stack.enter_context(plain_warnings())
-        outputs = stack.enter_context(open_outputs(output))
-        ledger = None if options["ledger"] is None else stack.enter_context(_open_ledger(options["ledger"]))
-        if ledger is not None:
-            refuse_other_unit(ledger, options)
+        targets, ledger = stack.enter_context(output.open()), None
+        if options["ledger"] is not None:
+            ledger = stack.enter_context(open_ledger(options["ledger"], where="--ledger"))
+            _refuse_other_unit(ledger.unit, options["privacy_unit"])
         value = run(ledger)
         if options["ledger"] is None and not (output.output or output.report or output.as_json):
             _say_warning(f"--ledger: nobody adds up what this fit has spent, and no {product.name} is kept. {KEEP_BOTH}")
-        files = {product.name if name == "output" else name: path for name, path in outputs.files.items()}
-        more = {"ledger": None if ledger is None else ledger.summary(), "files": files}
-        publish(product, value, outputs, ledger=ledger, more=more, paid=True)
+        publish(product, value, output, targets, ledger=ledger, paid=True)
 
 
 @contextmanager
@@ -98,15 +98,15 @@ def _say_warning(message: str) -> None:
     click.echo(f"Warning: {' '.join(message.split())}", err=True)
 
 
-def domain_of(rows: "Rows", bounds: Bounds, scaling: str, *, described: Collection[str] = ()) -> dict[str, Any]:
-    """Return the parameters that say what columns are, where rows may lie and how distances are measured."""
+def domain_of(rows: "Rows", bounds: Bounds, *, described: Collection[str] = ()) -> Any:
+    """Return what columns are and where rows may lie, as estimators take it."""
     from cloister.columns import Box
 
     columns = [name for name in rows.feature_names or () if name not in described]
     if described or not bounds.are_pairs:
-        return {"bounds": bounds.of(columns), "scaling": scaling}
+        return bounds.of(columns)
     pairs = bounds.pairs(columns)
-    return {"bounds": Box([low for low, _ in pairs], [high for _, high in pairs]), "scaling": scaling}
+    return Box([low for low, _ in pairs], [high for _, high in pairs])
 
 
 def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[str, Any]:
@@ -114,10 +114,8 @@ def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[
     return {
         "n_clusters": options["clusters"],
         "neighbours": options["neighbours"] or (ledger.neighbours if ledger is not None else "add-remove"),
-        "n_rows": options["n_rows"],
-        **unit_parameters(options),
+        **{name: options[name] for name in ("n_rows", "privacy_unit", *USUAL, "purpose")},
         "dataset": options["name"],
-        "purpose": options["purpose"],
         "ledger": ledger,
         "random_state": options["seed"],
         "n_jobs": options["jobs"],
@@ -135,15 +133,61 @@ def split_names(value: str | None, *, option: str = "--columns", example: str = 
     return names
 
 
+def _read_described(values: Sequence[str]) -> dict[str, Any]:
+    """Read all values of ``--describe-columns``: what each column is, in the syntax of ``--bounds``."""
+    if not values:
+        return {}
+    try:
+        found = read_bounds(values)
+    except ParameterError as error:
+        problem = str(error).replace("--bounds", DESCRIBED)
+    else:
+        if found.default is None:
+            return dict(found.named)
+        problem = f"{DESCRIBED}: expected columns by their names, got bounds for all. Pass column=low:high."
+    raise ParameterError(problem)
+
+
+# -- whose rows they are ------------------------------------------------------------------------------------------------
+
+
+def refuse_without_unit(options: Mapping[str, Any]) -> None:
+    """Refuse options of a privacy unit where rows are protected."""
+    example = "Pass --privacy-unit patient_id, or leave it out."
+    if options["privacy_unit"]:
+        return
+    if options["privacy_unit"] == "":
+        raise ParameterError(f"--privacy-unit: expected the name of a column, got ''. {example}")
+    for name, usual in USUAL.items():
+        if options.get(name, usual) != usual:
+            got = "" if options[name] is True else f", got {options[name]}"
+            raise ParameterError(f"--{name.replace('_', '-')}: expected --privacy-unit beside it{got}. {example}")
+
+
+def _refuse_other_unit(unit: str, column: str | None) -> None:
+    """Refuse a fit that protects other units than its ledger counts."""
+    wanted, remedy = ("row", "Pass --privacy-unit COLUMN") if column is None else ("person", "Leave --privacy-unit out")
+    if wanted != unit:
+        raise LedgerError(
+            f"--ledger: this ledger protects one {unit}, the fit one {wanted}. {remedy}, or take a ledger that was "
+            f"created with --unit {wanted}."
+        )
+
+
+# -- the table ----------------------------------------------------------------------------------------------------------
+
+
 def source_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return how the private table is opened, from the options of a command."""
-    return {
-        "engine": options["engine"],
-        "scheduler": options["scheduler"],
-        "n_jobs": options["jobs"],
-        **unit_source(options),
-        **file_settings(options),
-    }
+    """Return how the private table is opened, from the options of a command; with a seed a run can be repeated."""
+    refuse_without_unit(options)
+    source = {"engine": options["engine"], "scheduler": options["scheduler"], "n_jobs": options["jobs"]}
+    if options["privacy_unit"] is not None:
+        from cloister.cluster import unit_options
+        from cloister.privacy import Entropy
+
+        entropy = Entropy(options["seed"], where="--seed")
+        source |= unit_options(options["privacy_unit"], units_bounded=options["units_bounded"], entropy=entropy)
+    return {**source, **file_settings(options)}
 
 
 def file_settings(options: dict[str, Any]) -> dict[str, Any]:
@@ -164,61 +208,33 @@ def open_table(
 
     Behind them come those that are only described. The column that says whose row it is is none of them.
     """
-    from cloister.data import open_rows
+    from cloister.data import describe_columns, open_rows
 
-    text, behind = file_settings(source), described or {}
+    text, behind, unit = file_settings(source), described or {}, source.get("privacy_unit")
     if columns is None and (bounds.named or behind):
-        named = list(bounds.named) if bounds.default is None else _all_columns(data, bounds, where, text)
-        unwanted = {*behind, source.get("privacy_unit")}
-        columns = named if bounds.default is None else [name for name in named if name not in unwanted]
+        columns = list(bounds.named)
+        if bounds.default is not None:
+            names = [column.name for column in describe_columns(data, where=where, **text)]
+            bounds.refuse_unknown(names)
+            columns = [name for name in names if name not in {*behind, unit}]
     if columns is None:
         rows = open_rows(data, where=where, **source)
-        columns = list(rows.feature_names or ())
-        return rows if bounds.are_pairs else open_rows(data, bounds.of(columns), where=where, **source)
-    _refuse_twice(columns, where)
-    _refuse_ids(source.get("privacy_unit"), {*columns, *bounds.named, *behind})
-    wanted = bounds.of(columns)
-    refuse_clustered(behind, wanted)
-    extra = {name: one for name, one in bounds.named.items() if name not in wanted}
-    if extra:
-        open_rows(data, _chosen(bounds, {**wanted, **extra}), where=where, **text)  # names a column that is not in the table
-    by_default = [name for name in columns if name not in bounds.named]
-    if by_default:
-        open_rows(data, by_default, where=where, **text)  # what is not declared must hold numbers
-    chosen = {**wanted, **behind} if behind else _chosen(bounds, wanted)
-    return open_rows(data, chosen, where=where, **source)
-
-
-def _all_columns(data: str, bounds: Bounds, where: str, text: dict[str, Any]) -> list[str]:
-    """Return the names of all columns of a table, among which must be all that are declared."""
-    from cloister.data import describe_columns
-
-    names = [column.name for column in describe_columns(data, where=where, **text)]
-    bounds.refuse_unknown(names)
-    return names
-
-
-def _chosen(bounds: Bounds, wanted: dict[str, Any]) -> dict[str, Any] | list[str]:
-    """Return how the columns are opened: by what they are, or by their names where all are numbers."""
-    return list(wanted) if bounds.are_pairs else wanted
-
-
-def _refuse_twice(columns: list[str], where: str) -> None:
+        return rows if bounds.are_pairs else open_rows(data, bounds.of(rows.feature_names or ()), where=where, **source)
     if len(set(columns)) != len(columns):
         raise ParameterError(f"{where}: expected every column once, got one twice. Check --columns.")
-
-
-def _refuse_ids(privacy_unit: str | None, columns: Collection[str]) -> None:
-    if privacy_unit in columns:
+    if unit in {*columns, *bounds.named, *behind}:
         raise ParameterError(
-            f"--privacy-unit: expected a column that is none of those to cluster by or to describe, got {privacy_unit!r}. "
+            f"--privacy-unit: expected a column that is none of those to cluster by or to describe, got {unit!r}. "
             "Leave it out of --columns, --bounds and --describe-columns, or name another one."
         )
+    wanted = bounds.of(columns)
+    if both := [name for name in behind if name in wanted]:
+        raise ParameterError(f"{DESCRIBED}: column {both[0]!r} is clustered by, and described anyway. Leave it out here.")
 
-
-def _open_ledger(path: str) -> "Ledger":
-    from cloister.privacy import Ledger
-
-    if not Path(path).exists():
-        raise LedgerError(f"--ledger: there is no file {path!r}. Create it with 'cloister ledger create'.")
-    return Ledger.open(path)
+    if extra := {name: one for name, one in bounds.named.items() if name not in wanted}:
+        all_named = {**wanted, **extra}  # names a column that is not in the table
+        open_rows(data, list(all_named) if bounds.are_pairs else all_named, where=where, **text)
+    if by_default := [name for name in columns if name not in bounds.named]:
+        open_rows(data, by_default, where=where, **text)  # what is not declared must hold numbers
+    chosen = {**wanted, **behind}
+    return open_rows(data, list(chosen) if bounds.are_pairs and not behind else chosen, where=where, **source)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._files import STANDARD_OUTPUT
 from cloister.cli._options import ALLOW_SEEDED, FORCE, JSON, REPORT
-from cloister.cli._product import RELEASE, OutputOptions, publish_found
+from cloister.cli._output import RELEASE, STANDARD_OUTPUT, OutputOptions, publish_found
 from cloister.exceptions import ReleaseError
 
 if TYPE_CHECKING:

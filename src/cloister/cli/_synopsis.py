@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._bounds import Bounds, read_query
-from cloister.cli._files import STANDARD_OUTPUT, open_target, refuse_same
 from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, REPORT
+from cloister.cli._output import (
+    CHOICE,
+    RELEASE,
+    STANDARD_OUTPUT,
+    SYNOPSIS,
+    OutputOptions,
+    Product,
+    open_target,
+    publish_found,
+    refuse_same,
+)
 from cloister.cli._private import plain_warnings
-from cloister.cli._product import CHOICE, RELEASE, SYNOPSIS, OutputOptions, Product, publish_found
 from cloister.cli._synopsis_fit import fit, is_device
 from cloister.exceptions import ParameterError
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import click
 
-from cloister.cli._files import STANDARD_OUTPUT
-from cloister.cli._method_options import read_rule
-from cloister.cli._options import delta_option, guarantee_options, output_options
+from cloister.cli._options import delta_option, guarantee_options, output_options, read_rule
+from cloister.cli._output import STANDARD_OUTPUT, SYNOPSIS
 from cloister.cli._private import fit_privately
-from cloister.cli._product import SYNOPSIS
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
 

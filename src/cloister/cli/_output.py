@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What commands publish, and how: files that are tried before anything is spent, reports, and text or JSON on the terminal."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, fields
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+import click
+
+from cloister.exceptions import ParameterError
+from cloister.files import open_draft
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cloister.privacy import Ledger, Receipt
+
+__all__ = [
+    "CHOICE",
+    "RELEASE",
+    "STANDARD_OUTPUT",
+    "SYNOPSIS",
+    "OutputOptions",
+    "Product",
+    "Target",
+    "open_target",
+    "publish",
+    "publish_found",
+    "refuse_ending",
+    "refuse_same",
+]
+
+STANDARD_OUTPUT = "-"
+REPORT_ENDS = (".html", ".htm")
+
+
+class Target:
+    """One output: a file, a device, or standard output."""
+
+    def __init__(self, path: str, stream: IO[bytes]) -> None:
+        self.path = path
+        self.is_standard = path == STANDARD_OUTPUT
+        self._stream = stream
+
+    def write(self, content: str | bytes) -> None:
+        """Write bytes as they are, and text as UTF-8."""
+        self._stream.write(content.encode() if isinstance(content, str) else content)
+        self._stream.flush()
+
+    def finish(self) -> None:
+        """Let the draft of a file take its place now, so that nothing that fails later can lose what it holds."""
+        draft = Path(str(getattr(self._stream, "name", "")))
+        if not self.is_standard and draft.suffix == ".draft" and draft.is_file():
+            self._stream.close()
+            draft.replace(self.path)
+
+
+@contextmanager
+def open_target(option: str, path: str, *, force: bool) -> Iterator[Target]:
+    """Make sure that `path` can be written, then write to a draft beside it, which takes its place when the block ends well."""
+    if path == STANDARD_OUTPUT:
+        sys.stdout.flush()
+        yield Target(path, sys.stdout.buffer)
+        return
+    place = Path(path)
+    if place.is_dir():
+        raise ParameterError(f"{option}: expected a file, got the folder {str(place)!r}. Add a file name.")
+    if not place.parent.is_dir():
+        raise ParameterError(f"{option}: there is no folder {str(place.parent)!r}. Create it first.")
+    if place.is_file() and not force:
+        raise ParameterError(f"{option}: {str(place)!r} exists. Choose another name, or pass --force to replace it.")
+    try:
+        with open_draft(place) as stream:
+            yield Target(path, stream)
+        return
+    except OSError as error:
+        reason = error.strerror
+    raise ParameterError(f"{option}: cannot write {str(place)!r} ({reason}). Choose another place.")
+
+
+def refuse_same(named: Sequence[tuple[str, str | None]]) -> None:
+    """Refuse to write one file for two purposes, or over an input: `named` holds options and their paths."""
+    seen: dict[str, str] = {}
+    for option, path in named:
+        if path is None:
+            continue
+        key = None
+        with suppress(ValueError):  # a null, or half a letter
+            key = path if path == STANDARD_OUTPUT else os.path.realpath(path)
+        if key is None:
+            raise ParameterError(f"{option}: expected a name that a file can have, got {path!r}. Choose another name.")
+        if key in seen:
+            raise ParameterError(f"{option}: {path!r} is also given as {seen[key]}. Choose another file.")
+        seen[key] = option
+
+
+def refuse_ending(option: str, path: str | None, ends: Sequence[str], *, what: str, remedy: str = "") -> None:
+    """Refuse a name that promises another kind of file; one without an ending promises nothing."""
+    ending = "" if path is None or path == STANDARD_OUTPUT else os.path.splitext(path)[1].lower()
+    if ends and ending and ending not in ends:
+        more = f", or {remedy}" if remedy else ""
+        raise ParameterError(f"{option}: {what}, got {path!r}. Choose a name that ends in {ends[0]}{more}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """What a command writes and prints; none of it can change the guarantee."""
+
+    output: str | None = None
+    report: str | None = None
+    indices: str | None = None
+    force: bool = False
+    allow_seeded: bool = False
+    as_json: bool = False
+    quiet: bool = False
+
+    @classmethod
+    def read(cls, options: Mapping[str, Any]) -> Self:
+        """Return those among the options of a command."""
+        return cls(**{field.name: options[field.name] for field in fields(cls) if field.name in options})
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """What is written, and where."""
+        named = {"output": self.output, "report": self.report, "indices": self.indices}
+        return {name: path for name, path in named.items() if path is not None}
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The same without standard output."""
+        return {name: path for name, path in self.paths.items() if path != STANDARD_OUTPUT}
+
+    def check(
+        self, inputs: Sequence[tuple[str, str | None]], *, output_ends: Sequence[str] = (), seed: int | None = None
+    ) -> None:
+        """Refuse outputs that get in each other's way, would replace one of the `inputs`, or are of a kind that is not written.
+
+        `inputs` are options and paths, `output_ends` how the name of the output may end, if it has an end. `seed` is that of
+        the fit to come, which is refused before it spends anything.
+        """
+        self.refuse_seeded(seeded=seed is not None)
+        if self.as_json and STANDARD_OUTPUT in self.paths.values():
+            raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
+        read = [(name, None if path == STANDARD_OUTPUT else path) for name, path in inputs]
+        refuse_same([*read, *((f"--{name}", path) for name, path in self.paths.items())])
+        refuse_ending("--output", self.output, output_ends, what="a release is written as JSON")
+        remedy = "print it to PDF from a browser" if (self.report or "").lower().endswith(".pdf") else ""
+        refuse_ending("--report", self.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)
+
+    def refuse_seeded(self, *, seeded: bool) -> None:
+        """Refuse to write files of a seeded fit unless that is allowed."""
+        from cloister.privacy import refuse_seeded
+
+        for name in self.paths:
+            refuse_seeded(f"--{name}", seeded=seeded, allow_seeded=self.allow_seeded)
+
+    @contextmanager
+    def open(self) -> Iterator[dict[str, Target]]:
+        """Try and open what will be written, before anything is spent."""
+        with ExitStack() as stack:
+            yield {
+                name: stack.enter_context(open_target(f"--{name}", path, force=self.force)) for name, path in self.paths.items()
+            }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Product:
+    """One kind of thing to publish. Its functions import what they need when they run."""
+
+    name: str
+    encode: Callable[[Any, str], str | bytes]  # the value and the path
+    report: Callable[[Any], str]
+    summary: Callable[[Any], dict[str, Any]]
+    display: Callable[["Console", Any], None]
+    receipt: Callable[[Any], "Receipt"] = attrgetter("receipt")
+    ends: tuple[str, ...] = ()  # how the name of its file may end; empty where that is checked elsewhere
+
+
+def publish_found(product: Product, value: Any, options: OutputOptions) -> None:
+    """Write and print what cost nothing."""
+    with options.open() as targets:
+        publish(product, value, options, targets)
+
+
+def publish(
+    product: Product,
+    value: Any,
+    options: OutputOptions,
+    targets: Mapping[str, Target],
+    *,
+    ledger: "Ledger | None" = None,
+    paid: bool = False,
+) -> None:
+    """Write the file and the report, then print. What cannot be written any more but has been paid for is printed."""
+    options.refuse_seeded(seeded=product.receipt(value).seeded)
+    for name, target in targets.items():
+        if name == "report":
+            with _working("Writing the report", quiet=options.quiet):
+                content: str | bytes = product.report(value)
+        else:
+            content = product.encode(value, target.path) if name == "output" else _indices(value)
+        try:
+            target.write(content)
+        except OSError:
+            if paid and name == "output" and not target.is_standard:
+                click.echo(product.encode(value, STANDARD_OUTPUT), nl=False)
+            raise
+        target.finish()
+    if options.as_json:
+        from cloister.cli._print import print_json
+
+        files = {product.name if name == "output" else name: path for name, path in options.files.items()}
+        print_json({**product.summary(value), **({"ledger": ledger and ledger.summary(), "files": files} if paid else {})})
+    elif not options.quiet and (paid or STANDARD_OUTPUT not in options.paths.values()):
+        _print_summary(product, value, options, ledger=ledger, paid=paid)
+
+
+def on_terminal() -> bool:
+    """Say whether somebody watches standard error."""
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def _working(words: str, *, quiet: bool) -> Iterator[None]:
+    """Say on a terminal what is being done: the page of a synopsis takes some seconds."""
+    if quiet or not on_terminal():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{words} ..."):
+        yield
+
+
+def _print_summary(product: Product, value: Any, options: OutputOptions, *, ledger: "Ledger | None", paid: bool) -> None:
+    from cloister.cli._print import open_console, print_remaining
+
+    console = open_console(error=STANDARD_OUTPUT in options.paths.values())
+    product.display(console, value)
+    if ledger is not None:
+        print_remaining(console, ledger)
+    for name, path in options.files.items():
+        be = "are" if name == "indices" else "is"
+        console.print(f"The {product.name if name == 'output' else name} {be} in {path}", soft_wrap=True)
+    if paid and options.output is None:
+        console.print(
+            f"The {product.name} was not kept. Pass --output {product.name}.json to keep it: what was spent stays spent."
+        )
+
+
+# -- the kinds ----------------------------------------------------------------------------------------------------------
+
+
+def _later(home: str, name: str) -> Callable[..., Any]:
+    """Return a function of a room that is imported when it is called."""
+    return lambda *values: getattr(import_module(f"cloister.{home}"), name)(*values)
+
+
+def _indices(release: Any) -> str:
+    """Return the rows of the target that were chosen, as CSV."""
+    return "row\n" + "".join(f"{row}\n" for row in release.details["medoid_indices"])
+
+
+def _release_summary(release: Any) -> dict[str, Any]:
+    summary = _later("report", "summary")(release)
+    return {name: value for name, value in summary.items() if name not in ("map", "panels", "rounds")}
+
+
+RELEASE = Product(
+    name="release",
+    encode=lambda release, path: str(release.to_json()),
+    report=_later("report", "report_html"),
+    summary=_release_summary,
+    display=_later("cli._print", "print_release"),
+    ends=(".json",),
+)
+SYNOPSIS = Product(
+    name="synopsis",
+    encode=lambda synopsis, path: bytes(synopsis.to_bytes("parquet" if path.lower().endswith(".parquet") else "json")),
+    report=_later("report", "synopsis_html"),
+    summary=_later("report", "synopsis_summary"),
+    display=_later("cli._print_synopsis", "print_synopsis"),
+)
+CHOICE = Product(  # is not written; its report and its receipt are those of the synopsis
+    name="choice",
+    encode=lambda choice, path: b"",
+    report=_later("report", "synopsis_html"),
+    summary=lambda choice: dict(choice.to_dict()),
+    display=_later("cli._print_synopsis", "print_choice"),
+)
