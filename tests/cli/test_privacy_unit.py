@@ -178,7 +178,7 @@ def test_a_ledger_of_persons_refuses_a_fit_of_rows(visits: Path, tmp_path: Path,
             ("--privacy-unit", "patient_id", "--max-rows-per-unit", 0),
             "max_rows_per_unit: expected an integer from 1 to 1000, got 0",
         ),
-        (("--privacy-unit", "patient_id", "--max-rows-per-unit", "few"), "'few' is not a valid integer, nor auto."),
+        (("--privacy-unit", "patient_id", "--max-rows-per-unit", "few"), "'few' is no whole number, nor auto."),
         (
             ("--privacy-unit", "patient_id", "--units-bounded"),
             "units_bounded: expected False unless max_rows_per_unit is a number",

@@ -33,7 +33,7 @@ def test_refusals(refused: Run, release: Path, table: Path, tmp_path: Path) -> N
     (tmp_path / "other.json").write_text("{}")
     refused("show", tmp_path / "other.json", match="expected a Cloister release")
     (tmp_path / "later.json").write_text(json.dumps({**json.loads(release.read_text()), "version": 99}))
-    refused("show", tmp_path / "later.json", match="expected version 4, got 99")
+    refused("show", tmp_path / "later.json", match="expected version 1, got 99")
     refused("show", release, "--report", release, "--force", match="is also given as RELEASE")
     refused("show", release, "--report", tmp_path / "other.json", match="the report is one HTML file")
     (tmp_path / "old.html").write_text("old")

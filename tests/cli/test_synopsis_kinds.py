@@ -219,7 +219,7 @@ def test_the_number_of_clusters_is_found(run: Run, table: Path, tmp_path: Path) 
         ),
         (("-k", 3, "--max-clusters", 6), "--max-clusters: expected '-k auto' beside it, got '-k 3'"),
         (("-k", "auto", "--max-clusters", 0), "max_clusters: expected an integer"),
-        (("-k", "many"), "'many' is not a valid integer, nor auto"),
+        (("-k", "many"), "'many' is no whole number, nor auto"),
     ],
 )
 def test_numbers_that_cannot_be_found_are_refused(refused: Run, table: Path, options: tuple[object, ...], match: str) -> None:

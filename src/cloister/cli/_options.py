@@ -106,7 +106,9 @@ def option(*names: str, words: Iterable[str] = (), default: Any = None, **settin
     """Return an option that shows its default if it has one, and takes one of `words` if there are any."""
     if allowed := list(words):
         settings["type"] = click.Choice(allowed)
-    return click.option(*names, default=default, show_default=default is not None, **settings)
+    if default is not None:
+        settings |= {"default": default, "show_default": True}
+    return click.option(*names, **settings)
 
 
 def together(*options: Decorator) -> Decorator:
