@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from cloister.cli._options import OPTIONS
 
 from cloister import PEMeans, compare, plan
+from cloister.cli._options import OPTIONS
 from cloister.cluster import PrivateEstimator
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS, commands
