@@ -3,7 +3,7 @@
 
 import math
 
-__all__ = ["count_of", "number", "plain_text", "span_of", "with_error"]
+__all__ = ["chance_text", "count_of", "number", "plain_text", "share_text", "span_of", "with_error"]
 
 LARGEST_PLAIN = 1e9
 SMALLEST_PLAIN = 1e-6
@@ -25,7 +25,8 @@ def with_error(value: float, error: float) -> tuple[str, str]:
         digits = max(2, math.floor(math.log10(max(abs(value), error))) - math.floor(math.log10(error)) + 2)
         return f"{value:.{min(digits, 15)}g}", f"{error:.2g}"
     decimals = max(0, 1 - math.floor(math.log10(error)))
-    return _signed(f"{value:,.{decimals}f}"), f"{error:,.{decimals}f}"
+    text = f"{value:,.{decimals}f}"
+    return text if text.strip("-0.,") else text.lstrip("-"), f"{error:,.{decimals}f}"
 
 
 def number(value: float) -> str:
@@ -58,5 +59,24 @@ def span_of(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _signed(text: str) -> str:
-    return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
+def share_text(share: float, decimals: int = 0) -> str:
+    """Return a share in per cent.
+
+    Examples
+    --------
+    >>> share_text(0.5469, 1), share_text(0.5)
+    ('54.7 %', '50 %')
+    """
+    return f"{100 * share:.{decimals}f} %"
+
+
+def chance_text(chance: float) -> str:
+    """Return a probability in per cent, with one decimal; with more where it would read as certainty.
+
+    Examples
+    --------
+    >>> chance_text(0.5469), chance_text(0.999994), chance_text(1.0)
+    ('54.7 %', '99.999 %', '100.0 %')
+    """
+    decimals = next((places for places in range(1, 9) if f"{100 * chance:.{places}f}" != f"{100:.{places}f}"), 1)
+    return share_text(chance, decimals)

@@ -13,9 +13,9 @@ from cloister import GDP, ZCDP, ApproxDP, GridSynopsis, KMeans, Ledger, PureDP, 
 from cloister.exceptions import ParameterError
 from cloister.privacy import Receipt
 from cloister.report import report_html, summary, synopsis_html
-from cloister.report._format import share_text
-from cloister.report._meaning import comparison_words, factor_words, meaning_of
+from cloister.report._words import comparison_words, factor_words, meaning_of
 from cloister.rivals import LloydKMeans
+from cloister.text import share_text
 
 from .test_render import Page
 

@@ -2,14 +2,16 @@
 """Sentences of the report that depend on what was released, and how pages set them."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from cloister import KMeans
+from cloister.privacy import StepRecord
 from cloister.report import report_html
 from cloister.report._figures import step_panels
 from cloister.report._pages import Picture
-from cloister.report._steps import _step_table, _without_repeats
+from cloister.report._steps import _step_table, panels_of
 from cloister.report._strips import Cell, Line, StripColumn, StripTable
 from cloister.report._words import released_words
 
@@ -45,9 +47,12 @@ def test_numbers_stay_on_one_line_with_their_per_cent() -> None:
 
 def test_steps_that_look_the_same_are_drawn_twice_at_most() -> None:
     names = ["round 1", "round 2", "settling 1", "settling 2", "settling 3", "settling 4", "round 3"]
-    captions = ["5 centres, 4 left", "4 centres, 3 left", *["3 centres"] * 5]
-    panels = [{"name": name, "caption": caption, "voted": False} for name, caption in zip(names, captions, strict=True)]
-    kept = [panel["name"] for panel in _without_repeats(panels)]
+    sizes = [(5, 4), (4, 3), *[(3, 3)] * 5]
+    steps = [
+        StepRecord(name=name, purpose="", figures={"n_points": before, "n_kept": after}, picture={"centers": [[0, 0]]})
+        for name, (before, after) in zip(names, sizes, strict=True)
+    ]
+    kept = [panel["name"] for panel in panels_of(SimpleNamespace(steps=steps))]  # type: ignore[arg-type]
     assert kept == ["round 1", "round 2", "settling 1", "settling 4", "round 3"]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cloister import Release
 from cloister.exceptions import ReleaseError
-from cloister.report import report_html, source_target_summary, summary
+from cloister.report import report_html, source_target_of, summary
 
 from .conftest import SURE
 
@@ -70,7 +70,7 @@ def test_larger_counts_are_drawn_larger(make, generator):
 
 
 def test_the_summary_is_the_release_in_words(fit):
-    found = source_target_summary(fit(2))
+    found = source_target_of(fit(2))["source_target"]
     assert found["n_target"] == 80
     assert f"serves {found['served_by_source']} of 80 target points" in found["words"][0]
 

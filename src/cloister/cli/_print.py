@@ -125,9 +125,9 @@ def _print_centers(console: "Console", release: "Release", columns: Sequence[int
 
 
 def _print_medoids(console: "Console", release: "Release", columns: Sequence[int]) -> None:
-    from cloister.report import source_target_summary
+    from cloister.report import source_target_of
 
-    summary = source_target_summary(release)
+    summary = source_target_of(release)["source_target"]
     heads = [("label", True), ("row of the target", True), ("points served", True)]
     rows = [
         [

@@ -3,13 +3,12 @@
 
 from cloister.report._choice import choice_words
 from cloister.report._column_words import cell_words, cells_of, column_words, declared_words, found_words, table_of
-from cloister.report._format import number, plain_text, with_error
-from cloister.report._loss import loss_summary
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._render import render, report_html, write_report
-from cloister.report._source_target import source_target_summary
-from cloister.report._summary import rank_columns, rank_table, summary, synopsis_summary
+from cloister.report._source_target import source_target_of
+from cloister.report._summary import loss_summary, rank_columns, rank_table, summary, synopsis_summary
 from cloister.report._synopsis import synopsis_html
+from cloister.text import number, plain_text, with_error
 
 __all__ = [
     "Picture",
@@ -28,7 +27,7 @@ __all__ = [
     "render",
     "render_page",
     "report_html",
-    "source_target_summary",
+    "source_target_of",
     "summary",
     "synopsis_html",
     "synopsis_summary",

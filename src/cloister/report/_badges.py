@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from cloister.columns import FloatArray
 
-__all__ = ["Badge", "Frame", "badge_marks", "place_badges"]
+__all__ = ["Badge", "Frame", "Point", "badge_marks", "numbered_badges", "place_badges"]
 
 GAP = 2.5  # between circles
 DOT = 3.0  # radius of the dot of a point
@@ -23,6 +23,7 @@ ROUNDS = 400
 SHRINK, MOST_SHRINKS = 0.85, 8
 GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 
+Point = tuple[float, float]
 Places = npt.NDArray[np.complex128]
 
 
@@ -40,8 +41,8 @@ class Frame:
 class Badge:
     """A circle with words in it, and the point it is for."""
 
-    point: tuple[float, float]
-    center: tuple[float, float]
+    point: Point
+    center: Point
     radius: float
 
     @property
@@ -50,12 +51,12 @@ class Badge:
         return math.dist(self.point, self.center) > MOVED
 
 
-def place_badges(points: Sequence[tuple[float, float]], radii: Sequence[float], frame: Frame) -> list[Badge]:
+def place_badges(points: Sequence[Point], radii: Sequence[float], frame: Frame) -> list[Badge]:
     """Return a circle for each point, none over another. Where they do not fit at all, they become smaller."""
     anchors, sizes = np.array([complex(x, y) for x, y in points]), np.array(radii, dtype=np.float64)
     for _ in range(MOST_SHRINKS):
         centers = _relax(anchors, sizes, frame)
-        if not _depths(np.abs(_lines(centers, centers)), _reach(sizes)).any():
+        if not _depths(np.abs(centers[:, None] - centers), _reach(sizes)).any():
             break
         sizes = sizes * SHRINK
     return [
@@ -70,9 +71,8 @@ def badge_marks(badge: Badge, words: str, *, kind: str, title: str) -> str:
     tie = ""
     if badge.is_moved:
         part = max(1 - radius / math.dist(badge.point, badge.center), 0.0)
-        end = (x + part * (across - x), y + part * (down - y))
         tie = (
-            f'<path class="leader" d="M{x:.1f} {y:.1f}L{end[0]:.1f} {end[1]:.1f}"/>'
+            f'<path class="leader" d="M{x:.1f} {y:.1f}L{x + part * (across - x):.1f} {y + part * (down - y):.1f}"/>'
             f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:g}"/>'
         )
     label = f'<text class="label" x="{across:.1f}" y="{down:.1f}" dy="0.35em">{words}</text>' if words else ""
@@ -80,24 +80,27 @@ def badge_marks(badge: Badge, words: str, *, kind: str, title: str) -> str:
     return f"<g><title>{title}</title>{tie}{circle}{label}</g>"
 
 
+def numbered_badges(points: Sequence[Point], frame: Frame, *, name: str, most: int, radius: float, dot: float) -> str:
+    """Draw a circle of one size for each point, with its number and a title; of more than `most` points, dots."""
+    if len(points) > most:
+        return "".join(f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="{dot:g}"/>' for x, y in points)
+    badges = enumerate(place_badges(points, [radius] * len(points), frame))
+    return "".join(badge_marks(badge, str(label), kind="badge", title=f"{name} {label}") for label, badge in badges)
+
+
 # Points are complex numbers from here on: one number is a place, and a difference of two is a way.
 
 
 def _relax(anchors: Places, radii: FloatArray, frame: Frame) -> Places:
     """Push circles apart that overlap; those that moved also leave their own point free."""
-    if _is_clear(anchors, radii, frame):
-        return anchors
+    apart = np.abs(anchors[:, None] - anchors)
+    np.fill_diagonal(apart, np.inf)
+    is_inside = np.array_equal(anchors, _inside(anchors, radii, frame))
+    if is_inside and not _depths(apart, _reach(radii)).any() and (apart >= radii[:, None] + CLEARANCE).all():
+        return anchors  # no circle covers another one or another point
     centers = _push(anchors, anchors, radii, frame, own=np.zeros(len(anchors), dtype=bool))
     own = np.abs(centers - anchors) > MOVED
     return _push(centers, anchors, radii, frame, own=own) if own.any() else centers
-
-
-def _is_clear(anchors: Places, radii: FloatArray, frame: Frame) -> bool:
-    """Whether every circle can stand at its own point: it covers no other circle and no other point, and is inside."""
-    apart = np.abs(_lines(anchors, anchors))
-    np.fill_diagonal(apart, np.inf)
-    inside = np.array_equal(anchors, _inside(anchors, radii, frame))
-    return bool(inside and not _depths(apart, _reach(radii)).any() and (apart >= radii[:, None] + CLEARANCE).all())
 
 
 def _push(start: Places, anchors: Places, radii: FloatArray, frame: Frame, *, own: npt.NDArray[np.bool_]) -> Places:
@@ -107,21 +110,17 @@ def _push(start: Places, anchors: Places, radii: FloatArray, frame: Frame, *, ow
     clear = np.where(obstacle, radii[:, None] + CLEARANCE, -np.inf)
     for index in range(2 * ROUNDS):
         calm = index / ROUNDS
-        lines = _lines(centers, centers)
+        lines = centers[:, None] - centers
         apart = np.abs(lines)
         step = 0.5 * _away(lines, apart, _depths(apart, reach))
         if calm < 1:
-            lines = _lines(centers, anchors)
+            lines = centers[:, None] - anchors
             apart = np.abs(lines)
             step += 0.5 * _away(lines, apart, np.maximum(clear - apart, 0.0)) + 0.08 * (1 - calm) * (anchors - centers)
         elif not step.any():
             break
         centers = _inside(centers + step, radii, frame)
     return np.asarray(centers)
-
-
-def _lines(places: Places, others: Places) -> Places:
-    return np.asarray(places[:, None] - others)
 
 
 def _reach(radii: FloatArray) -> FloatArray:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from cloister.release import Release
-from cloister.report._figures import WHISKER, Chart
-from cloister.report._format import count_of
+from cloister.report._axes import WHISKER
+from cloister.report._figures import Chart
 from cloister.report._pages import Picture
+from cloister.text import count_of
 
 __all__ = ["ChoiceView", "Curve", "choice_of", "choice_view", "choice_words", "curve_of"]
 

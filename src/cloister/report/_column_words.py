@@ -12,8 +12,8 @@ import numpy as np
 
 from cloister.columns import Ball, Category, ColumnDomain, Date, Domain, Flag, Number
 from cloister.release import Release, column_words, date_of, days_words, largest_levels, percent
-from cloister.report._format import number, plain_text
 from cloister.synopsis import Synopsis, WeightedPoints
+from cloister.text import number, plain_text
 
 __all__ = [
     "cell_words",

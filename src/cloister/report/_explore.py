@@ -20,11 +20,11 @@ from cloister.release import rank_columns, stability_words
 from cloister.report._choice import Curve
 from cloister.report._cuts import Cut, Cuts, flows_between
 from cloister.report._dendrogram import Dendrogram, dendrogram_of
-from cloister.report._format import number, plain_text, with_error
 from cloister.report._heat import brief_value, colour_steps, deviations_of, heat_kind, heat_legend, value_words
+from cloister.report._maps import COLOURS, ScatterMap, count_words, scatter_map
 from cloister.report._pages import TEMPLATES, Picture
-from cloister.report._scatter import COLOURS, ScatterMap, count_words, scatter_map
 from cloister.report._summary import coordinates_of
+from cloister.text import number, plain_text, with_error
 
 __all__ = ["Exploration", "explore", "page_script"]
 

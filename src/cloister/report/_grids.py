@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from cloister.columns import FloatArray
-from cloister.report._badges import Frame, badge_marks, place_badges
-from cloister.report._figures import Point
-from cloister.report._format import number, plain_text
+from cloister.report._badges import Frame, Point, badge_marks, place_badges
 from cloister.synopsis import Synopsis
+from cloister.text import number, plain_text
 
 __all__ = ["bars", "drawn_cells", "heat_map"]
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cloister.columns import FloatArray, iso_date
 from cloister.report._column_words import days_words, percent
-from cloister.report._format import plain_text, with_error
+from cloister.text import plain_text, with_error
 
 __all__ = [
     "MINUS",
@@ -63,41 +64,44 @@ class HeatTable:
     left_out: int
 
 
-@dataclass(frozen=True)
-class _Profiles:
-    """Deviations from the mean in units of each coordinate, and the steps they are coloured in: (n_clusters, n_picked)."""
-
-    picked: Sequence[int]
-    deviations: FloatArray
-    steps: "np.typing.NDArray[np.int64]"
-    top: float
-
-
 def heat_of(summary: dict[str, Any]) -> HeatTable | None:
     """Return the profiles of what :func:`summary` returned; None where there is one cluster or hardly a column."""
     if summary["n_clusters"] < 2 or summary["n_features"] < FEWEST_COORDINATES:
         return None
-    profiles, coordinates, unit = _profiles(summary), summary["coordinates"], _unit(summary)
-    clusters = summary["clusters"]
-    names = [plain_text(coordinates[index]["name"]) for index in profiles.picked]
-    labels = [str(cluster["label"]) for cluster in clusters]
+    clusters, picked = summary["clusters"], sorted(summary["ranking"][:MOST_COORDINATES])
+    coordinates = [summary["coordinates"][index] for index in picked]
+    centers, errors = (
+        np.array([cluster[name] for cluster in clusters], dtype=np.float64)[:, picked] for name in ("center", "center_error")
+    )
+    counts, units = np.array([cluster["count"] for cluster in clusters]), np.array([one["unit"] for one in coordinates])
+    deviations, noticed = deviations_of(centers, errors, counts, units)
+    top = float(np.max(np.abs(deviations), where=noticed, initial=0.0))
+    steps, unit = colour_steps(deviations, noticed, top), "spread" if summary["scaling"] == "spread" else "range"
+    names, labels = [plain_text(one["name"]) for one in coordinates], [str(cluster["label"]) for cluster in clusters]
     down = len(names) >= len(labels)  # whether columns run down the page
-    heads = labels if down else names
+    heads, sides = (labels, names) if down else (names, labels)
     narrow = len(heads) > WIDEST_WITH_VALUES
-    cells = [
-        [
-            _cell(cluster, coordinates[index], index, profiles, (place, position), unit, narrow=narrow)
-            for position, index in enumerate(profiles.picked)
-        ]
-        for place, cluster in enumerate(clusters)
-    ]
-    lines = list(zip(names, zip(*cells, strict=True), strict=True)) if down else list(zip(labels, cells, strict=True))
+
+    def cell(place: int, position: int) -> HeatCell:
+        kind, value, deviation = coordinates[position]["kind"], float(centers[place, position]), deviations[place, position]
+        step = int(steps[place, position])
+        far = (
+            f"{abs(deviation):.2g} of the {unit} {'above' if deviation > 0 else 'below'} the mean" if step else "about the mean"
+        )
+        sign = ("+" if step > 0 else MINUS) if abs(step) >= SIGNED else ""
+        return HeatCell(
+            heat_kind(step),
+            sign if narrow else brief_value(kind, value),
+            f"Cluster {labels[place]}, {names[position]}: {value_words(kind, value, float(errors[place, position]))}, {far}",
+        )
+
+    size = range(len(heads))
     return HeatTable(
         corner="Column" if down else "Cluster",
         across="Cluster" if down else "Column",
         heads=heads,
-        rows=[(name, list(line)) for name, line in lines],
-        legend=heat_legend(profiles.top),
+        rows=[(side, [cell(one, line) if down else cell(line, one) for one in size]) for line, side in enumerate(sides)],
+        legend=heat_legend(top),
         unit=unit,
         turned=not down and len(heads) > UPRIGHT_HEADS,
         narrow=narrow,
@@ -105,26 +109,9 @@ def heat_of(summary: dict[str, Any]) -> HeatTable | None:
     )
 
 
-def _unit(summary: dict[str, Any]) -> str:
-    return "spread" if summary["scaling"] == "spread" else "range"
-
-
-def _profiles(summary: dict[str, Any]) -> _Profiles:
-    picked = sorted(summary["ranking"][:MOST_COORDINATES])
-    units = np.array([summary["coordinates"][index]["unit"] for index in picked])
-    centers, errors = (
-        np.array([cluster[name] for cluster in summary["clusters"]], dtype=np.float64)[:, picked]
-        for name in ("center", "center_error")
-    )
-    counts = np.array([cluster["count"] for cluster in summary["clusters"]])
-    deviations, noticed = deviations_of(centers, errors, counts, units)
-    top = float(np.max(np.abs(deviations), where=noticed, initial=0.0))
-    return _Profiles(picked, deviations, colour_steps(deviations, noticed, top), top)
-
-
 def deviations_of(
     centers: FloatArray, errors: FloatArray, counts: FloatArray, units: FloatArray
-) -> tuple[FloatArray, "np.typing.NDArray[np.bool_]"]:
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Return how far centres lie from the mean of all rows, in units of each column, and whether that stands out."""
     weights = np.maximum(counts, 0.0)
     weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
@@ -132,7 +119,7 @@ def deviations_of(
     return deviations, np.abs(deviations) > NOTICED * errors / units
 
 
-def colour_steps(deviations: FloatArray, noticed: "np.typing.NDArray[np.bool_]", top: float) -> "np.typing.NDArray[np.int64]":
+def colour_steps(deviations: FloatArray, noticed: npt.NDArray[np.bool_], top: float) -> npt.NDArray[np.int64]:
     """Return the steps in which deviations are coloured, from -4 to 4; `top` is the largest that has a colour."""
     return np.where(noticed, np.rint(STEPS * deviations / max(top, 1e-300)), 0.0).astype(np.int64)
 
@@ -140,27 +127,6 @@ def colour_steps(deviations: FloatArray, noticed: "np.typing.NDArray[np.bool_]",
 def heat_kind(step: int) -> str:
     """Return the class of a colour."""
     return "zero" if step == 0 else f"{'up' if step > 0 else 'down'}{abs(step)}"
-
-
-def _cell(
-    cluster: dict[str, Any],
-    coordinate: dict[str, Any],
-    index: int,
-    profiles: _Profiles,
-    place: tuple[int, int],
-    unit: str,
-    *,
-    narrow: bool,
-) -> HeatCell:
-    value, error = cluster["center"][index], cluster["center_error"][index]
-    deviation, step = float(profiles.deviations[place]), int(profiles.steps[place])
-    side = "above" if deviation > 0 else "below"
-    far = f"{abs(deviation):.2g} of the {unit} {side} the mean" if step else "about the mean"
-    title = (
-        f"Cluster {cluster['label']}, {plain_text(coordinate['name'])}: {value_words(coordinate['kind'], value, error)}, {far}"
-    )
-    sign = ("+" if step > 0 else MINUS) if abs(step) >= SIGNED else ""
-    return HeatCell(heat_kind(step), sign if narrow else brief_value(coordinate["kind"], value), title)
 
 
 def value_words(kind: str, value: float, error: float) -> str:
@@ -185,8 +151,5 @@ def brief_value(kind: str, value: float) -> str:
 
 def heat_legend(top: float) -> list[tuple[str, str]]:
     """Return the steps, from far below to far above, with words at the ends and in the middle; none if nothing is coloured."""
-    if top == 0:
-        return []
-    below = [(f"down{step}", f"{MINUS}{top:.2g}" if step == STEPS else "") for step in range(STEPS, 0, -1)]
-    above = [(f"up{step}", f"+{top:.2g}" if step == STEPS else "") for step in range(1, STEPS + 1)]
-    return [*below, ("zero", "mean"), *above]
+    ends = {-STEPS: f"{MINUS}{top:.2g}", 0: "mean", STEPS: f"+{top:.2g}"}
+    return [(heat_kind(step), ends.get(step, "")) for step in range(-STEPS, STEPS + 1)] if top else []

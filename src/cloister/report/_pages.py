@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cloister.report._format import count_of, number, plain_text, share_text, with_error
 from cloister.report._words import protected_words
+from cloister.text import count_of, number, plain_text, share_text, with_error
 
 if TYPE_CHECKING:
     from jinja2 import Environment

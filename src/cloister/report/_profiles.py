@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from cloister.columns import iso_date
-from cloister.release import ColumnProfile, Release
-from cloister.report._format import number, with_error
+from cloister.release import NONE, ColumnProfile, Release
 from cloister.report._heat import MINUS
 from cloister.report._pages import Picture
+from cloister.text import number, share_text, with_error
 
 __all__ = ["ProfileSection", "profile_section", "profiles_of"]
+
+Shares = Sequence[float | None]
 
 WIDTH, HEIGHT = 120.0, 36.0
 DRAWN_COLUMNS = 16  # of more, those in which clusters differ most
@@ -42,12 +44,13 @@ def profiles_of(release: Release) -> dict[str, Any] | None:
 
 def _column(profile: ColumnProfile) -> dict[str, Any]:
     whole, shares, difference = profile.whole(), profile.shares(), profile.difference()
+    all_rows = whole.shares()
     found: dict[str, Any] = {
         "name": profile.name,
         "kind": profile.kind,
         "clustered": profile.clustered,
-        "whole": _plain(whole.shares().value[0]),
-        "whole_errors": _plain(whole.shares().error[0]),
+        "whole": _plain(all_rows.value[0]),
+        "whole_errors": _plain(all_rows.error[0]),
         "shares": [_plain(one) for one in shares.value],
         "share_errors": [_plain(one) for one in shares.error],
         "differences": [_plain(np.atleast_1d(one)) for one in difference.value],
@@ -56,14 +59,12 @@ def _column(profile: ColumnProfile) -> dict[str, Any]:
     if profile.edges is None:
         return {**found, "levels": list(profile.levels or ())}
     means, spreads = profile.mean(), profile.spread()
-    own = [_plain(np.array([*pair])) for pair in zip(means.value, means.error, spreads.value, spreads.error, strict=True)]
-    all_rows = _plain(np.array([whole.mean().value[0], whole.spread().value[0]]))
     return {
         **found,
         "low": float(profile.edges[0]),
         "high": float(profile.edges[-1]),
-        "moments": own,
-        "whole_moments": all_rows,
+        "moments": [_plain(one) for one in zip(means.value, means.error, spreads.value, spreads.error, strict=True)],
+        "whole_moments": _plain((whole.mean().value[0], whole.spread().value[0])),
     }
 
 
@@ -109,27 +110,26 @@ def profile_section(summary: dict[str, Any]) -> ProfileSection | None:
     found = summary.get("profiles")
     if found is None:
         return None
-    columns = [found["columns"][index] for index in _drawn(found["columns"])]
+    everything = found["columns"]
+    columns = everything
+    if len(everything) > DRAWN_COLUMNS:  # those in which clusters differ most, in their own order
+        picked = sorted(range(len(everything)), key=lambda index: -_largest_difference(everything[index]))
+        columns = [everything[index] for index in sorted(picked[:DRAWN_COLUMNS])]
     labels = [cluster["label"] for cluster in summary["clusters"]]
-    rows = [("All", [_whole_cell(one) for one in columns])]
+    rows = [("All", [_cell(one, None) for one in columns])]
     rows += [(str(label), [_cell(one, place) for one in columns]) for place, label in enumerate(labels)]
-    apart = [(label, _apart(found["columns"], place)) for place, label in enumerate(labels)]
-    heads = [(one["name"], _extent(one)) for one in columns]
-    return ProfileSection(heads, rows, apart, len(found["columns"]), f"{found['sigma']:.3g}")
+    apart = [(label, _apart(everything, place)) for place, label in enumerate(labels)]
+    return ProfileSection(
+        [(one["name"], _extent(one)) for one in columns], rows, apart, len(everything), f"{found['sigma']:.3g}"
+    )
 
 
-def _drawn(columns: Sequence[dict[str, Any]]) -> list[int]:
-    """Return the columns to draw, in their own order: of many, those in which clusters differ most."""
-    if len(columns) <= DRAWN_COLUMNS:
-        return list(range(len(columns)))
-    sizes = [
-        max((abs(value) / _unit(one) for part in one["differences"] for value in part if value is not None), default=0.0)
-        for one in columns
-    ]
-    return sorted(sorted(range(len(columns)), key=lambda index: -sizes[index])[:DRAWN_COLUMNS])
+def _largest_difference(column: dict[str, Any]) -> float:
+    found = (abs(value) for part in column["differences"] for value in part if value is not None)
+    return max(found, default=0.0) / _noticed(column)
 
 
-def _unit(column: dict[str, Any]) -> float:
+def _noticed(column: dict[str, Any]) -> float:
     """Return the difference below which nothing is said."""
     return NOTICED_SHARE if "levels" in column else NOTICED_EFFECT
 
@@ -146,68 +146,41 @@ def _value(column: dict[str, Any], value: float) -> str:
     return iso_date(float(round(value))) if column["kind"] == "date" else number(float(f"{value:.4g}"))
 
 
-def _whole_cell(column: dict[str, Any]) -> ProfileCell:
-    if "levels" in column:
-        return ProfileCell(levels=_level_lines(column, column["whole"], None))
-    mean, spread = column["whole_moments"]
-    if mean is None or spread is None:
-        return ProfileCell(text="none above the noise")
-    drawn = _histogram(column["whole"][:-1], None)
-    return ProfileCell(
-        _value(column, mean), f"spread {_length(column, spread)}{_missing(column['whole'], column['whole_errors'])}", drawn
-    )
-
-
-def _cell(column: dict[str, Any], place: int) -> ProfileCell:
-    shares = column["shares"][place]
-    if None in shares:
-        return ProfileCell(text="none above the noise")
-    if "levels" in column:
-        return ProfileCell(levels=_level_lines(column, shares, column["whole"]))
-    mean, error, spread, _ = column["moments"][place]
-    if None in (mean, spread):
-        return ProfileCell(text="none above the noise")
-    is_date = column["kind"] == "date"
-    text = f"{_value(column, mean)} ± {error:.0f} days" if is_date else "{} ± {}".format(*with_error(mean, error))
-    whole = None if None in column["whole"] else column["whole"][:-1]
-    return ProfileCell(
-        text,
-        f"spread {_length(column, spread)}{_missing(shares, column['share_errors'][place])}",
-        _histogram(shares[:-1], whole),
-    )
-
-
-def _length(column: dict[str, Any], value: float) -> str:
-    return f"{value:.0f} days" if column["kind"] == "date" else number(float(f"{value:.2g}"))
-
-
-def _missing(shares: Sequence[float | None], errors: Sequence[float | None]) -> str:
-    share, error = shares[-1], errors[-1]
-    if share is None or error is None or share <= max(SURE * error, FEWEST):
-        return ""
-    return f"; {_percent(share)} missing"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _level_lines(
-    column: dict[str, Any], shares: Sequence[float | None], whole: Sequence[float | None] | None
-) -> list[LevelLine]:
-    """Return a line for each of the levels that most rows have; of a flag, for yes alone."""
-    names = [*column["levels"], "(other)", "(missing)"]
-    ranked = [share or 0.0 for share in (column["whole"] if None not in column["whole"] else shares)]
-    if column["kind"] == "flag":
-        picked = [1]
+def _cell(column: dict[str, Any], place: int | None) -> ProfileCell:
+    """Return a column in the cluster at this place; in all rows if that is None."""
+    if place is None:
+        shares, errors, whole = column["whole"], column["whole_errors"], None
     else:
-        picked = sorted(sorted(range(len(column["levels"])), key=lambda index: -ranked[index])[:DRAWN_LEVELS])
+        shares, errors, whole = column["shares"][place], column["share_errors"][place], column["whole"]
+    if "levels" in column:
+        hidden = place is not None and None in shares
+        return ProfileCell(text=NONE) if hidden else ProfileCell(levels=_level_lines(column, shares, whole))
+    (mean, spread), error = column["whole_moments"], None
+    if place is not None:
+        mean, error, spread, _ = column["moments"][place]
+    if None in (mean, spread, *shares):
+        return ProfileCell(text=NONE)
+    is_date = column["kind"] == "date"
+    text = _value(column, mean)
+    if error is not None:
+        text = f"{text} ± {error:.0f} days" if is_date else "{} ± {}".format(*with_error(mean, error))
+    more = f"spread {f'{spread:.0f} days' if is_date else number(float(f'{spread:.2g}'))}"
+    more += f"; {share_text(shares[-1])} missing" if shares[-1] > max(SURE * errors[-1], FEWEST) else ""
+    return ProfileCell(text, more, _histogram(shares[:-1], () if whole is None or None in whole else whole[:-1]))
+
+
+def _level_lines(column: dict[str, Any], shares: Shares, whole: Shares | None) -> list[LevelLine]:
+    """Return a line for each of the levels that most rows have; of a flag, for yes alone."""
+    names, is_flag = [*column["levels"], "(other)", "(missing)"], column["kind"] == "flag"
+    ranked = [share or 0.0 for share in (column["whole"] if None not in column["whole"] else shares)]
+    levels = sorted(range(len(column["levels"])), key=lambda index: -ranked[index])[:DRAWN_LEVELS]
+    picked = [1] if is_flag else sorted(levels)
     picked += [index for index in (len(names) - 2, len(names) - 1) if ranked[index] >= FEWEST]
     return [
         LevelLine(
-            "" if column["kind"] == "flag" and index == 1 else names[index],
-            "-" if (share := shares[index]) is None else _percent(share),
-            _share_bar(shares[index], None if whole is None else whole[index]),
+            "" if is_flag and index == 1 else names[index],
+            "-" if (share := shares[index]) is None else share_text(share),
+            _share_bar(share, None if whole is None else whole[index]),
         )
         for index in picked
     ]
@@ -217,71 +190,56 @@ def _apart(columns: Sequence[dict[str, Any]], place: int) -> str:
     """Say in what a cluster differs most from all rows, as far as it stands out of the noise."""
     found: list[tuple[float, str]] = []
     for one in columns:
-        pairs = list(zip(one["differences"][place], one["difference_errors"][place], strict=True))
-        if "levels" not in one:
-            found += [
-                (abs(value) / NOTICED_EFFECT, _effect_words(one, value))
-                for value, error in pairs
-                if _is_sure(one, value, error)
-            ]
+        values, errors, level = one["differences"][place], one["difference_errors"][place], 0
+        if "levels" in one:
+            sizes = [abs(value or 0.0) for value in values[: len(one["levels"])]]
+            level = 1 if one["kind"] == "flag" else sizes.index(max(sizes))
+        value, error = values[level], errors[level]
+        if value is None or error is None or abs(value) <= max(SURE * error, _noticed(one)):
             continue
-        level = max(range(len(one["levels"])), key=lambda index: abs(pairs[index][0] or 0.0))
-        level = 1 if one["kind"] == "flag" else level
-        if _is_sure(one, *pairs[level]):
-            value = pairs[level][0]
+        if "levels" in one:
             name = one["name"] if one["kind"] == "flag" else f"{one['name']} {one['levels'][level]}"
-            share = one["shares"][place][level]
-            found.append((abs(value) / NOTICED_SHARE, f"{name} {_percent(share)} ({_plus_minus(100 * value, 0)} points)"))
-    words = [text for _, text in sorted(found, key=lambda pair: -pair[0])[:MENTIONED]]
-    return ", ".join(words) if words else "no difference above the noise"
+            words = f"{name} {share_text(one['shares'][place][level])} ({_signed(100 * value, 0)} points)"
+        else:
+            lower, higher = ("earlier", "later") if one["kind"] == "date" else ("lower", "higher")
+            words = f"{one['name']} {higher if value > 0 else lower} ({_signed(value, 1)} standard deviations)"
+        found.append((abs(value) / _noticed(one), words))
+    mentioned = [text for _, text in sorted(found, key=lambda pair: -pair[0])[:MENTIONED]]
+    return ", ".join(mentioned) if mentioned else "no difference above the noise"
 
 
-def _is_sure(column: dict[str, Any], value: float | None, error: float | None) -> bool:
-    return value is not None and error is not None and abs(value) > max(SURE * error, _unit(column))
-
-
-def _plus_minus(value: float, decimals: int) -> str:
+def _signed(value: float, decimals: int) -> str:
     return f"{value:+.{decimals}f}".replace("-", MINUS)
-
-
-def _effect_words(column: dict[str, Any], value: float) -> str:
-    lower, higher = ("earlier", "later") if column["kind"] == "date" else ("lower", "higher")
-    return f"{column['name']} {higher if value > 0 else lower} ({_plus_minus(value, 1)} standard deviations)"
 
 
 # -- pictures ----------------------------------------------------------------------------------------------------------------
 
 
-def _histogram(shares: Sequence[float | None], whole: Sequence[float | None] | None) -> Picture:
+def _histogram(shares: Shares, whole: Shares) -> Picture:
     """Draw bars for the shares of a cluster, and an outline for those of all rows, to one scale."""
-    own = [share or 0.0 for share in shares]
-    others = [share or 0.0 for share in whole] if whole is not None else []
-    tallest = max([*own, *others, 1e-9])
-    step = WIDTH / len(own)
+    own, others = ([share or 0.0 for share in part] for part in (shares, whole))
+    tallest, step = max([*own, *others, 1e-9]), WIDTH / len(own)
 
-    def y(share: float) -> float:
-        return HEIGHT - (HEIGHT - 2) * share / tallest
+    def y(share: float) -> str:
+        return f"{HEIGHT - (HEIGHT - 2) * share / tallest:.1f}"
 
     bars = "".join(
-        f"M{index * step:.1f} {HEIGHT:g}V{y(share):.1f}h{step - 0.6:.1f}V{HEIGHT:g}z"
-        for index, share in enumerate(own)
-        if share
+        f"M{index * step:.1f} {HEIGHT:g}V{y(share)}h{step - 0.6:.1f}V{HEIGHT:g}z" for index, share in enumerate(own) if share
     )
-    line = "".join(f"{'V' if index else f'M0 {HEIGHT:g}V'}{y(share):.1f}h{step:.1f}" for index, share in enumerate(others))
+    line = "".join(f"{'V' if index else f'M0 {HEIGHT:g}V'}{y(share)}h{step:.1f}" for index, share in enumerate(others))
     outline = f'<path class="outline" d="{line}V{HEIGHT:g}"/>' if others else ""
-    return Picture(
-        "",
-        f'<svg class="histogram" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" preserveAspectRatio="none" aria-hidden="true">'
-        f'<path class="bars" d="{bars}"/>{outline}<path class="rule" d="M0 {HEIGHT:g}H{WIDTH:g}"/></svg>',
+    return _drawn(
+        "histogram", HEIGHT, f'<path class="bars" d="{bars}"/>{outline}<path class="rule" d="M0 {HEIGHT:g}H{WIDTH:g}"/>'
     )
 
 
 def _share_bar(share: float | None, whole: float | None) -> Picture:
     """Draw a share as a bar from 0 to 1, with a mark where that of all rows is."""
-    end = WIDTH * min(max(share or 0.0, 0.0), 1.0)
-    mark = "" if whole is None else f'<path class="mark" d="M{WIDTH * min(max(whole, 0.0), 1.0):.1f} 0v8"/>'
-    return Picture(
-        "",
-        f'<svg class="share" viewBox="0 0 {WIDTH:g} 8" preserveAspectRatio="none" aria-hidden="true">'
-        f'<path class="rule" d="M0 7.5H{WIDTH:g}"/><path class="bars" d="M0 1h{end:.1f}v6h-{end:.1f}z"/>{mark}</svg>',
-    )
+    end, mark = (f"{WIDTH * min(max(one or 0.0, 0.0), 1.0):.1f}" for one in (share, whole))
+    bar = f'<path class="rule" d="M0 7.5H{WIDTH:g}"/><path class="bars" d="M0 1h{end}v6h-{end}z"/>'
+    return _drawn("share", 8.0, bar + ("" if whole is None else f'<path class="mark" d="M{mark} 0v8"/>'))
+
+
+def _drawn(kind: str, height: float, marks: str) -> Picture:
+    box = f'viewBox="0 0 {WIDTH:g} {height:g}" preserveAspectRatio="none" aria-hidden="true"'
+    return Picture("", f'<svg class="{kind}" {box}>{marks}</svg>')

@@ -10,7 +10,6 @@ from cloister.privacy import refuse_seeded
 from cloister.release import NONE, Release, error_words
 from cloister.report._choice import choice_view
 from cloister.report._column_words import cell_words, missing_fact
-from cloister.report._format import count_of, with_error
 from cloister.report._heat import heat_of
 from cloister.report._maps import cluster_map
 from cloister.report._pages import Picture, render_page
@@ -23,6 +22,7 @@ from cloister.report._synopsis import synopsis_html
 from cloister.report._tables import cell_tables, number_tables, shared_parts
 from cloister.report._words import axis_words, counted_words, released_words
 from cloister.synopsis import Synopsis, WeightedPoints
+from cloister.text import count_of, with_error
 
 __all__ = ["render", "report_html", "write_report"]
 

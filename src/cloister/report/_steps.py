@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from cloister.privacy import FIGURES, StepRecord
+from cloister.privacy import FIGURES, Event, StepRecord
 from cloister.release import Release
 from cloister.report._figures import count_chart, line_chart, step_panels
-from cloister.report._format import count_of, number, share_text, span_of
 from cloister.report._pages import Picture, Table
-from cloister.report._shares import share_of
+from cloister.report._words import sentence
+from cloister.text import count_of, number, share_text, span_of
 
-__all__ = ["course_of", "panels_of", "steps_of"]
+__all__ = ["course_of", "group_events", "panels_of", "steps_of"]
 
 VOTES = (
     "Rows voted for the nearest of a set of public candidates, and only noisy totals of the votes were seen. Candidates that "
@@ -59,6 +59,35 @@ def steps_of(release: Release) -> list[dict[str, Any]]:
     ]
 
 
+def share_of(part: Sequence[Event], whole: Sequence[Event]) -> float:
+    """Return the share of some events in the cost of all of them."""
+    own, all_of_it = (math.fsum(event.cost.weight for event in events) for events in (part, whole))
+    return own / max(all_of_it, math.ulp(0.0))
+
+
+def group_events(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Put events of one kind together, in the order in which the kinds first occur; where they differ, say how far."""
+    groups: dict[tuple[str, str, str], list[Event]] = {}
+    for event in events:
+        groups.setdefault((event.question_name, event.mechanism, event.relation), []).append(event)
+    return [
+        {
+            "asked": asked,
+            "mechanism": mechanism,
+            "times": len(group),
+            "smallest_size": min(event.size for event in group),
+            "largest_size": max(event.size for event in group),
+            "standard_deviation": min(event.standard_deviation for event in group),
+            "largest_standard_deviation": max(event.standard_deviation for event in group),
+            "sensitivity": min(event.sensitivity * event.unit for event in group),
+            "largest_sensitivity": max(event.sensitivity * event.unit for event in group),
+            "relation": relation,
+            "share": share_of(group, events),
+        }
+        for (asked, mechanism, relation), group in groups.items()
+    ]
+
+
 def panels_of(release: Release) -> list[dict[str, Any]]:
     """Return the steps that can be drawn: discs for what was asked about, by votes if there were any, crosses for centres."""
     panels: list[dict[str, Any]] = []
@@ -67,39 +96,30 @@ def panels_of(release: Release) -> list[dict[str, Any]]:
         if "centers" in step.picture and ("candidates" in step.picture or _kind(step.name) not in votes):
             with suppress(AttributeError, KeyError, TypeError, ValueError):
                 panels.append(_panel(step, panels[-1]["centers"] if panels else None))
-    panels = _without_repeats(panels)
+    # Of steps of one kind that keep all their points, only the first and the last: the others look the same.
+    runs = [list(run) for _, run in groupby(panels, key=lambda panel: (_kind(panel["name"]), panel["caption"]))]
+    panels = [panel for run in runs for panel in (run if run[0]["voted"] or len(run) < 3 else (run[0], run[-1]))]
     last, most = len(panels) - 1, min(MOST_PANELS, len(panels))
     return [panels[round(index * last / max(most - 1, 1))] for index in range(most)]
 
 
-def _without_repeats(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep the first and the last of steps of one kind that keep all their points: the others look the same."""
-    runs = [list(run) for _, run in groupby(panels, key=lambda panel: (_kind(panel["name"]), panel["caption"]))]
-    return [panel for run in runs for panel in (run if run[0]["voted"] or len(run) < 3 else (run[0], run[-1]))]
-
-
 def _panel(step: StepRecord, before: list[list[float]] | None) -> dict[str, Any]:
     """Return a step as it is drawn; without candidates, it asked about the centres of the step before."""
-    centers = _pairs(step.picture["centers"])
+    centers, voted = _pairs(step.picture["centers"]), "votes" in step.picture
     points = _pairs(step.picture["candidates"]) if "candidates" in step.picture else before or centers
-    votes = [float(vote) for vote in step.picture.get("votes", [1.0] * len(points))]
-    voted = "votes" in step.picture
+    n_points = int(step.figures.get("n_points", len(points)))
+    n_kept = int(step.figures.get("n_kept", n_points))
+    left = f", {n_kept:,} left" if n_kept < n_points else ""
     return {
         "name": step.name,
-        "caption": _caption(step.figures, len(points), voted=voted),
+        "caption": f"{count_of(n_points, 'candidate')}, {n_kept:,} kept votes"
+        if voted
+        else count_of(n_points, "centre") + left,
         "voted": voted,
         "candidates": points,
-        "votes": votes,
+        "votes": [float(vote) for vote in step.picture.get("votes", [1.0] * len(points))],
         "centers": centers,
     }
-
-
-def _caption(figures: dict[str, float], n_points: int, *, voted: bool) -> str:
-    before = int(figures.get("n_points", n_points))
-    after = int(figures.get("n_kept", before))
-    if voted:
-        return f"{count_of(before, 'candidate')}, {after:,} kept votes"
-    return count_of(before, "centre") + (f", {after:,} left" if after < before else "")
 
 
 def _pairs(points: Any) -> list[list[float]]:
@@ -123,14 +143,13 @@ def course_of(summary: dict[str, Any]) -> Course:
     voted, moved = any(panel["voted"] for panel in panels), any(not panel["voted"] for panel in panels)
     rounds = [step["figures"] for step in steps if "radius" in step["figures"]]
     joined = any(figures.get("n_kept", math.inf) < figures.get("n_points", 0.0) for figures in rounds)
-    settled = any(_kind_of(step) == "settling" for step in steps)
+    settled = any(_kind(step["name"]) == "settling" for step in steps)
     lines = ((VOTES, voted), (ROUNDS, len(rounds) > 1), (JOINED, joined), (SETTLING, settled))
     words = [line for line, fits in lines if fits]
     plane = "the plane of the final centres" + (" (votes: in a projection)" if summary["projected"] else "")
     legend = f"All at one scale, in {plane}.{LEGEND_OF_VOTES if voted else ''}{LEGEND_OF_ROUNDS if moved else ''}"
     drawn = [
-        Picture(_sentence(panel["name"]), svg, panel["caption"])
-        for panel, svg in zip(panels, step_panels(panels), strict=False)
+        Picture(sentence(panel["name"]), svg, panel["caption"]) for panel, svg in zip(panels, step_panels(panels), strict=False)
     ]
     return Course(words, drawn, legend, _charts(steps), _step_table(steps) if len(steps) > 1 else None)
 
@@ -138,11 +157,11 @@ def course_of(summary: dict[str, Any]) -> Course:
 def _step_table(steps: Sequence[dict[str, Any]]) -> Table:
     """Return a line per step, or per run of many steps of one kind, with the figures that any of them has."""
     figures = [name for name in FIGURES if any(name in step["figures"] for step in steps)]
-    runs = [run for _, many in groupby(steps, key=_kind_of) for run in _lines(list(many))]
+    runs = [run for _, many in groupby(steps, key=lambda step: _kind(step["name"])) for run in _lines(list(many))]
     rows = [
         [
-            _name(run),
-            _sentence(run[0]["purpose"]),
+            sentence(run[0]["name"] + (f" to {run[-1]['name'].split()[-1]}" if run[-1]["name"] != run[0]["name"] else "")),
+            sentence(run[0]["purpose"]),
             str(sum(step["answers"] for step in run)),
             share_text(sum(step["share"] for step in run), 1),
             *(_span([step["figures"][name] for step in run if name in step["figures"]]) for name in figures),
@@ -158,22 +177,9 @@ def _kind(name: str) -> str:
     return re.sub(r" *\d+", "", name)
 
 
-def _kind_of(step: dict[str, Any]) -> str:
-    return _kind(step["name"])
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 def _lines(run: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     alike = len(run) > LONGEST_ALIKE and all(step["figures"] == run[0]["figures"] for step in run)
     return [run] if alike or len(run) > LONGEST_RUN else [[step] for step in run]
-
-
-def _name(run: Sequence[dict[str, Any]]) -> str:
-    first, last = run[0]["name"], run[-1]["name"]
-    return _sentence(first if first == last else f"{first} to {last.split()[-1]}")
 
 
 def _span(values: Sequence[float]) -> str:
@@ -185,8 +191,8 @@ def _span(values: Sequence[float]) -> str:
 def _charts(steps: Sequence[dict[str, Any]]) -> list[Picture]:
     """Draw the figures that change from step to step of one kind: points and how many were kept, radii, errors."""
     charts = []
-    for kind in dict.fromkeys(map(_kind_of, steps)):
-        run = [step["figures"] for step in steps if _kind_of(step) == kind]
+    for kind in dict.fromkeys(_kind(step["name"]) for step in steps):
+        run = [step["figures"] for step in steps if _kind(step["name"]) == kind]
         each = f"in each {kind}"
         if len(run) > 1 and any(_changes(run, name) for name in BARS):
             points, kept = ([max(figures.get(name, figures.get("n_points", 0.0)), 0.0) for figures in run] for name in BARS)

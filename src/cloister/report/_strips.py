@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Centres as tables with a strip in every cell: a row for each cluster, its number of rows first, then the columns.
 
-A table holds as many columns as fit side by side; more columns make more tables. What a cluster has besides its columns is one
-more entry of :func:`_lead_columns`.
+A table holds as many columns as fit side by side; more columns make more tables.
 """
 
 from collections.abc import Sequence
@@ -11,12 +10,12 @@ from itertools import pairwise
 from typing import Any
 
 from cloister.columns import days_of
-from cloister.release import NONE, stability_words
+from cloister.release import NONE
 from cloister.report._column_words import days_words, declared_words, largest_levels, percent
 from cloister.report._figures import count_bar, strip
-from cloister.report._format import count_of, with_error
 from cloister.report._pages import Picture
 from cloister.report._words import counted_words
+from cloister.text import count_of, share_text, with_error
 
 __all__ = ["Cell", "Line", "StripColumn", "StripTable", "share_line", "strip_tables"]
 
@@ -80,39 +79,28 @@ def strip_tables(summary: dict[str, Any], picked: Sequence[int]) -> list[StripTa
 
 def _lead_columns(clusters: Sequence[dict[str, Any]], receipt: dict[str, Any]) -> list[StripColumn]:
     """Return what is said of a cluster as a whole."""
-    columns = [StripColumn(counted_words(receipt).capitalize(), "noisy count", _counts(clusters))]
-    if any(cluster["stability"] is not None for cluster in clusters):
-        columns.append(StripColumn("Stability", "how often it comes back", [_stability(cluster) for cluster in clusters]))
-    return columns
-
-
-def _stability(cluster: dict[str, Any]) -> Cell:
-    part = cluster["stability"] or 0.0
-    return Cell([Line(stability_words(part), "", Picture("", count_bar(part, 0.0, low=0.0, high=1.0)))])
-
-
-def _counts(clusters: Sequence[dict[str, Any]]) -> list[Cell]:
-    ends = [(c["count"] - 2 * c["count_error"], c["count"] + 2 * c["count_error"]) for c in clusters]
+    ends = [(one["count"] - 2 * one["count_error"], one["count"] + 2 * one["count_error"]) for one in clusters]
     low, high = min(0.0, *(end[0] for end in ends)), max(1.0, *(end[1] for end in ends))
-    return [
-        Cell([Line(*_counted(one), Picture("", count_bar(one["count"], one["count_error"], low=low, high=high)))])
-        for one in clusters
-    ]
-
-
-def _counted(cluster: dict[str, Any]) -> tuple[str, str]:
-    return with_error(cluster["count"], cluster["count_error"]) if cluster["stands_out"] else (NONE, "")
+    counts = []
+    for one in clusters:
+        pair = one["count"], one["count_error"]
+        drawn = Picture("", count_bar(*pair, low=low, high=high))
+        counts.append(Cell([Line(*(with_error(*pair) if one["stands_out"] else (NONE, "")), drawn)]))
+    columns = [StripColumn(counted_words(receipt).capitalize(), "noisy count", counts)]
+    if any(one["stability"] is not None for one in clusters):
+        parts = [one["stability"] or 0.0 for one in clusters]
+        bars = [Line(share_text(part), "", Picture("", count_bar(part, 0.0, low=0.0, high=1.0))) for part in parts]
+        columns.append(StripColumn("Stability", "how often it comes back", [Cell([one]) for one in bars]))
+    return columns
 
 
 def _column(column: dict[str, Any], index: int, clusters: Sequence[dict[str, Any]]) -> StripColumn:
     parts = [cluster["columns"][index] for cluster in clusters]
-    return StripColumn(column["name"], _extent(column), [_cell(column, parts, place) for place in range(len(parts))])
-
-
-def _extent(column: dict[str, Any]) -> str:
     if column["type"] == "category":
-        return count_of(len(column["levels"]), "level")
-    return "share of yes" if column["type"] == "flag" else declared_words(column)[2]
+        extent = count_of(len(column["levels"]), "level")
+    else:
+        extent = "share of yes" if column["type"] == "flag" else declared_words(column)[2]
+    return StripColumn(column["name"], extent, [_cell(column, parts, place) for place in range(len(parts))])
 
 
 def _cell(column: dict[str, Any], clusters: Sequence[dict[str, Any]], place: int) -> Cell:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A release as plain data, arranged for readers: clusters, receipt, a plane to draw them in, the steps of the fit.
+"""A release or a synopsis as plain data, arranged for readers: clusters, receipt, a plane to draw in, the steps of a fit.
 
 Everything here is arithmetic on published numbers. Nothing is rounded; that is the printer's business.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,19 @@ from cloister.privacy import Receipt, to_dict
 from cloister.release import Release, columns_of, plane_of_centers, rank_columns, rank_table
 from cloister.report._choice import choice_of
 from cloister.report._column_words import cells_of, table_of
-from cloister.report._loss import loss_summary
-from cloister.report._meaning import ledger_summary, meaning_of
 from cloister.report._profiles import profiles_of
-from cloister.report._shares import group_events
-from cloister.report._source_target import source_target_map, source_target_summary
-from cloister.report._steps import panels_of, steps_of
+from cloister.report._source_target import source_target_of
+from cloister.report._steps import group_events, panels_of, steps_of
+from cloister.report._words import meaning_of
 from cloister.synopsis import Synopsis, WeightedPoints, noise_words
+from cloister.text import count_of, number, share_text, with_error
 
-__all__ = ["coordinates_of", "rank_columns", "rank_table", "summary", "synopsis_summary"]
+__all__ = ["coordinates_of", "loss_summary", "rank_columns", "rank_table", "summary", "synopsis_summary"]
+
+
+UNITS = {"bounds": "half the widths of the bounds", "spread": "spreads of the columns"}
+CLEAR = 2.0  # standard errors by which a gain must exceed zero to be reported
+LEAST_GAIN = 0.005  # of the loss of one centre: what is less reads 0 %
 
 
 def summary(release: Release) -> dict[str, Any]:
@@ -78,8 +83,36 @@ def summary(release: Release) -> dict[str, Any]:
         "parameters": release.parameters,
         "versions": release.versions,
         **({} if loss is None else {"loss": loss}),
-        **_source_target(release),
+        **source_target_of(release),
     }
+
+
+def loss_summary(release: Release) -> dict[str, Any] | None:
+    """Return the private estimate of the loss, with its error and a sentence about it; None if the method makes none.
+
+    Examples
+    --------
+    >>> from cloister import KMeans
+    >>> model = KMeans(n_clusters=2, epsilon=9.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
+    >>> loss_summary(model.release_)["words"][:51]
+    'Estimated mean squared distance of a row to its cen'
+    """
+    try:
+        value, error, single = (float(release.details[name]) for name in ("loss", "loss_error", "loss_of_one_centre"))
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not all(map(math.isfinite, (value, error, single))):
+        return None
+    unit = UNITS.get(release.scaling, "the units of the input")
+    rounded = " ± ".join(with_error(value, error))
+    words = f"Estimated mean squared distance of a row to its centre: {rounded} (distances in {unit})."
+    gain = 1 - value / single if single > 0 else 0.0
+    if release.n_clusters > 1 and (single - value < CLEAR * error or gain < LEAST_GAIN):
+        words += " Compared with a single centre, there is no gain that stands out from the noise."
+    elif release.n_clusters > 1:
+        words += f" Around a single centre it would be about {number(float(f'{single:.3g}'))}; "
+        words += f"{count_of(release.n_clusters, 'centre')} reduce it by {share_text(gain)}."
+    return {"value": value, "error": error, "of_one_centre": single, "words": words}
 
 
 def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
@@ -94,6 +127,29 @@ def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
     ([4, 4], 16, 500.0, 0.0)
     """
     table = table_of(synopsis)
+    counts, noise = synopsis.noisy_counts, np.asarray(synopsis.sigma)
+    if isinstance(synopsis, WeightedPoints):
+        sizes = {"n_points": synopsis.n_points, "max_clusters": synopsis.max_clusters}
+        about = {
+            "kind": "points",
+            "method": "PointSynopsis",
+            "domain": synopsis.domain.to_dict()["kind"],
+            **sizes,
+            "parameters": {**sizes, "scaling": synopsis.scaling},
+        }
+    else:
+        if synopsis.split is not None:
+            counts, noise = synopsis.cell_counts, synopsis.noise.of_leaves
+        about = {
+            "kind": "grid",
+            "adaptive": synopsis.split is not None,
+            "noise": noise_words(synopsis),
+            "method": "GridSynopsis",
+            "domain": "box",
+            "cells": list(synopsis.cells),
+            "n_cells": synopsis.n_cells,
+            "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
+        }
     return {
         "created": synopsis.receipt.day,
         "n_features": synopsis.n_features,
@@ -106,66 +162,30 @@ def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
         "n_rows": synopsis.n_rows,
         "n_rows_error": synopsis.n_rows_error,
         "cells_of_columns": cells_of(synopsis),
-        "full": _full(synopsis),
+        "full": float(np.mean(counts > 2 * noise)),  # part of the cells, leaves or points above twice their noise
         "receipt": _receipt(synopsis.receipt),
         "versions": synopsis.versions,
-        **(_points_summary(synopsis) if isinstance(synopsis, WeightedPoints) else _grid_summary(synopsis)),
-    }
-
-
-def _full(synopsis: Synopsis | WeightedPoints) -> float:
-    """Return the part of the cells, leaves or points that are above twice their noise."""
-    if isinstance(synopsis, Synopsis) and synopsis.split is not None:
-        return float(np.mean(synopsis.cell_counts > 2 * synopsis.noise.of_leaves))
-    return float(np.mean(synopsis.noisy_counts > 2 * synopsis.sigma))
-
-
-def _grid_summary(synopsis: Synopsis) -> dict[str, Any]:
-    return {
-        "kind": "grid",
-        "adaptive": synopsis.split is not None,
-        "noise": noise_words(synopsis),
-        "method": "GridSynopsis",
-        "domain": "box",
-        "cells": list(synopsis.cells),
-        "n_cells": synopsis.n_cells,
-        "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
-    }
-
-
-def _points_summary(synopsis: WeightedPoints) -> dict[str, Any]:
-    parameters = {"n_points": synopsis.n_points, "max_clusters": synopsis.max_clusters, "scaling": synopsis.scaling}
-    return {
-        "kind": "points",
-        "method": "PointSynopsis",
-        "domain": synopsis.domain.to_dict()["kind"],
-        "n_points": synopsis.n_points,
-        "max_clusters": synopsis.max_clusters,
-        "parameters": parameters,
+        **about,
     }
 
 
 def _bounds(release: Release | Synopsis | WeightedPoints) -> list[list[float]]:
+    """Return the bounds of each number that is published; shares lie between 0 and 1."""
     domain = release.domain
     if isinstance(domain, ColumnDomain):
-        return [
-            pair for index, cut in enumerate(domain.slices()) for pair in _column_bounds(domain, index, cut.stop - cut.start)
-        ]
+        pairs = []
+        for index, cut in enumerate(domain.slices()):
+            is_share = isinstance(domain.columns[index], Category)
+            own = [] if is_share else [list(domain.interval(index))]
+            pairs += [*own, *[[0.0, 1.0]] * (cut.stop - cut.start - len(own))]
+        return pairs
     if isinstance(domain, Box):
         low, high = np.atleast_1d(domain.low), np.atleast_1d(domain.high)
     else:
         center = np.atleast_1d(domain.center)
         low, high = center - domain.radius, center + domain.radius
-    pairs = np.broadcast_to(np.stack([low, high], axis=1), (release.n_features, 2))
-    return [[float(first), float(last)] for first, last in pairs]
-
-
-def _column_bounds(domain: ColumnDomain, index: int, size: int) -> list[list[float]]:
-    """Return the bounds of each number that a column publishes; shares lie between 0 and 1."""
-    share = [0.0, 1.0]
-    if isinstance(domain.columns[index], Category):
-        return [share] * size
-    return [list(domain.interval(index)), *[share] * (size - 1)]
+    ends = np.broadcast_to(np.stack([low, high], axis=1), (release.n_features, 2))
+    return [[float(first), float(last)] for first, last in ends]
 
 
 def coordinates_of(release: Release) -> list[dict[str, Any]]:
@@ -201,14 +221,19 @@ def _clusters(release: Release) -> list[dict[str, Any]]:
 
 
 def _receipt(receipt: Receipt) -> dict[str, Any]:
-    spent, meaning = receipt.spent, meaning_of(receipt)
+    spent, meaning, unit, paid = receipt.spent, meaning_of(receipt), receipt.privacy_unit, receipt.ledger
+    persons = None  # where one row is protected
+    if unit is not None:
+        persons = {"noun": unit.noun, "explanation": unit.explain(), "stated": unit.stated, **unit.to_dict()}
+    # Where the fit left the ledger that paid for it; None where it was paid from a budget of its own.
+    ledger = None if paid is None else {**paid.to_dict(), "budget_text": str(paid.budget), "left_text": paid.left_words}
     return {
         "guarantee": to_dict(receipt.guarantee),
         "guarantee_text": str(receipt.guarantee),
         "neighbours": receipt.neighbours,
         "protects": receipt.protects,
         "counted": receipt.counted,
-        "persons": _persons(receipt),
+        "persons": persons,
         "spent": "nothing" if spent.empty else spent.describe(receipt.guarantee),
         "seeded": receipt.seeded,
         "account": receipt.account,
@@ -216,7 +241,7 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "promised": receipt.promise(),
         "dataset": receipt.dataset,
         "purpose": receipt.purpose,
-        "ledger": ledger_summary(receipt),
+        "ledger": ledger,
         "meaning": meaning,
         "best_guess": meaning["best_guess"],
         "groups": group_events(receipt.events),
@@ -225,22 +250,3 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
             {**event.to_line(), "fit": index} for index, fit in enumerate(receipt.fits, start=1) for event in fit.events
         ],
     }
-
-
-def _persons(receipt: Receipt) -> dict[str, Any] | None:
-    """Return whom the receipt protects; None where it protects one row."""
-    privacy_unit = receipt.privacy_unit
-    if privacy_unit is None:
-        return None
-    return {
-        "noun": privacy_unit.noun,
-        "explanation": privacy_unit.explain(),
-        "stated": privacy_unit.stated,
-        **privacy_unit.to_dict(),
-    }
-
-
-def _source_target(release: Release) -> dict[str, Any]:
-    if release.free_centers is None:
-        return {}
-    return {"source_target": source_target_summary(release), "map": source_target_map(release)}

@@ -9,7 +9,6 @@ from cloister.report._choice import ChoiceView, choice_view
 from cloister.report._column_words import cell_words
 from cloister.report._cuts import cuts_of, most_clusters
 from cloister.report._explore import Exploration, explore, page_script
-from cloister.report._format import count_of, plain_text, share_text, with_error
 from cloister.report._grids import bars, drawn_cells, heat_map
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._strips import strip_tables
@@ -17,6 +16,7 @@ from cloister.report._summary import rank_columns, summary, synopsis_summary
 from cloister.report._tables import cell_tables, shared_parts
 from cloister.report._words import counted_words
 from cloister.synopsis import KChoice, Synopsis, WeightedPoints, noise_words
+from cloister.text import count_of, plain_text, share_text, with_error
 
 __all__ = ["synopsis_html"]
 

@@ -8,12 +8,13 @@ from typing import Any
 from cloister.privacy import MECHANISMS
 from cloister.report._column_words import column_words, declared_words, found_words, is_noticed
 from cloister.report._figures import guess_meter
-from cloister.report._format import count_of, number, share_text, span_of
-from cloister.report._meaning import SQUARES, chance_table, comparison_words, factor_words, ledger_table
 from cloister.report._pages import Picture, Table
 from cloister.report._strips import Cell, StripColumn, StripTable, share_line
 from cloister.report._words import (
+    chance_words,
+    comparison_words,
     counted_words,
+    factor_words,
     not_covered,
     person_of,
     person_words,
@@ -22,12 +23,14 @@ from cloister.report._words import (
     scaling_words,
     unit_of_protection,
 )
+from cloister.text import count_of, number, share_text, span_of
 
 __all__ = ["CellTables", "cell_tables", "number_tables", "shared_parts"]
 
 LISTED_COLUMNS = 12  # up to so many, all columns say what was missing
 LISTED_CLUSTERS = 6  # side by side, in a table of words
 LISTED_LEVELS = 8  # of a category, in a table of words
+SQUARES = "Costs of fits with Gaussian noise add up by their squares, so the lines need not add up to the total."
 NO_LEDGER = "This fit was paid from a budget of its own. No ledger adds it to other fits on the same people."
 SEVERAL_FITS = "This page covers several fits, each paid for by itself. What they cost together is stated above."
 SHAPES = {
@@ -51,9 +54,14 @@ def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
         "unit": person or "row",
         "promise": promise(receipt),
         "factor": factor_words(receipt["meaning"], guarantee=receipt["guarantee_text"], neighbours=neighbours, person=person),
-        "chances": chance_table(receipt["meaning"]),
+        "chances": Table(
+            ["Likely before", "At least after", "At most after"],
+            chance_words(receipt["meaning"]),
+            numeric=(0, 1, 2),
+            kind="brief",
+        ),
         "comparison": comparison_words(receipt["meaning"]),
-        "ledger": ledger_table(receipt["ledger"]),
+        "ledger": _ledger_table(receipt["ledger"]),
         "ledger_words": SQUARES,
         "no_ledger": NO_LEDGER if receipt["fits"] == 1 else SEVERAL_FITS,
         "meter": Picture("", guess_meter(receipt["best_guess"])),
@@ -74,6 +82,19 @@ def _declared_bounds(table: Sequence[dict[str, Any]]) -> str:
     """Name the bounds that were declared, as the first of several things; nothing where all were found with noise."""
     found = [bool(one.get("found")) for one in table]
     return "" if found and all(found) else "other bounds, the " if any(found) else "bounds, the "
+
+
+def _ledger_table(found: dict[str, Any] | None) -> Table | None:
+    """Return where the fit left the ledger that paid for it."""
+    if found is None:
+        return None
+    rows = [
+        ["Total budget", found["budget_text"]],
+        ["Spent by earlier fits", found["before"]],
+        ["This fit", found["fit"]],
+        ["Left when it ended", found["left_text"]],
+    ]
+    return Table([f"Ledger {found['name']}".strip(), "Amount"], rows, kind="brief")
 
 
 def _spent_words(receipt: dict[str, Any]) -> str:

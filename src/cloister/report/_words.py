@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report's sentences: what was released and what is guaranteed, for readers who are no experts."""
+"""The report's sentences: what was released, what is guaranteed, and what the guarantee means, for readers who are no experts.
 
+Everything is computed from the receipt.
+"""
+
+import math
 from collections.abc import Collection
 from typing import Any
 
-from cloister.report._format import chance_text, count_of, share_text
+from scipy.special import expit, logit, ndtr
+
+from cloister.privacy import ApproxDP, Receipt
+from cloister.text import chance_text, count_of, share_text
 
 __all__ = [
     "QUESTIONS",
     "axis_words",
+    "chance_words",
+    "comparison_words",
     "counted_words",
+    "factor_words",
+    "meaning_of",
     "not_covered",
     "person_of",
     "person_words",
@@ -18,9 +29,18 @@ __all__ = [
     "question_words",
     "released_words",
     "scaling_words",
+    "sentence",
     "unit_of_protection",
 ]
 
+Meaning = dict[str, Any]
+
+USUAL_DELTA = 1e-6  # at which a guarantee in other terms is converted to an epsilon
+LARGEST_CHANCE = 1 - 1e-12
+CHANCES = (0.01, 0.1, 0.5)
+LARGEST_FACTOR = 7.0  # epsilon up to which the factor is written out
+LARGEST_EXAMPLE = 4.0  # epsilon up to which a larger one is shown beside it
+COMPARE = "Compare these chances, not the epsilons"
 QUESTIONS = {
     "nearest_counts": "How many rows have each candidate as their nearest (votes)",
     "nearest_sums": "Sum of the rows nearest to each candidate",
@@ -113,20 +133,14 @@ def not_covered(receipt: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _secret(neighbours: str, person: str | None) -> str:
-    """Say what an observer would like to know."""
-    if neighbours == "replace":
-        versions = "one row" if person is None else f"all rows of one {person}"
-        return f"which of two versions of {versions} was in the table"
-    return f"whether one particular {person or 'row'} was in the table"
-
-
 def promise(receipt: dict[str, Any]) -> list[str]:
     """Explain the guarantee: its strength, its unit, and what it does not cover."""
     chance, person = receipt["best_guess"], person_of(receipt)
-    others = "every other row" if person is None else "the rows of everybody else"
+    secret = f"whether one particular {person or 'row'} was in the table"
+    if receipt["neighbours"] == "replace":
+        secret = f"which of two versions of {f'all rows of one {person}' if person else 'one row'} was in the table"
     guess = (
-        f"Suppose someone who knows {others} wants to find out {_secret(receipt['neighbours'], person)}, and considers both "
+        f"Suppose someone who knows {_others(person)} wants to find out {secret}, and considers both "
         "equally likely before reading this page. Whatever they compute from it, their guess is right with a probability of at "
         f"most {chance_text(chance)}. Without this page it would be 50 %."
     )
@@ -136,6 +150,10 @@ def promise(receipt: dict[str, Any]) -> list[str]:
         "and published at no further cost."
     )
     return [guess, free]
+
+
+def _others(person: str | None) -> str:
+    return "every other row" if person is None else "the rows of everybody else"
 
 
 def released_words(summary: dict[str, Any], *, counted: str = "rows") -> str:
@@ -172,3 +190,105 @@ def axis_words(share: float, loadings: list[list[Any]], *, spread: str = "spread
         return "no spread"
     parts = [f"{name} {'up' if weight > 0 else 'down'}" for name, weight in loadings]
     return f"{', '.join(parts)} ({share_text(share)} of the {spread})"
+
+
+# -- what epsilon means ------------------------------------------------------------------------------------------------------
+
+
+def meaning_of(receipt: Receipt) -> Meaning:
+    """Return the guarantee as a factor and as chances: plain numbers."""
+    spent, guarantee = receipt.spent, receipt.guarantee
+    converted = not guarantee.is_pure and not guarantee.stated_delta
+    epsilon, delta = guarantee.nominal_epsilon(USUAL_DELTA), USUAL_DELTA if converted else guarantee.stated_delta
+    guess = float(ndtr(spent.all_mu / 2))
+    return {
+        "epsilon": epsilon,
+        "delta": delta,
+        "spent_epsilon": spent.epsilon_at(delta) if spent.mu_squared else spent.epsilon_sum,
+        "converted": converted,
+        "gaussian": spent.mu_squared > 0,
+        "mu": spent.all_mu,
+        "rho": spent.rho,
+        # Telling two neighbours apart is at most as easy as telling N(0, 1) from N(mu, 1): right with chance Phi(mu / 2).
+        "best_guess": guess,
+        "pure_guess": float(expit(epsilon)),
+        "equal_pure": float(logit(min(guess, LARGEST_CHANCE))),
+        "chances": [[chance, *(float(expit(logit(chance) + side * epsilon)) for side in (-1, 1))] for chance in CHANCES],
+    }
+
+
+def factor_words(meaning: Meaning, *, guarantee: str, neighbours: str, person: str | None = None) -> list[str]:
+    """Say what epsilon is as a factor, and what follows for whoever guesses about one row, or about one person."""
+    epsilon, delta = meaning["epsilon"], meaning["delta"]
+    size = f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon <= LARGEST_FACTOR else ", more than a thousand")
+    start = f"{guarantee} amounts to epsilon = {epsilon:.3g} at delta = {delta:.3g}. " if meaning["converted"] else ""
+    rare = (
+        f" Very rare results can exceed this factor; together they add at most delta = {delta:.3g} to any probability."
+        if delta
+        else ""
+    )
+    before, least, most = meaning["chances"][1]
+    guess = f"one particular {person or 'row'} is in the table"
+    if neighbours == "replace":  # of who is replaced, the factor holds for anything about them
+        guess = f"the remaining {person or 'row'} has a certain property"
+    factor = (
+        f"{start}{sentence(unit_of_protection(neighbours, person))} changes the probability of any published result by a "
+        f"factor of at most {size}, up or down.{rare}"
+    )
+    example = (
+        f"So someone who knows {_others(person)} and considers it {_percent(before)} likely (odds of 1 to "
+        f"{1 / before - 1:.0f}) that {guess} will, after reading this page, consider it at most {_percent(most)} and at least "
+        f"{_percent(least)} likely{', very rare results aside' if delta else ''}."
+    )
+    return [factor, example]
+
+
+def comparison_words(meaning: Meaning) -> list[str]:
+    """Say why epsilons with and without delta do not compare, with the figures of this receipt."""
+    epsilon, guess, pure = meaning["epsilon"], chance_text(meaning["best_guess"]), chance_text(meaning["pure_guess"])
+    if meaning["gaussian"]:
+        noise = (
+            "The noise is Gaussian. It has no largest factor: ordinary results change the odds far less than epsilon says, "
+            "and only very rare ones change them more. All answers together reveal at most as much as one Gaussian answer with "
+            f"mu = {meaning['mu']:.3g} (rho = {meaning['rho']:.3g} in zero-concentrated terms, epsilon = "
+            f"{meaning['spent_epsilon']:.4g} at delta = {meaning['delta']:.3g}), which lets a guess be right in up to {guess} "
+            "of cases."
+        )
+        beside = (
+            f"A pure fit (delta = 0) of the same epsilon may use its factor on every result: {pure}. That is why a fit with "
+            f"delta can state a larger epsilon than a pure one and still show a smaller chance. {COMPARE}: by this measure, "
+            f"this fit equals a pure one of epsilon = {meaning['equal_pure']:.2g}."
+        )
+        return [noise, beside]
+    noise = (
+        "The noise is of the Laplace kind, with delta = 0: the factor holds for every result, and every result may use all of "
+        f"it. A single answer with epsilon = {epsilon:.4g} would let a guess be right in up to {pure} of cases; the answers of "
+        f"this fit together allow {guess}."
+    )
+    if epsilon > LARGEST_EXAMPLE:
+        return [noise]
+    larger = float(ndtr(ApproxDP(2 * epsilon, USUAL_DELTA).gaussian_budget().mu / 2))
+    beside = (
+        f"Gaussian noise uses its factor on rare results only: at epsilon = {2 * epsilon:.4g} and delta = {USUAL_DELTA:g} a "
+        f"guess would be right in up to {chance_text(larger)} of cases. So a fit with delta can state a larger epsilon and "
+        f"reveal less. {COMPARE}."
+    )
+    return [noise, beside]
+
+
+def chance_words(meaning: Meaning) -> list[list[str]]:
+    """Return chances before a page was read, and how far it can move them: at least, and at most."""
+    return [[_percent(one) for one in line] for line in meaning["chances"]]
+
+
+def sentence(words: str) -> str:
+    """Return words with a capital letter in front."""
+    return words[:1].upper() + words[1:]
+
+
+def _percent(chance: float) -> str:
+    value = 100 * chance
+    if value == 0 or value == 100:
+        return f"{value:g} %"
+    text = f"{value:.2g}" if value < 99 else f"{value:.{min(8, max(0, math.ceil(-math.log10(max(100 - value, 1e-9))) + 1))}f}"
+    return f"{text} %" if float(text) < 100 else "nearly 100 %"
