@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plant one fault at a time in a copy of the code and see whether the tests that name it fail: ``make mutants``.
 
-Each mutant of ``mutants.toml`` says what is replaced by what, which law breaks, and which tests must fail. The named tests pass
-on the code as it is; with the mutant, one of them must fail as a test. A mutant that cannot be imported or collected, or that
-fails for a slip of its own such as an unknown name, proves nothing and is reported as broken. The working tree stays as it is.
+Each mutant of ``mutants.toml`` says which statement of which function is replaced by what, which law breaks, and which tests
+must fail; the function may move to another file. The named tests pass on the code as it is; with the mutant, one of them must
+fail as a test. A mutant that cannot be imported or collected, or that fails for a slip of its own such as an unknown name,
+proves nothing and is reported as broken. The working tree stays as it is.
 """
 
 import argparse
@@ -18,15 +19,18 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
+from typing import Any
 
-__all__ = ["Mutant", "Verdict", "main", "read_mutants"]
+__all__ = ["Code", "Mutant", "Verdict", "main", "read_mutants"]
 
 ROOT = Path(__file__).resolve().parents[2]
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 LIST = Path(__file__).with_name("mutants.toml")
 COPIED = ("src", "tests", "benchmarks", "pyproject.toml", "README.md", "docs", "Makefile")
 SLIPS = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "SyntaxError", "TypeError", "UnboundLocalError")
@@ -57,20 +61,64 @@ class Mutant:
     """One planted fault."""
 
     name: str
-    file: str
-    text: str
+    function: str  # "Vault.ask", or "vault.Vault.ask" if need be; "<module>" is what is outside of functions and classes
+    statement: str  # consecutive statements or an expression; layout and comments do not matter
     replacement: str
     breaks: str  # the law, in one sentence
     tests: tuple[str, ...]
 
-    def apply(self, source: str) -> str:
-        """Return the source with the fault; the text to replace must be there exactly once."""
-        found = source.count(self.text)
-        if found != 1:
-            raise ValueError(f"{self.name}: expected the text once in {self.file}, found it {found} times. Adapt the list.")
-        changed = source.replace(self.text, self.replacement)
-        ast.parse(changed)
-        return changed
+    def apply(self, code: "Code") -> tuple[str, str]:
+        """Return the path and the text of the file with the fault; the function must have the statement exactly once."""
+        old, new = ast.parse(self.statement).body, ast.parse(self.replacement).body
+        if len(old) == len(new) == 1 and isinstance(old[0], ast.Expr) and isinstance(new[0], ast.Expr):
+            old, new = [old[0].value], [new[0].value]
+        places = list(code.find(self.function, old))
+        if len(places) != 1:
+            raise ValueError(f"{self.name}: expected the statement once in {self.function}, found it {len(places)} times.")
+        path, node, field, start = places[0]
+        kept = getattr(node, field)
+        try:
+            setattr(node, field, [*kept[:start], *new, *kept[start + len(old) :]] if isinstance(kept, list) else new[0])
+            return path, ast.unparse(code.trees[path])
+        finally:
+            setattr(node, field, kept)
+
+
+class Code:
+    """The modules of the package, parsed."""
+
+    def __init__(self, root: Path) -> None:
+        package = root / "src" / "cloister"
+        self.trees: dict[str, ast.Module] = {}
+        self._scopes: defaultdict[str, list[tuple[str, str, list[ast.AST]]]] = defaultdict(list)  # by the last part of the name
+        for file in sorted(package.rglob("*.py")):
+            path = str(file.relative_to(root))
+            self.trees[path] = ast.parse(file.read_text(encoding="utf-8"))
+            self._add(path, "." + ".".join(file.relative_to(package).with_suffix("").parts), self.trees[path])
+
+    def _add(self, path: str, outer: str, scope: Any) -> None:
+        """Note the nodes of a module, class or function, and apart from them those of the functions and classes in it."""
+        name, nodes, inner = getattr(scope, "name", "<module>"), [scope], []
+        for node in nodes:
+            for child in ast.iter_child_nodes(node):
+                (inner if isinstance(child, DEFINITIONS) else nodes).append(child)
+        self._scopes[name].append((path, f"{outer}.{name}", nodes))
+        for one in inner:
+            self._add(path, outer if isinstance(scope, ast.Module) else f"{outer}.{name}", one)
+
+    def find(self, function: str, wanted: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST, str, int]]:
+        """Yield where the wanted nodes follow one another: file, parent, the parent's field, and the place in it."""
+        keys = [(type(node), ast.unparse(node)) for node in wanted]
+        for path, name, nodes in self._scopes[function.rpartition(".")[2]]:
+            for node in nodes if name.endswith(f".{function}") else ():
+                for field, value in ast.iter_fields(node):
+                    there = value if isinstance(value, list) else [value]
+                    for start in range(len(there) - len(keys) + 1):
+                        if all(
+                            type(one) is key[0] and ast.unparse(one) == key[1]
+                            for one, key in zip(there[start:], keys, strict=False)
+                        ):
+                            yield path, node, field, start
 
 
 @dataclass(frozen=True)
@@ -151,36 +199,37 @@ def check_clean(mutants: Sequence[Mutant], copies: Sequence[Path]) -> str:
 
 def run_all(mutants: Sequence[Mutant], copies: Sequence[Path]) -> Iterable[Verdict]:
     """Yield verdicts as they come, one mutant in each copy at a time."""
-    free: queue.SimpleQueue[Path] = queue.SimpleQueue()
+    code, free = Code(ROOT), queue.SimpleQueue[Path]()
+    faults = [mutant.apply(code) for mutant in mutants]
     for copy in copies:
         free.put(copy)
 
-    def one_by_one(mutant: Mutant) -> Verdict:
+    def one_by_one(mutant: Mutant, fault: tuple[str, str]) -> Verdict:
         copy = free.get()
         try:
-            return run_one(mutant, copy)
+            return run_one(mutant, fault, copy)
         finally:
             free.put(copy)
 
     with ThreadPoolExecutor(len(copies)) as pool:
-        for number, future in enumerate(as_completed([pool.submit(one_by_one, mutant) for mutant in mutants]), start=1):
+        pending = [pool.submit(one_by_one, *each) for each in zip(mutants, faults, strict=True)]
+        for number, future in enumerate(as_completed(pending), start=1):
             verdict = future.result()
             show([f"[{number}/{len(mutants)}] {verdict.word:<6} {verdict.mutant.name} ({verdict.seconds:.0f} s)"])
             yield verdict
 
 
-def run_one(mutant: Mutant, copy: Path) -> Verdict:
+def run_one(mutant: Mutant, fault: tuple[str, str], copy: Path) -> Verdict:
     """Plant one mutant in a copy, run its tests, take it out again."""
-    file, began = copy / mutant.file, time.monotonic()
-    clean = file.read_text(encoding="utf-8")
+    began, (path, faulty) = time.monotonic(), fault
+    clean = (copy / path).read_text(encoding="utf-8")
     try:
-        file.write_text(mutant.apply(clean), encoding="utf-8")
-        done = run_tests(copy, mutant.tests, seconds=LONGEST_SECONDS)
-        word, by = judge(done, copy)
-    except (ValueError, SyntaxError, subprocess.TimeoutExpired) as error:
-        word, by = "BROKEN", str(error).splitlines()[0]
+        (copy / path).write_text(faulty, encoding="utf-8")
+        word, by = judge(run_tests(copy, mutant.tests, seconds=LONGEST_SECONDS), copy)
+    except subprocess.TimeoutExpired as error:
+        word, by = "BROKEN", str(error)
     finally:
-        file.write_text(clean, encoding="utf-8")
+        (copy / path).write_text(clean, encoding="utf-8")
     return Verdict(mutant, word, by, time.monotonic() - began)
 
 
