@@ -9,13 +9,16 @@ import pytest
 from tests.architecture._sources import MODULES, SOURCE, nodes, place, tree
 
 import cloister
+from cloister import grids, rivals
 
 pytestmark = pytest.mark.every_case
 
-PUBLIC = [name for name in cloister.__all__ if not name.startswith("_")]
-WORDS = [name for name in PUBLIC if inspect.isclass(getattr(cloister, name)) and issubclass(getattr(cloister, name), Exception)]
-CLASSES = [name for name in PUBLIC if inspect.isclass(getattr(cloister, name)) and name not in WORDS]
-FUNCTIONS = [name for name in PUBLIC if inspect.isfunction(getattr(cloister, name))]
+PUBLIC = {name: getattr(cloister, name) for name in cloister.__all__ if not name.startswith("_")}
+WORDS = [name for name, thing in PUBLIC.items() if inspect.isclass(thing) and issubclass(thing, Exception)]
+PUBLIC |= {name: getattr(grids, name) for name in grids.__all__ if name.islower()}
+PUBLIC |= {name: thing for name, thing in vars(rivals).items() if hasattr(thing, "fit")}
+CLASSES = [name for name, thing in PUBLIC.items() if inspect.isclass(thing) and name not in WORDS]
+FUNCTIONS = [name for name, thing in PUBLIC.items() if inspect.isfunction(thing)]
 PRINTERS = {"cli", "demo.py", "__main__.py"}
 WARNERS = {"cluster/_base.py", "synopsis/_cut.py"}  # of public numbers alone
 
@@ -41,7 +44,7 @@ def test_public_names_are_sorted_and_exist():
 
 @pytest.mark.parametrize("name", [*CLASSES, *FUNCTIONS])
 def test_public_names_are_documented(name):
-    thing = getattr(cloister, name)
+    thing = PUBLIC[name]
     doc = inspect.getdoc(thing) or ""
     assert doc.splitlines()[0].endswith("."), "a summary in one line"
     assert section(doc, "Parameters")
@@ -53,19 +56,19 @@ def test_public_names_are_documented(name):
 
 def test_errors_and_warnings_say_in_one_line_what_they_mean():
     assert WORDS == ["AccuracyWarning", "PrivacyWarning"]
-    assert all(inspect.getdoc(getattr(cloister, name)).endswith(".") for name in WORDS)
+    assert all(inspect.getdoc(PUBLIC[name]).endswith(".") for name in WORDS)
 
 
 @pytest.mark.parametrize("name", [name for name in (*CLASSES, *FUNCTIONS) if not name.endswith("DP")])
 def test_notes_open_with_the_price(name):
-    notes = section(inspect.getdoc(getattr(cloister, name)), "Notes")
+    notes = section(inspect.getdoc(PUBLIC[name]), "Notes")
     assert notes is not None
     assert notes.startswith("**Privacy.**")
 
 
 @pytest.mark.parametrize("name", [*CLASSES, *FUNCTIONS])
 def test_every_parameter_is_documented(name):
-    thing = getattr(cloister, name)
+    thing = PUBLIC[name]
     text = section(inspect.getdoc(thing), "Parameters")
     documented = {
         word.strip("* ") for line in re.findall(r"^(\S[^:\n]*)(?: :|$)", text, flags=re.M) for word in line.split(",")
@@ -74,12 +77,12 @@ def test_every_parameter_is_documented(name):
     assert wanted == documented
 
 
-ESTIMATORS = [name for name in CLASSES if hasattr(getattr(cloister, name), "fit")]
+ESTIMATORS = [name for name in CLASSES if hasattr(PUBLIC[name], "fit")]
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_documented_defaults_are_the_defaults(name):
-    estimator = getattr(cloister, name)
+    estimator = PUBLIC[name]
     text = section(inspect.getdoc(estimator), "Parameters")
     for names, described in re.findall(r"^(\w[\w, ]*) : .*?default=(.+)$", text, flags=re.M):
         defaults = [ast.literal_eval(part) for part in described.split(" and ")]
@@ -94,7 +97,7 @@ OWN_DEFAULTS = {"PrivateScaler": {"epsilon": 0.1, "bounds": "private"}}  # a sma
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_share_their_parameters_and_their_defaults(name):
-    signature = inspect.signature(getattr(cloister, name)).parameters
+    signature = inspect.signature(PUBLIC[name]).parameters
     shared = {
         "epsilon": 1.0,
         "bounds": None,

@@ -158,7 +158,7 @@ def test_nodes_with_enough_rows_are_split_and_no_others(generator):
         assert np.array_equal(question.nodes, level.nodes)
         assert question.normals.shape == (3, depth)
         full = level.nodes[level.noisy_counts >= 100]
-    assert not full.size or len(tree.levels) == planes.n_levels
+    assert not full.size or len(tree.levels) == len(planes.offsets)
 
 
 def test_a_full_tree_has_all_nodes_of_the_last_level(generator):

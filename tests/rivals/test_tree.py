@@ -20,7 +20,7 @@ from cloister.questions import Answer
 from cloister.report import report_html
 from cloister.rivals import CubeCounts, SetCosts, SwapCosts, TreeKMeans
 from cloister.rivals._questions import LARGEST_CHOICE
-from cloister.rivals._tree import TreeSettings, divide_cubes, local_search, noisy_averages
+from cloister.rivals._tree import divide_cubes, local_search, noisy_averages
 
 from ..steps import ball
 
@@ -161,9 +161,10 @@ def everywhere(low, high):
 
 
 def grow(rows, generator, *, ask=None, touches=everywhere, depth=3, **changed):
-    settings = TreeSettings(**{"first": 4, "max_cubes": 1 << 12, "fewest": 1, **changed})
     space = SimpleNamespace(dimension=rows.shape[1], reach=1.0, touches=touches, projection=None)
-    return divide_cubes(ask or exact_ask(rows), [COST] * depth, space, settings=settings, generator=generator)
+    return divide_cubes(
+        ask or exact_ask(rows), [COST] * depth, space, generator=generator, **{"first": 4, "fewest": 1, **changed}
+    )
 
 
 def test_every_row_is_counted_once_a_level_and_weighs_once(rows, generator):
@@ -209,7 +210,7 @@ def test_dividing_ends_where_no_cube_holds_enough(generator):
 def test_no_level_asks_for_more_cubes_than_allowed(generator):
     questions = []
     table = generator.uniform(-1, 1, size=(5_000, 2))
-    grow(table, generator, ask=exact_ask(table, questions=questions), depth=5, max_cubes=64)
+    grow(table, generator, ask=exact_ask(table, questions=questions), depth=5, largest=64)
     assert max(len(question.cubes) for question in questions) <= 64
 
 

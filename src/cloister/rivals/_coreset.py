@@ -7,7 +7,7 @@ stand for the rows; k-means of them is post-processing.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ from cloister.rivals._questions import DEEPEST_HASH, HashCounts, HashSums
 
 __all__ = [
     "LARGEST_TREE",
-    "CoresetCenters",
     "CoresetKMeans",
     "CoresetPlan",
     "HashCoreset",
@@ -118,7 +117,9 @@ class CoresetKMeans(PrivateClusterer):
         counts, sums = HashCounts(**one), HashSums(**one, radius=1.0)
         noise = deviation(sums, planner.budget.share(SUMS_SHARE), request.relation)
         fewest = max(1.0, math.sqrt(frame.n_features) * noise / AVERAGE_NOISE) if min_rows is None else float(min_rows)
-        depth = _auto_depth(n_rows, fewest) if depth is None else depth
+        if depth is None:
+            halvings = math.log2(max(n_rows / fewest, 1.0))
+            depth = min(math.ceil(LEVELS_PER_HALVING * halvings) + SPARE_LEVELS, DEEPEST_AUTO)
         share, purpose = LEVELS_SHARE / depth, "Counts in the cells that hyperplanes cut"
         return CoresetPlan(
             levels=tuple(
@@ -150,19 +151,7 @@ class CoresetKMeans(PrivateClusterer):
         }
         figures = {"n_points": float(len(tree.leaves)), "n_kept": float(np.count_nonzero(self.coreset_.kept))}
         decisions["leaves"] = Decision(figures={**figures, "count_error": self.coreset_.count_sigma})
-        return Outcome(
-            centers=found.centers,
-            center_errors=found.center_errors,
-            counts=found.counts,
-            count_errors=found.count_errors,
-            n_rounds=len(tree.levels),
-            decisions=decisions,
-        )
-
-
-def _auto_depth(n_rows: float, min_rows: float) -> int:
-    halvings = math.log2(max(n_rows / min_rows, 1.0))
-    return min(math.ceil(LEVELS_PER_HALVING * halvings) + SPARE_LEVELS, DEEPEST_AUTO)
+        return replace(found, n_rounds=len(tree.levels), decisions=decisions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,11 +160,6 @@ class Hyperplanes:
 
     normals: FloatArray  # (n_features, n_levels)
     offsets: FloatArray  # (n_levels,)
-
-    @property
-    def n_levels(self) -> int:
-        """How deep the tree may become."""
-        return len(self.offsets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,16 +188,6 @@ class HashCoreset:
     kept: npt.NDArray[np.bool_]  # leaves that hold enough rows for their average to mean something
     count_sigma: float
     sum_sigma: float
-
-
-@dataclass(frozen=True, eq=False)
-class CoresetCenters:
-    """Centres of a coreset, with counts and standard errors read off it."""
-
-    centers: FloatArray
-    center_errors: FloatArray
-    counts: FloatArray
-    count_errors: FloatArray
 
 
 def random_hyperplanes(generator: np.random.Generator, n_features: int, n_levels: int, *, offset: float) -> Hyperplanes:
@@ -270,8 +244,12 @@ def cluster_coreset(
     *,
     generator: np.random.Generator,
     restarts: int,
-) -> CoresetCenters:
-    """Run weighted k-means on the leaves that were kept; where they are too few, other leaves and packed points fill up."""
+) -> Outcome:
+    """Run weighted k-means on the leaves that were kept; where they are too few, other leaves and packed points fill up.
+
+    A centre is the sum of its leaves' noisy sums over that of their noisy counts, so the delta method for a quotient gives the
+    noise in it; a centre without leaves may be anywhere.
+    """
     kept = coreset.kept.copy()
     fullest = np.argsort(-coreset.noisy_counts, kind="stable")[:n_clusters]
     kept[fullest[coreset.noisy_counts[fullest] >= 1.0]] = True
@@ -283,7 +261,19 @@ def cluster_coreset(
         missing = n_clusters - len(points)
         spread = pack_sphere(generator, missing, space.dimension, half_widths=space.half_widths)
         centers = np.vstack([points, space.clip(spread)])
-    return _read_off(coreset, points, weights, space.clip(centers))
+    centers = space.clip(centers)
+    owner = np.argmin(np.sum(centers**2, axis=1) - 2 * points @ centers.T, axis=1)
+    counts = np.bincount(owner, weights=weights, minlength=n_clusters).astype(np.float64)
+    leaves = np.bincount(owner, minlength=n_clusters)
+    noise = np.sqrt(leaves[:, None] * (coreset.sum_sigma**2 + (centers * coreset.count_sigma) ** 2))
+    errors = np.where(leaves[:, None] > 0, noise / np.maximum(counts, 1.0)[:, None], 1.0)
+    return Outcome(
+        centers=centers,
+        center_errors=np.minimum(errors, 1.0),
+        counts=counts,
+        count_errors=coreset.count_sigma * np.sqrt(np.maximum(leaves, 1)),
+        n_rounds=0,
+    )
 
 
 def _splits(counts: FloatArray, threshold: float, room: int) -> npt.NDArray[np.bool_]:
@@ -292,24 +282,3 @@ def _splits(counts: FloatArray, threshold: float, room: int) -> npt.NDArray[np.b
     order = np.argsort(-counts, kind="stable")[: max(room, 0)]
     chosen[order] = counts[order] >= threshold
     return chosen
-
-
-def _read_off(coreset: HashCoreset, points: FloatArray, weights: FloatArray, centers: FloatArray) -> CoresetCenters:
-    """Add up the leaves of each centre.
-
-    A centre is the sum of its leaves' noisy sums over that of their noisy counts, so the delta method for a quotient gives the
-    noise in it; a centre without leaves may be anywhere.
-    """
-    n_clusters = len(centers)
-    squares = np.sum(centers**2, axis=1) - 2 * points @ centers.T
-    owner = np.argmin(squares, axis=1)
-    counts = np.bincount(owner, weights=weights, minlength=n_clusters).astype(np.float64)
-    leaves = np.bincount(owner, minlength=n_clusters)
-    noise = np.sqrt(leaves[:, None] * (coreset.sum_sigma**2 + (centers * coreset.count_sigma) ** 2))
-    errors = np.where(leaves[:, None] > 0, noise / np.maximum(counts, 1.0)[:, None], 1.0)
-    return CoresetCenters(
-        centers=centers,
-        center_errors=np.minimum(errors, 1.0),
-        counts=counts,
-        count_errors=coreset.count_sigma * np.sqrt(np.maximum(leaves, 1)),
-    )

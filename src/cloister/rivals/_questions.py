@@ -64,13 +64,6 @@ class BoundedCounts(NearestCounts):
 
     A row adds one to at most one count, so the sensitivities are those of :class:`NearestCounts`: leaving a row out moves
     nothing, and replacing a row takes one from at most one count and gives one to at most one other.
-
-    Parameters
-    ----------
-    points : array of shape (n_points, n_dimensions)
-        Public, in the unit ball (of the projection, if there is one).
-    radius : float
-        Rows farther than this from their nearest point are not counted.
     """
 
     radius: float
@@ -93,15 +86,6 @@ class BoundedSums(NearestSums):
 
     What is added up is no longer than the radius, or nothing at all, so the sensitivities are those of :class:`NearestSums`,
     which shortens long offsets instead: r for one row more or less, 2 r for two opposite offsets from one point.
-
-    Parameters
-    ----------
-    points : array of shape (n_points, n_dimensions)
-        Public; they decide which row belongs where (after the projection, if there is one).
-    radius : float
-        Rows whose offset is longer are left out.
-    anchors : array of shape (n_points, n_features), optional
-        Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
     """
 
     name: ClassVar[str] = "bounded_sums"
@@ -187,13 +171,7 @@ class HashQuestion(Question):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HashCounts(HashQuestion, Counts):
-    """How many rows each of some nodes holds, no two of which share a row. Every node is counted, also those without rows.
-
-    Parameters
-    ----------
-    normals, offsets, nodes
-        The hyperplanes and the nodes.
-    """
+    """How many rows each of some nodes holds, no two of which share a row. Every node is counted, also those without rows."""
 
     name: ClassVar[str] = "hash_counts"
 
@@ -210,15 +188,7 @@ class HashCounts(HashQuestion, Counts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HashSums(HashQuestion, ClippedSums):
-    """The sum of the rows that each of some nodes holds.
-
-    Parameters
-    ----------
-    normals, offsets, nodes
-        The hyperplanes and the nodes.
-    radius : float
-        Longer rows are shortened to it.
-    """
+    """The sum of the rows that each of some nodes holds; rows longer than `radius` are shortened to it."""
 
     name: ClassVar[str] = "hash_sums"
 
@@ -311,15 +281,9 @@ class CubeCounts(ProjectedQuestion, Counts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CappedCosts(ProjectedQuestion):
-    """A question whose answers are sums of what rows cost, each from 0 to a cap.
+    """A question whose answers are sums of what rows cost, each from 0 to a cap."""
 
-    Parameters
-    ----------
-    cap : float
-        The most that a row costs, as a squared distance; rounded down to whole steps.
-    """
-
-    cap: float
+    cap: float  # the most that a row costs, as a squared distance; rounded down to whole steps
     selects: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -381,20 +345,10 @@ class CappedCosts(ProjectedQuestion):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SwapCosts(CappedCosts):
-    """What the rows would cost if one centre were swapped for one candidate: for every centre and every candidate.
+    """What the rows would cost if one centre were swapped for one candidate: for every centre and every candidate."""
 
-    Parameters
-    ----------
-    centers : array of shape (n_clusters, n_dimensions)
-        The present centres; public.
-    candidates : array of shape (n_candidates, n_dimensions)
-        Public. One that is a centre already makes staying as it is one of the swaps.
-    cap : float
-        The most that a row costs.
-    """
-
-    centers: FloatArray
-    candidates: FloatArray
+    centers: FloatArray  # (n_clusters, n_dimensions), the present ones; public
+    candidates: FloatArray  # (n_candidates, n_dimensions), public; one that is a centre already makes staying one of the swaps
     name: ClassVar[str] = "swap_costs"
 
     def __post_init__(self) -> None:
@@ -434,17 +388,9 @@ class SwapCosts(CappedCosts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SetCosts(CappedCosts):
-    """What the rows cost under each of several sets of centres.
+    """What the rows cost under each of several sets of centres."""
 
-    Parameters
-    ----------
-    sets : array of shape (n_sets, n_clusters, n_dimensions)
-        Public.
-    cap : float
-        The most that a row costs.
-    """
-
-    sets: FloatArray
+    sets: FloatArray  # (n_sets, n_clusters, n_dimensions), public
     name: ClassVar[str] = "set_costs"
 
     def __post_init__(self) -> None:

@@ -12,11 +12,10 @@ Noisy averages of the rows nearest to the chosen centres become the centres in t
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from cloister import validate
 from cloister.algorithms import Averages, Space, pack_sphere, random_projection, weighted_kmeans
@@ -26,7 +25,7 @@ from cloister.privacy import Step
 from cloister.questions import Ask, NearestCounts, NearestSums, Spend
 from cloister.rivals._questions import LARGEST_CHOICE, CubeCounts, SetCosts, SwapCosts
 
-__all__ = ["CubeTree", "Search", "TreeKMeans", "TreePlan", "TreeSettings", "divide_cubes", "local_search", "noisy_averages"]
+__all__ = ["CubeTree", "Search", "TreeKMeans", "TreePlan", "divide_cubes", "local_search", "noisy_averages"]
 
 STARTS = ("counts", "random")
 LARGEST_DIMENSION = 12  # to project to; a cube has two to that power parts
@@ -37,8 +36,6 @@ PLACE_BITS = 62  # that number the cubes of a level
 ROWS_PER_CUBE = 10.0  # over epsilon: finer than this, noise hides what a cube holds (the rule of EUGkM)
 LIGHTEST = 1e-3  # weight of a candidate that no count speaks for
 CAP = 0.5  # the most a row costs in the search, over the squared radius of a ball with 1/k of the domain's volume
-
-Touches = Callable[[FloatArray, FloatArray], npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,18 +53,9 @@ SEARCHING = Shares(tree=0.20, search=0.30, choice=0.05, counts=0.07, sums=0.38)
 NOT_SEARCHING = Shares(tree=0.40, search=0.0, choice=0.0, counts=0.09, sums=0.51)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TreeSettings:
-    """Public settings of a tree."""
-
-    first: int  # cubes per axis on the first level
-    max_cubes: int  # asked for on one level
-    fewest: int  # cubes kept on the first level, however little they hold
-
-
 @dataclass(frozen=True, eq=False)
 class CubeTree:
-    """The kept cubes of all levels, all of it public."""
+    """The kept cubes of all levels of one or more trees, all of it public."""
 
     points: FloatArray  # (n_cubes, n_dimensions), the middles
     counts: FloatArray  # (n_cubes,), noisy
@@ -106,10 +94,10 @@ class TreePlan(Plan):
         levels = (step for tree in self.trees for step in tree)
         return (*levels, *self.swaps, *([] if self.choice is None else [self.choice]), self.average)
 
-    def average_factor(self, trees: Sequence[CubeTree]) -> float:
-        """Return the factor by which the share of the averages grows where trees ended early."""
+    def average_factor(self, n_levels: int) -> float:
+        """Return the factor by which the share of the averages grows where trees ended early, with so many levels in all."""
         level = self.shares.tree / (len(self.trees) * len(self.trees[0]))
-        unspent = self.shares.tree - level * sum(tree.n_levels for tree in trees)
+        unspent = self.shares.tree - level * n_levels
         return 1 + unspent / (self.shares.counts + self.shares.sums)
 
 
@@ -180,17 +168,30 @@ class TreeKMeans(PrivateClusterer):
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> TreePlan:
         n_clusters, n_swaps = request.n_clusters, self._swaps(request.n_clusters)
-        dimension, n_trees, depth = self._dimension(frame.n_features, n_rows), self._whole("n_trees", high=1000), self._depth()
+        dimension, n_trees = self._dimension(frame.n_features, n_rows), self._whole("n_trees", high=1000)
+        depth = self._whole("depth", high=PLACE_BITS)
         self._whole("max_candidates"), self._whole("n_init")
         shares = SEARCHING if n_swaps else NOT_SEARCHING
-        strength = n_rows * planner.budget.strength * shares.tree / (n_trees * depth)
-        first = _first_cubes(dimension, strength)
+        first = _first_cubes(dimension, n_rows * planner.budget.strength * shares.tree / (n_trees * depth))
         depth = min(depth, 1 + int(PLACE_BITS / dimension - math.log2(first)))
-        share = shares.tree / (n_trees * depth)
-        probes = _Probes(frame.n_features, cap=CAP * Space(frame).radius(n_clusters) ** 2)
+        # Questions of the sensitivity that those of the fit have.
+        point, cap = np.zeros((1, frame.n_features)), CAP * Space(frame).radius(n_clusters) ** 2
+        cubes = CubeCounts(corner=np.zeros(1), side=1.0, per_axis=1, cubes=np.zeros((1, 1), dtype=np.int64))
+        swap, choice = SwapCosts(centers=point, candidates=point, cap=cap), None
+        if n_swaps:
+            of_sets, purpose = SetCosts(sets=point[None], cap=cap), "Which set of centres costs the rows least"
+            choice = planner.step("choice", purpose, n_points=n_swaps + 1, choice=(of_sets, shares.choice))
         return TreePlan(
             trees=tuple(
-                tuple(self._level(planner, tree, level, probes, first**dimension, share) for level in range(1, depth + 1))
+                tuple(
+                    planner.step(
+                        f"tree {tree} level {level}",
+                        "Counts in the cubes of a level",
+                        n_points=first**dimension if level == 1 else LARGEST_LEVEL,
+                        counts=(cubes, shares.tree / (n_trees * depth)),
+                    )
+                    for level in range(1, depth + 1)
+                )
                 for tree in range(1, n_trees + 1)
             ),
             swaps=tuple(
@@ -198,33 +199,22 @@ class TreeKMeans(PrivateClusterer):
                     f"swap {index}",
                     "Which swap of a centre for a candidate costs the rows least",
                     n_points=n_clusters * (n_clusters + self.max_candidates),
-                    choice=(probes.swaps, shares.search / n_swaps),
+                    choice=(swap, shares.search / n_swaps),
                 )
                 for index in range(1, n_swaps + 1)
             ),
-            choice=self._choice(planner, n_swaps + 1, probes, shares) if n_swaps else None,
+            choice=choice,
             average=planner.step(
                 "average",
                 "Averages of the rows nearest to each chosen candidate",
                 n_points=n_clusters,
-                counts=(probes.counts, shares.counts),
-                sums=(probes.sums, shares.sums),
+                counts=(NearestCounts(points=point), shares.counts),
+                sums=(NearestSums(points=point, radius=1.0), shares.sums),
             ),
             dimension=dimension,
             first=first,
             shares=shares,
         )
-
-    def _level(self, planner: Planner, tree: int, level: int, probes: "_Probes", first: int, share: float) -> Step:
-        name, purpose = f"tree {tree} level {level}", "Counts in the cubes of a level"
-        return planner.step(name, purpose, n_points=first if level == 1 else LARGEST_LEVEL, counts=(probes.cubes, share))
-
-    def _choice(self, planner: Planner, n_sets: int, probes: "_Probes", shares: Shares) -> Step:
-        purpose = "Which set of centres costs the rows least"
-        return planner.step("choice", purpose, n_points=n_sets, choice=(probes.sets, shares.choice))
-
-    def _depth(self) -> int:
-        return self._whole("depth", high=PLACE_BITS)
 
     def _swaps(self, n_clusters: int) -> int:
         start = validate.one_of(self._where("start"), self.start, STARTS)
@@ -248,14 +238,20 @@ class TreeKMeans(PrivateClusterer):
     def _run(self, ask: Ask, plan: TreePlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
         n_clusters, projected = self.n_clusters, plan.dimension < frame.n_features
         space = Space(frame, random_projection(generator, frame.n_features, plan.dimension) if projected else None)
-        settings = TreeSettings(first=plan.first, max_cubes=LARGEST_LEVEL, fewest=n_clusters)
         trees = [
-            divide_cubes(ask, [level["counts"] for level in levels], space, settings=settings, generator=generator)
+            divide_cubes(
+                ask,
+                [level["counts"] for level in levels],
+                space,
+                first=plan.first,
+                fewest=n_clusters,
+                generator=generator,
+            )
             for levels in plan.trees
         ]
         pool = _gather(trees, space, n_clusters, generator=generator)
         self.search_ = self._search(ask, plan, pool, space, generator=generator)
-        more, radius = plan.average_factor(trees), 1.0 if projected else space.radius(n_clusters)
+        more, radius = plan.average_factor(pool.n_levels), 1.0 if projected else space.radius(n_clusters)
         counts, sums = plan.average["counts"].times(more), plan.average["sums"].times(more)
         found = noisy_averages(ask, self.search_.centers, space, counts=counts, sums=sums, radius=radius)
         figures = {"n_points": float(n_clusters), "radius": radius * frame.distance_unit, "count_error": found.count_sigma}
@@ -268,7 +264,7 @@ class TreeKMeans(PrivateClusterer):
             decisions={"average": Decision(figures=figures)},
         )
 
-    def _search(self, ask: Ask, plan: TreePlan, pool: "_Pool", space: Space, *, generator: np.random.Generator) -> Search:
+    def _search(self, ask: Ask, plan: TreePlan, pool: CubeTree, space: Space, *, generator: np.random.Generator) -> Search:
         n_clusters = self.n_clusters
         if self.start == "random":
             start = np.asarray(pool.points[generator.permutation(len(pool.points))[:n_clusters]])
@@ -289,26 +285,6 @@ class TreeKMeans(PrivateClusterer):
         )
 
 
-class _Probes:
-    """Questions of the sensitivity that those of a fit have."""
-
-    def __init__(self, n_features: int, *, cap: float) -> None:
-        point = np.zeros((1, n_features))
-        self.cubes = CubeCounts(corner=np.zeros(1), side=1.0, per_axis=1, cubes=np.zeros((1, 1), dtype=np.int64))
-        self.swaps = SwapCosts(centers=point, candidates=point, cap=cap)
-        self.sets = SetCosts(sets=point[None], cap=cap)
-        self.counts = NearestCounts(points=point)
-        self.sums = NearestSums(points=point, radius=1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Pool:
-    """Candidates of all trees, those with the largest noisy counts first; at least as many as clusters."""
-
-    points: FloatArray
-    weights: FloatArray
-
-
 def _first_cubes(dimension: int, strength: float) -> int:
     """Return the cubes per axis of a first level, for so many rows times epsilon."""
     wanted = round(float((strength / ROWS_PER_CUBE) ** (2 / (2 + dimension))))
@@ -316,9 +292,10 @@ def _first_cubes(dimension: int, strength: float) -> int:
     return max(2, min(wanted, largest))
 
 
-def _gather(trees: Sequence[CubeTree], space: Space, n_clusters: int, *, generator: np.random.Generator) -> _Pool:
-    """Put the candidates of all trees together; where too few carry weight, points spread in the domain join them."""
-    order = np.argsort(-np.concatenate([tree.counts for tree in trees]), kind="stable")
+def _gather(trees: Sequence[CubeTree], space: Space, n_clusters: int, *, generator: np.random.Generator) -> CubeTree:
+    """Return the cubes of all trees, fullest first; where too few carry weight, points spread in the domain join them."""
+    counts = np.concatenate([tree.counts for tree in trees])
+    order = np.argsort(-counts, kind="stable")
     points = np.concatenate([tree.points for tree in trees])[order]
     weights = np.concatenate([tree.weights for tree in trees])[order]
     points = points if space.projection is not None else space.clip(points)
@@ -326,7 +303,7 @@ def _gather(trees: Sequence[CubeTree], space: Space, n_clusters: int, *, generat
     if missing > 0:
         spread = pack_sphere(generator, missing, space.dimension, half_widths=space.half_widths)
         points, weights = np.vstack([points, spread]), np.concatenate([weights, np.full(missing, LIGHTEST)])
-    return _Pool(points, weights)
+    return CubeTree(points, counts[order], weights, sum(tree.n_levels for tree in trees))
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,65 +315,49 @@ class _Level:
 
 
 def divide_cubes(
-    ask: Ask, levels: Sequence[Spend], space: Space, *, settings: TreeSettings, generator: np.random.Generator
+    ask: Ask,
+    levels: Sequence[Spend],
+    space: Space,
+    *,
+    first: int,
+    fewest: int,
+    generator: np.random.Generator,
+    largest: int = LARGEST_LEVEL,
 ) -> CubeTree:
     """Divide cubes as long as they hold more rows than noise explains; every level is one question.
 
-    The root is the cube that holds the space. The grid of the first level is shifted at random by up to half a cube. Cubes
-    that do not touch the public domain hold no row for certain and are left out.
+    The root is the cube that holds the space. The first level has `first` cubes along each axis, of which `fewest` are kept
+    however little they hold, and is shifted at random by up to half a cube. No level asks about more than `largest` cubes.
+    Cubes that do not touch the public domain hold no row for certain and are left out.
     """
-    side = 2 * space.reach / settings.first
-    grid = _Grid(-space.reach + side * (generator.random(space.dimension) - 0.5), side, settings.first, space.touches)
-    places = grid.all_places()
+    side, per_axis = 2 * space.reach / first, first
+    corner = -space.reach + side * (generator.random(space.dimension) - 0.5)
+    halves, places = _lattice(2, space.dimension), _lattice(first, space.dimension)
     parents = np.zeros(len(places), dtype=np.int64)
     grown: list[_Level] = []
     for query in levels:
+        low = np.where(places == 0, -np.inf, corner + places * side)  # the outermost cubes reach to infinity
+        high = np.where(places == per_axis - 1, np.inf, corner + (places + 1) * side)
+        inside = np.flatnonzero(space.touches(low, high))
+        places, parents = places[inside], parents[inside]
         if not len(places):
             break
-        answer = ask(grid.question(places, space.projection), query)
-        most = max(settings.max_cubes >> space.dimension, 1)
-        kept = _keep(answer.value, answer.sigma, 0 if grown else settings.fewest)[:most]
-        grown.append(_Level(places[kept], answer.value[kept], parents[kept], grid.middles(places[kept])))
-        grid = grid.halved()
-        places, parents = grid.children(grown[-1].places)
-    return _collect(grown)
-
-
-@dataclass(frozen=True, eq=False)
-class _Grid:
-    """The cubes of one level, listed or not."""
-
-    corner: FloatArray
-    side: float
-    per_axis: int
-    touches: Touches
-
-    def halved(self) -> "_Grid":
-        return _Grid(self.corner, self.side / 2, self.per_axis * 2, self.touches)
-
-    def question(self, places: IntArray, projection: FloatArray | None) -> CubeCounts:
-        return CubeCounts(corner=self.corner, side=self.side, per_axis=self.per_axis, cubes=places, projection=projection)
-
-    def middles(self, places: IntArray) -> FloatArray:
-        return np.asarray(self.corner + (places + 0.5) * self.side)
-
-    def all_places(self) -> IntArray:
-        places = _lattice(self.per_axis, len(self.corner))
-        return np.asarray(places[self._inside(places)])
-
-    def children(self, places: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the halves of cubes along every axis, and which cube each is a part of."""
-        halves = _lattice(2, len(self.corner))
-        parts = (2 * places[:, None, :] + halves).reshape(-1, len(self.corner))
-        parents = np.repeat(np.arange(len(places)), len(halves))
-        inside = self._inside(parts)
-        return parts[inside], parents[inside]
-
-    def _inside(self, places: IntArray) -> IntArray:
-        low, high = self.corner + places * self.side, self.corner + (places + 1) * self.side
-        low = np.where(places == 0, -np.inf, low)  # the outermost cubes reach to infinity
-        high = np.where(places == self.per_axis - 1, np.inf, high)
-        return np.flatnonzero(self.touches(low, high))
+        cubes = CubeCounts(corner=corner, side=side, per_axis=per_axis, cubes=places, projection=space.projection)
+        answer = ask(cubes, query)
+        kept = _keep(answer.value, answer.sigma, 0 if grown else fewest)[: max(largest >> space.dimension, 1)]
+        grown.append(_Level(places[kept], answer.value[kept], parents[kept], corner + (places[kept] + 0.5) * side))
+        side, per_axis = side / 2, per_axis * 2
+        places = (2 * grown[-1].places[:, None, :] + halves).reshape(-1, space.dimension)
+        parents = np.repeat(np.arange(len(kept)), len(halves))
+    weights = [level.counts.copy() for level in grown]
+    for above, level in zip(weights, grown[1:], strict=False):
+        np.subtract.at(above, level.parents, level.counts)
+    return CubeTree(
+        points=np.concatenate([level.middles for level in grown]),
+        counts=np.concatenate([level.counts for level in grown]),
+        weights=np.maximum(np.concatenate(weights), 0.0),
+        n_levels=len(grown),
+    )
 
 
 def _lattice(per_axis: int, dimension: int) -> IntArray:
@@ -410,18 +371,6 @@ def _keep(counts: FloatArray, sigma: float, fewest: int) -> IntArray:
     threshold = sigma / math.sqrt(2) * math.log(max(len(counts), 2))
     order = np.argsort(-counts, kind="stable")
     return order[: max(int(np.count_nonzero(counts > threshold)), fewest)]
-
-
-def _collect(levels: list[_Level]) -> CubeTree:
-    weights = [level.counts.copy() for level in levels]
-    for above, level in zip(weights, levels[1:], strict=False):
-        np.subtract.at(above, level.parents, level.counts)
-    return CubeTree(
-        points=np.concatenate([level.middles for level in levels]),
-        counts=np.concatenate([level.counts for level in levels]),
-        weights=np.maximum(np.concatenate(weights), 0.0),
-        n_levels=len(levels),
-    )
 
 
 def local_search(
