@@ -56,7 +56,7 @@ _ALL = (
     Engine(  # takes what no other does
         name="numpy",
         summary="this process",
-        module="cloister.data._local",
+        module="cloister.data._open",
         holds=lambda kind: True,
     ),
 )

@@ -88,12 +88,12 @@ class Vault:
     def _opened(self, rows: Rows, *, single_pass: bool) -> Rows:
         """Return the rows as they are read: more than once, unless those of every person are chosen first."""
         if self._persons is not None:
-            if not getattr(rows, "n_hidden", 0) or not hasattr(rows, "bounded"):
+            if not rows.n_hidden:
                 raise DataError(
                     "Vault: expected rows that come with the ids of persons. Open them with open_rows(privacy_unit=...)."
                 )
             return rows
-        if getattr(rows, "n_hidden", 0):
+        if rows.n_hidden:
             raise DataError("Vault: expected a guarantee for persons, as the rows come with their ids. Pass privacy_unit=.")
         return rows.held() if isinstance(rows, LocalRows) and not single_pass else rows
 
@@ -161,9 +161,6 @@ class Vault:
             if question.raw:
                 remedy = "Ask it of all rows."
                 validate.refuse("ask", "a question about clean rows for a sample", "one about raw cells", remedy=remedy)
-            if not hasattr(self._rows, "sample"):
-                kind = type(self._rows).__name__
-                raise DataError(f"ask: expected rows with a method sample, got a {kind}. Ask all rows, or add the method.")
         return share
 
     def _fold(self, question: Question | Together, share: float) -> IntArray:

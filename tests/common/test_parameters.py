@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from tests.rows import FewRows
 
 from cloister import Ball, Box, Ledger, PureDP
 from cloister.exceptions import BudgetExceeded, CloisterError, DataError, LedgerError, ParameterError
@@ -172,24 +173,12 @@ WRONG = {
 }
 
 
-class Untouchable:
-    """Rows that must not be read."""
-
-    n_features, feature_names = 2, None
-
-    def fold(self, kernel, **_):
-        raise AssertionError("a row was read")
-
-    def sample(self, coins):
-        raise AssertionError("a row was drawn")
-
-
 def refused(case, message, rows=None, *, error=ParameterError, **parameters):
     """Fit with a fresh ledger, which must be refused before anything is read or spent."""
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     model = case.make(**{"ledger": ledger, **parameters})
     with pytest.raises(error, match=message):
-        case.fit_to(model, Untouchable() if rows is None else rows)
+        case.fit_to(model, FewRows() if rows is None else rows)
     assert len(ledger.lines) == 1, "a budget and nothing else"
     assert ledger.spent.empty
     assert not hasattr(model, "privacy_receipt_")

@@ -12,10 +12,11 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from tests.optional import da, dd
+from tests.rows import FewRows
 
 from cloister import GDP, Ledger
 from cloister.columns import Box, Category, Date, Flag, Number, Relation, as_domain
-from cloister.data import BlockCache, LocalRows, open_rows
+from cloister.data import BlockCache, LocalRows, Schema, open_rows
 from cloister.engines import ENGINES
 from cloister.privacy import Entropy
 from cloister.questions import (
@@ -223,7 +224,7 @@ def test_partitions_and_their_order_change_nothing(partitions, n_jobs, table, ge
                 yield part
                 yield table[:0]
 
-    assert same(answers(Partitioned(len(NAMES), None, n_jobs)), expected)
+    assert same(answers(Partitioned(Schema(len(NAMES)), n_jobs)), expected)
     assert same(answers(open_rows(shuffled, n_jobs=n_jobs)), expected)
 
 
@@ -509,14 +510,12 @@ def test_declared_columns_of_files_read_by_a_cluster_give_the_same_integers(
 # -- whole numbers beyond 32 bits -----------------------------------------------------------------------------
 
 
-class Repeated:
-    """A backend of so many copies of one block: the least that the protocol asks for."""
+class Repeated(FewRows):
+    """A backend of so many copies of one block."""
 
     def __init__(self, block, times):
+        super().__init__(block.shape[1])
         self._block, self._times = block, times
-
-    n_features = property(lambda self: self._block.shape[1])
-    feature_names = None
 
     def fold(self, kernel, *, watch=None, cache=None):
         return kernel(self._block) * np.int64(self._times)
@@ -538,7 +537,9 @@ def test_a_local_fold_adds_up_beyond_32_and_40_bits(table):
         def blocks(self):
             yield from np.array_split(table, 50)
 
-    total = Many(len(NAMES), None, 2).fold(lambda block: np.array([large if len(block) else 0, 2**31 - 1 if len(block) else 0]))
+    total = Many(Schema(len(NAMES)), 2).fold(
+        lambda block: np.array([large if len(block) else 0, 2**31 - 1 if len(block) else 0])
+    )
     assert total.tolist() == [50 * large, 50 * (2**31 - 1)]
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.optional import da, dask
 
-from cloister.data import Bounding, open_rows
+from cloister.data import Bounding, Schema, open_rows
 from cloister.data._bound import choose, choose_rows
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, Entropy
@@ -39,7 +39,7 @@ def coins(seed):
 
 def with_ids(data, **options):
     rows = open_rows(data, **options)
-    rows.n_hidden = 2
+    rows.schema = Schema(rows.n_features - 2, n_hidden=2)
     return rows
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cloister import KMeans, engines, open_rows
+from cloister.data import Rows, Schema, choose_rows
 from cloister.engines import Engine
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, Entropy
@@ -28,22 +29,24 @@ class Deck:
         self.cards = cards
 
 
-class DeckRows:
-    """The least that the protocol asks for: columns, a fold that reads one card at a time, and a sample of the cards."""
+class DeckRows(Rows):
+    """What the protocol asks for: columns, a fold that reads one card at a time, a sample of the cards, a choice of them."""
 
-    feature_names = None
-
-    def __init__(self, deck, n_features=None):
-        self.n_features, self._cards = n_features or len(deck.cards[0]), deck.cards
+    def __init__(self, deck, schema=None):
+        super().__init__(Schema(len(deck.cards[0])) if schema is None else schema)
+        self._cards = deck.cards
 
     def fold(self, kernel, *, watch=None, cache=None):
-        total = kernel(np.empty((0, self.n_features)))
+        total = kernel(np.empty((0, self.width)))
         for card in self._cards:
             total = kernel.merge(total, kernel(np.array([card])))
         return total
 
     def sample(self, coins, *, watch=None):
-        return DeckRows(Deck([self._cards[place] for place in coins.partition(0).take(len(self._cards))]), self.n_features)
+        return DeckRows(Deck([self._cards[place] for place in coins.partition(0).take(len(self._cards))]), self.schema)
+
+    def bounded(self, bounding, *, watch=None):
+        return DeckRows(Deck(choose_rows(np.array(self._cards), bounding).tolist()), self.schema)
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def test_partitions_of_dask_have_coins_of_their_own(kind, table, coins, again):
 
 
 def pieces_of(place):
-    found = find_files("test", str(place), None).pieces()
+    found = find_files("test", str(place), None).pieces
     return [np.concatenate([np.empty((0, len(NAMES))), *piece.blocks()]) for piece in found]
 
 

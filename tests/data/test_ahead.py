@@ -9,8 +9,8 @@ import pyarrow.parquet
 import pytest
 
 from cloister import Ledger, PEMeans, open_rows
-from cloister.data import LocalRows
-from cloister.data._ahead import read_ahead
+from cloister.data import LocalRows, Schema
+from cloister.data._threads import read_ahead
 from cloister.exceptions import DataError
 
 
@@ -84,14 +84,14 @@ def test_a_kernel_that_fails_stops_the_reader(n_jobs):
         return np.array([len(block)])
 
     with pytest.raises(MemoryError):
-        Blocks(1, None, n_jobs).fold(kernel)
+        Blocks(Schema(1), n_jobs).fold(kernel)
     assert not readers()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_pass_tells_how_far_it_is(n_jobs):
     parts = []
-    assert Blocks(1, None, n_jobs).fold(lambda block: np.array([len(block)]), watch=parts.append).tolist() == [400]
+    assert Blocks(Schema(1), n_jobs).fold(lambda block: np.array([len(block)]), watch=parts.append).tolist() == [400]
     assert parts == sorted(parts)
     assert len(parts) == 40
     assert parts[-1] == 1.0
@@ -127,7 +127,7 @@ def test_the_bar_shows_a_percentage_and_no_count(folder, monkeypatch, capfd):
 
 
 def test_a_file_that_disappears_between_rounds_is_reported_and_what_was_spent_stays_spent(folder, monkeypatch):
-    monkeypatch.setattr("cloister.data._arrow.FileRows.kept_numbers", 0)
+    monkeypatch.setattr("cloister.data._file_rows.FileRows.kept_numbers", 0)
     ledger = Ledger(epsilon=5.0, delta=1e-6)
     rows = open_rows(folder)
     folded, passes = type(rows).fold, []

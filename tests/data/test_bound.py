@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from cloister.data import ArrayRows, Bounding
+from cloister.data import ArrayRows, Bounding, Schema
 from cloister.data._bound import N_BUCKETS, buckets_of, choose, choose_rows, contents_of, number_copies
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, Entropy
@@ -20,11 +20,9 @@ FALSE_ALARMS = 1e-6  # of a statistical test here
 LARGEST = 2.0**52 - 1
 
 
-def with_ids(array, **options):
+def with_ids(array, names=None, **options):
     """Return rows whose last two columns say whose they are."""
-    rows = ArrayRows(array, **options)
-    rows.n_hidden = 2
-    return rows
+    return ArrayRows(array, Schema(array.shape[1] - 2, names, n_hidden=2), **options)
 
 
 def matrix_of(rows):
@@ -251,7 +249,7 @@ def second_file(monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_rows_in_memory_are_bounded(n_jobs, table, bounding):
-    rows = with_ids(table, n_jobs=n_jobs, feature_names=("a", "b", "c", "?", "?")).bounded(bounding)
+    rows = with_ids(table, n_jobs=n_jobs, names=("a", "b", "c")).bounded(bounding)
     assert identical(matrix_of(rows), choose_rows(table, bounding))
     assert (rows.n_features, rows.n_hidden, rows.feature_names, rows.nullable) == (3, 2, ("a", "b", "c"), (True,) * 3)
 
@@ -268,20 +266,10 @@ def test_a_file_changes_nothing(n_jobs, table, bounding, spilling, second_file):
     assert "3 columns" in repr(rows)
 
 
-class CutRows(ArrayRows):
-    """Rows in blocks of a given size."""
-
-    n_hidden = 2
-    size = 1
-
-    def blocks(self):
-        return (self.block(start, start + self.size) for start in range(0, self._n_rows, self.size))
-
-
 @pytest.mark.parametrize("size", [1, 17, 5000])
 def test_how_rows_are_cut_into_blocks_changes_nothing(size, table, bounding, spilling):
-    rows = CutRows(table)
-    rows.size = size
+    rows = with_ids(table)
+    rows._size = size
     assert identical(matrix_of(rows.bounded(bounding)), choose_rows(table, bounding))
 
 

@@ -283,7 +283,7 @@ def test_pieces_of_any_size_hold_every_line_once(content, size, write, monkeypat
     path = write(content)
     expected = read(path, columns=["a", "b"])
     monkeypatch.setattr(_files, "PIECE_BYTES", size)
-    pieces = list(_files.find_files("test", str(path), ["a", "b"]).pieces())
+    pieces = list(_files.find_files("test", str(path), ["a", "b"]).pieces)
     found = np.concatenate([np.empty((0, 2)), *(block for piece in pieces for block in piece.blocks())])
     assert np.array_equal(found, expected, equal_nan=True)
     assert all(before.stop == after.start for before, after in itertools.pairwise(pieces))

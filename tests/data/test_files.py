@@ -490,7 +490,7 @@ def test_pieces_of_json_lines_hold_every_line_once(content, size, tmp_path, monk
     place.write_bytes(content)
     expected = read(place, columns=["a"])
     monkeypatch.setattr(_files, "PIECE_BYTES", size)
-    pieces = list(_files.find_files("test", str(place), ["a"]).pieces())
+    pieces = list(_files.find_files("test", str(place), ["a"]).pieces)
     found = np.concatenate([np.empty((0, 1)), *(block for piece in pieces for block in piece.blocks())])
     assert np.array_equal(found, expected, equal_nan=True)
 

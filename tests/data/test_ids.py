@@ -444,9 +444,9 @@ def test_samples_that_are_too_large_to_be_kept_have_their_ids(tmp_path, monkeypa
     pa.parquet.write_table(TABLE, tmp_path / "rows.parquet")
     coins, rows = Coins.draw(Entropy(3), 0.5), open_named(tmp_path / "rows.parquet")
     expected_total = rows.sample(coins).fold(total)
-    monkeypatch.setattr("cloister.data._arrow.FileRows.kept_numbers", 0)
+    monkeypatch.setattr("cloister.data._file_rows.FileRows.kept_numbers", 0)
     thinned = open_named(tmp_path / "rows.parquet").sample(coins)
-    assert type(thinned).__name__ == "ThinnedFiles"
+    assert type(thinned).__name__ == "SampledParts"
     assert (thinned.n_hidden, thinned.width) == (2, 4)
     assert np.array_equal(thinned.fold(total), expected_total)
 

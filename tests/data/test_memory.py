@@ -15,7 +15,7 @@ import resource, sys
 import numpy as np
 from cloister import open_rows
 from cloister.data import BlockCache
-from cloister.data._arrow import FileRows
+from cloister.data._file_rows import FileRows
 from cloister.columns import Box
 from cloister.questions import RowCount
 

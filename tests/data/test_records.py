@@ -276,7 +276,7 @@ def test_each_record_has_one_label_and_one_coin(tmp_path, monkeypatch):
     assert list(kept_rows(path, ["x", "who"])) == [(str(index), f"n\n{index}\r\n") for index in range(500)]
     monkeypatch.setattr(_files, "PIECE_BYTES", 900)
     coins = Coins.draw(Entropy(3), 0.3)
-    found = _files.find_files("test", str(path), ["x"]).pieces()
+    found = _files.find_files("test", str(path), ["x"]).pieces
     pieces = [np.concatenate(list(piece.blocks())) for piece in found]
     heads = [piece[coins.partition(number).take(len(piece))] for number, piece in enumerate(pieces)]
     found = open_rows(path, ["x"], n_jobs=2).sample(coins)

@@ -12,6 +12,7 @@ from cloister import GDP, Ball, Box, KMeans, Ledger, PureDP, open_rows
 from cloister.cluster import Planner, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE
 from cloister.columns import Relation
+from cloister.data import Rows, Schema
 from cloister.exceptions import DataError
 
 
@@ -130,16 +131,22 @@ def test_the_largest_table_that_may_be_stated_has_a_sample():
     assert 0 < model.plan_.row_share < 1e-8
 
 
-def test_rows_that_cannot_be_sampled_are_refused_before_anything_is_spent():
-    class Rows:
+def test_rows_without_the_whole_protocol_are_refused_before_anything_is_spent():
+    class Least:
         n_features, feature_names = 2, None
 
         def fold(self, kernel, **_):
             return kernel(np.zeros((9, 2)))
 
+    class NoSample(Rows):
+        def fold(self, kernel, *, watch=None, cache=None):
+            return kernel(np.zeros((9, 2)))
+
+    with pytest.raises(TypeError, match=r"abstract methods '?bounded'?, '?sample'?"):
+        NoSample(Schema(2))
     ledger = Ledger(epsilon=1.0)
-    with pytest.raises(DataError, match=r"KMeans: expected rows with a method sample, got a Rows\. Add the method, or pass"):
-        KMeans(2, bounds=(-1, 1), ledger=ledger).fit(Rows())
+    with pytest.raises(DataError, match=r"expected a table, or rows of a class derived from cloister\.data\.Rows, got a Least"):
+        KMeans(2, bounds=(-1, 1), ledger=ledger).fit(Least())
     assert not ledger.events
 
 

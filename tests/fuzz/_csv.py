@@ -153,7 +153,7 @@ def _check_pieces(content: bytes) -> None:
     _path().write_bytes(b"a,b\n" + content)
     (whole,) = find_files("fuzz", str(_path()), ["a"]).whole
     with swapped("cloister.data._files:PIECE_BYTES", 7):
-        pieces = list(find_files("fuzz", str(_path()), ["a"]).pieces())
+        pieces = list(find_files("fuzz", str(_path()), ["a"]).pieces)
     rows = [
         np.concatenate([np.empty((0, 1)), *(block for one in some for block in one.blocks())]) for some in (pieces, [whole])
     ]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cloister import ZCDP, PEMeans, Release
-from cloister.data import ArrayRows
+from cloister.data import ArrayRows, Schema
 from cloister.exceptions import ReleaseError
 from cloister.report import report_html, write_report
 
@@ -55,7 +55,7 @@ class Page(HTMLParser):
 
 def release_of(rows: np.ndarray, *, names: tuple[str, ...] | None = None, **parameters: object) -> Release:
     given = {"bounds": (-1, 1), "n_rounds": 3, "n_variations": 8, "n_init": 1, **parameters}
-    return PEMeans(**given).fit(ArrayRows(rows, feature_names=names)).release_
+    return PEMeans(**given).fit(ArrayRows(rows, Schema(rows.shape[1], names))).release_
 
 
 @pytest.fixture

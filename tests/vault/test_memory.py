@@ -14,7 +14,7 @@ import pytest
 from cloister import GDP, Ball, KMeans, Ledger, PEMeans
 from cloister.columns import Frame, Relation
 from cloister.data import LocalRows, open_rows
-from cloister.data._arrow import FileRows
+from cloister.data._file_rows import FileRows
 from cloister.data._files import Piece
 from cloister.privacy import Entropy, Query
 from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums, RowCount

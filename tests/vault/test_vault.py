@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.rows import FewRows
 
 from cloister import GDP, Ball, Box, Ledger, PureDP
 from cloister.columns import Relation
@@ -46,12 +47,11 @@ def open_vault(rows, *, budget=None, cost=None, relation=Relation.ADD_REMOVE, ra
     return vault, ledger
 
 
-class Spy:
+class Spy(FewRows):
     """Rows that write down when they were read, and how much had been debited by then."""
 
-    n_features, feature_names = 2, None
-
     def __init__(self, ledger=None, failure=None):
+        super().__init__()
         self.ledger, self.failure, self.debited = ledger, failure, []
 
     def fold(self, kernel, *, watch=None, cache=None):

@@ -30,9 +30,7 @@ def sample_coupled(source: Rows, coins: Coins) -> Rows:
         if shows_heads(coins, content, seen[content]):
             kept.append(place)
         seen[content] += 1
-    rows = ArrayRows(table[kept], feature_names=source.feature_names)
-    rows.n_hidden = getattr(source, "n_hidden", 0)  # the last columns may say whose rows they are
-    return rows
+    return ArrayRows(table[kept], source.schema)
 
 
 def all_rows(source: Rows) -> Block:

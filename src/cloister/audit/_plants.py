@@ -357,7 +357,7 @@ def _nobody(scaled_by: Any) -> object:
 
 
 def _unchecked(receipt: Any) -> object:
-    return lambda estimator, rows, near: getattr(rows, "scaled_by", None)
+    return lambda estimator, rows, near: rows.scaled_by
 
 
 # -- files on a disk -----------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from cloister.cluster._privacy_unit import (
     unit_options,
 )
 from cloister.cluster._progress import Progress
-from cloister.cluster._tables import is_in_memory, is_open, reads_alike, shape_of
+from cloister.cluster._tables import is_in_memory, reads_alike, shape_of
 from cloister.columns import (
     AnyDeclaration,
     Box,
@@ -42,7 +42,7 @@ from cloister.columns import (
     as_domain,
     declare_columns,
 )
-from cloister.data import Rows, Source, open_rows
+from cloister.data import Rows, open_rows
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning, warn
 from cloister.privacy import PROCESS, SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
 from cloister.questions import Answer, Ask, Question, RowCount, Spend
@@ -210,9 +210,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             domain = ColumnDomain.of_box(domain)
         if isinstance(domain, ColumnDomain):
             domain = self._place_missing(domain)
-        nullable = tuple(getattr(rows, "nullable", (True,) * rows.n_features))
         self._check_domain(domain)
-        return _Setting(domain, scaling, nullable[:n_features], self._published_names(rows))
+        return _Setting(domain, scaling, rows.nullable[:n_features], self._published_names(rows))
 
     def _n_compared(self, rows: Rows) -> int:
         """Return how many columns rows are compared by; what is only described stands behind them."""
@@ -422,8 +421,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _domain_of(self, rows: Rows) -> Domain:
         """Return the domain that comes with rows which a PrivateScaler has scaled; others have none."""
-        bounds = getattr(rows, "bounds", None)
-        return self._domain(rows.n_features) if bounds is None else as_domain(self._where("bounds"), bounds, rows.n_features)
+        if rows.bounds is None:
+            return self._domain(rows.n_features)
+        return as_domain(self._where("bounds"), rows.bounds, rows.n_features)
 
     def _check_domain(self, domain: Domain) -> None:
         """Refuse a domain that the method cannot work with, before anything is spent."""
@@ -440,14 +440,14 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         self._request()  # parameters are checked before the table is touched
         declared = self._declared
         whole = None if declared is None else {**declared, **self._extra_columns}
-        rows = self._open_as(X, whole, **({} if is_open(X) else self._unit_options()))
-        if is_open(X):
+        rows = self._open_as(X, whole, **({} if isinstance(X, Rows) else self._unit_options()))
+        if isinstance(X, Rows):
             self._check_ids(rows)
         return rows
 
     def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | Sequence[str] | None, **options: Any) -> Rows:
         """Open a table with the columns that are declared; rows that are open already must have been read as these."""
-        if is_open(X):
+        if isinstance(X, Rows):
             rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
             self._check_reading(rows, declared if isinstance(declared, Mapping) else None)
             return rows
@@ -458,7 +458,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
         What it found is a function of the same rows, so that the results of this fit are functions of its answers, too.
         """
-        found: Receipt | None = getattr(rows, "scaled_by", None)
+        found = rows.scaled_by
         if found is None:
             return None
         if found.neighbours != near.value:
@@ -483,7 +483,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
                 "open_rows."
             )
         wanted = None if declared is None else tuple(declared.values())
-        if isinstance(rows, Source) and not reads_alike(rows.declared, wanted, rows.n_features):
+        if not reads_alike(rows.declared, wanted, rows.n_features):
             raise DataError(
                 f"{self._where('bounds')}: expected the declarations that open_rows was given, got others. Pass the same "
                 "mapping to both."
@@ -503,7 +503,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             raise DataError(
                 f"{self._where('privacy_unit')}: expected None for rows already open, got ids. Pass the table itself with them."
             )
-        found, is_read = getattr(rows, "privacy_unit", None), getattr(rows, "n_hidden", 0) > 0
+        found, is_read = rows.privacy_unit, rows.n_hidden > 0
         if self.privacy_unit != found or (found is not None and is_read == self.units_bounded):
             raise DataError(
                 f"{self._where('privacy_unit')}: expected privacy_unit and units_bounded as open_rows was given them, got "

@@ -16,7 +16,7 @@ from cloister.cluster._first import FirstSteps
 from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.cluster._tables import has_names, is_in_memory, is_open, shape_of
+from cloister.cluster._tables import has_names, is_in_memory, shape_of
 from cloister.columns import AnyDeclaration, FloatArray, Frame, IntArray, snap
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import DataError, without_sizes
@@ -178,7 +178,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             return self._local(self._open_as(X, self._columns_of(X, self._declared)))
         owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
         chooses = _is_file(X) or (self.privacy_unit is not None and has_names(X))  # a table may have the column of ids, or not
-        columns = None if names is None or is_open(X) or not chooses else list(names)
+        columns = None if names is None or isinstance(X, Rows) or not chooses else list(names)
         rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
         if is_in_memory(X, rows) and columns is None:
             validate_data(self, shape_of(X, rows), reset=False, skip_check_array=True)
@@ -194,7 +194,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def _columns_of(self, X: object, declared: dict[str, AnyDeclaration]) -> dict[str, AnyDeclaration]:
         """Return the columns that `X` is read with: rows that were opened for a fit may have those that were described."""
         whole = {**declared, **self._extra_columns}
-        return whole if is_open(X) and getattr(X, "n_features", 0) == len(whole) else declared
+        return whole if isinstance(X, Rows) and X.n_features == len(whole) else declared
 
     def _local(self, rows: Rows) -> LocalRows:
         if not isinstance(rows, LocalRows):
@@ -209,7 +209,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
 
 def _is_file(X: object) -> bool:
-    return isinstance(X, str) or hasattr(X, "__fspath__") or is_open(X)
+    return isinstance(X, str) or hasattr(X, "__fspath__") or isinstance(X, Rows)
 
 
 def _find_labels(rows: LocalRows, frame: Frame, centers: FloatArray) -> IntArray:

@@ -3,7 +3,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -30,8 +29,6 @@ from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of, unsigned_receipt
 from cloister.columns import FloatArray, Frame
-from cloister.data import Rows
-from cloister.exceptions import DataError
 from cloister.questions import Ask
 from cloister.release import Release, library_versions
 from cloister.synopsis import KChoice, WeightedPoints, cut_points
@@ -86,12 +83,6 @@ class KMeans(PrivateClusterer):
 
     max_clusters: int = 30
     n_init: int = 10
-
-    def _setting(self, rows: Rows) -> Any:
-        if not hasattr(rows, "sample"):  # of another library: the vault would refuse it when something is spent already
-            kind = type(rows).__name__
-            raise DataError(f"KMeans: expected rows with a method sample, got a {kind}. Add the method, or pass an array.")
-        return super()._setting(rows)
 
     def _wanted_clusters(self) -> int:
         most = self._whole("max_clusters", high=LARGEST_MAX_CLUSTERS)

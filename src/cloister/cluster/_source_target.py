@@ -15,7 +15,6 @@ from cloister.cluster._base import PrivateEstimator, PrivateFit, plan_fit
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Decision, Planner, Request
 from cloister.cluster._progress import Progress
-from cloister.cluster._tables import is_open
 from cloister.cluster._target import Problem, Target, ball_around, blank_problem, check_metric, read_target, state_problem
 from cloister.cluster._target_forecast import SourceTargetForecast, SourceTargetPlan, forecast, largest_noise, paper_noise_ratio
 from cloister.columns import Ball, ColumnDomain, Domain, FloatArray, Frame, IntArray
@@ -173,9 +172,12 @@ class SourceTargetKMedoids(PrivateEstimator):
         self._check_method()
         public = read_target(self._where("target"), target)
         rows = open_rows(
-            source, n_jobs=self.n_jobs, where=self._where("source"), **({} if is_open(source) else self._unit_options())
+            source,
+            n_jobs=self.n_jobs,
+            where=self._where("source"),
+            **({} if isinstance(source, Rows) else self._unit_options()),
         )
-        if is_open(source):
+        if isinstance(source, Rows):
             self._check_ids(rows)
         self._check_columns(public, rows)
         check_metric(self._where("metric"), self.metric, public.matrix[:2])

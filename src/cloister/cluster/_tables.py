@@ -9,12 +9,7 @@ import numpy as np
 from cloister.columns import AnyDeclaration, Category, Number
 from cloister.data import LocalRows, Rows
 
-__all__ = ["has_names", "is_in_memory", "is_open", "reads_alike", "shape_of"]
-
-
-def is_open(X: object) -> bool:
-    """Whether `X` is a source of rows already; a frame of polars has a method ``fold`` of its own."""
-    return hasattr(type(X), "fold") and hasattr(X, "n_features")
+__all__ = ["has_names", "is_in_memory", "reads_alike", "shape_of"]
 
 
 def is_in_memory(X: object, rows: Rows) -> bool:

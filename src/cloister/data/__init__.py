@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading tables: opens them, cuts them into blocks, and adds integers up. Imported by the vault and the estimators."""
 
-from cloister.data._backend import Block, Integers, Kernel, LocalRows, Rows, Source, Watch
-from cloister.data._bound import Bounding, choose_rows
+from cloister.data._backend import ArrayRows, Block, Integers, Kernel, LocalRows, Rows, Schema, Watch
+from cloister.data._bound import LARGEST_AUTO, N_PERSON_COLUMNS, Bounding, Persons, cells_of, choose_rows
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Column
-from cloister.data._describe import describe_columns
 from cloister.data._formats import RECORD_BYTES
-from cloister.data._numpy import ArrayRows, as_matrix
-from cloister.data._open import kept_rows, open_rows
-from cloister.data._persons import LARGEST_AUTO, N_PERSON_COLUMNS, Persons, cells_of
-from cloister.data._scaled import ScaledRows
+from cloister.data._numpy import ScaledRows, as_matrix
+from cloister.data._open import describe_columns, kept_rows, open_rows
 
 __all__ = [
     "LARGEST_AUTO",
@@ -27,7 +24,7 @@ __all__ = [
     "Persons",
     "Rows",
     "ScaledRows",
-    "Source",
+    "Schema",
     "Watch",
     "as_matrix",
     "cells_of",

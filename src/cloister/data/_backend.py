@@ -7,44 +7,44 @@ order; integer sums do not depend on how rows are cut into blocks, so no answer 
 """
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-import joblib
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
-from cloister import validate
 from cloister.columns import BLOCK_NUMBERS, AnyDeclaration, Box, IntArray, quiet
-from cloister.data._ahead import read_ahead
 from cloister.data._cache import BlockCache
-from cloister.privacy import Coins, Receipt
+from cloister.data._columns import Choice, hidden_of
+from cloister.data._threads import map_in_order, one_blas_thread, read_ahead
+from cloister.exceptions import DataError
+from cloister.privacy import Coins, CoinStream, Receipt
 
 if TYPE_CHECKING:
     from cloister.data._bound import Bounding
 
 __all__ = [
+    "KEPT_NUMBERS",
+    "ArrayRows",
     "Block",
     "Integers",
     "Kernel",
     "LocalRows",
     "MemoryRows",
+    "Part",
     "Rows",
-    "Source",
+    "Schema",
+    "Stream",
     "Watch",
     "blank_block",
     "block_rows",
-    "count_jobs",
     "empty_block",
     "end_to_end",
-    "map_in_order",
+    "explained",
     "merge_of",
-    "one_blas_thread",
     "reads_values",
     "rows_of_parts",
     "slices",
@@ -63,17 +63,83 @@ BLOCKS_AHEAD = 2  # read while others are in work
 FEW_NUMBERS = 1 << 14  # that one thread reads before another one has started
 
 
-class Rows(Protocol):
-    """What the vault needs of a source of rows."""
+@dataclass(frozen=True)
+class Schema:
+    """What is public of the columns of a table.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    names : tuple of str, optional
+        What they are called, if they have names.
+    nullable : tuple of bool, optional
+        Whether the declared type of each allows a missing value; None where any may.
+    n_hidden : int, default=0
+        Columns at the end of every block that are no features: whose row it is.
+    """
+
+    n_features: int
+    names: tuple[str, ...] | None = None
+    nullable: tuple[bool, ...] | None = None
+    n_hidden: int = 0
+
+    @classmethod
+    def of(cls, chosen: Choice) -> "Schema":
+        """Return what is public of chosen columns; one of ids, which comes last, is hidden."""
+        n_hidden = hidden_of(chosen.declared)
+        n_features = chosen.width - n_hidden
+        return cls(n_features, chosen.names[:n_features], chosen.nullable[:n_features], n_hidden)
+
+    @property
+    def width(self) -> int:
+        """Number of columns of a block, hidden ones included."""
+        return self.n_features + self.n_hidden
+
+
+class Rows(ABC):
+    """What the vault needs of a source of rows. An engine derives its rows from this class.
+
+    Parameters
+    ----------
+    schema : Schema
+        What is public of the columns.
+    """
+
+    declared: tuple[AnyDeclaration, ...] | None = None  # what the columns were declared to be; None: numbers
+    privacy_unit: str | None = None  # the column that says whose row it is; empty where ids came beside the table
+    bounds: Box | None = None  # of rows that a PrivateScaler has scaled: where they lie
+    scaled_by: Receipt | None = None  # of these: what finding it cost
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    @property
+    def width(self) -> int:
+        """Number of columns of a block, those included that say whose row it is."""
+        return self.schema.width
 
     @property
     def n_features(self) -> int:
         """Number of columns."""
+        return self.schema.n_features
+
+    @property
+    def n_hidden(self) -> int:
+        """Columns at the end of every block that are no features: whose row it is."""
+        return self.schema.n_hidden
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns, if they have any."""
+        return self.schema.names
 
+    @property
+    def nullable(self) -> tuple[bool, ...]:
+        """Whether the declared type of each column allows a missing value; a public fact, whatever the values are."""
+        return (True,) * self.n_features if self.schema.nullable is None else self.schema.nullable
+
+    @abstractmethod
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Return the sum of ``kernel(block)`` over all blocks; a table without rows has one empty block.
 
@@ -91,6 +157,7 @@ class Rows(Protocol):
             source on a cluster keeps its rows with the workers. Nothing but time depends on it.
         """
 
+    @abstractmethod
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> "Rows":
         """Return the rows whose coins show heads. What a row holds, and how rows are cut into blocks, decides nothing.
 
@@ -102,6 +169,7 @@ class Rows(Protocol):
             As in ``fold``, of the pass that draws the sample, if it takes one.
         """
 
+    @abstractmethod
     def bounded(self, bounding: "Bounding", *, watch: Watch | None = None) -> "Rows":
         """Return at most so many rows of each person, the same ones whatever holds the rows.
 
@@ -116,43 +184,6 @@ class Rows(Protocol):
             As in ``fold``, of the pass that reads the rows and what follows it.
         """
 
-
-class Source:
-    """What all sources share: names of columns, a representation without values, and no pickling."""
-
-    declared: tuple[AnyDeclaration, ...] | None = None  # what the columns were declared to be; None: numbers
-    privacy_unit: str | None = None  # the column that says whose row it is; empty where ids came beside the table
-    bounds: Box | None = None  # of rows that a PrivateScaler has scaled: where they lie
-    scaled_by: Receipt | None = None  # of these: what finding it cost
-    n_hidden: int = 0  # columns at the end of every block that are no features: whose row it is
-
-    def __init__(
-        self, n_features: int, feature_names: tuple[str, ...] | None, *, nullable: tuple[bool, ...] | None = None
-    ) -> None:
-        self._n_features = n_features  # of a block, hidden columns included
-        self._feature_names = feature_names
-        self._nullable = (True,) * n_features if nullable is None else nullable
-
-    @property
-    def width(self) -> int:
-        """Number of columns of a block, those included that say whose row it is."""
-        return self._n_features
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self._n_features - self.n_hidden
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """Names of the columns, if they have any."""
-        return None if self._feature_names is None else self._feature_names[: self.n_features]
-
-    @property
-    def nullable(self) -> tuple[bool, ...]:
-        """Whether the declared type of each column allows a missing value; a public fact, whatever the values are."""
-        return self._nullable[: self.n_features]
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} with {self.n_features} columns>"
 
@@ -160,27 +191,40 @@ class Source:
         raise TypeError(f"{type(self).__name__}: rows do not leave the process that opened them. Open them again there.")
 
 
-class LocalRows(Source, ABC):
+class Part(Protocol):
+    """A partition of the rows that can be read again."""
+
+    @property
+    def n_blocks(self) -> int:
+        """About how many blocks it has; 0 where that is not known."""
+
+    def blocks(self, tosses: CoinStream | None = None) -> Generator[Block, None, None]:
+        """Yield blocks of raw rows, in order; with `tosses`, those rows whose coins show heads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A partition by what yields its blocks."""
+
+    open: Callable[[], Generator[Block, None, None]]
+    n_blocks: int
+
+    def blocks(self, tosses: CoinStream | None = None) -> Generator[Block, None, None]:
+        """Yield the blocks, in order; with `tosses`, those rows whose coins show heads."""
+        with closing(self.open()) as blocks:
+            for block in blocks:
+                yield block if tosses is None else block[tosses.take(len(block))]
+
+
+class LocalRows(Rows):
     """Rows read by this process: subclasses say how to cut them into blocks."""
 
     reads_ahead: bool = False  # whether getting a block takes time of its own
     kept_numbers: int = KEPT_NUMBERS  # up to so many, prepared blocks are kept from one fold to the next
 
-    def __init__(
-        self,
-        n_features: int,
-        feature_names: tuple[str, ...] | None,
-        n_jobs: int,
-        *,
-        nullable: tuple[bool, ...] | None = None,
-    ) -> None:
-        super().__init__(n_features, feature_names, nullable=nullable)
-        self._n_jobs = n_jobs
-
-    @property
-    def n_jobs(self) -> int:
-        """Number of threads."""
-        return self._n_jobs
+    def __init__(self, schema: Schema, n_jobs: int) -> None:
+        super().__init__(schema)
+        self.n_jobs = n_jobs
 
     def held(self) -> "LocalRows":
         """Return the same rows for one fit, which asks many questions: what takes time to read may stay in memory with it."""
@@ -208,11 +252,11 @@ class LocalRows(Source, ABC):
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time unless they are kept."""
         if not reads_values(kernel) and self.n_numbers is not None:
-            return kernel(blank_block(self.n_numbers // self._n_features, self._n_features))
+            return kernel(blank_block(self.n_numbers // self.width, self.width))
         if cache is None:
             return self._add_up(kernel, kernel, self._stream(), watch=watch, n_blocks=self.n_blocks)
         if cache.blocks is not None:
-            return self._add_up(kernel, kernel, _generate(cache.blocks), watch=watch, n_blocks=len(cache.blocks))
+            return self._add_up(kernel, kernel, (block for block in cache.blocks), watch=watch, n_blocks=len(cache.blocks))
         with cache.filling(self.kept_numbers if self.may_be_kept else 0) as prepare:
             return self._add_up(
                 kernel, lambda block: kernel(prepare(block)), self._stream(), watch=watch, n_blocks=self.n_blocks
@@ -222,9 +266,9 @@ class LocalRows(Source, ABC):
         self, kernel: Kernel, work: Kernel, blocks: Generator[Any, None, None], *, watch: Watch | None, n_blocks: int | None
     ) -> Integers:
         merge = merge_of(kernel)
-        total = kernel(empty_block(self._n_features))
+        total = kernel(empty_block(self.width))
         with one_blas_thread(), closing(blocks):
-            for number, integers in enumerate(map_in_order(work, blocks, self._n_jobs), start=1):
+            for number, integers in enumerate(map_in_order(work, blocks, self.n_jobs), start=1):
                 total = merge(total, integers)
                 if watch is not None and n_blocks:
                     watch(min(number / n_blocks, 1.0))
@@ -233,26 +277,23 @@ class LocalRows(Source, ABC):
     def label(self, find: Callable[[Block], IntArray]) -> IntArray:
         """Return what `find` says of each row, in order, on `n_jobs` threads. For predicting, the caller's own business."""
         with one_blas_thread(), closing(self._stream()) as blocks:
-            return np.concatenate([np.empty(0, dtype=np.int64), *map_in_order(find, blocks, self._n_jobs)])
+            return np.concatenate([np.empty(0, dtype=np.int64), *map_in_order(find, blocks, self.n_jobs)])
+
+    def parts(self) -> Sequence[Part]:
+        """Return the partitions that coins are tossed by: all rows are one, unless a subclass knows better."""
+        return [Stream(self._stream, self.n_blocks or 0)]
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
-        """Read the rows once and keep those whose coins show heads, in memory."""
-        with closing(self._stream()) as blocks:
-            return rows_of_parts([list(self._heads(coins, blocks, watch))], like=self, n_jobs=self._n_jobs)
+        """Read the rows once and keep those whose coins show heads in memory, unless they are too many for that."""
+        from cloister.data._parts import sample_parts
 
-    def _heads(self, coins: Coins, blocks: Iterator[Block], watch: Watch | None) -> Iterator[Block]:
-        tosses = coins.partition(0)
-        for number, block in enumerate(blocks, start=1):
-            yield block[tosses.take(len(block))]
-            if watch is not None and self.n_blocks:
-                watch(min(number / self.n_blocks, 1.0))
+        return sample_parts(self.parts(), coins, like=self, watch=watch)
 
     def bounded(self, bounding: "Bounding", *, watch: Watch | None = None) -> "LocalRows":
         """Read the rows once and keep at most so many of each person: in memory or, if they are many, in a temporary file."""
-        from cloister.data._bounded import bound_blocks
+        from cloister.data._bounded import bound_parts
 
-        with closing(self._stream()) as blocks:
-            return bound_blocks(blocks, bounding, like=self, watch=watch)
+        return bound_parts(self.parts(), bounding, like=self, watch=watch)
 
     def _stream(self) -> Generator[Block, None, None]:
         yield from read_ahead(self.blocks(), BLOCKS_AHEAD) if self.reads_ahead else self.blocks()
@@ -261,20 +302,11 @@ class LocalRows(Source, ABC):
 class MemoryRows(LocalRows):
     """Rows that are in memory: subclasses say how to get some of them as a block."""
 
-    def __init__(
-        self,
-        n_rows: int,
-        n_features: int,
-        feature_names: tuple[str, ...] | None,
-        n_jobs: int,
-        *,
-        nullable: tuple[bool, ...] | None = None,
-        lengths: Sequence[int] | None = None,
-    ) -> None:
-        super().__init__(n_features, feature_names, n_jobs, nullable=nullable)
+    def __init__(self, n_rows: int, schema: Schema, n_jobs: int, *, lengths: Sequence[int] | None = None) -> None:
+        super().__init__(schema, n_jobs)
         self._n_rows = n_rows
         self._lengths = [n_rows] if lengths is None else lengths  # of the partitions that the rows are from
-        n_turns = -(-n_rows // (n_jobs * block_rows(n_features)))  # every thread has as many blocks as the others
+        n_turns = -(-n_rows // (n_jobs * block_rows(schema.width)))  # every thread has as many blocks as the others
         self._size = max(1, -(-n_rows // max(1, n_turns * n_jobs)))
 
     @abstractmethod
@@ -293,7 +325,7 @@ class MemoryRows(LocalRows):
     @property
     def n_numbers(self) -> int:
         """How many numbers there are."""
-        return self._n_rows * self._n_features
+        return self._n_rows * self.width
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of raw rows, in order."""
@@ -313,9 +345,19 @@ class MemoryRows(LocalRows):
             return np.asarray(find(self._doubles(0, self._n_rows)), dtype=np.int64)
         labels = np.empty(self._n_rows, dtype=np.int64)
         with one_blas_thread():
-            for start, found in zip(self._starts(), map_in_order(find, self.blocks(), self._n_jobs), strict=True):
+            for start, found in zip(self._starts(), map_in_order(find, self.blocks(), self.n_jobs), strict=True):
                 labels[start : start + self._size] = found
         return labels
+
+    def bounded(self, bounding: "Bounding", *, watch: Watch | None = None) -> LocalRows:
+        """Look at the rows once, on all threads, and keep at most so many of each person."""
+        from cloister.data._bounded import bound_parts
+
+        slices = [Stream(partial(self._slice, start), 1) for start in self._starts()]
+        return bound_parts(slices, bounding, like=self, watch=watch)
+
+    def _slice(self, start: int) -> Generator[Block, None, None]:
+        yield self._doubles(start, start + self._size)
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Return the rows whose coins show heads; the others are not looked at, and nothing is copied yet."""
@@ -327,9 +369,7 @@ class _PickedRows(MemoryRows):
     """Some of the rows that are in memory, by their positions."""
 
     def __init__(self, source: MemoryRows, positions: IntArray, lengths: Sequence[int]) -> None:
-        given: dict[str, Any] = {"nullable": source.nullable, "lengths": lengths}
-        super().__init__(len(positions), source.width, source.feature_names, source.n_jobs, **given)
-        self.n_hidden = source.n_hidden
+        super().__init__(len(positions), source.schema, source.n_jobs, lengths=lengths)
         self._source = source
         self._positions = positions
 
@@ -342,41 +382,47 @@ class _PickedRows(MemoryRows):
         return self._source.pick(self._positions[positions])
 
 
+class ArrayRows(MemoryRows):
+    """Rows of a 2-d array."""
+
+    def __init__(
+        self, array: npt.NDArray[Any], schema: Schema | None = None, *, n_jobs: int = 1, lengths: Sequence[int] | None = None
+    ) -> None:
+        super().__init__(len(array), Schema(array.shape[1]) if schema is None else schema, n_jobs, lengths=lengths)
+        self._array = np.asarray(array)  # of a subclass, what stands in it
+
+    def block(self, start: int, stop: int) -> Block:
+        """Return some of the rows: a view."""
+        return self._array[start:stop]
+
+    def pick(self, positions: IntArray) -> Block:
+        """Return the rows at some positions, which ascend."""
+        return np.asarray(self._array[positions])
+
+
 def end_to_end(parts: Sequence[IntArray], lengths: Sequence[int]) -> IntArray:
     """Return positions in parts of these lengths as positions in all of them, laid end to end."""
     starts = np.cumsum([0, *lengths])[:-1]
     return np.concatenate([np.empty(0, dtype=np.int64), *(part + start for part, start in zip(parts, starts, strict=True))])
 
 
-def rows_of_parts(parts: Sequence[Sequence[Block]], *, like: Source, n_jobs: int) -> LocalRows:
-    """Return rows in memory: the blocks of every partition, end to end; columns are called as elsewhere."""
-    from cloister.data._numpy import ArrayRows
-
-    blocks = [empty_block(like.width), *(block for part in parts for block in part)]
-    lengths = [sum(map(len, part)) for part in parts]
-    given: dict[str, Any] = {"feature_names": like.feature_names, "nullable": like.nullable, "lengths": lengths}
-    rows = ArrayRows(np.concatenate(blocks), n_jobs=n_jobs, **given)
-    rows.n_hidden = like.n_hidden
-    return rows
+def rows_of_parts(parts: Sequence[Sequence[Block]], schema: Schema, n_jobs: int) -> LocalRows:
+    """Return rows in memory: the blocks of every partition, end to end."""
+    blocks = [empty_block(schema.width), *(block for part in parts for block in part)]
+    return ArrayRows(np.concatenate(blocks), schema, n_jobs=n_jobs, lengths=[sum(map(len, part)) for part in parts])
 
 
-def _generate(blocks: Sequence[Any]) -> Generator[Any, None, None]:
-    yield from blocks
-
-
-def map_in_order(kernel: Callable[[Any], Result], blocks: Iterator[Any], n_jobs: int) -> Iterator[Result]:
-    """Yield ``kernel(block)`` for each block, in order; one more block than there are threads is in work or done."""
-    if n_jobs == 1:
-        yield from map(kernel, blocks)
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        waiting: deque[Future[Result]] = deque()
-        for block in blocks:
-            waiting.append(pool.submit(kernel, block))
-            if len(waiting) > n_jobs:
-                yield waiting.popleft().result()
-        for future in waiting:
-            yield future.result()
+def explained(
+    work: Callable[[], Result], explain: Callable[[Any], str], errors: type[Exception] | tuple[type[Exception], ...] = Exception
+) -> Result:
+    """Return what the work returns. An error of another library becomes one that quotes no value and carries none along."""
+    try:
+        return work()
+    except DataError:
+        raise
+    except errors as error:
+        message = explain(error)
+    raise DataError(message)
 
 
 def merge_of(kernel: Kernel) -> Callable[[Integers, Integers], Integers]:
@@ -409,24 +455,3 @@ def slices(matrix: Block, size: int) -> Iterator[Block]:
 def block_rows(n_features: int) -> int:
     """Return how many rows a block should have: enough to be fast, few enough to bound memory."""
     return min(LARGEST_BLOCK, max(SMALLEST_BLOCK, BLOCK_NUMBERS // max(n_features, 1)))
-
-
-def count_jobs(where: str, n_jobs: object) -> int:
-    """Return the number of threads: None means all processors this process may use."""
-    available = int(joblib.cpu_count())
-    if n_jobs is None:
-        return available
-    number = validate.integer(where, n_jobs, low=-available, remedy="Pass None for all processors, or how many to use.")
-    if number == 0:
-        validate.refuse(where, "a number of threads other than 0", 0, remedy="Pass None for all processors.")
-    return number if number > 0 else max(1, available + 1 + number)
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> Any:
-    """Blocks run side by side, so each matrix product keeps to its own thread."""
-    return _controller().limit(limits=1, user_api="blas")

@@ -13,23 +13,28 @@ somebody with rows under an id and others without one would move answers further
 """
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns import IntArray, quiet
+from cloister.columns import IntArray, PrivacyUnit, quiet
 from cloister.data._backend import Block
 from cloister.privacy import Entropy
 
 __all__ = [
+    "LARGEST_AUTO",
     "N_BUCKETS",
+    "N_PERSON_COLUMNS",
     "Bounding",
+    "Cells",
     "Chosen",
+    "Persons",
     "Words",
     "buckets_of",
+    "cells_of",
     "choose",
     "choose_canonical",
     "choose_rows",
@@ -46,6 +51,8 @@ WORD_BYTES = 8
 LANE_BITS = 52
 N_BUCKETS = 64  # by the first bits of the first lane
 HASHED_ROWS = 1 << 13  # at a time: what they need stays close to the processor
+N_PERSON_COLUMNS = 2  # of a block of rows that are kept: the rank of a row among those of its person, and how many these are
+LARGEST_AUTO = 100  # rows of a person that are looked at while nobody has said how many are used
 N_MIXERS = 3  # words of the key that mix, beside those that are multiplied with the numbers
 
 
@@ -94,6 +101,12 @@ class Chosen:
     rows: Block  # the numbers of a row, its place among the kept rows of its person, and how many these are
     numbers: Words
     lengths: IntArray  # how many of the rows are in each bucket
+
+    @property
+    def buckets(self) -> list[int]:
+        """The buckets that rows are in, in order."""
+        found: list[int] = np.flatnonzero(self.lengths).tolist()
+        return found
 
 
 def choose_rows(block: Block, bounding: Bounding) -> Block:
@@ -263,3 +276,55 @@ def _starts(*columns: Words) -> npt.NDArray[np.bool_]:
     starts = np.ones(len(columns[0]), dtype=bool)
     starts[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     return starts
+
+
+# -- what the rows that are kept weigh -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Persons:
+    """Persons whose rows are chosen and counted. Plain data, so that a backend can send it to where the rows are."""
+
+    privacy_unit: PrivacyUnit
+    limit: int  # rows of a person that come in blocks; as many as are used, or more
+
+    @classmethod
+    def of(cls, privacy_unit: PrivacyUnit | None) -> "Persons | None":
+        """Return the persons, if there are any whose rows are to be counted."""
+        if privacy_unit is None or privacy_unit.stated:
+            return None
+        return cls(privacy_unit, LARGEST_AUTO if privacy_unit.max_rows is None else privacy_unit.max_rows)
+
+    def limited(self, max_rows: int) -> "Persons":
+        """Return the same persons with so many rows used."""
+        return replace(self, privacy_unit=self.privacy_unit.limited(max_rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The rows of a block that are used: their features, and which of them have which weight, in integer steps."""
+
+    features: Block
+    parts: list[tuple[int, slice]] | None  # None: every row counts one
+
+
+def cells_of(block: Block, persons: Persons | None) -> Cells:
+    """Return the rows of a block that are used; where they have weights, those of equal weight stand together."""
+    if persons is None:
+        return Cells(block, None)
+    max_rows = persons.privacy_unit.max_rows
+    assert max_rows is not None, "persons are counted before rows are used"
+    if max_rows < persons.limit:
+        block = block[block[:, -2] < max_rows]
+    features = block[:, :-N_PERSON_COLUMNS]
+    if not persons.privacy_unit.is_weighted:
+        return Cells(features, None)
+    if not len(block):
+        return Cells(features, [(1, slice(0, 0))])
+    sizes = np.minimum(block[:, -1], max_rows).astype(np.int64)
+    order = np.argsort(sizes, kind="stable")
+    found, starts = np.unique(sizes[order], return_index=True)
+    ends = [*starts[1:].tolist(), len(sizes)]
+    spans = zip(found.tolist(), starts.tolist(), ends, strict=True)
+    parts = [(persons.privacy_unit.weight(size), slice(start, end)) for size, start, end in spans]
+    return Cells(features[order], parts)

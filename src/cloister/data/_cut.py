@@ -8,17 +8,17 @@ form.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
-from cloister.data._backend import KEPT_NUMBERS, Block, map_in_order
+from cloister.data._backend import KEPT_NUMBERS, Block
 from cloister.data._bound import Bounding, Chosen, Words, choose_canonical, contents_of, number_copies
 from cloister.data._spill import Pile, Shuffle, split_block
+from cloister.data._threads import map_in_order
 
-__all__ = ["Portion", "choose_piles"]
+__all__ = ["choose_piles"]
 
 Measure: TypeAlias = Callable[[Block], Words]  # what rows are cut by
 
@@ -28,15 +28,7 @@ MOST_THREADS = 4  # each has rows of its own in memory
 N_PARTS = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Portion:
-    """What is kept of some rows."""
-
-    n_rows: int
-    chosen: Chosen
-
-
-def choose_piles(piles: Sequence[Pile], bounding: Bounding, *, n_jobs: int = 1) -> Iterator[Portion]:
+def choose_piles(piles: Sequence[Pile], bounding: Bounding, *, n_jobs: int = 1) -> Iterator[Chosen]:
     """Yield what is kept of piles, which hold whole persons and are in the order of lanes; so is what is kept."""
     return map_in_order(partial(_choose, bounding=bounding), _whole_persons(piles), min(n_jobs, MOST_THREADS))
 
@@ -55,7 +47,7 @@ def _whole_persons(piles: Sequence[Pile]) -> Iterator[Pile]:
 
 def _cut(pile: Pile) -> Iterator[Pile]:
     if pile.n_numbers > AT_ONCE:
-        for measure in (_first_lane, _second_lane):
+        for measure in (partial(_lane, place=-2), partial(_lane, place=-1)):
             low, high = _span(pile, measure)
             if low < high:
                 for part in _parts(pile, measure, low, high):
@@ -64,13 +56,8 @@ def _cut(pile: Pile) -> Iterator[Pile]:
     yield pile
 
 
-def _choose(pile: Pile, *, bounding: Bounding) -> Portion:
-    chosen = choose_canonical(pile.load(), bounding) if pile.n_numbers <= AT_ONCE else _choose_of_one(pile, bounding)
-    return Portion(len(pile), chosen)
-
-
-def _choose_of_one(pile: Pile, bounding: Bounding) -> Chosen:
-    """Return what is kept of the rows of one person."""
+def _choose(pile: Pile, *, bounding: Bounding) -> Chosen:
+    """Return what is kept of a pile that fits into memory, or holds the rows of one person."""
     if pile.n_numbers <= AT_ONCE:
         return choose_canonical(pile.load(), bounding)
     measure = partial(contents_of, bounding=bounding)
@@ -79,7 +66,7 @@ def _choose_of_one(pile: Pile, bounding: Bounding) -> Chosen:
         return _choose_of_copies(pile, low, bounding)
     kept: Chosen | None = None
     for part in _parts(pile, measure, low, high):
-        found = _choose_of_one(part, bounding)
+        found = _choose(part, bounding=bounding)
         kept = found if kept is None else _smallest([kept, found], bounding)
     assert kept is not None
     return kept
@@ -116,7 +103,7 @@ def _parts(pile: Pile, measure: Measure, low: int, high: int) -> Iterator[Pile]:
     for block in pile.blocks():
         parts = ((measure(block) - np.uint64(low)) // step).astype(np.uint8)
         shuffle.add(split_block(block, parts, N_PARTS))
-    return (part for part in shuffle.piles() if len(part))
+    return filter(len, shuffle.piles())
 
 
 def _span(pile: Pile, measure: Measure) -> tuple[int, int]:
@@ -124,9 +111,5 @@ def _span(pile: Pile, measure: Measure) -> tuple[int, int]:
     return min(low for low, _ in found), max(high for _, high in found)
 
 
-def _first_lane(block: Block) -> Words:
-    return block[:, -2].astype(np.uint64)
-
-
-def _second_lane(block: Block) -> Words:
-    return block[:, -1].astype(np.uint64)
+def _lane(block: Block, *, place: int) -> Words:
+    return block[:, place].astype(np.uint64)

@@ -15,12 +15,12 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cloister import validate
-from cloister.data._backend import Integers, Kernel, Rows, Source, Watch, empty_block, merge_of, rows_of_parts
+from cloister.data._backend import Integers, Kernel, Rows, Schema, Watch, empty_block, explained, merge_of, rows_of_parts
 from cloister.data._bound import Bounding
 from cloister.data._bounded import new_shuffle, store
 from cloister.data._cache import BlockCache
@@ -32,17 +32,19 @@ from cloister.data._columns import (
     IdValues,
     check_id_array,
     choose_columns,
-    hidden_of,
     refuse_id_values,
     refuse_mapping,
 )
-from cloister.data._deal import choose_range, count_ranges, deal_part, shuffle_part
 from cloister.data._files import DOUBLE, FileSet
+from cloister.data._numpy import check_array_type
 from cloister.data._pandas import describe_column
 from cloister.data._share import (
     Failure,
     Sampled,
     Share,
+    choose_range,
+    count_ranges,
+    deal_part,
     draw_part,
     failure_of,
     hold,
@@ -50,11 +52,14 @@ from cloister.data._share import (
     join_parts,
     join_shares,
     share_of,
+    shuffle_part,
 )
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
 __all__ = ["DaskRows", "connect_dask", "open_collection", "open_files"]
+
+Result = TypeVar("Result")
 
 SAMPLE_PARTS = 16  # a sample has no more: its rows are few, and every part costs something
 FAN_IN = 8  # answers joined at a time
@@ -65,7 +70,7 @@ PATIENCE_SECONDS = 120.0  # without a single worker
 LOOK_SECONDS = 1.0
 
 
-class DaskRows(Source):
+class DaskRows(Rows):
     """Rows in partitions that Dask computes.
 
     `parts` are delayed arrays, pandas frames or pieces of files; `size` is what they take in bytes, if that is known;
@@ -76,16 +81,14 @@ class DaskRows(Source):
         self,
         where: str,
         parts: Sequence[Any],
-        n_features: int,
-        feature_names: tuple[str, ...] | None,
+        schema: Schema,
         *,
         size: int | None,
         client: Any = None,
         declared: Declared = None,
-        nullable: tuple[bool, ...] | None = None,
         n_jobs: int = 1,
     ) -> None:
-        super().__init__(n_features, feature_names, nullable=nullable)
+        super().__init__(schema)
         self._where = where
         self._parts = list(parts)
         self._size = size
@@ -99,38 +102,26 @@ class DaskRows(Source):
         import cloudpickle
 
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: workers do that for themselves
-        nothing = kernel(empty_block(self._n_features))
+        nothing = kernel(empty_block(self.width))
         if not self._parts:  # a file without rows may have none
             return nothing
-        share = self._answer(packed, self._client(), keep=cache is not None)
-        if share.failure is not None:
-            raise DataError(share.failure.message)
+        share = self._explained(lambda: self._answer(packed, self._client(), keep=cache is not None))
         self._size = share.size
         return merge_of(kernel)(nothing, share.integers)
 
-    def _answer(self, packed: bytes, client: Any, *, keep: bool) -> Share:
-        try:
-            if keep:
-                self._keep(client)
-            return self._compute_all(packed, client)
-        except DataError:
-            raise
-        except Exception as error:  # it may quote what was being computed
-            return Share(None, failure=Failure(self._explain(type(error).__name__)))
+    def _answer(self, packed: bytes, client: Any, *, keep: bool) -> Share | Failure:
+        if keep:
+            self._keep(client)
+        return self._compute_all(packed, client)
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Draw the sample where the rows are. It stays there, in few parts; without a cluster it is in this process."""
         client = self._client()
         return self._explained(lambda: self._draw(coins) if client is None else self._draw_remotely(coins, client))
 
-    def _explained(self, work: Callable[[], Rows | Failure]) -> Rows:
-        """Return the rows that the work makes. What goes wrong becomes an error that quotes nothing."""
-        try:
-            found = work()
-        except DataError:
-            raise
-        except Exception as error:  # it may quote what was being computed
-            found = Failure(self._explain(type(error).__name__))
+    def _explained(self, work: Callable[[], Result | Failure]) -> Result:
+        """Return what the work makes of the rows. What goes wrong becomes an error that quotes nothing."""
+        found = explained(work, lambda error: self._explain(type(error).__name__))
         if isinstance(found, Failure):
             raise DataError(found.message)
         return found
@@ -147,7 +138,7 @@ class DaskRows(Source):
 
         parts = dask.compute(*self._draws(coins))
         blocks = [[part.rows] for part in parts if isinstance(part, Sampled)]
-        return failure_of(parts) or rows_of_parts(blocks, like=self, n_jobs=self._n_jobs)
+        return failure_of(parts) or rows_of_parts(blocks, self.schema, self._n_jobs)
 
     def _draw_remotely(self, coins: Coins, client: Any) -> Rows | Failure:
         """Draw from every part, then join what is on one worker, so that later questions meet few parts and rows stay put."""
@@ -183,7 +174,7 @@ class DaskRows(Source):
         # In threads of this process, whatever is set: rows could not be brought from another one.
         threads = "threads" if dask.config.get("scheduler", None) in (None, "threads", "threading") else "sync"
         found = dask.compute(*(bring(self._where, part) for part in self._parts), scheduler=threads)
-        return failure_of(found) or store(shuffle.piles(), bounding, like=self, n_jobs=self._n_jobs)
+        return failure_of(found) or store(shuffle.piles(), bounding, schema=self.schema, n_jobs=self._n_jobs)
 
     def _bound_remotely(self, bounding: Bounding, client: Any) -> Rows | Failure:
         """Deal every part out by ranges of buckets, and choose from each range in one task."""
@@ -225,8 +216,9 @@ class DaskRows(Source):
             held = [dask.delayed(task, pure=False)(self._where, part) for part in self._parts]
             self._parts = list(dask.persist(*held) if client is None else client.persist(held, retries=RETRIES))
 
-    def _compute_all(self, packed: bytes, client: Any) -> Share:
-        share: Share = self._compute(_tree(self._where, self._parts, packed, declared=self._declared), client)
+    def _compute_all(self, packed: bytes, client: Any) -> Share | Failure:
+        tree = _tree(self._where, self._parts, packed, self.width, declared=self._declared)
+        share: Share | Failure = self._compute(tree, client)
         return share
 
     def _compute(self, total: Any, client: Any) -> Any:
@@ -271,18 +263,16 @@ class _DaskSample(DaskRows):
     """A sample, or rows that were bounded: workers keep it in few parts. It keeps its source alive."""
 
     def __init__(self, source: DaskRows, parts: Sequence[Any], client: Any) -> None:
-        names, nullable = source.feature_names, source.nullable
-        super().__init__(source._where, parts, source.width, names, size=None, client=client, nullable=nullable)
-        self.n_hidden = source.n_hidden
+        super().__init__(source._where, parts, source.schema, size=None, client=client)
         self._source = source
 
     def _keep(self, client: Any) -> None:
         """Workers keep it already."""
 
-    def _compute_all(self, packed: bytes, client: Any) -> Share:
+    def _compute_all(self, packed: bytes, client: Any) -> Share | Failure:
         """Ask each part for itself and join the answers here, which takes half the time that a tree of tasks does."""
         held = client.futures_of(self._parts)
-        futures = [client.submit(share_of, self._where, one, packed, pure=False, retries=RETRIES) for one in held]
+        futures = [client.submit(share_of, self._where, one, packed, self.width, pure=False, retries=RETRIES) for one in held]
         with _cancelling(futures):
             return join_shares([self._await(future, client) for future in futures], packed)
 
@@ -303,11 +293,9 @@ def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int
     """Open files that all workers see under the same path."""
     import dask
 
-    parts = [dask.delayed(piece, traverse=False) for piece in files.pieces()]
+    parts = [dask.delayed(piece, traverse=False) for piece in files.pieces]
     client = None if scheduler is None else connect_dask(where, scheduler)
-    given: dict[str, Any] = {"client": client, "nullable": files.nullable, "n_jobs": n_jobs}
-    rows = DaskRows(where, parts, files.width, files.names, size=files.size, **given)
-    rows.n_hidden = files.n_hidden
+    rows = DaskRows(where, parts, files.schema, size=files.size, client=client, n_jobs=n_jobs)
     if client is not None:
         weakref.finalize(rows, client.close)
     return rows
@@ -317,12 +305,13 @@ def connect_dask(where: str, scheduler: str) -> Any:
     """Return a client of the scheduler at this address."""
     import distributed
 
-    try:
-        return distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        kind = type(error).__name__
-    raise DataError(
-        f"{where}: no Dask scheduler answers at {scheduler!r} ({kind}). Check the address, or start one with 'dask scheduler'."
+    return explained(
+        lambda: distributed.Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False),
+        lambda error: (
+            f"{where}: no Dask scheduler answers at {scheduler!r} ({type(error).__name__}). Check the address, or start one "
+            "with 'dask scheduler'."
+        ),
+        (OSError, ValueError, TimeoutError),
     )
 
 
@@ -332,8 +321,7 @@ def _open_array(where: str, array: Any, columns: Chosen, n_jobs: int, *, ids: Id
         validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
     if array.ndim != 2:
         raise DataError(f"{where}: expected a 2-d table, got {array.ndim} dimension(s). Pass rows and columns.")
-    if array.dtype.kind not in "fiubOUST":
-        raise DataError(f"{where}: expected numbers, got dtype {array.dtype}. Pass numeric columns only.")
+    check_array_type(where, array.dtype)
     n_features = array.shape[1]
     if not n_features > 0:  # also where Dask does not know it
         raise DataError(f"{where}: expected a known number of columns, at least 1. Call compute_chunk_sizes() first.")
@@ -341,7 +329,7 @@ def _open_array(where: str, array: Any, columns: Chosen, n_jobs: int, *, ids: Id
     parts = array.rechunk({1: -1}).to_delayed().ravel().tolist()
     if ids is not None:
         return _with_ids(where, array, parts, ids, n_jobs)
-    return DaskRows(where, parts, int(n_features), None, size=None if np.isnan(size) else int(size), n_jobs=n_jobs)
+    return DaskRows(where, parts, Schema(int(n_features)), size=None if np.isnan(size) else int(size), n_jobs=n_jobs)
 
 
 def _with_ids(where: str, array: Any, parts: Sequence[Any], ids: IdColumn | IdValues, n_jobs: int) -> DaskRows:
@@ -356,29 +344,24 @@ def _with_ids(where: str, array: Any, parts: Sequence[Any], ids: IdColumn | IdVa
     check_id_array(f"{where}.privacy_unit", given.dtype)
     join = dask.delayed(partial(identify, ids=ids.ids), pure=False)
     joined = [join(where, part, some) for part, some in zip(parts, given.to_delayed(), strict=True)]
-    width = array.shape[1] + N_LANES
-    rows = DaskRows(where, joined, width, None, size=int(sum(lengths)) * width * DOUBLE, n_jobs=n_jobs)
-    rows.n_hidden = N_LANES
-    return rows
+    schema = Schema(array.shape[1], n_hidden=N_LANES)
+    return DaskRows(where, joined, schema, size=int(sum(lengths)) * schema.width * DOUBLE, n_jobs=n_jobs)
 
 
 def _open_frame(where: str, frame: Any, columns: Chosen, n_jobs: int, *, ids: IdColumn | None) -> DaskRows:
     table = [describe_column(name, dtype) for name, dtype in frame.dtypes.items()]
     chosen = choose_columns(where, table, columns, ids=ids)
     parts = frame[[frame.columns[index] for index in chosen.places]].to_delayed()
-    given: dict[str, Any] = {"declared": chosen.declared, "nullable": chosen.nullable, "n_jobs": n_jobs}
-    rows = DaskRows(where, list(parts), chosen.width, chosen.names, size=None, **given)
-    rows.n_hidden = hidden_of(chosen.declared)
-    return rows
+    return DaskRows(where, list(parts), Schema.of(chosen), size=None, declared=chosen.declared, n_jobs=n_jobs)
 
 
-def _tree(where: str, parts: Sequence[Any], packed: bytes, *, declared: Declared = None) -> Any:
+def _tree(where: str, parts: Sequence[Any], packed: bytes, width: int, *, declared: Declared = None) -> Any:
     """Return the delayed answer of all parts. The question is a task of its own: workers get it from one another, once each."""
     import dask
 
     question = dask.delayed(bytes, pure=False)(packed)
     task = partial(share_of, declared=declared)
-    shares = [dask.delayed(task, pure=False)(where, part, question) for part in parts]
+    shares = [dask.delayed(task, pure=False)(where, part, question, width) for part in parts]
     while True:
         shares = [
             dask.delayed(join_shares, pure=False)(shares[start : start + FAN_IN], question)

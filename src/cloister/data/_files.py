@@ -6,17 +6,17 @@ Opening reads the schema of every file and no row: of a CSV file the first line,
 data: any process that sees the same files can read it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from cloister.data._backend import Block, block_rows
-from cloister.data._columns import Chosen, Column, Declared, IdColumn, choose_columns, hidden_of, width_of
+from cloister.data._backend import Block, Schema, block_rows, explained
+from cloister.data._columns import Chosen, Column, Declared, IdColumn, choose_columns, width_of
 from cloister.data._csv import csv_blocks, csv_cuts, csv_names, csv_texts
 from cloister.data._formats import Dialect, Format, TextOptions, common_kind, dialect_of, format_of
 from cloister.data._json_lines import JSON_LINES, json_blocks, json_texts
@@ -34,6 +34,8 @@ READ_BUFFER = 1 << 20  # bytes of a Parquet column in memory: a row group can be
 PIECE_BYTES = 1 << 26  # of doubles, or of text: what a worker reads at a time
 DOUBLE = 8
 SHRUNK = 4  # about how much smaller compressed text is
+UNREADABLE = (OSError, LookupError, ValueError, EOFError, pa.ArrowException)
+END: Any = object()
 ARROW_MARK = b"ARROW1"  # begins a file of Arrow, and not a stream that was written to one
 
 
@@ -72,7 +74,7 @@ class Piece:
         per_block = CHUNK_BYTES if self.is_text else DOUBLE * self.width * block_rows(self.width)
         return -(-self.size // per_block)
 
-    def blocks(self, tosses: CoinStream | None = None) -> Iterator[Block]:
+    def blocks(self, tosses: CoinStream | None = None) -> Generator[Block, None, None]:
         """Yield blocks of raw rows, in order. With `tosses`, the others than those whose coins show heads are not decoded."""
         return self._guarded(self._read(tosses))
 
@@ -84,15 +86,9 @@ class Piece:
             return self._guarded(json_texts(self.text, self.names))
         return self._guarded(csv_texts(self.where, self.text, self.names, self.declared))
 
-    def _guarded(self, read: Iterator[Item]) -> Iterator[Item]:
-        try:
-            yield from read
-            return
-        except (DataError, MemoryError):
-            raise
-        except (OSError, LookupError, ValueError, EOFError, pa.ArrowException) as error:  # gone, or not the file it was
-            kind = type(error).__name__
-        raise _unreadable(self.where, self.place, kind)
+    def _guarded(self, read: Iterator[Item]) -> Generator[Item, None, None]:
+        while (item := _explained(self.where, self.place, lambda: next(read, END))) is not END:
+            yield item
 
     def _read(self, tosses: CoinStream | None) -> Iterator[Block]:
         if not self.is_text:
@@ -136,19 +132,8 @@ def _heads(table: pa.Table, tosses: CoinStream | None) -> pa.Table:
 class FileSet:
     """Files of one kind with the same columns."""
 
-    names: tuple[str, ...]  # that of the ids last, if there are any
     whole: tuple[Piece, ...]  # one per file
-    nullable: tuple[bool, ...]  # whether the type of a column allows a missing value, in any of the files
-
-    @property
-    def width(self) -> int:
-        """Number of columns of a block."""
-        return self.whole[0].width
-
-    @property
-    def n_hidden(self) -> int:
-        """How many of them say whose row it is."""
-        return hidden_of(self.whole[0].declared)
+    schema: Schema
 
     @property
     def size(self) -> int | None:
@@ -156,12 +141,9 @@ class FileSet:
         exact = all(piece.format.kind == "parquet" for piece in self.whole)
         return sum(piece.size for piece in self.whole) if exact else None
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield pieces of about 64 megabytes, for workers that see the same files."""
-        return iter(self._pieces)
-
     @cached_property
-    def _pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[Piece, ...]:
+        """Pieces of about 64 megabytes, for workers that see the same files."""
         absolute = (replace(piece, place=piece.place.absolute()) for piece in self.whole)  # a worker stands elsewhere
         return tuple(part for piece in absolute for part in _cut(piece))
 
@@ -171,7 +153,7 @@ def find_files(
 ) -> FileSet:
     """Find the files a path means and check that all of them have the columns."""
     kind, places, dialect = _list_files(where, path, text)
-    chosen, whole, nullable = columns, list[Piece](), tuple[bool, ...]()
+    chosen, whole, schemas = columns, list[Piece](), list[Schema]()
     for place in places:
         described = _describe(where, place, dialect, _with_ids(chosen, ids))
         quote = _are_names(kind, described.columns, chosen, ids)
@@ -179,9 +161,10 @@ def find_files(
         found = choose_columns(owner, described.columns, chosen, ids=ids, quote=quote)
         if columns is None:  # the first file says what all of them have
             chosen = [name for name in found.names if ids is None or name != ids.name]
-        nullable = tuple(one or any(nullable[index : index + 1]) for index, one in enumerate(found.nullable))
+        schemas.append(Schema.of(found))
         whole.append(_whole(where, place, dialect, found.names, found.declared, described))
-    return FileSet(whole[0].names, tuple(whole), nullable)
+    nullable = tuple(map(any, zip(*(schema.nullable or () for schema in schemas), strict=True)))  # in any of the files
+    return FileSet(tuple(whole), replace(schemas[0], nullable=nullable))
 
 
 def describe_files(where: str, path: str, *, text: TextOptions | None = None) -> list[Column]:
@@ -225,22 +208,21 @@ class _Description:
 
 
 def _describe(where: str, place: Place, dialect: Dialect, columns: list[str] | None) -> _Description:
+    return _explained(where, place, partial(_read_description, where, place, dialect, columns))
+
+
+def _read_description(where: str, place: Place, dialect: Dialect, columns: list[str] | None) -> _Description:
     kind = _format(place)
-    try:
-        if kind.kind == "parquet":
-            return _describe_parquet(place)
-        if kind.kind == "arrow":
-            return _describe_arrow(place)
-        size = place.size()
-        if kind.kind == "json":
-            return _Description(_text_columns(_declared_names(where, place, columns)), 0, size)
-        file = TextFile(place=place, dialect=dialect, compression=kind.compression)
-        return _Description(_text_columns(csv_names(where, file, columns)), 0, size)
-    except (DataError, MemoryError):
-        raise
-    except (OSError, ValueError, EOFError, pa.ArrowException) as error:  # also bytes that are no text for a name
-        problem = type(error).__name__
-    raise _unreadable(where, place, problem)
+    if kind.kind == "parquet":
+        return _describe_parquet(place)
+    if kind.kind == "arrow":
+        return _describe_arrow(place)
+    if kind.kind == "json":
+        names = _declared_names(where, place, columns)
+    else:
+        names = csv_names(where, TextFile(place=place, dialect=dialect, compression=kind.compression), columns)
+    # Text might hold anything, as Python objects do: what it is read as is declared.
+    return _Description([Column(name, "text", is_number=True) for name in names], 0, place.size())
 
 
 def _format(place: Place) -> Format:
@@ -258,11 +240,6 @@ def _declared_names(where: str, place: Place, columns: list[str] | None) -> list
     return columns
 
 
-def _text_columns(names: list[str]) -> list[Column]:
-    """Text might hold anything, as Python objects do: what it is read as is declared."""
-    return [Column(name, "text", is_number=True) for name in names]
-
-
 def _describe_parquet(place: Place) -> _Description:
     with place.open_arrow() as stream:
         metadata = pyarrow.parquet.read_metadata(stream)
@@ -273,9 +250,8 @@ def _describe_arrow(place: Place) -> _Description:
     with place.open_arrow() as stream:
         reader = _arrow_reader(stream, None)
         columns = columns_of(reader.schema)
-        if isinstance(reader, pa.ipc.RecordBatchStreamReader):
-            return _Description(columns, WHOLE, stream.size() // (DOUBLE * max(len(columns), 1)))
-        return _Description(columns, reader.num_record_batches, stream.size() // (DOUBLE * max(len(columns), 1)))
+        n_batches = WHOLE if isinstance(reader, pa.ipc.RecordBatchStreamReader) else reader.num_record_batches
+        return _Description(columns, n_batches, stream.size() // (DOUBLE * max(len(columns), 1)))
 
 
 def _arrow_reader(stream: pa.NativeFile, names: list[str] | None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
@@ -328,28 +304,22 @@ def _cut(piece: Piece) -> Iterator[Piece]:
 
 
 def _cut_text(piece: Piece) -> Iterator[Piece]:
-    cuts = [piece.start, *(_cuts(piece) if piece.size > PIECE_BYTES else []), piece.stop]
-    for start, stop in pairwise(cuts):
+    cuts = _explained(piece.where, piece.place, partial(_cuts, piece)) if piece.size > PIECE_BYTES else []
+    for start, stop in pairwise([piece.start, *cuts, piece.stop]):
         yield replace(piece, start=start, stop=stop, size=stop - start)
 
 
 def _cuts(piece: Piece) -> list[int]:
     """Return places between two records."""
-    try:
-        if piece.format.kind == "json":
-            return find_cuts(piece.text, JSON_LINES, 0, piece.stop, PIECE_BYTES)
-        return csv_cuts(piece.where, piece.text, stop=piece.stop, step=PIECE_BYTES)
-    except (DataError, MemoryError):
-        raise
-    except (OSError, ValueError, pa.ArrowException) as error:
-        problem = type(error).__name__
-    raise _unreadable(piece.where, piece.place, problem)
+    if piece.format.kind == "json":
+        return find_cuts(piece.text, JSON_LINES, 0, piece.stop, PIECE_BYTES)
+    return csv_cuts(piece.where, piece.text, stop=piece.stop, step=PIECE_BYTES)
 
 
 def _cut_groups(piece: Piece) -> Iterator[Piece]:
     """Yield runs of row groups or batches that together reach the size of a piece."""
     start = size = 0
-    lengths = _group_lengths(piece)
+    lengths = _explained(piece.where, piece.place, partial(_group_lengths, piece))
     for group, n_rows in enumerate(lengths):
         size += n_rows * piece.width * DOUBLE
         if size >= PIECE_BYTES or group + 1 == len(lengths):
@@ -362,15 +332,21 @@ def _group_lengths(piece: Piece) -> list[int]:
     if piece.format.kind == "arrow":
         n_rows = piece.size // (piece.width * DOUBLE)
         return [-(-n_rows // max(piece.stop, 1))] * piece.stop
-    try:
-        with piece.place.open_arrow() as stream:
-            metadata = pyarrow.parquet.read_metadata(stream)
-            return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-    except (OSError, pa.ArrowException) as error:
-        problem = type(error).__name__
-    raise _unreadable(piece.where, piece.place, problem)
+    with piece.place.open_arrow() as stream:
+        metadata = pyarrow.parquet.read_metadata(stream)
+        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
-def _unreadable(where: str, place: Place, kind: str) -> DataError:
+# -- errors ----------------------------------------------------------------------------------------------------------------
+
+
+def _explained(where: str, place: Place, work: Callable[[], Item]) -> Item:
+    """Return what the work makes of a file. Where it is gone, or not the file it was, the error names it and nothing in it."""
+    return explained(work, partial(_explain, where, place), UNREADABLE)
+
+
+def _explain(where: str, place: Place, error: Exception) -> str:
+    if isinstance(error, MemoryError):  # that of Arrow is one of its own errors, too
+        raise error
     remedy = "Check that it is whole and may be read." if place.address is None else "Check the network and the credentials."
-    return DataError(f"{where}: the file {place.name!r} cannot be read ({kind}). {remedy}")
+    return f"{where}: the file {place.name!r} cannot be read ({type(error).__name__}). {remedy}"

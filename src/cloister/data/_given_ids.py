@@ -5,7 +5,9 @@ They are hashed at once; what is kept is the hash. Types may be refused, values 
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,7 +16,7 @@ import pyarrow as pa
 
 from cloister import validate
 from cloister.columns import Identifier, IntArray
-from cloister.data._backend import Block, MemoryRows
+from cloister.data._backend import Block, MemoryRows, explained
 from cloister.data._columns import IdValues, check_id_array, check_id_type
 from cloister.data._id_hash import LANES
 from cloister.data._ids import hash_array, hash_arrow, hash_objects
@@ -31,9 +33,7 @@ class IdentifiedRows(MemoryRows):
     """Rows in memory, with the hash of an id beside each of them."""
 
     def __init__(self, source: MemoryRows, lanes: npt.NDArray[np.float64]) -> None:
-        width = source.width + LANES
-        super().__init__(len(lanes), width, source.feature_names, source.n_jobs, nullable=source.nullable)
-        self.n_hidden = LANES
+        super().__init__(len(lanes), replace(source.schema, n_hidden=LANES), source.n_jobs)
         self._source = source
         self._lanes = lanes
 
@@ -69,7 +69,8 @@ def hash_given(where: str, values: Any, ids: Identifier) -> npt.NDArray[np.float
         return hash_objects(values, ids)
     if not hasattr(values, "__array__") or hasattr(values, "columns"):
         _refuse(where, type(values).__name__)
-    return hash_array(_checked(where, _array_of(where, values)), ids)
+    array = values if isinstance(values, np.ndarray) else _read(where, partial(np.asarray, values), "what NumPy cannot read")
+    return hash_array(_checked(where, array), ids)
 
 
 def _refuse(where: str, kind: str) -> NoReturn:
@@ -92,19 +93,13 @@ def _as_column(where: str, values: Any) -> pa.ChunkedArray | pa.Array | None:
         return values
     if hasattr(values, "columns") or not (hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")):
         return None
-    try:
-        return pa.chunked_array(values) if hasattr(values, "__arrow_c_stream__") else pa.array(values)
-    except Exception as error:  # of the producer of the stream
-        kind = type(error).__name__
-    raise DataError(f"{where}.privacy_unit: expected ids, got a column that Arrow cannot read ({kind}). {REMEDY}")
+    read = pa.chunked_array if hasattr(values, "__arrow_c_stream__") else pa.array
+    return _read(where, partial(read, values), "a column that Arrow cannot read")
 
 
-def _array_of(where: str, values: Any) -> npt.NDArray[Any]:
-    try:
-        return values if isinstance(values, np.ndarray) else np.asarray(values)
-    except Exception as error:  # of another library's conversion
-        kind = type(error).__name__
-    raise DataError(f"{where}.privacy_unit: expected ids, got what NumPy cannot read ({kind}). {REMEDY}")
+def _read(where: str, read: Callable[[], Any], what: str) -> Any:
+    """Return what the conversion of another library makes of ids."""
+    return explained(read, lambda error: f"{where}.privacy_unit: expected ids, got {what} ({type(error).__name__}). {REMEDY}")
 
 
 def _checked(where: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``open_rows``: turns whatever holds rows into a source the vault can fold a question over."""
+"""``open_rows``: turns whatever holds rows into a source the vault can fold a question over. The engine of this process."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from cloister import validate
 from cloister.columns import Category, Identifier, declare_columns, quiet
-from cloister.data._backend import Rows, Source, count_jobs
-from cloister.data._columns import Chosen, Column, Holds, IdColumn, IdValues
+from cloister.data._backend import ArrayRows, MemoryRows, Rows
+from cloister.data._columns import Chosen, Column, Holds, IdColumn, IdValues, refuse_mapping
 from cloister.data._formats import TextOptions, refuse_options, text_options
-from cloister.data._scaled import scaled_by
+from cloister.data._numpy import as_matrix, scaled_by
+from cloister.data._threads import count_jobs
 from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Entropy
 
-__all__ = ["kept_rows", "open_rows"]
+if TYPE_CHECKING:
+    from cloister.data._files import FileSet
+
+__all__ = ["describe_columns", "kept_rows", "open_collection", "open_files", "open_rows"]
 
 KEY_BYTES, WORD_BYTES = 32, 8
 
@@ -131,7 +135,7 @@ def open_rows(
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
     given = {} if ids is None else {"ids": ids}
     opened = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
-    if isinstance(opened, Source) and isinstance(data, np.ndarray | list | tuple):
+    if isinstance(data, np.ndarray | list | tuple):
         arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if issubclass(type(one), np.ndarray)]
         opened.bounds, opened.scaled_by = getattr(data, "bounds", None), scaled_by(arrays)
     return opened
@@ -159,6 +163,27 @@ def kept_rows(
     return (row for piece in files.whole for row in piece.texts())
 
 
+def describe_columns(path: str | os.PathLike[str], *, where: str = "describe_columns", **text: Any) -> list[Column]:
+    """Return names and declared types of the columns of a file, or of the first of several; no row is read.
+
+    Parameters
+    ----------
+    path : str or path
+        As for :func:`cloister.open_rows`.
+    where : str
+        Whose name error messages carry.
+    **text
+        `delimiter`, `decimal`, `encoding` and `rows` of a CSV file.
+
+    Notes
+    -----
+    **Privacy.** Names and types are taken as public. A CSV file declares no types, and its lines are not looked at for them.
+    """
+    from cloister.data._files import describe_files
+
+    return describe_files(where, os.fspath(path), text=text_options(where, **text))
+
+
 def _read_privacy_unit(
     where: str, privacy_unit: Any, unit_key: object, columns: Chosen, *, read: bool
 ) -> IdColumn | IdValues | None:
@@ -183,9 +208,9 @@ def _fresh_key() -> bytes:
 
 def _noted(rows: Rows, columns: Chosen, privacy_unit: Any) -> Rows:
     """Return the rows with a note of what their columns were declared to be, and of which one says whose they are."""
-    if isinstance(rows, Source) and isinstance(columns, Mapping):
+    if isinstance(columns, Mapping):
         rows.declared = tuple(columns.values())
-    if isinstance(rows, Source) and privacy_unit is not None:
+    if privacy_unit is not None:
         rows.privacy_unit = privacy_unit if isinstance(privacy_unit, str) else ""
     return rows
 
@@ -211,3 +236,50 @@ def _open_path(
         validate.refuse(f"{where}.privacy_unit", "the name of a column of the files", kind, remedy="Pass privacy_unit='name'.")
     files = find_files(where, path, columns, ids=ids, text=text)
     return cast(Rows, engine.load().open_files(where, files, scheduler=scheduler, n_jobs=n_jobs))
+
+
+# -- the engine of this process --------------------------------------------------------------------------------------------
+
+
+def open_files(where: str, files: "FileSet", *, scheduler: str | None, n_jobs: int) -> Rows:
+    """Open files that this process reads."""
+    from cloister.data._file_rows import FileRows
+
+    return FileRows(files, n_jobs=n_jobs)
+
+
+def open_collection(where: str, data: object, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None = None) -> Rows:
+    """Open a table in memory, or rows that are open already."""
+    if isinstance(data, Rows):
+        if columns is not None:
+            validate.refuse(f"{where}.columns", "None for rows already open", columns, remedy="Name them in open_rows.")
+        if ids is not None:
+            validate.refuse(f"{where}.privacy_unit", "None for rows already open", "ids", remedy="Pass them to open_rows.")
+        return data
+    if not isinstance(ids, IdValues):
+        return _open_table(where, data, columns, ids, n_jobs)
+    from cloister.data._given_ids import with_ids
+
+    return with_ids(where, _open_table(where, data, columns, None, n_jobs), ids)
+
+
+def _open_table(where: str, data: object, columns: Chosen, ids: IdColumn | None, n_jobs: int) -> MemoryRows:
+    if all(hasattr(type(data), name) for name in ("iloc", "columns", "dtypes")):  # before Arrow, which would infer types
+        from cloister.data._pandas import FrameRows
+
+        return FrameRows(where, data, columns=columns, n_jobs=n_jobs, ids=ids)
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        from cloister.data._table import TableRows
+
+        return TableRows(where, data, columns=columns, n_jobs=n_jobs, ids=ids)
+    if hasattr(type(data), "fold"):
+        rule = "a table, or rows of a class derived from cloister.data.Rows"
+        raise DataError(f"{where}: expected {rule}, got a {type(data).__name__}. Derive its class from Rows.")
+    refuse_mapping(where, columns, data)
+    matrix = as_matrix(where, data)
+    if columns is not None:
+        validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
+    if ids is not None:
+        rule = "ids, one for each row, beside a table without column names"
+        validate.refuse(f"{where}.privacy_unit", rule, ids.name, remedy="Pass a list or an array of ids, or a data frame.")
+    return ArrayRows(matrix, n_jobs=n_jobs)

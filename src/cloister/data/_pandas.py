@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cloister.columns import AnyDeclaration, Identifier, IntArray, Number
-from cloister.data._backend import Block, MemoryRows
-from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns, hidden_of
+from cloister.data._backend import Block, MemoryRows, Schema
+from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns
 from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
 from cloister.data._ids import hash_array, hash_arrow, hash_objects, masked, spread_ids
 from cloister.data._table import cast_to_doubles, holds_of, is_number
@@ -39,8 +39,7 @@ class FrameRows(MemoryRows):
     def __init__(self, where: str, frame: Any, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
         table = [describe_column(name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
         chosen = choose_columns(where, table, columns, ids=ids)
-        super().__init__(len(frame), chosen.width, chosen.names, n_jobs, nullable=chosen.nullable)
-        self.n_hidden = hidden_of(chosen.declared)
+        super().__init__(len(frame), Schema.of(chosen), n_jobs)
         declared = chosen.declared or [None] * len(chosen.places)
         self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen.places, declared, strict=True)]
 

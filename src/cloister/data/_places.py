@@ -20,6 +20,7 @@ from urllib.request import url2pathname
 import pyarrow as pa
 from pyarrow import fs
 
+from cloister.data._backend import explained
 from cloister.data._formats import Dialect, format_of
 from cloister.data._table_formats import folders_above, refuse_tables, tables_listed
 from cloister.exceptions import DataError
@@ -175,15 +176,10 @@ def _store(address: str) -> tuple[fs.FileSystem, str]:
 
 
 def _find_in_store(where: str, scheme: str, address: str) -> Found:
-    try:
-        return _find_all(where, *_store(address), address)
-    except DataError:
-        raise
-    except Exception as error:  # of several libraries; it may quote the address
-        kind = type(error).__name__
-    raise DataError(
-        f"{where}: the address with {scheme}:// cannot be opened ({kind}). Check the address, the network and the credentials "
-        "in the environment."
+    remedy = "Check the address, the network and the credentials in the environment."
+    return explained(  # errors of several libraries, which may quote the address
+        lambda: _find_all(where, *_store(address), address),
+        lambda error: f"{where}: the address with {scheme}:// cannot be opened ({type(error).__name__}). {remedy}",
     )
 
 

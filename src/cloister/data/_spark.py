@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial, reduce
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -21,32 +22,24 @@ from cloister.data._backend import (
     Block,
     Integers,
     Kernel,
-    Source,
+    Rows,
+    Schema,
     Watch,
     blank_block,
     block_rows,
     empty_block,
+    explained,
     merge_of,
     reads_values,
     slices,
 )
 from cloister.data._bound import Bounding
 from cloister.data._cache import BlockCache
-from cloister.data._columns import (
-    Chosen,
-    Column,
-    Declared,
-    Holds,
-    IdColumn,
-    IdValues,
-    choose_columns,
-    hidden_of,
-    refuse_id_values,
-)
-from cloister.data._deal import choose_buckets, count_ranges, deal_block
+from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, IdValues, choose_columns, refuse_id_values
 from cloister.data._files import FileSet, Piece
-from cloister.data._share import Sampled, fold_blocks, join_sampled, unpack
-from cloister.data._spark_driver import Job, explained, start_session
+from cloister.data._share import Sampled, choose_buckets, count_ranges, fold_blocks, join_sampled, unpack
+from cloister.data._spark_driver import Job, explain, start_session
+from cloister.data._spill import split_by_bucket
 from cloister.data._table import to_matrix
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
@@ -69,19 +62,11 @@ SAMPLE_PARTITIONS = 16  # a sample has no more: its rows are few, and every part
 MANY_PARTITIONS = 4096  # from where answers are joined on three levels
 
 
-class SparkRows(Source):
+class SparkRows(Rows):
     """Rows in partitions of a Spark cluster. `partitions` reads them."""
 
-    def __init__(
-        self,
-        where: str,
-        partitions: "_FramePartitions | _FilePartitions",
-        n_features: int,
-        feature_names: tuple[str, ...],
-        *,
-        nullable: tuple[bool, ...] | None = None,
-    ) -> None:
-        super().__init__(n_features, feature_names, nullable=nullable)
+    def __init__(self, where: str, partitions: "_FramePartitions | _FilePartitions", schema: Schema) -> None:
+        super().__init__(schema)
         self._where = where
         self._partitions = partitions
         self._blocks: Any = None  # kept by the executors
@@ -92,53 +77,55 @@ class SparkRows(Source):
         from pyspark import cloudpickle
 
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
-        nothing = kernel(empty_block(self._n_features))
+        nothing = kernel(empty_block(self.width))
         size = int(getattr(nothing, "nbytes", 0))
         if not reads_values(kernel) and (count := self._count(watch)) is not None:
-            return kernel(blank_block(count, self._n_features))
-        found = explained(self._where, lambda: self._answer(packed, size, watch, keep=cache is not None))
+            return kernel(blank_block(count, self.width))
+        found = self._explained(lambda: self._answer(packed, size, watch, keep=cache is not None))
         return nothing if found is None else merge_of(kernel)(nothing, found)
 
     def _count(self, watch: Watch | None) -> int | None:
         """Return the number of rows, if Spark can count them by itself: they need not be brought into Python."""
         count = self._partitions.count
-        if count is None:
-            return None
-        return int(explained(self._where, lambda: Job(self._where, self._partitions.context, watch).run(count)))
+        return None if count is None else int(self._explained(lambda: self._run(count, watch)))
+
+    def _run(self, work: Callable[[], Any], watch: Watch | None) -> Any:
+        return Job(self._where, self._partitions.context, watch).run(work)
+
+    def _explained(self, work: Callable[[], Any]) -> Any:
+        return explained(work, partial(explain, self._where))
 
     def _answer(self, packed: bytes, size: int, watch: Watch | None, *, keep: bool) -> Integers | None:
-        context = self._partitions.context
         if keep:
             self._keep()
-        question = context.broadcast(packed)
+        question = self._partitions.context.broadcast(packed)
         try:
-            return Job(self._where, context, watch).run(partial(self._ask, question, size))
+            return self._run(partial(self._ask, question, size), watch)
         finally:
             question.destroy()
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> "SparkRows":
         """Draw the sample where the rows are. Executors keep it in few partitions: every later question is a job."""
-        return _SparkSample(self, explained(self._where, lambda: self._draw(coins, watch)))
+        return _SparkSample(self, self._explained(lambda: self._draw(coins, watch)))
 
     def _draw(self, coins: Coins, watch: Watch | None) -> Any:
         """Return the parts of a sample, kept. If there are more cores than parts, all of them draw before any are joined."""
-        context = self._partitions.context
         if self._blocks is None:
-            drawn = self._partitions.drawn(coins, self._n_features)
+            drawn = self._partitions.drawn(coins, self.width)
         else:
-            drawn = self._blocks.mapPartitionsWithIndex(partial(_draw_blocks, coins, self._n_features))
-        n_cores = max(1, context.defaultParallelism)
+            drawn = self._blocks.mapPartitionsWithIndex(partial(_draw_blocks, coins, self.width))
+        n_cores = max(1, self._partitions.context.defaultParallelism)
         if n_cores <= SAMPLE_PARTITIONS:
             return self._made(drawn.coalesce(n_cores).mapPartitions(_join_drawn), watch)
         drawn = self._made(drawn, watch)
         try:
             return self._made(drawn.coalesce(SAMPLE_PARTITIONS).mapPartitions(_join_drawn), None)
         finally:
-            _forget(drawn)
+            _quietly(drawn.unpersist)
 
     def bounded(self, bounding: Bounding, *, watch: Watch | None = None) -> "SparkRows":
         """Choose after one shuffle. Executors keep what is kept, in few partitions."""
-        return _SparkSample(self, explained(self._where, lambda: self._bound(bounding, watch)))
+        return _SparkSample(self, self._explained(lambda: self._bound(bounding, watch)))
 
     def _bound(self, bounding: Bounding, watch: Watch | None) -> Any:
         """Return the rows that are kept, by ranges of buckets.
@@ -146,17 +133,17 @@ class SparkRows(Source):
         What does not fit into memory goes to the executors' disks, where the shuffle has left rows anyway: to choose again
         would take as long as several questions.
         """
-        blocks = self._partitions.blocks(self._n_features) if self._blocks is None else self._blocks
+        blocks = self._partitions.blocks(self.width) if self._blocks is None else self._blocks
         n_ranges = count_ranges(
             n_cores=self._partitions.context.defaultParallelism, n_parts=blocks.getNumPartitions(), size=self._partitions.size
         )
-        dealt = blocks.mapPartitions(partial(_deal, n_ranges)).partitionBy(n_ranges, _same)
-        return self._made(dealt.mapPartitions(partial(_choose, bounding, self._n_features)), watch, on_disk=True)
+        dealt = blocks.mapPartitions(partial(_deal, n_ranges)).partitionBy(n_ranges, int)
+        return self._made(dealt.mapPartitions(partial(_choose, bounding, self.width)), watch, on_disk=True)
 
     def _made(self, parts: Any, watch: Watch | None, *, on_disk: bool = False) -> Any:
         """Have parts of a sample computed and kept."""
-        kept = parts.persist(_memory_and_disk() if on_disk else _memory_only())
-        Job(self._where, self._partitions.context, watch).run(kept.count)
+        kept = parts.persist(_level("MEMORY_AND_DISK" if on_disk else "MEMORY_ONLY"))
+        self._run(kept.count, watch)
         return kept
 
     def _keep(self) -> None:
@@ -166,14 +153,15 @@ class SparkRows(Source):
         """
         self._n_folds += 1
         if self._n_folds > 1 and self._blocks is None and not self._partitions.kept:
-            self._blocks = self._partitions.blocks(self._n_features).persist(_memory_only())
-            weakref.finalize(self, _forget, self._blocks)
+            self._blocks = self._partitions.blocks(self.width).persist(_level("MEMORY_ONLY"))
+            weakref.finalize(self, _quietly, self._blocks.unpersist)
 
     def _ask(self, question: Any, size: int) -> Integers | None:
-        if self._blocks is None:
-            shares = self._partitions.shares(question, self._n_features)
-        else:
-            shares = self._blocks.mapPartitions(partial(_fold, question, self._n_features))
+        shares = (
+            self._partitions.shares(question, self.width)
+            if self._blocks is None
+            else _shares(self._blocks, question, self.width)
+        )
         join = partial(_join, question)
         return shares.treeAggregate(None, join, join, _depth(shares.getNumPartitions(), size))
 
@@ -185,24 +173,21 @@ class _SparkSample(SparkRows):
     """
 
     def __init__(self, source: SparkRows, parts: Any) -> None:
-        names, nullable = source.feature_names or (), source.nullable
-        super().__init__(source._where, source._partitions, source.width, names, nullable=nullable)
-        self.n_hidden = source.n_hidden
+        super().__init__(source._where, source._partitions, source.schema)
         self._source = source
         self._blocks = parts
-        weakref.finalize(self, _forget, parts)
+        weakref.finalize(self, _quietly, parts.unpersist)
 
     def _count(self, watch: Watch | None) -> None:
         """Leave counting to Python, where the rows are already."""
 
     def _answer(self, packed: bytes, size: int, watch: Watch | None, *, keep: bool) -> Integers | None:
         """Send the question with the tasks, which are few, and join what they answer here."""
-        shares = self._blocks.mapPartitions(partial(_fold_packed, packed, self._n_features))
-        found = Job(self._where, self._partitions.context, watch).run(shares.collect)
+        found = self._run(_shares(self._blocks, packed, self.width).collect, watch)
         return reduce(merge_of(unpack(packed)), found) if found else None
 
     def _draw(self, coins: Coins, watch: Watch | None) -> Any:
-        return self._made(self._blocks.map(partial(_draw_again, coins)), watch)
+        return self._made(self._blocks.map(methodcaller("draw", coins)), watch)
 
 
 class _FramePartitions:
@@ -245,7 +230,7 @@ class _FramePartitions:
 class _FilePartitions:
     """Pieces of files, each read where it is needed."""
 
-    def __init__(self, context: Any, pieces: list[Piece]) -> None:
+    def __init__(self, context: Any, pieces: tuple[Piece, ...]) -> None:
         self.context = context
         self.size = None if any(piece.is_text for piece in pieces) else sum(piece.size for piece in pieces)  # bytes, if known
         self.count: Callable[[], int] | None = None
@@ -254,11 +239,11 @@ class _FilePartitions:
 
     def shares(self, question: Any, n_features: int) -> Any:
         """Return what each piece answers."""
-        return self._pieces.values().map(partial(_fold_piece, question, n_features))
+        return _shares(self.blocks(n_features), question, n_features)
 
     def blocks(self, n_features: int) -> Any:
         """Return the rows as matrices, in the form in which they are kept."""
-        return self._pieces.values().flatMap(_read_piece)
+        return self._pieces.values().flatMap(methodcaller("blocks"))
 
     def drawn(self, coins: Coins, n_features: int) -> Any:
         """Return a sample of each piece."""
@@ -285,10 +270,7 @@ def open_collection(
     chosen = choose_columns(where, table, columns, ids=ids)
     # By position: Spark takes a dot for a field of a field, and "a" for "A".
     numbered = frame.toDF(*(f"c{index}" for index in range(len(table)))).select(*(f"c{index}" for index in chosen.places))
-    partitions = _FramePartitions(frame, numbered, chosen.declared)
-    rows = SparkRows(where, partitions, chosen.width, chosen.names, nullable=chosen.nullable)
-    rows.n_hidden = hidden_of(chosen.declared)
-    return rows
+    return SparkRows(where, _FramePartitions(frame, numbered, chosen.declared), Schema.of(chosen))
 
 
 def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> SparkRows:
@@ -299,11 +281,10 @@ def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int
     started = None
     if session is None or scheduler not in (None, session.sparkContext.master):
         session = started = start_session(where, scheduler or f"local[{n_jobs}]", running=session)
-    partitions = _FilePartitions(session.sparkContext, list(files.pieces()))
-    rows = SparkRows(where, partitions, files.width, files.names, nullable=files.nullable)
-    rows.n_hidden = files.n_hidden
+    partitions = _FilePartitions(session.sparkContext, files.pieces)
+    rows = SparkRows(where, partitions, files.schema)
     if started is not None:
-        weakref.finalize(rows, _stop, started)
+        weakref.finalize(rows, _quietly, started.stop)
     return rows
 
 
@@ -324,12 +305,14 @@ def _describe(field: Any) -> Column:
 # -- what runs on executors ------------------------------------------------------------------------------------------------
 
 
-def _fold(question: Any, n_features: int, blocks: Iterable[Block | Sampled]) -> Iterator[Integers]:
-    yield fold_blocks(_matrices(blocks), unpack(question.value), n_features)
+def _shares(blocks: Any, question: Any, width: int) -> Any:
+    """Return what each partition of blocks answers to a question that was broadcast, or is sent with every task."""
+    return blocks.mapPartitions(partial(_fold, question, width))
 
 
-def _fold_packed(packed: bytes, n_features: int, blocks: Iterable[Block | Sampled]) -> Iterator[Integers]:
-    yield fold_blocks(_matrices(blocks), unpack(packed), n_features)
+def _fold(question: Any, width: int, blocks: Iterable[Block | Sampled]) -> Iterator[Integers]:
+    packed = question if isinstance(question, bytes) else question.value
+    yield fold_blocks(_matrices(blocks), unpack(packed), width)
 
 
 def _matrices(blocks: Iterable[Block | Sampled]) -> Iterator[Block]:
@@ -338,10 +321,6 @@ def _matrices(blocks: Iterable[Block | Sampled]) -> Iterator[Block]:
             yield from slices(block.rows, block_rows(block.rows.shape[1]))
         else:
             yield block
-
-
-def _fold_piece(question: Any, n_features: int, piece: Piece) -> Integers:
-    return fold_blocks(piece.blocks(), unpack(question.value), n_features)
 
 
 def _fold_batches(
@@ -358,14 +337,12 @@ def _pack_batches(n_features: int, declared: Declared, batches: Iterable[pa.Reco
 
 def _draw_blocks(coins: Coins, n_features: int, number: int, blocks: Iterable[Block]) -> Iterator[Sampled]:
     tosses = coins.partition(number)
-    rows = np.concatenate([empty_block(n_features), *(block[tosses.take(len(block))] for block in blocks)])
-    yield Sampled(rows, {number: len(rows)})
+    yield Sampled.of(number, n_features, (block[tosses.take(len(block))] for block in blocks))
 
 
 def _draw_piece(coins: Coins, n_features: int, numbered: tuple[int, Piece]) -> Sampled:
     number, piece = numbered
-    rows = np.concatenate([empty_block(n_features), *piece.blocks(coins.partition(number))])
-    return Sampled(rows, {number: len(rows)})
+    return Sampled.of(number, n_features, piece.blocks(coins.partition(number)))
 
 
 def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -384,19 +361,11 @@ def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordB
 
 def _deal(n_ranges: int, blocks: Iterable[Block | Sampled]) -> Iterator[tuple[int, Block]]:
     for block in _matrices(blocks):
-        yield from ((number, rows) for number, rows in enumerate(deal_block(block, n_ranges)) if len(rows))
-
-
-def _same(number: int) -> int:
-    return number
+        yield from ((number, rows) for number, rows in enumerate(split_by_bucket(block, n_ranges)) if len(rows))
 
 
 def _choose(bounding: Bounding, n_features: int, dealt: Iterable[tuple[int, Block]]) -> Iterator[Sampled]:
     return choose_buckets((rows for _, rows in dealt), bounding, n_features)
-
-
-def _draw_again(coins: Coins, part: Sampled) -> Sampled:
-    return part.draw(coins)
 
 
 def _join_drawn(parts: Iterable[Sampled]) -> Iterator[Sampled]:
@@ -417,10 +386,6 @@ def _gather(batches: Iterable[pa.RecordBatch], n_features: int, declared: Declar
         yield to_matrix(pa.Table.from_batches(waiting), declared)
 
 
-def _read_piece(piece: Piece) -> Iterator[Block]:
-    return piece.blocks()
-
-
 def _first(row: Any) -> Integers:
     return pickle.loads(row[0])  # noqa: S301 - written by the executor's own half of this module
 
@@ -438,23 +403,12 @@ def _join(question: Any, left: Integers | None, right: Integers | None) -> Integ
 # -- small things of the driver's ------------------------------------------------------------------------------------------
 
 
-def _memory_only() -> Any:
+def _level(name: str) -> Any:
     from pyspark import StorageLevel
 
-    return StorageLevel.MEMORY_ONLY
+    return getattr(StorageLevel, name)
 
 
-def _memory_and_disk() -> Any:
-    from pyspark import StorageLevel
-
-    return StorageLevel.MEMORY_AND_DISK
-
-
-def _forget(blocks: Any) -> None:
+def _quietly(close: Callable[[], object]) -> None:
     with suppress(Exception):  # the session may be gone
-        blocks.unpersist()
-
-
-def _stop(session: Any) -> None:
-    with suppress(Exception):
-        session.stop()
+        close()

@@ -10,14 +10,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from itertools import count
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
-from cloister.data._backend import Watch
+from cloister.data._backend import Watch, explained
 from cloister.exceptions import DataError
 
-__all__ = ["Job", "explain", "explained", "start_session"]
-
-Result = TypeVar("Result")
+__all__ = ["Job", "explain", "start_session"]
 
 CONNECT_SECONDS = 10.0
 PATIENCE_SECONDS = 120.0  # without a task at work
@@ -39,11 +37,11 @@ def start_session(where: str, master: str, *, running: Any) -> Any:
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-    try:
-        return SparkSession.builder.master(master).appName("cloister").config(map=quiet).getOrCreate()
-    except Exception as error:
-        kind = type(error).__name__
-    raise DataError(f"{where}: Spark cannot start at {master!r} ({kind}). Check the address and Java.")
+    builder = SparkSession.builder.master(master).appName("cloister").config(map=quiet)
+    return explained(
+        builder.getOrCreate,
+        lambda error: f"{where}: Spark cannot start at {master!r} ({type(error).__name__}). Check the address and Java.",
+    )
 
 
 def _refuse_silent(where: str, master: str) -> None:
@@ -105,28 +103,17 @@ class Job:
         return [stage for stage in stages if stage is not None]
 
 
-def explained(where: str, work: Callable[[], Result]) -> Result:
-    """Return what the work returns. An error of Spark's becomes one that quotes nothing and does not carry it along."""
-    try:
-        return work()
-    except DataError:
-        raise
-    except Exception as error:  # it may quote what was being computed
-        failure = explain(where, error)
-    raise failure
-
-
-def explain(where: str, error: Exception) -> DataError:
+def explain(where: str, error: Exception) -> str:
     """Say what went wrong without a value: engines quote what they were working on."""
     text = str(error)
     ours = re.search(r"cloister\.exceptions\.DataError: (.+)", text)
     if ours is not None:
-        return DataError(ours.group(1).strip())
+        return ours.group(1).strip()
     if re.search(r"FileNotFound|FAILED_READ_FILE|PATH_NOT_FOUND|does not exist", text):
-        return DataError(f"{where}: a file of the Spark table can no longer be read. Check that it was not replaced or moved.")
+        return f"{where}: a file of the Spark table can no longer be read. Check that it was not replaced or moved."
     if isinstance(error, OSError) or type(error).__name__ == "Py4JNetworkError" or "SparkContext was shut down" in text:
-        return DataError(f"{where}: the Spark session is gone ({type(error).__name__}). Start it again.")
-    return DataError(
+        return f"{where}: the Spark session is gone ({type(error).__name__}). Start it again."
+    return (
         f"{where}: Spark cannot compute a partition ({type(error).__name__}). Check that the table can still be read, and that "
         "executors have the same versions installed."
     )

@@ -9,18 +9,21 @@ folder that TMPDIR names.
 import errno
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cloister.data._backend import Block, block_rows
+from cloister.data._backend import Block, block_rows, explained
+from cloister.data._bound import N_BUCKETS, buckets_of, make_canonical, with_id
 from cloister.exceptions import DataError
 
-__all__ = ["Pile", "Shuffle", "SpillFile", "Split", "split_block"]
+__all__ = ["Pile", "Segment", "Shuffle", "SpillFile", "split_block", "split_by_bucket"]
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
 DOUBLE = 8
@@ -34,27 +37,21 @@ class SpillFile:
         self._width = width
         self._lock = Lock()
         self._n_rows = 0
-        self._file = _made()
+        self._file: Any = explained(partial(tempfile.TemporaryFile, prefix="cloister-", buffering=0), _explain, OSError)
         weakref.finalize(self, self._file.close)
 
     def append(self, block: Block) -> "Segment":
         """Write rows, which are doubles one after the other, and return where they are."""
         with self._lock:
             first, self._n_rows = self._n_rows, self._n_rows + len(block)
-            failure = self._written(block, first)
-        if failure is not None:
-            raise failure
+            explained(partial(self._write, block, first), _explain, OSError)
         return Segment(self, first, len(block))
 
-    def _written(self, block: Block, first: int) -> DataError | None:
+    def _write(self, block: Block, first: int) -> None:
         rest = _bytes_of(block)
-        try:
-            self._file.seek(first * self._width * DOUBLE)
-            while rest:
-                rest = rest[self._file.write(rest) :]
-            return None
-        except OSError as error:
-            return _failure(error)
+        self._file.seek(first * self._width * DOUBLE)
+        while rest:
+            rest = rest[self._file.write(rest) :]
 
     def read(self, first: int, n_rows: int) -> Block:
         """Return some of the rows."""
@@ -80,7 +77,7 @@ class Segment:
     def __len__(self) -> int:
         return self.n_rows
 
-    def blocks(self, size: int) -> Iterator[Block]:
+    def blocks(self, size: int) -> Generator[Block, None, None]:
         """Yield the rows, so many at a time."""
         for start in range(0, self.n_rows, size):
             yield self.file.read(self.first + start, min(size, self.n_rows - start))
@@ -120,26 +117,21 @@ class Pile:
         return whole
 
     def __add__(self, other: "Pile") -> "Pile":
-        return Pile(self.width, [one for one in (*self.segments, *other.segments) if len(one)])
+        return Pile(self.width, [*self.segments, *other.segments])
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """A block of which the rows of each part stand together."""
-
-    rows: Block
-    ends: npt.NDArray[np.int64]  # of the parts
-
-    def part(self, number: int) -> Block:
-        """Return the rows of one part."""
-        return self.rows[self.ends[number - 1] if number else 0 : self.ends[number]]
+def split_by_bucket(block: Block, n_ranges: int = N_BUCKETS) -> list[Block]:
+    """Return the rows of a block whose id is known by bucket, or by ranges of buckets, in canonical form."""
+    block = with_id(block)
+    return split_block(block, (buckets_of(block).astype(np.int64) * n_ranges // N_BUCKETS).astype(np.uint8), n_ranges)
 
 
-def split_block(block: Block, parts: npt.NDArray[np.uint8], n_parts: int) -> Split:
-    """Return the rows of a block by the number of the part that each of them goes to."""
+def split_block(block: Block, parts: npt.NDArray[np.uint8], n_parts: int) -> list[Block]:
+    """Return the rows of a block by the number of the part that each of them goes to, in canonical form."""
     order = np.argsort(parts, kind="stable")  # of bytes: by counting
-    rows = np.take(np.asarray(block, dtype=np.float64), order, axis=0)
-    return Split(rows, np.cumsum(np.bincount(parts, minlength=n_parts)))
+    rows = make_canonical(np.take(np.asarray(block, dtype=np.float64), order, axis=0))
+    ends = np.cumsum(np.bincount(parts, minlength=n_parts)).tolist()
+    return [rows[start:end] for start, end in pairwise([0, *ends])]
 
 
 class Shuffle:
@@ -159,16 +151,16 @@ class Shuffle:
         self._width = width
         self._limit = waiting
         self._lock = Lock()
-        self._waiting: list[Split] = []
+        self._waiting: list[list[Block]] = []
         self._n_waiting = 0
         self._file: SpillFile | None = None
         self._segments: list[list[Segment]] = [[] for _ in range(n_parts)]
 
-    def add(self, split: Split) -> None:
-        """Take some rows; several threads may bring them."""
+    def add(self, split: list[Block]) -> None:
+        """Take some rows, part by part; several threads may bring them."""
         with self._lock:
             self._waiting.append(split)
-            self._n_waiting += split.rows.size
+            self._n_waiting += _n_numbers(split)
             if self._n_waiting > (self._limit if self._file is None else self._limit // SMALLER):
                 self._spill()
 
@@ -178,9 +170,9 @@ class Shuffle:
         waiting, self._waiting, self._n_waiting = self._waiting, [], 0
         while waiting:
             some, n_numbers = [waiting.pop()], 0
-            while waiting and (n_numbers := n_numbers + some[-1].rows.size) < self._limit // SMALLER:
+            while waiting and (n_numbers := n_numbers + _n_numbers(some[-1])) < self._limit // SMALLER:
                 some.append(waiting.pop())
-            parts = [split.part(number) for number in range(len(self._segments)) for split in some]
+            parts = [split[number] for number in range(len(self._segments)) for split in some]
             whole = self._file.append(np.concatenate(parts))
             starts = whole.first + np.cumsum([0, *map(len, parts)])[:: len(some)]
             for segments, start, stop in zip(self._segments, starts[:-1].tolist(), starts[1:].tolist(), strict=True):
@@ -191,25 +183,24 @@ class Shuffle:
         if self._file is not None:
             self._spill()
         waiting, self._waiting = self._waiting, []
-        found = [Pile(self._width, segments) for segments in self._segments]
-        return [pile + Pile(self._width, [split.part(number) for split in waiting]) for number, pile in enumerate(found)]
+        piles = []
+        for number, segments in enumerate(self._segments):
+            rows: list[Segment | Block] = [*segments, *(split[number] for split in waiting)]
+            piles.append(Pile(self._width, [one for one in rows if len(one)]))
+        return piles
+
+
+def _n_numbers(split: list[Block]) -> int:
+    return sum(part.size for part in split)
 
 
 def _bytes_of(block: Block) -> memoryview:
     return block.reshape(-1).view(np.uint8).data
 
 
-def _made() -> Any:
-    try:
-        return tempfile.TemporaryFile(prefix="cloister-", buffering=0)  # closed with the object that owns it
-    except OSError as error:
-        failure = _failure(error)
-    raise failure
-
-
-def _failure(error: OSError) -> DataError:
+def _explain(error: OSError) -> str:
     what = "has no room left" if error.errno in NO_ROOM else f"cannot be written to ({type(error).__name__})"
-    return DataError(
+    return (
         f"privacy_unit: rows are sorted by person in a temporary file, and the folder of temporary files {what}. Set TMPDIR to "
         "a folder with room for two copies of the table."
     )

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrow tables as matrices: each value is cast by itself, as the type of its column says, here and on workers alike."""
+"""Arrow tables as matrices: each value is cast by itself, as the type of its column says, here and on workers alike.
+
+Column names and types are public; values are not. A null, or what cannot be read as its column is declared, becomes a missing
+value: a single row can neither raise an error nor change a branch.
+"""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,16 +15,50 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.columns import AnyDeclaration, Identifier, IntArray, Number
-from cloister.data._backend import Block
-from cloister.data._columns import Column, Declared, Holds, width_of
+from cloister.data._backend import Block, MemoryRows, Schema, explained
+from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns, width_of
 from cloister.data._decode import decode_arrow, without_views
 from cloister.data._ids import UUID_TYPE, hash_arrow
-from cloister.exceptions import DataError
 
-__all__ = ["cast_to_doubles", "columns_of", "holds_of", "is_number", "table_of", "take_rows", "text_rows", "to_matrix"]
+__all__ = ["TableRows", "cast_to_doubles", "columns_of", "holds_of", "is_number", "take_rows", "text_rows", "to_matrix"]
 
 TEXTS = ("string", "large_string", "string_view")
 BYTES = ("binary", "large_binary", "binary_view")
+
+
+class TableRows(MemoryRows):
+    """Rows of an Arrow table in memory."""
+
+    def __init__(self, where: str, data: Any, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
+        table = _table_of(where, data)
+        chosen = choose_columns(where, columns_of(table.schema, inferred=True), columns, ids=ids)
+        super().__init__(table.num_rows, Schema.of(chosen), n_jobs)
+        self._table = table.select(list(chosen.places))
+        self._declared = chosen.declared
+
+    def block(self, start: int, stop: int) -> Block:
+        """Return some of the rows as a matrix."""
+        return to_matrix(self._table.slice(start, stop - start), self._declared)
+
+    def pick(self, positions: IntArray) -> Block:
+        """Return the rows at some positions, which ascend."""
+        return to_matrix(take_rows(self._table, positions), self._declared)
+
+
+def _table_of(where: str, data: Any) -> pa.Table:
+    """Return an Arrow object as a table; an error quotes no value."""
+    if isinstance(data, pa.Table):
+        return data
+    problem = "expected columns of numbers, got a table Arrow cannot read"
+    return explained(
+        partial(_read_table, data), lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only."
+    )
+
+
+def _read_table(data: Any) -> pa.Table:
+    if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
+        return pa.Table.from_batches([pa.record_batch(data)])
+    return pa.RecordBatchReader.from_stream(data).read_all()
 
 
 def columns_of(schema: pa.Schema, *, inferred: bool = False) -> list[Column]:
@@ -106,16 +145,3 @@ def _to_doubles(column: pa.ChunkedArray, declared: AnyDeclaration | None) -> npt
     if declared is None or (isinstance(declared, Number) and is_number(column.type)):
         return cast_to_doubles(column)
     return decode_arrow(column, declared)
-
-
-def table_of(where: str, data: Any) -> pa.Table:
-    """Return an Arrow object as a table; an error quotes no value."""
-    try:
-        if isinstance(data, pa.Table):
-            return data
-        if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
-            return pa.Table.from_batches([pa.record_batch(data)])
-        return pa.RecordBatchReader.from_stream(data).read_all()
-    except Exception as error:  # of the producer of the stream
-        kind = type(error).__name__
-    raise DataError(f"{where}: expected columns of numbers, got a table Arrow cannot read ({kind}). Pass numeric columns only.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.columns import Box, ColumnDomain, Domain, FloatArray, IntArray, as_domain
-from cloister.data import LocalRows, open_rows
+from cloister.data import LocalRows, Rows, open_rows
 from cloister.privacy import Entropy
 
 __all__ = ["PublicRows", "make_up", "read_public"]
@@ -61,10 +61,9 @@ def _open(rows: Any, privacy_unit: str | None) -> Any:
     if privacy_unit is not None and (not isinstance(privacy_unit, str) or not privacy_unit):
         remedy = "Make the ids a column of the rows."
         validate.refuse("compare.privacy_unit", "the name of a column", type(privacy_unit).__name__, remedy=remedy)
-    if privacy_unit is None or not hasattr(type(rows), "fold"):
+    if privacy_unit is None or not isinstance(rows, Rows):
         return open_rows(rows, privacy_unit=privacy_unit, where="compare")
-    found = getattr(rows, "privacy_unit", None)
-    if found != privacy_unit:
+    if rows.privacy_unit != privacy_unit:
         validate.refuse("compare.privacy_unit", "what open_rows was given", privacy_unit, remedy="Pass the same name to both.")
     return rows
 

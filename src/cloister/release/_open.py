@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from cloister.columns import AnyDeclaration, ColumnDomain, Domain, Number
-from cloister.data import ArrayRows, LocalRows, open_rows
+from cloister.data import ArrayRows, LocalRows, Rows, open_rows
 from cloister.exceptions import DataError
 
 __all__ = ["TableColumns", "open_for"]
@@ -60,7 +60,7 @@ def open_for(release: _Described, table: object, *, where: str = WHERE, **source
             raise _other_columns(where, release.n_columns)
         return ArrayRows(table)
     columns = release.table_columns if _has_names(table) else None
-    if columns is None and release.has_words and not _is_open(table):
+    if columns is None and release.has_words and not isinstance(table, Rows):
         raise DataError(
             f"{where}: expected a table with column names, as levels, flags or dates are to be read, got one without. Pass a "
             "data frame or a file."
@@ -79,15 +79,11 @@ def open_for(release: _Described, table: object, *, where: str = WHERE, **source
 def _has_names(table: object) -> bool:
     """Whether columns can be chosen by name: those of files, of frames, and of what Arrow can read."""
     kind = type(table)
-    if _is_open(table):
+    if isinstance(table, Rows):
         return False
     return isinstance(table, str | os.PathLike) or any(
         hasattr(kind, name) for name in ("columns", "__arrow_c_stream__", "__arrow_c_array__", "__dask_graph__")
     )
-
-
-def _is_open(table: object) -> bool:
-    return hasattr(type(table), "fold") and hasattr(table, "n_features")
 
 
 def _other_columns(where: str, wanted: int, got: int | None = None) -> DataError:
