@@ -285,12 +285,12 @@ SYNOPSIS = Product(
     encode=lambda synopsis, path: bytes(synopsis.to_bytes("parquet" if path.lower().endswith(".parquet") else "json")),
     report=_later("report", "synopsis_html"),
     summary=_later("report", "synopsis_summary"),
-    display=_later("cli._print_synopsis", "print_synopsis"),
+    display=_later("cli._print", "print_synopsis"),
 )
 CHOICE = Product(  # is not written; its report and its receipt are those of the synopsis
     name="choice",
     encode=lambda choice, path: b"",
     report=_later("report", "synopsis_html"),
     summary=lambda choice: dict(choice.to_dict()),
-    display=_later("cli._print_synopsis", "print_choice"),
+    display=_later("cli._print", "print_choice"),
 )

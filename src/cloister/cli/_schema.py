@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cloister.cli._bounds import HELP_KEY, UNKNOWN_TYPE
 from cloister.cli._options import FORCE, file_options
 from cloister.cli._output import STANDARD_OUTPUT, open_target, refuse_ending, refuse_same
-from cloister.cli._schema_file import HELP_KEY, UNKNOWN_TYPE
 from cloister.exceptions import DataError
 
 if TYPE_CHECKING:

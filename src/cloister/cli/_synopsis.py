@@ -131,7 +131,7 @@ def tree(source: str, clusters: int, seed: int | None, *, as_json: bool) -> None
       cloister synopsis tree synopsis.json -k 3 --json | jq .linkage
     """  # noqa: D301
     from cloister.cli._print import open_console, print_json
-    from cloister.cli._print_synopsis import print_tree
+    from cloister.cli._print import print_tree
 
     found = _read(source)
     seed = 0 if seed is None else seed  # for a grid: the tree and its leaves come from the same draw
@@ -169,7 +169,7 @@ def density(source: str, min_density: float, false_alarm: float, *, as_json: boo
       cloister synopsis density synopsis.json --min-density 2 --json | jq .clusters
     """  # noqa: D301
     from cloister.cli._print import print_json
-    from cloister.cli._print_synopsis import print_density
+    from cloister.cli._print import print_density
 
     found = _read_grid(source, "density").density_clusters(min_density=min_density, false_alarm=false_alarm)
     print_json(found.to_dict()) if as_json else print_density(found)
