@@ -15,7 +15,7 @@ from cloister.cluster import noise_of_center, pick_max_rows
 from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
 from cloister.forecast._setting import Persons, Setting
 from cloister.forecast._words import count_noise
-from cloister.privacy import Guarantee, to_dict
+from cloister.privacy import Guarantee
 
 __all__ = ["USUAL_ROWS", "PersonForecast", "RowLimit", "forecast_persons", "read_persons", "recommend"]
 
@@ -85,7 +85,7 @@ class PersonForecast:
             "found": self.found,
             "weighting": self.weighting,
             "limits": [asdict(one) for one in self.limits],
-            "divided": {**asdict(self.divided), "guarantee": to_dict(self.row_guarantee)},
+            "divided": {**asdict(self.divided), "guarantee": self.row_guarantee.to_dict()},
         }
 
 
