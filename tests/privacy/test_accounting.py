@@ -140,11 +140,6 @@ def test_the_day_changes_nothing_else() -> None:
     assert dated.cost == event.cost
 
 
-def test_an_old_event_loses_its_time_of_day() -> None:
-    line = {**ask_for(GDP(1.0)).to_line(), "when": "2026-01-31T23:59:58.123+00:00"}
-    assert event_from_line(line).when == "2026-01-31"
-
-
 # -- composition --
 
 

@@ -207,6 +207,9 @@ def test_a_debit_beyond_the_reservation_is_refused(make: MakeLedger) -> None:
         account.debit(event(GDP(0.31)))
     assert ledger.lines == before
     account.debit(event(GDP(0.3)))
+    pure = reserve(make(PureDP(1.0)), PureDP(0.5))
+    with pytest.raises(BudgetExceeded, match="does not fit into what this fit reserved"):
+        pure.debit(event(PureDP(0.6)))
 
 
 def test_a_closed_account_takes_no_debit(make: MakeLedger) -> None:
