@@ -259,7 +259,7 @@ def test_choices_add_their_epsilons_to_those_of_other_events() -> None:
 
 
 def test_a_receipt_adds_choices_up() -> None:
-    events = [replace(made(PureDP(0.5)), when="2026-01-31") for made in (choice, noise)]
+    events = tuple(replace(made(PureDP(0.5)), when="2026-01-31") for made in (choice, noise))
     receipt = Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=events)
     assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))) == receipt
     with pytest.raises(LedgerError, match="add up to more than"):
