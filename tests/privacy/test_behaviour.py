@@ -13,7 +13,7 @@ import pytest
 from cloister import GDP, ZCDP, ApproxDP, KMeans, PureDP
 from cloister.columns import Relation
 from cloister.exceptions import ConversionError, LedgerError, ParameterError
-from cloister.privacy import KINDS, MECHANISMS, Cost, Entropy, Guarantee, Ledger, Receipt, convert, price, price_choice
+from cloister.privacy import KINDS, MECHANISMS, Cost, Entropy, Guarantee, Ledger, Receipt, convert, price
 
 SOURCE = Path(__file__).parents[2] / "src" / "cloister"
 GUARANTEES = [PureDP(0.7), ApproxDP(0.7, 0.0), ApproxDP(0.7, 1e-6), ZCDP(0.1), GDP(0.6)]
@@ -111,7 +111,7 @@ def test_a_quantile_is_exceeded_as_often_as_it_says(cost: Cost, seed: int) -> No
 
 
 def test_a_choice_has_no_quantile() -> None:
-    event = price_choice(PureDP(1.0), span=1.0, question_name="a", size=2, unit=1.0, relation=Relation.REPLACE, seeded=False)
+    event = price(PureDP(1.0), span=1.0, question_name="a", size=2, unit=1.0, relation=Relation.REPLACE, seeded=False)
     with pytest.raises(LedgerError, match=r"Event.quantile: a choice adds no noise to numbers"):
         event.quantile(0.9)
 

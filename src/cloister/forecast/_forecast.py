@@ -13,7 +13,7 @@ from cloister.forecast._model import Outlook
 from cloister.forecast._setting import LARGEST_ROWS, PersonForecast, Persons, RowLimit, Setting, forecast_persons, recommend
 from cloister.forecast._words import about, advise, aligned, html_table, judge, part, standing_out
 from cloister.methods import METHODS, Method, find_method
-from cloister.privacy import Guarantee, Step, as_guarantee, to_dict
+from cloister.privacy import Guarantee, Step, as_guarantee
 
 __all__ = ["CenterError", "Forecast", "plan"]
 
@@ -103,7 +103,7 @@ class Forecast:
             "n_rows": self.n_rows,
             "n_features": self.n_features,
             "n_clusters": self.n_clusters,
-            "guarantee": to_dict(self.guarantee),
+            "guarantee": self.guarantee.to_dict(),
             "neighbours": self.neighbours,
             "n_projected": self.n_projected,
             "steps": [_step_dict(step) for step in self.steps],
@@ -201,7 +201,7 @@ def plan(
         ``steps`` (shares and noise of every question), ``smallest_cluster`` (rows), ``center_errors`` (for some sizes; any
         other by ``error(size)``), ``stands_out_at`` (the epsilon from which on an average cluster is found), ``verdict`` and
         ``advice`` (sentences), ``privacy_unit`` (what using so many rows of a person costs and loses). Prints as a page;
-        ``to_dict()`` is plain data.
+        ``().to_dict()`` is plain data.
 
     Raises
     ------

@@ -15,7 +15,7 @@ import numpy as np
 from cloister.cluster import Plan, Request, center_variances, noise_of_center, pick_max_rows, plan_fit
 from cloister.columns import LARGEST_MAX_ROWS, FloatArray, Neighbours, PrivacyUnit, Relation
 from cloister.methods import Method
-from cloister.privacy import Entropy, Guarantee, Step, to_dict
+from cloister.privacy import Entropy, Guarantee, Step
 
 __all__ = ["LARGEST_ROWS", "PersonForecast", "Persons", "RowLimit", "Setting", "count_noise", "forecast_persons", "recommend"]
 
@@ -210,7 +210,7 @@ class PersonForecast:
             "found": self.found,
             "weighting": self.weighting,
             "limits": [asdict(one) for one in self.limits],
-            "divided": {**asdict(self.divided), "guarantee": to_dict(self.row_guarantee)},
+            "divided": {**asdict(self.divided), "guarantee": self.row_guarantee.to_dict()},
         }
 
 

@@ -78,7 +78,7 @@ class Tally:
     def add(self, cost: Cost) -> None:
         """Add one cost."""
         if not isinstance(cost, Cost):
-            validate.refuse("cost", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
+            validate.refuse("cost", "GDP or PureDP", cost, remedy="Pass guarantee.noise_budget().")
         if cost.is_gaussian:
             self.mu_squared += cost.weight
         else:

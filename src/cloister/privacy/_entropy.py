@@ -56,10 +56,7 @@ class Entropy:
 
     def public_generator(self) -> np.random.Generator:
         """Return a generator for choices that touch no row: candidates, restarts, projections."""
-        if self._seed is None:
-            return np.random.default_rng(int.from_bytes(os.urandom(32), "little"))
-        key = hashlib.shake_256(_label(self._seed, "public")).digest(32)
-        return np.random.default_rng(int.from_bytes(key, "little"))
+        return np.random.default_rng(int.from_bytes(self.key("public"), "little"))
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("Entropy: a source of noise is not copied or pickled. Make a new one from the seed.")

@@ -21,8 +21,7 @@ from cloister.columns import IntArray
 from cloister.exceptions import LedgerError
 from cloister.privacy._entropy import Entropy
 from cloister.privacy._guarantees import GDP, Cost, PureDP
-from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
-from cloister.privacy._selection import exponential_choice
+from cloister.privacy._samplers import Scale, discrete_laplace, exponential_choice, rounded_gaussian
 
 __all__ = ["EXPONENTIAL", "MECHANISMS", "DiscreteLaplace", "ExponentialChoice", "Mechanism", "PureMechanism", "RoundedGaussian"]
 
