@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done with a release, at no cost: ``cloister show`` prints it or writes its report, ``cloister predict`` labels rows."""
+"""``cloister show`` and ``cloister predict``: print a release or write its report, and label rows by it. Both cost nothing."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._options import ALLOW_SEEDED, FORCE, JSON, REPORT, file_options, option
+from cloister.cli._options import ALLOW_SEEDED, FORCE, JSON, REPORT, file_options, option, text_output
 from cloister.cli._output import RELEASE, STANDARD_OUTPUT, OutputOptions, open_target, publish_found, refuse_same
 from cloister.exceptions import ParameterError, ReleaseError
 
@@ -50,10 +50,10 @@ def show(release: str, **options: Any) -> None:
     metavar="COLUMN",
     help="Write this column of NEW_DATA before the label, as it is: an identifier, for example. May be repeated.",
 )
-@option("-o", "--output", metavar="FILE", default=STANDARD_OUTPUT, help="Where to write; '-' is standard output.")
+@text_output("Where to write; '-' is standard output.")
 @file_options
 @FORCE
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but labels and errors.")
+@option("-q", "--quiet", is_flag=True, help="Print nothing but labels and errors.")
 def predict(release: str, data: str, output: str, *, keep: tuple[str, ...], force: bool, quiet: bool, **text: Any) -> None:
     """Write the label of the nearest centre for each row of NEW_DATA, in order, as CSV with the header 'label'.
 
