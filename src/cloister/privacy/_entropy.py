@@ -24,10 +24,8 @@ KEY_BYTES = 32
 class Entropy:
     """Two independent streams: words for noise, and a NumPy generator for public choices.
 
-    Parameters
-    ----------
-    random_state : None, int or numpy.random.RandomState
-        None draws on the operating system. An integer makes both streams reproducible. Of a RandomState one integer is drawn.
+    A `random_state` of None draws on the operating system. An integer makes both streams reproducible; of a NumPy RandomState
+    one integer is drawn.
 
     Examples
     --------

@@ -40,13 +40,7 @@ INHERITED: list[sqlite3.Connection] = []  # connections of a parent process: clo
 
 
 class LedgerStore:
-    """The table of a ledger, and the state that its lines add up to.
-
-    Parameters
-    ----------
-    path : Path, optional
-        The file; left out, the table is in memory.
-    """
+    """The table of a ledger, in a file or (without `path`) in memory, and the state that its lines add up to."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
