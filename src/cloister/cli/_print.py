@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cloister.text import count_of, number, plain_text
+from cloister.text import count_of, number, plain_text, share_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,12 +89,12 @@ def print_release(console: "Console", release: "Release") -> None:
 
 
 def _print_centers(console: "Console", release: "Release", columns: Sequence[int]) -> None:
-    from cloister.release import columns_of, error_words, hidden_words, rows_words, stability_words
+    from cloister.release import columns_of, error_words, hidden_words, rows_words
     from cloister.report import cell_words, cells_of, choice_words, column_words, found_words, loss_summary, table_of
 
     loss, known, seen = loss_summary(release), table_of(release), release.stands_out
     units = "in the columns' own words" if any(one["type"] != "number" for one in known) else "in the units of the input"
-    stability = [] if release.stability is None else [[stability_words(one)] for one in release.stability.tolist()]
+    stability = [] if release.stability is None else [[share_text(one)] for one in release.stability.tolist()]
     heads = [
         ("label", True),
         (f"{counted_words(release.receipt)} (noisy)", True),
