@@ -120,9 +120,9 @@ def compare(
     fit_losses: list[list[float]] = []
     n_points = 0
     for seed in range(repeats):
-        synopsis = PointSynopsis(max_clusters=MAX_CLUSTERS, **given, random_state=seed).fit(rows).synopsis_
+        synopsis = PointSynopsis(max_clusters=MAX_CLUSTERS, **given, random_state=seed).fit(rows)
         n_points = synopsis.synopsis_.n_points
-        cuts = [synopsis.cut(k, random_state=seed) for k in numbers]
+        cuts = [synopsis.synopsis_.cut(k, random_state=seed) for k in numbers]
         fits = [KMeans(k, **given, random_state=seed).fit(rows).release_ for k in numbers]
         data = DataSet(name, cuts[0].frame.clean(rows), max(numbers)) if data is None else data
         cut_losses.append([_loss(data, one) for one in cuts])

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forty seeded fits: every method and variant, kind of column, privacy unit, guarantee, engine and synopsis."""
 
+import json
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -222,3 +225,8 @@ def differences(one: Any, other: Any, place: str = "") -> Iterator[str]:
             yield from differences(*pair, f"{place}[{index}]")
     elif one != other or type(one) is not type(other):
         yield f"{place}: {one!r} before, {other!r} now"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as where:
+        json.dump({name: run(name, Path(where)) for name in sys.argv[1:]}, sys.stdout)

@@ -10,7 +10,7 @@ from typing import Any
 
 from scipy.special import expit, logit, ndtr
 
-from cloister.privacy import MECHANISMS, ApproxDP, Event, Receipt, to_dict
+from cloister.privacy import MECHANISMS, ApproxDP, Event, Receipt
 from cloister.report._figures import guess_meter
 from cloister.report._pages import Table
 from cloister.text import chance_text, count_of, number, sentence, share_text, span_of
@@ -80,7 +80,7 @@ def receipt_summary(receipt: Receipt) -> dict[str, Any]:
     # Where the fit left the ledger that paid for it; None where it was paid from a budget of its own.
     ledger = None if paid is None else {**paid.to_dict(), "budget_text": str(paid.budget), "left_text": paid.left_words}
     return {
-        "guarantee": to_dict(receipt.guarantee),
+        "guarantee": receipt.guarantee.to_dict(),
         "guarantee_text": str(receipt.guarantee),
         "neighbours": receipt.neighbours,
         "protects": receipt.protects,
