@@ -25,7 +25,7 @@ TABLE = "patients.parquet"
 ROWS = np.random.default_rng(0).random((300, 2))
 SEEN_ELSEWHERE = {  # by tests with clusters: here a part of the message is looked for in the source
     "KMeans.predict: expected rows of this machine": "expected rows of this machine, got rows of a cluster.",
-    "open_rows: no Dask scheduler answers at": "no Dask scheduler answers at {scheduler!r} ({kind}).",
+    "open_rows: no Dask scheduler answers at": "no Dask scheduler answers at {scheduler!r} ({type(error).__name__}).",
     "KMeans.privacy_unit: expected the name of a column of a Dask data frame": "expected the name of a column of a",
     "KMeans: Spark cannot compute a partition": "Spark cannot compute a partition ({type(error).__name__}).",
     "KMeans: expected a frame of a session with a Spark context": "expected a frame of a session with a Spark context, got",
