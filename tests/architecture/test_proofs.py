@@ -12,8 +12,6 @@ import pytest
 from cloister import questions, rivals
 from cloister.privacy import KINDS, MECHANISMS, Composition
 
-pytestmark = pytest.mark.every_case
-
 ROOT = Path(__file__).parents[2]
 PROOFS = ROOT / "docs" / "proofs"
 PAGES = sorted(path for path in PROOFS.rglob("*.md") if path.name != "README.md")

@@ -59,6 +59,7 @@ def test_an_attack_alone_finds_that_rows_are_not_limited(fault, attack, seed):
         assert attack_once(attack, asks=20, seed=seed, level=LEVEL) > attack.claimed
 
 
+@pytest.mark.fast("persons-unbounded", "sizes-by-row")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_caught(fault: str, seed: int) -> None:
     with planted(fault):

@@ -19,7 +19,6 @@ def test_honest_receipts_pass(seed: int) -> None:
     assert {part.name for part in found.parts} == {"merges", "scalers"}
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_caught_by_what_it_does(name: str, seed: int) -> None:
     with planted(name):

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.every_case
-
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted((ROOT / "benchmarks").rglob("*.py"))
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]

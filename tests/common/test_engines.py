@@ -25,6 +25,7 @@ def check(case, table, rows):
     return model
 
 
+@pytest.mark.fast("*-KMeans", "parquet-GridSynopsis", "csv-SourceTargetKMedoids")
 @every_method
 @pytest.mark.parametrize("engine", [engine for engine in AUDIT_ENGINES if engine != "spark"])
 def test_every_form_gives_the_same_fit(case, engine, hostile, tmp_path):

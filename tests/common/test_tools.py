@@ -150,6 +150,7 @@ def test_what_is_published_is_saved_and_read_as_it_is(case, rows, tmp_path):
 # -- seeds ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("KMeans-*", "GridSynopsis-replace", "SourceTargetKMedoids-add-remove")
 @pytest.mark.parametrize("neighbours", RELATIONS)
 def test_a_seed_repeats_a_fit_and_stamps_the_receipt(case, neighbours, rows, seed):
     first, second = (case.fit(rows, random_state=seed, neighbours=neighbours) for _ in range(2))

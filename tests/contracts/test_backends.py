@@ -167,6 +167,7 @@ DTYPES = [*(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")
 SHAPELESS = {"arrow-batch", "arrow-array", "lists", "tuples", "lists-of-integers"}  # cannot say how wide an empty table is
 
 
+@pytest.mark.fast("numpy-*", "lists-1", "pandas-nullable-*", "polars-3", "arrow-stream-1", "arrow-decimal-3")
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("kind", IN_MEMORY)
 def test_a_table_in_memory_gives_the_same_integers(kind, n_jobs, table):
@@ -174,6 +175,7 @@ def test_a_table_in_memory_gives_the_same_integers(kind, n_jobs, table):
     assert same(answers(open_rows(IN_MEMORY[kind](table), n_jobs=n_jobs)), expected)
 
 
+@pytest.mark.fast("parquet-small-groups-3", "csv-7-1")
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("kind", FILES)
 def test_files_give_the_same_integers(kind, n_jobs, table, tmp_path):

@@ -31,8 +31,6 @@ from cloister.privacy import PureDP
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount, price_question, sensitivities
 from cloister.vault import _Kernel
 
-pytestmark = pytest.mark.every_case
-
 FEATURES = 3
 PROJECTED = 2
 FRAME = Box(-1.0, 1.0).spread(FEATURES).frame()

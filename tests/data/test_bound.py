@@ -278,6 +278,7 @@ class CutRows(ArrayRows):
         return (self.block(start, start + self.size) for start in range(0, self._n_rows, self.size))
 
 
+@pytest.mark.fast("17")
 @pytest.mark.parametrize("size", [1, 17, 5000])
 def test_how_rows_are_cut_into_blocks_changes_nothing(size, table, bounding, spilling):
     rows = CutRows(table)
