@@ -11,7 +11,13 @@ What a fit without a seed draws from the operating system comes from a stream of
 passes again. A test of the operating system's entropy itself is marked ``os_entropy`` and keeps it.
 """
 
+# ruff: noqa: E402
 import os
+
+# Workers share the cores, where threads of BLAS and OpenMP would busily wait for each other. Read when NumPy is imported.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 import sys
 import threading
 import types

@@ -35,6 +35,7 @@ def test_who_has_very_many_rows_moves_nobody_either(seed: int) -> None:
     assert choose_both(left, right, seed).lost == 0
 
 
+@pytest.mark.fast("a person in a count, every row counts, Gaussian", "a person who changes sides, every person counts, pure")
 @pytest.mark.parametrize("attack", PERSON_ATTACKS, ids=lambda attack: attack.name)
 def test_a_person_with_a_thousand_rows_stays_below_the_claim(attack, seed):
     assert attack_once(attack, asks=20, seed=seed, level=LEVEL) <= attack.claimed
@@ -47,6 +48,7 @@ def test_a_long_attack_comes_close_to_the_claim_and_stays_below(attack, seed):
     assert 0.7 * attack.claimed < proven <= attack.claimed
 
 
+@pytest.mark.fast("persons-unbounded-attack0", "persons-as-rows-attack7")
 @pytest.mark.parametrize(
     ("fault", "attack"),
     [  # where persons have weights, these add up to one row

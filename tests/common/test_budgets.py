@@ -103,7 +103,7 @@ MEETINGS = [(CASES[0], one) for one in EXTREMES]
 MEETINGS += [(case, one) for place, case in enumerate(CASES[1:]) for one in EXTREMES[place % 8 :: 8]]
 
 
-@pytest.mark.fast("KMeans-*")
+@pytest.mark.fast("KMeans-*(pure)", "KMeans-rho*", "KMeans-*delta = 0.5*")
 @pytest.mark.parametrize(("case", "guarantee"), MEETINGS, ids=str)
 def test_a_fit_is_complete_or_refused_before_its_first_debit(case, guarantee):
     check_extreme(case, guarantee)

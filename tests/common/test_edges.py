@@ -109,6 +109,7 @@ def test_float32_and_integers_are_fitted_as_they_are(case, rows):
         assert {array.dtype.kind for array in results(model).values()} <= {"f", "i"}
 
 
+@pytest.mark.fast("KMeans")
 @every_clusterer
 def test_a_second_fit_may_have_other_bounds_and_other_columns(case, rows, generator):
     # Fault 15: a second fit with other bounds broke.

@@ -55,6 +55,7 @@ def test_spark_gives_the_same_fit_and_rows_stay_where_they_are(case, hostile, tm
         assert model.feature_names_in_.tolist() == ["c0", "c1"]
 
 
+@pytest.mark.fast("KMeans", "GridSynopsis", "SourceTargetKMedoids")
 @every_method
 def test_threads_order_and_batches_change_nothing(case, rows, generator, monkeypatch):
     expected = case.fit(rows, random_state=3)

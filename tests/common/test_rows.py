@@ -35,6 +35,7 @@ def test_a_row_out_of_bounds_counts_as_one_on_their_edge(case, value, rows):
     assert same(case.fit(spoil(rows, OUTSIDE[value]), random_state=3), case.fit(edge, random_state=3))
 
 
+@pytest.mark.fast("*-KMeans", "*-GridSynopsis", "*-SourceTargetKMedoids")
 @every_method
 @pytest.mark.parametrize("value", ["nan", "1e300"])
 def test_a_hostile_row_changes_neither_shapes_nor_what_is_asked(case, value, generator):

@@ -95,6 +95,7 @@ def test_a_pipeline_carries_it(case, rows):
     assert np.array_equal(pipeline.predict(rows), case.fit(rows / 2, random_state=1).predict(rows / 2))
 
 
+@pytest.mark.fast("KMeans")
 @every_clusterer
 def test_a_search_pays_for_every_fit_and_cannot_overspend(case, rows):
     ledger = Ledger(epsilon=100.0, delta=1e-6)

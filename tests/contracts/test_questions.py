@@ -481,6 +481,7 @@ def test_the_bounds_of_sums_are_attained(n_features, projected):
         assert l2 == question.l2_sensitivity(relation)
 
 
+@pytest.mark.fast("1-*", "8-*", "784-False")
 @pytest.mark.parametrize(
     ("n_features", "projected"),
     [(number, False) for number in (1, 2, 3, 8, 33, 128, 784)] + [(number, True) for number in (1, 2, 8, 33)],

@@ -136,6 +136,7 @@ DEATHS = {
 }
 
 
+@pytest.mark.fast("after the reservation", "after a debit", "before the account is closed")
 @needs_fork
 @pytest.mark.parametrize("death", DEATHS)
 def test_killed_at_any_point_a_fit_can_be_settled(path: Path, death: str, monkeypatch: pytest.MonkeyPatch) -> None:
