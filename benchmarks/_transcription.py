@@ -14,7 +14,6 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from cloister import ApproxDP
-from cloister.privacy import gaussian_budget
 
 from ._data import Array, DataSet
 
@@ -27,7 +26,7 @@ def pe_means(data: DataSet, *, epsilon: float, seed: int) -> Array:
     rounds = int(4 * math.sqrt(d))
     rounds = int(epsilon * rounds) if epsilon > 1 else rounds
     variations = max(int(n / (5 * k)), 4)
-    sigma = math.sqrt(rounds) / gaussian_budget(ApproxDP(epsilon, data.delta)).mu
+    sigma = math.sqrt(rounds) / ApproxDP(epsilon, data.delta).gaussian_budget().mu
     candidates = sphere_packing(rng, (variations + 1) * k, d)
     centers = candidates[:k]
     for _ in range(rounds):

@@ -20,7 +20,6 @@ from scipy import stats
 from cloister import ApproxDP, Ball
 from cloister.algorithms import EvolutionSettings, Space, evolve, random_projection
 from cloister.columns import snap
-from cloister.privacy import gaussian_budget
 from cloister.questions import NearestCounts
 
 from ._arrays import Array
@@ -164,7 +163,7 @@ def _compare_attacks(report: Report) -> None:
 
 
 def _budget(epsilon: float, delta: float) -> float:
-    return float(gaussian_budget(ApproxDP(epsilon, delta)).mu)
+    return float(ApproxDP(epsilon, delta).gaussian_budget().mu)
 
 
 def _nearest(points: Array, centers: Array) -> Array:

@@ -16,32 +16,6 @@ from cloister.privacy import Event
 from cloister.privacy._samplers import _whole_thresholds
 from cloister.vault import Vault
 
-FAST = [
-    "noise-forgotten",
-    "noise-halved",
-    "noise-shared",
-    "empty-cells",
-    "second-scale",
-    "unclipped",
-    "unclipped-projected",
-    "wrong-relation",
-    "half-sensitivity",
-    "half-squares",
-    "rows-twice",
-    "missing-dropped",
-    "scaled-by-rows",
-    "exact-means",
-    "coins-public",
-    "coins-by-content",
-    "debit-skipped",
-    "lines-as-rows",
-    "cut-in-quotes",
-    "overspent",
-    "merge-of-one",
-    "merge-one-way",
-    "scaler-forgotten",
-    "scaler-of-others",
-]
 STOPPED = re.compile("ended with|without a result|stopped by")
 TINY = {"replay": 0.5, "attacks": 0.1, "persons": 0.05, "samplers": 0.05, "spending": 1.0, "kills": 0.2, "receipts": 0.2}
 
@@ -65,31 +39,17 @@ def test_honest_code_passes_a_quick_audit(check: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FAST)
-def test_a_planted_fault_is_caught(name: str, seed: int) -> None:
-    with planted(name):
-        found = run_audit(
-            Settings(quick=True, seed=seed, scale=0.5, methods=("KMeans", "LloydKMeans"), engines=("numpy",), first=True),
-            checks=[PLANTS[name].check],
-        )
-    assert found.caught_by == (PLANTS[name].check,)
-    assert not STOPPED.search(found.checks[0].violations[0]), "a fault is caught by what it does, not because it stops the fit"
-
-
-@pytest.mark.slow
 def test_every_planted_fault_is_caught_and_nothing_else(seed: int) -> None:
     results = run_plants(Settings(seed=seed))
-    assert sum(not one.control for one in results) >= 12
+    assert {one.name for one in results if not one.control} == set(PLANTS)
     assert [(one.name, one.violation) for one in results if not one.right or STOPPED.search(one.violation)] == []
 
 
 def test_plants_name_a_check_and_leave_nothing_behind() -> None:
-    assert len(PLANTS) >= 12
+    assert {plant.check for plant in PLANTS.values()} == set(CHECKS)
     before = dict(vars(Event)), dict(vars(Vault))
-    for plant in PLANTS.values():
-        assert plant.check in CHECKS
-        assert plant.changes
-        with planted(plant.name):
+    for name in PLANTS:
+        with planted(name):
             pass
     assert (dict(vars(Event)), dict(vars(Vault))) == before
 

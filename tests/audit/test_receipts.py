@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check of receipts passes on honest code, at any seed, and each of its plants is caught by what it does."""
+"""The check of receipts passes on honest code, at any seed."""
 
 import pytest
 
-from cloister.audit import PLANTS, Settings, planted, run_audit
+from cloister.audit import Settings
 from cloister.audit._receipts import CARRIED, check_receipts, count_receipt_cases
 
-PLANTED = [name for name, plant in PLANTS.items() if plant.check == "receipts"]
 SMALL = ("KMeans", "GridSynopsis", "TreeKMeans")
 
 
@@ -17,14 +16,6 @@ def test_honest_receipts_pass(seed: int) -> None:
     assert found.cases == count_receipt_cases(settings)
     assert 0.9 < found.worst <= 1 + 1e-6
     assert {part.name for part in found.parts} == {"merges", "scalers"}
-
-
-@pytest.mark.parametrize("name", PLANTED)
-def test_a_planted_fault_is_caught_by_what_it_does(name: str, seed: int) -> None:
-    with planted(name):
-        found = run_audit(Settings(quick=True, seed=seed, scale=0.5, methods=SMALL, first=True), checks=["receipts"])
-    assert found.caught_by == ("receipts",)
-    assert "stopped by" not in found.checks[0].violations[0]
 
 
 @pytest.mark.slow

@@ -48,8 +48,8 @@ def test_a_planted_fault_is_caught_with_its_check_named(run: Run, tmp_path: Path
 def test_a_fault_that_is_missed_is_said_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    monkeypatch.setitem(PLANTS, "no-sync", replace(PLANTS["no-sync"], check="spending"))
-    result = run("audit", "--plant", "no-sync", "--method", "GridSynopsis", "-o", tmp_path / "page.html")
+    monkeypatch.setitem(PLANTS, "lines-as-rows", replace(PLANTS["lines-as-rows"], check="spending"))
+    result = run("audit", "--plant", "lines-as-rows", "--method", "GridSynopsis", "-o", tmp_path / "page.html")
     assert result.exit_code == 0
     assert "MISSED" in result.stdout
 

@@ -86,7 +86,7 @@ def test_a_file_is_in_its_place_before_anything_is_printed(people, monkeypatch, 
         assert (people / "report.html").is_file()
         raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
-    monkeypatch.setattr("cloister.cli._print.print_release", broken)
+    monkeypatch.setattr("rich.console.Console.print", broken)
     options = [option for option in FIT[:-1] if option != "-q"]
     result = run("fit", people / "plain.csv", *options, people / "release.json", "--report", people / "report.html")
     assert result.exit_code != 0

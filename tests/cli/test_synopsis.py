@@ -244,7 +244,7 @@ def test_bad_input_is_one_line_and_free(
         (("query", "age"), "QUERY: expected column=low:high, got 'age'"),
         (("query", "age=0:10,weight"), "QUERY: expected column=low:high, got 'weight'"),
         (("query", "age=10:0"), "QUERY: expected low < high for column 'age'"),
-        (("query", "age=1:2,age=3:4"), "QUERY: column 'age' is named twice"),
+        (("query", "age=1:2,age=3:4"), "QUERY: column 'age' has bounds twice"),
         (("query", "shoe=1:2"), "QUERY: 'shoe' not in the table. The columns are: 'age', 'weight'"),
         (("sample",), "Missing option '-n'"),
         (("sample", "-n", -1), "n_rows: expected an integer of at least 0"),

@@ -11,7 +11,6 @@ from cloister import GDP, ZCDP, ApproxDP, Ledger, PureDP
 from cloister.audit import share_spent
 from cloister.exceptions import BudgetExceeded, CloisterError
 from cloister.methods import METHODS
-from cloister.privacy import pure_budget
 
 from ._cases import CASES, GUARANTEES, RELATIONS, Case, every_method
 
@@ -23,7 +22,7 @@ LEAST_OF = {"paper": 0.0}  # the published rule charges for more than rows can m
 def as_spent(events, guarantee):
     """Return the guarantee in the currency of the events: a method that is always pure spends a pure one."""
     pure = all(event.mechanism != "rounded_gaussian" for event in events)
-    return pure_budget(guarantee) if pure else guarantee
+    return guarantee.pure_budget() if pure else guarantee
 
 
 def check_budget(case, whole, relation, generator, *, width, n_rows):

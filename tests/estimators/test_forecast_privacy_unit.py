@@ -5,6 +5,7 @@ import json
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, KMeans, PureDP, plan
@@ -28,7 +29,8 @@ def test_the_plan_is_that_of_a_fit(options, generator):
     n_persons = 400
     ids = np.repeat(np.arange(n_persons), 3)
     rows = generator.normal(0, 0.1, (len(ids), 3))
-    model = KMeans(2, bounds=(-1, 1), n_rows=n_persons, **options).fit(rows, privacy_unit=ids)
+    table = pa.table({**dict(zip("abc", rows.T, strict=True)), "person": ids})
+    model = KMeans(2, bounds=(-1, 1), n_rows=n_persons, privacy_unit="person", **options).fit(table)
     forecast = plan(n_persons, 3, 2, privacy_unit=True, **options)
     assert model.plan_ == forecast.plan
     events = {event.step: event for event in model.privacy_receipt_.events if event.question_name == "nearest_counts"}
@@ -37,6 +39,16 @@ def test_the_plan_is_that_of_a_fit(options, generator):
     assert votes
     for name in votes:
         assert math.isclose(events[name].standard_deviation, sigma[name], rel_tol=1e-2)
+
+
+def test_where_the_number_of_rows_is_found_a_fit_asks_how_many_rows_are_used(generator):
+    """Even if it finds that one row of each person is used: it cannot know that beforehand."""
+    rows = generator.normal(0, 0.1, (400, 3))
+    model = KMeans(2, bounds=(-1, 1), n_rows=400).fit(rows, privacy_unit=np.arange(400))
+    forecast = plan(400, 3, 2, privacy_unit=True)
+    assert forecast.privacy_unit.max_rows == 1
+    assert [step.name for step in forecast.steps[:2]] == [step.name for step in model.plan_.all_steps[:2]]
+    assert forecast.steps[1].name == "count"
 
 
 def test_where_every_row_counts_noise_grows_with_the_rows():

@@ -16,7 +16,7 @@ from tests.fuzz._law import Outcome, attempt, refuse_quotes_in
 from tests.fuzz._run import Target, scratch
 from tests.fuzz._tables import bits
 
-from cloister.audit._swap import swapped
+from cloister.audit._plants import swapped
 from cloister.columns import Category, Date, Flag
 from cloister.data import open_rows
 from cloister.data._files import find_files

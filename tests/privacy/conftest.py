@@ -2,6 +2,7 @@
 """Exact probabilities of the two kinds of noise, a goodness-of-fit test with a stated false-alarm rate, and what was paid."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,6 +55,12 @@ def goodness_of_fit(draws: IntArray, probability: Probabilities, *, bins: int = 
         return 1.0
     statistic = float(np.sum((observed - expected) ** 2 / expected))
     return float(stats.chi2.sf(statistic, len(expected) - 1))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a ledger may lie."""
+    return tmp_path / "budget.sqlite"
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@
 import itertools
 import json
 import math
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -27,11 +29,12 @@ from cloister.privacy import (
     Tally,
     discrete_laplace,
     event_from_line,
-    gaussian_budget,
     left_of,
     price,
     rounded_gaussian,
 )
+
+from ._paid import event
 
 PLANNED = Composition(planned=True)
 BUDGETS = [PureDP(1.0), ApproxDP(1.0, 0.0), ApproxDP(1.0, 1e-6), ZCDP(0.1), GDP(0.5)]
@@ -40,8 +43,7 @@ pures = st.builds(PureDP, st.floats(1e-4, 10.0))
 costs = gaussians | pures
 
 
-def ask_for(cost: Cost, *, l1: float = 2.0, l2: float = math.sqrt(2), size: int = 3, seeded: bool = True) -> Event:
-    return price(cost, question_name="votes", size=size, l1=l1, l2=l2, unit=1.0, relation=Relation.REPLACE, seeded=seeded)
+ask_for = partial(event, l1=2.0, l2=math.sqrt(2), size=3, relation=Relation.REPLACE)
 
 
 # -- events --
@@ -94,7 +96,7 @@ def test_the_deviation_is_in_the_questions_own_unit() -> None:
 
 @given(costs)
 def test_an_event_survives_its_line(cost: Cost) -> None:
-    event = ask_for(cost).dated("2026-01-31")
+    event = replace(ask_for(cost), when="2026-01-31")
     assert event_from_line(json.loads(json.dumps(event.to_line()))) == event
 
 
@@ -132,7 +134,7 @@ def test_an_event_nobody_can_price_is_not_made() -> None:
 
 def test_the_day_changes_nothing_else() -> None:
     event = ask_for(GDP(1.0))
-    dated = event.dated("2026-01-31")
+    dated = replace(event, when="2026-01-31")
     assert event.when == ""
     assert dated.when == "2026-01-31"
     assert dated.cost == event.cost
@@ -285,7 +287,7 @@ def test_a_cost_is_gaussian_or_pure(cost: object) -> None:
 @pytest.mark.parametrize("budget", [GDP(0.7), ZCDP(0.3), ApproxDP(2.0, 1e-7), PureDP(1.3)])
 @pytest.mark.parametrize("rounds", [1, 3, 7, 100, 999])
 def test_equal_shares_of_a_budget_fit_it(budget: Guarantee, rounds: int) -> None:
-    whole = budget if isinstance(budget, PureDP) else gaussian_budget(budget)
+    whole = budget if isinstance(budget, PureDP) else budget.gaussian_budget()
     events = [ask_for(whole.share(1 / rounds)) for _ in range(rounds)]
     assert Tally.of(event.cost for event in events).fits(budget)
     assert not Tally.of(event.cost for event in [*events, ask_for(whole.share(1e-3))]).fits(budget)
@@ -299,8 +301,8 @@ def spend(budget: Guarantee, amount: float) -> Cost:
     if isinstance(budget, PureDP) or (isinstance(budget, ApproxDP) and budget.delta == 0):
         return PureDP(amount)
     if isinstance(budget, ApproxDP):
-        return gaussian_budget(ApproxDP(amount, budget.delta))
-    return gaussian_budget(type(budget)(amount))
+        return ApproxDP(amount, budget.delta).gaussian_budget()
+    return type(budget)(amount).gaussian_budget()
 
 
 @pytest.mark.parametrize("budget", [*BUDGETS, ApproxDP(0.01, 1e-9), ApproxDP(50.0, 1e-3), ZCDP(30.0)])

@@ -31,7 +31,6 @@ from cloister.privacy import (
     Ledger,
     PureDP,
     Tally,
-    gaussian_budget,
 )
 from cloister.questions import RowCount
 from cloister.vault import Vault
@@ -85,7 +84,7 @@ def ask_gaussian(loss: FloatArray, epsilon: float, mu: float) -> FloatArray:
 
 def best_last_fit(loss: FloatArray, budget: ApproxDP, rule: Rule, spent: Tally) -> FloatArray:
     """What the better of a Gaussian and a pure fit gains that each take all the rule still allows."""
-    high = gaussian_budget(budget).mu * 1.01
+    high = budget.gaussian_budget().mu * 1.01
     gains = [ask_gaussian(loss, budget.epsilon, largest(rule, spent, GDP, high))]
     gains.append(ask_pure(loss, budget.epsilon, largest(rule, spent, PureDP, 1.01 * budget.epsilon)))
     return np.maximum.reduce(gains)
@@ -93,7 +92,7 @@ def best_last_fit(loss: FloatArray, budget: ApproxDP, rule: Rule, spent: Tally) 
 
 def delta_of_two(budget: ApproxDP, rule: Rule) -> float:
     """The largest delta over analysts of two fits: the first of either kind and of many sizes, the second by its answer."""
-    most = largest(rule, Tally(), GDP, gaussian_budget(budget).mu * 1.01)
+    most = largest(rule, Tally(), GDP, budget.gaussian_budget().mu * 1.01)
     found = [0.0]
     for part in np.linspace(0.05, 0.999, 20):
         mu = part * most
@@ -110,7 +109,7 @@ def delta_of_two(budget: ApproxDP, rule: Rule) -> float:
 
 def delta_of_many(budget: ApproxDP, rule: Rule, n_fits: int) -> float:
     """The delta of an analyst who asks up to `n_fits - 1` equal Gaussian fits, and at any point turns to a last pure one."""
-    most = largest(rule, Tally(), GDP, gaussian_budget(budget).mu * 1.01)
+    most = largest(rule, Tally(), GDP, budget.gaussian_budget().mu * 1.01)
     mu = most * (1 - 1e-9) / math.sqrt(n_fits - 1)
     step = mu / 8
     reach = 9 * most + most**2
@@ -181,7 +180,7 @@ class Analyst:
 
     @cached_property
     def first(self) -> GDP:
-        return GDP(self.part * gaussian_budget(ApproxDP(Ledger(**self.terms).left, self.terms["budget"].delta)).mu)
+        return GDP(self.part * ApproxDP(Ledger(**self.terms).left, self.terms["budget"].delta).gaussian_budget().mu)
 
     @cached_property
     def options(self) -> list[Cost]:
@@ -189,7 +188,7 @@ class Analyst:
         ledger = Ledger(**self.terms)
         ledger.reserve(self.first, purpose="attack", relation=Relation.ADD_REMOVE)
         pure = [PureDP(ledger.left_pure)] if ledger.left_pure > 1e-9 else []
-        return [*pure, gaussian_budget(ApproxDP(ledger.left, self.terms["budget"].delta))]
+        return [*pure, ApproxDP(ledger.left, self.terms["budget"].delta).gaussian_budget()]
 
     def gain(self) -> float:
         """What one such analyst gains; a mean of these is delta."""

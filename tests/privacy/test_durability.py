@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from cloister import Ledger
-from cloister.columns import Relation
-from cloister.privacy import GDP, price
+from cloister.privacy import GDP
+
+from ._paid import event, reserve
 
 EXTRA = 3
 JOURNALS_ON_DISK = {"delete", "truncate", "persist"}
@@ -58,13 +59,9 @@ SETTINGS = ("synchronous", "journal_mode")
 
 
 def spend(ledger: Ledger) -> None:
-    account = ledger.reserve(GDP(0.1), purpose="test", relation=Relation.ADD_REMOVE)
+    account = reserve(ledger, GDP(0.1))
     for _ in range(2):
-        account.debit(
-            price(
-                GDP(0.05), question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False
-            )
-        )
+        account.debit(event(GDP(0.05)))
     account.close()
 
 
@@ -97,12 +94,9 @@ def test_every_line_is_flushed_to_the_disk(way: str, tmp_path: Path, connections
 
 def test_a_debit_is_committed_when_it_returns(tmp_path: Path) -> None:
     with create(tmp_path / "budget.sqlite") as ledger:
-        account = ledger.reserve(GDP(0.1), purpose="test", relation=Relation.ADD_REMOVE)
-        event = price(
-            GDP(0.05), question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False
-        )
+        account = reserve(ledger, GDP(0.1))
         for number in (1, 2):
-            account.debit(event)
+            account.debit(event(GDP(0.05)))
             with sqlite3.connect(f"file:{tmp_path / 'budget.sqlite'}?mode=ro", uri=True) as other:
                 assert other.execute("SELECT count(*) FROM ledger WHERE line LIKE '%\"debit\"%'").fetchone() == (number,)
             other.close()

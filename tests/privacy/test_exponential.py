@@ -36,17 +36,17 @@ from cloister.privacy import (
     Receipt,
     Scale,
     Tally,
-    _selection,
+    _samplers,
     event_from_line,
     exponential_choice,
     price,
-    price_choice,
-    pure_budget,
 )
 from cloister.privacy._calibrate import pure_mu
 from cloister.questions import NearestCounts
 from cloister.rivals import SetCosts, SwapCosts
 from cloister.vault import Vault
+
+from ._paid import event as paid
 
 FALSE_ALARM = 1e-6
 ATTACKS = 10_000
@@ -111,22 +111,22 @@ def test_an_index_is_drawn_by_its_exact_probability(costs, scale, entropy) -> No
 def test_a_gap_is_kept_with_its_exact_probability(scale, quotients, entropy) -> None:
     exact = Scale.at_least(scale)
     gap = round(quotients * scale)
-    kept = _selection._keep(_selection._Draws(entropy), np.full(50_000, gap), exact)
+    kept = _samplers._keep(_samplers._Draws(entropy), np.full(50_000, gap), exact)
     probability = float(mpmath.exp(-mpmath.mpf(gap) / mpmath.mpf(float(exact))))
     assert stats.binomtest(int(kept.sum()), len(kept), probability).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("bits", [1, 3, 8])
 def test_short_words_do_not_change_the_law(bits, entropy, monkeypatch) -> None:
-    monkeypatch.setattr(_selection, "_Draws", partial(_selection._Draws, bits=bits))
-    monkeypatch.setattr(_selection, "FEWEST_PROPOSALS", 8)
+    monkeypatch.setattr(_samplers, "_Draws", partial(_samplers._Draws, bits=bits))
+    monkeypatch.setattr(_samplers, "FEWEST_PROPOSALS", 8)
     exact = Scale.at_least(2.5)
     assert fit(drawn(entropy, exact, COSTS[2], 1_000), law(COSTS[2], float(exact))) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [0.6, 2.5])
 def test_gaps_too_large_for_a_word_are_divided_all_the_same(scale, entropy, monkeypatch) -> None:
-    monkeypatch.setattr(_selection, "LARGEST_QUOTIENT", 0)  # every gap above one scale now takes the long way
+    monkeypatch.setattr(_samplers, "LARGEST_QUOTIENT", 0)  # every gap above one scale now takes the long way
     exact = Scale.at_least(scale)
     assert fit(drawn(entropy, exact, COSTS[2], 1_500), law(COSTS[2], float(exact))) > FALSE_ALARM
 
@@ -156,7 +156,7 @@ def neighbouring_costs(draw):
 
 
 def choice(cost: Cost, span: float = 1.0, *, relation: Relation = Relation.ADD_REMOVE, size: int = 4) -> Event:
-    return price_choice(cost, question_name="swaps", size=size, span=span, unit=0.5, relation=relation, seeded=False)
+    return price(cost, question_name="swaps", size=size, span=span, unit=0.5, relation=relation, seeded=False)
 
 
 @given(pair=neighbouring_costs(), epsilon=st.floats(0.01, 10.0))
@@ -192,7 +192,7 @@ def test_of_a_gaussian_budget_the_pure_part_is_spent(mu) -> None:
 
 @pytest.mark.parametrize("guarantee", [PureDP(0.7), ApproxDP(0.7, 1e-6), ApproxDP(0.7, 0.0), ZCDP(0.2), GDP(1.3), GDP(0.01)])
 def test_the_pure_budget_implies_the_guarantee_and_hardly_more(guarantee: Guarantee) -> None:
-    most = pure_budget(guarantee)
+    most = guarantee.pure_budget()
     assert Tally.of([most]).fits(guarantee)
     assert not Tally.of([PureDP(most.epsilon * 1.001)]).fits(replace_delta(guarantee))
 
@@ -204,7 +204,7 @@ def replace_delta(guarantee: Guarantee) -> Guarantee:
 
 @pytest.mark.parametrize("mu", np.geomspace(1e-6, 1e3, 30))
 def test_the_largest_pure_epsilon_is_the_inverse_of_the_smallest_mu(mu) -> None:
-    epsilon = pure_budget(GDP(mu)).epsilon
+    epsilon = GDP(mu).pure_budget().epsilon
     assert pure_mu(epsilon) <= mu < pure_mu(epsilon * (1 + 1e-6))
 
 
@@ -216,8 +216,7 @@ def test_the_deviation_is_that_of_the_gumbel_noise_behind_a_choice() -> None:
 # -- the books --
 
 
-def noise(cost: Cost) -> Event:
-    return price(cost, question_name="votes", size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=False)
+noise = partial(paid, size=4, seeded=False)
 
 
 def test_noise_and_choices_are_not_mistaken_for_each_other(entropy) -> None:
@@ -236,7 +235,7 @@ def test_a_ledger_line_says_all_there_is_to_know() -> None:
 
 @pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.5), GDP(0.9)], ids=lambda one: one.kind)
 def test_a_ledger_keeps_choices_in_its_file(budget: Guarantee, tmp_path: Path) -> None:
-    most = pure_budget(budget)
+    most = budget.pure_budget()
     with Ledger.create(tmp_path / "budget.sqlite", budget) as ledger:
         account = ledger.reserve(most, purpose="search", relation=Relation.ADD_REMOVE)
         paid = [account.debit(choice(most.share(0.5))), account.debit(choice(most.share(0.5)))]
@@ -260,7 +259,7 @@ def test_choices_add_their_epsilons_to_those_of_other_events() -> None:
 
 
 def test_a_receipt_adds_choices_up() -> None:
-    events = (choice(PureDP(0.5)).dated("2026-01-31"), noise(PureDP(0.5)).dated("2026-01-31"))
+    events = tuple(replace(made(PureDP(0.5)), when="2026-01-31") for made in (choice, noise))
     receipt = Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=events)
     assert Receipt.from_dict(json.loads(json.dumps(receipt.to_dict()))) == receipt
     with pytest.raises(LedgerError, match="add up to more than"):
@@ -275,7 +274,7 @@ NEAR, FAR = np.array([[0.5, 0.0], [0.0, 0.5]]), np.array([[-0.5, 0.0], [0.0, -0.
 
 def open_vault(rows: FloatArray, *, budget: Guarantee, relation: Relation = Relation.ADD_REMOVE, state: int | None = None):
     ledger = Ledger(budget, neighbours=relation.value)
-    account = ledger.reserve(pure_budget(budget), purpose="test", relation=relation)
+    account = ledger.reserve(budget.pure_budget(), purpose="test", relation=relation)
     source = open_rows(rows, n_jobs=1)
     return Vault(source, frame=FRAME, relation=relation, account=account, entropy=Entropy(state)), ledger
 

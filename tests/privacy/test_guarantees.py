@@ -22,9 +22,7 @@ from cloister.privacy import (
     PureDP,
     as_guarantee,
     convert,
-    gaussian_budget,
     guarantee_from_dict,
-    to_dict,
 )
 from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, pure_mu, zcdp_delta, zcdp_epsilon
 
@@ -53,7 +51,7 @@ def true_zcdp_epsilon(rho: float, delta: float, order: mpmath.mpf) -> mpmath.mpf
 
 @pytest.mark.parametrize(("epsilon", "delta"), [*GRID, *FAR_OUT])
 def test_the_largest_mu_is_safe_and_tight(epsilon: float, delta: float) -> None:
-    mu = gaussian_budget(ApproxDP(epsilon, delta)).mu
+    mu = ApproxDP(epsilon, delta).gaussian_budget().mu
     with precisely():
         assert true_gdp_delta(mu, epsilon) <= delta
         assert true_gdp_delta(mu * (1 + 1e-6), epsilon) > delta
@@ -117,7 +115,7 @@ def test_nothing_costs_nothing() -> None:
 def test_gdp_is_the_rho_of_its_gaussian() -> None:
     # The Renyi divergence of order a of N(0, 1) and N(mu, 1) is a mu^2 / 2, so rho = mu^2 / 2 is exact.
     assert convert(GDP(0.3), ZCDP).rho == pytest.approx(0.045, rel=1e-15)
-    assert gaussian_budget(ZCDP(0.045)).mu == pytest.approx(0.3, rel=1e-15)
+    assert ZCDP(0.045).gaussian_budget().mu == pytest.approx(0.3, rel=1e-15)
 
 
 # -- pure --
@@ -257,7 +255,7 @@ def test_delta_does_not_shrink() -> None:
 @pytest.mark.parametrize("guarantee", [PureDP(1.0), ApproxDP(1.0, 0.0)])
 def test_gaussian_noise_is_never_pure(guarantee: Guarantee) -> None:
     with pytest.raises(ConversionError, match="Gaussian noise cannot give pure differential privacy"):
-        gaussian_budget(guarantee)
+        guarantee.gaussian_budget()
 
 
 @pytest.mark.parametrize("make", [PureDP, lambda value: ApproxDP(value, 1e-6), ZCDP, GDP])
@@ -301,7 +299,7 @@ def test_shares_add_up_to_the_whole(parts: list[float], size: float) -> None:
 
 @pytest.mark.parametrize("guarantee", [PureDP(0.1), ApproxDP(1 / 3, 1e-7), ZCDP(math.pi), GDP(2.0**-30)])
 def test_a_guarantee_survives_plain_data(guarantee: Guarantee) -> None:
-    assert guarantee_from_dict(to_dict(guarantee)) == guarantee
+    assert guarantee_from_dict(guarantee.to_dict()) == guarantee
 
 
 def test_an_unknown_guarantee_is_refused() -> None:

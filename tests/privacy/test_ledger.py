@@ -35,19 +35,16 @@ from cloister.privacy import (
     ZCDP,
     Account,
     ApproxDP,
-    Cost,
-    Event,
     Guarantee,
     Ledger,
     PureDP,
     Tally,
     _ledger,
     _ledger_store,
-    gaussian_budget,
-    price,
 )
 
-ADD = Relation.ADD_REMOVE
+from ._paid import event, reserve, spend
+
 MakeLedger = Callable[..., Ledger]
 
 
@@ -65,26 +62,6 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeLedger]
     yield build
     for ledger in made:
         ledger.close()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "budget.sqlite"
-
-
-def reserve(ledger: Ledger, cost: Cost, *, relation: Relation = ADD) -> Account:
-    return ledger.reserve(cost, purpose="test", relation=relation)
-
-
-def event(cost: Cost, *, relation: Relation = ADD) -> Event:
-    return price(cost, question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=relation, seeded=True)
-
-
-def spend(ledger: Ledger, cost: Cost) -> None:
-    """Reserve, debit and close."""
-    account = reserve(ledger, cost)
-    account.debit(event(cost))
-    account.close()
 
 
 # -- what it says --
@@ -175,12 +152,12 @@ def test_a_refusal_names_what_is_left(make: MakeLedger, budget, first, second, w
 
 def test_a_refusal_of_epsilon_and_delta_names_what_is_left(make: MakeLedger) -> None:
     ledger = make(ApproxDP(1.0, 1e-6))
-    spend(ledger, gaussian_budget(ApproxDP(0.8, 1e-6)))
+    spend(ledger, ApproxDP(0.8, 1e-6).gaussian_budget())
     left = f"{ledger.left:.4g}"
     assert 0.4 < ledger.left < 0.8
     with pytest.raises(BudgetExceeded, match=f"costs epsilon 0.8 at delta 1e-06 but epsilon {left} of 1 is left"):
-        reserve(ledger, gaussian_budget(ApproxDP(0.8, 1e-6)))
-    spend(ledger, gaussian_budget(ApproxDP(ledger.left, 1e-6)))
+        reserve(ledger, ApproxDP(0.8, 1e-6).gaussian_budget())
+    spend(ledger, ApproxDP(ledger.left, 1e-6).gaussian_budget())
     assert ledger.left < 1e-3
 
 
@@ -198,7 +175,7 @@ def test_a_part_set_aside_is_for_pure_fits_alone(make: MakeLedger) -> None:
     ledger = make(ApproxDP(1.0, 1e-6), pure_epsilon=0.4)
     assert (ledger.left_pure, ledger.left) == (1.0, pytest.approx(0.6))
     spend(ledger, PureDP(0.3))
-    spend(ledger, gaussian_budget(ApproxDP(0.6, 1e-6)))
+    spend(ledger, ApproxDP(0.6, 1e-6).gaussian_budget())
     assert ledger.left_pure == pytest.approx(0.1)
     with pytest.raises(BudgetExceeded, match=r"costs epsilon 0.2 \(pure\) but epsilon 0.1 of 1 is left"):
         reserve(ledger, PureDP(0.2))
@@ -230,6 +207,9 @@ def test_a_debit_beyond_the_reservation_is_refused(make: MakeLedger) -> None:
         account.debit(event(GDP(0.31)))
     assert ledger.lines == before
     account.debit(event(GDP(0.3)))
+    pure = reserve(make(PureDP(1.0)), PureDP(0.5))
+    with pytest.raises(BudgetExceeded, match="does not fit into what this fit reserved"):
+        pure.debit(event(PureDP(0.6)))
 
 
 def test_a_closed_account_takes_no_debit(make: MakeLedger) -> None:
@@ -305,7 +285,7 @@ def test_a_copy_is_the_ledger_itself(make: MakeLedger) -> None:
 
 def test_a_grid_search_is_recorded_fit_by_fit(make: MakeLedger, generator: np.random.Generator) -> None:
     rows = generator.uniform(-1, 1, (24, 2))
-    share = gaussian_budget(ApproxDP(0.1, 1e-6)).mu
+    share = ApproxDP(0.1, 1e-6).gaussian_budget().mu
     ledger = make(GDP(share * math.sqrt(5)))  # 2 candidates x 2 folds, and the refit
     model = PEMeans(n_clusters=2, bounds=(-1, 1), n_rows=12, n_rounds=1, epsilon=0.1, delta=1e-6, ledger=ledger)
     search = GridSearchCV(model, {"n_clusters": [1, 2]}, cv=2, error_score="raise")
@@ -451,7 +431,7 @@ def test_where_there_are_no_links_a_ledger_is_created_all_the_same(path: Path, m
     with Ledger.create(path, GDP(1.0)) as ledger:
         assert ledger.left == 1.0
     with pytest.raises(LedgerError, match="already"):
-        _ledger.publish_file(path, path)
+        _ledger_store.publish_file(path, path)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 

@@ -15,29 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cloister.columns import Ball, Relation
+from cloister.columns import Ball
 from cloister.data import open_rows
 from cloister.exceptions import BudgetExceeded, LedgerError
-from cloister.privacy import GDP, Account, Entropy, Event, Ledger, PureDP, Tally, price
+from cloister.privacy import GDP, Account, Entropy, Event, Ledger, PureDP, Tally
 from cloister.questions import RowCount
 from cloister.vault import Vault
 
-ADD = Relation.ADD_REMOVE
+from ._paid import ADD, event, reserve
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the processes of these tests are forked")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "budget.sqlite"
-
-
-def reserve(ledger: Ledger, cost: GDP | PureDP) -> Account:
-    return ledger.reserve(cost, purpose="test", relation=ADD)
-
-
-def event(cost: GDP | PureDP) -> Event:
-    return price(cost, question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=ADD, seeded=True)
 
 
 class Children:

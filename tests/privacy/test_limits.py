@@ -7,21 +7,22 @@ from pathlib import Path
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, Ledger, PureDP
-from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
-from cloister.privacy import Cost, Guarantee, Tally, gaussian_budget, pure_budget
+from cloister.privacy import Cost, Guarantee, Tally
 from cloister.privacy._ledger_store import LedgerStore
+
+from ._paid import reserve
 
 HAIR = 1e-6
 LIMITS: list[tuple[Guarantee, Cost]] = [
     (PureDP(0.7), PureDP(0.7)),
     (ApproxDP(0.7, 1e-6), PureDP(0.7)),
-    (ApproxDP(0.7, 1e-6), gaussian_budget(ApproxDP(0.7, 1e-6))),
-    (ApproxDP(8.0, 1e-9), gaussian_budget(ApproxDP(8.0, 1e-9))),
+    (ApproxDP(0.7, 1e-6), ApproxDP(0.7, 1e-6).gaussian_budget()),
+    (ApproxDP(8.0, 1e-9), ApproxDP(8.0, 1e-9).gaussian_budget()),
     (ZCDP(0.08), GDP(0.4)),
     (ZCDP(0.08), PureDP(0.4)),
     (GDP(0.9), GDP(0.9)),
-    (GDP(0.9), pure_budget(GDP(0.9))),
+    (GDP(0.9), GDP(0.9).pure_budget()),
 ]
 
 
@@ -32,10 +33,6 @@ def adds_up(budget: Guarantee, whole: Cost) -> bool:
 
 def scaled(cost: Cost, factor: float) -> Cost:
     return GDP(cost.mu * factor) if isinstance(cost, GDP) else PureDP(cost.epsilon * factor)
-
-
-def reserve(ledger: Ledger, cost: Cost) -> None:
-    ledger.reserve(cost, purpose="test", relation=Relation.ADD_REMOVE)
 
 
 @pytest.mark.parametrize(

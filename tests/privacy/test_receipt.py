@@ -2,18 +2,16 @@
 """A receipt adds the events up again, refuses a sum above its guarantee, and can be read by anyone."""
 
 import json
+from functools import partial
 
 import pytest
 
-from cloister.columns import Relation
 from cloister.exceptions import LedgerError, ParameterError
-from cloister.privacy import GDP, ZCDP, ApproxDP, Cost, Event, Guarantee, PureDP, Receipt, gaussian_budget, price
+from cloister.privacy import GDP, ZCDP, ApproxDP, Event, Guarantee, PureDP, Receipt
 
+from ._paid import event as paid
 
-def event(cost: Cost, *, question_name: str = "votes", seeded: bool = False) -> Event:
-    return price(
-        cost, question_name=question_name, size=4, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=seeded
-    ).dated("2026-01-31")
+event = partial(paid, size=4, seeded=False, when="2026-01-31")
 
 
 def receipt(guarantee: Guarantee, *events: Event, neighbours: str = "add-remove") -> Receipt:
@@ -22,14 +20,14 @@ def receipt(guarantee: Guarantee, *events: Event, neighbours: str = "add-remove"
 
 @pytest.mark.parametrize("guarantee", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.1), GDP(0.5)])
 def test_events_that_exceed_the_guarantee_are_refused(guarantee: Guarantee) -> None:
-    half = (guarantee if isinstance(guarantee, PureDP) else gaussian_budget(guarantee)).share(0.5)
+    half = (guarantee if isinstance(guarantee, PureDP) else guarantee.gaussian_budget()).share(0.5)
     assert receipt(guarantee, event(half), event(half)).spent.fits(guarantee)
     with pytest.raises(LedgerError, match=r"Receipt: the events add up to more than .* This is a fault of the method"):
         receipt(guarantee, event(half), event(half), event(half.share(0.01)))
 
 
 def test_a_receipt_says_what_was_promised_and_asked() -> None:
-    share = gaussian_budget(ApproxDP(1.0, 1e-6)).share(0.25)
+    share = ApproxDP(1.0, 1e-6).gaussian_budget().share(0.25)
     promised, spent = receipt(
         ApproxDP(1.0, 1e-6),
         event(share, question_name="row_count"),
@@ -52,13 +50,13 @@ def test_a_seeded_receipt_warns() -> None:
 
 @pytest.mark.parametrize("guarantee", [PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(0.1), GDP(0.5)])
 def test_a_receipt_survives_plain_data(guarantee: Guarantee) -> None:
-    cost = guarantee if isinstance(guarantee, PureDP) else gaussian_budget(guarantee)
+    cost = guarantee if isinstance(guarantee, PureDP) else guarantee.gaussian_budget()
     original = receipt(guarantee, event(cost.share(0.5), seeded=True), event(cost.share(0.5)))
     assert Receipt.from_dict(json.loads(json.dumps(original.to_dict()))) == original
 
 
 def test_an_edited_receipt_is_refused() -> None:
-    data = receipt(ApproxDP(1.0, 1e-6), event(gaussian_budget(ApproxDP(1.0, 1e-6)))).to_dict()
+    data = receipt(ApproxDP(1.0, 1e-6), event(ApproxDP(1.0, 1e-6).gaussian_budget())).to_dict()
     louder = json.loads(json.dumps(data))
     louder["events"][0]["scale"] /= 2
     with pytest.raises(LedgerError, match="add up to more than"):

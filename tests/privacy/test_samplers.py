@@ -196,7 +196,7 @@ def test_bounded_integers_are_uniform(bound: int, entropy) -> None:
 
 def test_integers_with_bounds_of_their_own_are_uniform(entropy) -> None:
     bounds = np.repeat(np.array([1, 2, 3, 10, 63], dtype=np.uint64), 20_000)
-    found = _samplers._Draws(entropy).below_each(bounds)
+    found = _samplers._Draws(entropy).below(bounds, len(bounds))
     assert (found < bounds).all()
     for bound in (2, 3, 10, 63):
         counts = np.bincount(found[bounds == bound].astype(int), minlength=bound)
@@ -216,7 +216,7 @@ def test_a_remainder_is_redrawn_and_not_folded() -> None:
 
     assert _samplers._Draws(Late()).below(3, 4).tolist() == [1, 1, 1, 1]
     bounds = np.array([3, 8, 7, 1], dtype=np.uint64)  # 2**64 is 1 more than a multiple of 3 and 2 more than one of 7
-    assert _samplers._Draws(Late()).below_each(bounds).tolist() == [7 % 3, (2**64 - 1) % 8, 7 % 7, 0]
+    assert _samplers._Draws(Late()).below(bounds, len(bounds)).tolist() == [7 % 3, (2**64 - 1) % 8, 7 % 7, 0]
 
 
 def test_the_last_word_that_is_kept_is_the_largest_before_the_remainder() -> None:
@@ -229,7 +229,7 @@ def test_the_last_word_that_is_kept_is_the_largest_before_the_remainder() -> Non
 
     for bound in (3, 5, 6, 7, 10, 12, 2**33 + 1):
         last = 2**64 - 2**64 % bound - 1
-        kept = _samplers._Draws(Given([[last, last + 1], [4]])).below_each(np.full(2, bound, dtype=np.uint64))
+        kept = _samplers._Draws(Given([[last, last + 1], [4]])).below(np.full(2, bound, dtype=np.uint64), 2)
         assert kept.tolist() == [bound - 1, 4 % bound]
 
 

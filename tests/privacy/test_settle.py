@@ -14,27 +14,14 @@ import numpy as np
 import pytest
 
 from cloister import KMeans
-from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, DataError, LedgerError, ParameterError
-from cloister.privacy import GDP, Account, ApproxDP, Cost, Event, Ledger, PureDP, price
+from cloister.privacy import GDP, Account, ApproxDP, Event, Ledger, PureDP
 from cloister.privacy._lease import HELD
 from cloister.privacy._ledger_store import LedgerStore
 
-ADD = Relation.ADD_REMOVE
+from ._paid import event, reserve
+
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the processes of these tests are forked")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "budget.sqlite"
-
-
-def reserve(ledger: Ledger, cost: Cost) -> Account:
-    return ledger.reserve(cost, purpose="test", relation=ADD)
-
-
-def event(cost: Cost) -> Event:
-    return price(cost, question_name="votes", size=1, l1=1.0, l2=1.0, unit=1.0, relation=ADD, seeded=True)
 
 
 def leases(path: Path) -> list[str]:

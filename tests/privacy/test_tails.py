@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from cloister.columns import FloatArray, IntArray
-from cloister.privacy import Entropy, Scale, _samplers, _selection, discrete_laplace, rounded_gaussian
+from cloister.privacy import Entropy, Scale, _samplers, discrete_laplace, rounded_gaussian
 
 FALSE_ALARM = 1e-6
 GAUSSIAN, LAPLACE = 2, 1  # whole parts k have the weight exp(-k**power / power)
@@ -107,5 +107,5 @@ def test_a_choice_may_fall_on_a_cost_far_above_the_lowest(whole: int, scale: int
     # The word says: at least `whole` scales are reached, and not one more.
     word, exact = word_of_whole(LAPLACE, whole), Scale.at_least(scale)
     for steps, kept in ((whole, True), (whole + 1, False)):
-        draws = _selection._Draws(Loaded(seed, word))
-        assert _selection._keep(draws, np.full(50, steps * scale), exact).tolist() == [kept] * 50
+        draws = _samplers._Draws(Loaded(seed, word))
+        assert _samplers._keep(draws, np.full(50, steps * scale), exact).tolist() == [kept] * 50

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from cloister.questions._bins import MOST_WITHIN, Bins
+from cloister.questions._counts import MOST_WITHIN, Bins
 
 EDGES = {
     "octaves": 2.0 ** (np.arange(-54, 1) / 3),

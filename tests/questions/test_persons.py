@@ -99,7 +99,9 @@ class TestWeights:
         assert cells_of(block, weighted).parts == [(WEIGHT_STEPS // 2, slice(0, 2))]
 
     def test_nobody_is_counted_where_a_number_was_stated(self):
-        assert Persons.of(PrivacyUnit(max_rows=2, stated=True)) is None
+        stated = PrivacyUnit(max_rows=2, stated=True)
+        assert Persons.of(stated) is None
+        assert stated.factor == 2, "it is priced all the same"
         assert Persons.of(None) is None
 
 

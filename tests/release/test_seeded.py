@@ -218,8 +218,7 @@ def on_terminal(show: Callable[[Console], None]) -> str:
 
 
 def test_a_terminal_shows_it_in_red(folder: Path) -> None:
-    from cloister.cli._print import print_events
-    from cloister.cli._print_synopsis import print_synopsis
+    from cloister.cli._print import print_events, print_synopsis
 
     for seed in (3, None):
         models = fitted(seed)

@@ -15,7 +15,7 @@ from cloister import GDP, ZCDP, ApproxDP, Ball, Box, Ledger, PureDP, load_releas
 from cloister.cli import main
 from cloister.columns import Relation, snap
 from cloister.exceptions import ParameterError
-from cloister.privacy import price, price_choice
+from cloister.privacy import price
 from cloister.questions import Answer
 from cloister.report import report_html
 from cloister.rivals import CubeCounts, SetCosts, SwapCosts, TreeKMeans
@@ -56,7 +56,7 @@ def exact_ask(rows, *, questions=None):
         }
         if question.selects:
             place = np.unravel_index(int(np.argmin(exact)), exact.shape)
-            return Answer(np.array(place, dtype=float), price_choice(cost, span=1.0, **common))
+            return Answer(np.array(place, dtype=float), price(cost, span=1.0, **common))
         return Answer(exact * question.unit, price(PureDP(1e6), l1=1.0, l2=1.0, **common))
 
     return answer

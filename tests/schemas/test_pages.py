@@ -6,7 +6,7 @@ import re
 import pytest
 
 from cloister import json_schema
-from cloister.privacy._ledger_file import APPLICATION_ID, SCHEMA
+from cloister.privacy._ledger_store import APPLICATION_ID, SCHEMA
 
 from ._pages import PAGES, SHOWN, with_tables
 
@@ -33,5 +33,5 @@ def test_a_link_to_a_part_leads_to_its_table(part: str) -> None:
 
 
 def test_the_ledger_has_the_table_and_the_header_that_the_page_states() -> None:
-    assert SCHEMA.strip().splitlines()[0] in TEXTS["ledger"]
+    assert SCHEMA[0] in TEXTS["ledger"]
     assert f"| {APPLICATION_ID}, the letters" in TEXTS["ledger"]

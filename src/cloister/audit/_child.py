@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cloister.audit._plants import planted
-from cloister.audit._swap import swapped
+from cloister.audit._plants import planted, swapped
 from cloister.cluster import KMeans
 from cloister.columns import IntArray
 from cloister.exceptions import BudgetExceeded

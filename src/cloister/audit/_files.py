@@ -22,7 +22,7 @@ import pyarrow.parquet
 
 from cloister.audit._coupling import all_rows
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
-from cloister.audit._swap import swapped
+from cloister.audit._plants import swapped
 from cloister.data import Bounding, open_rows
 from cloister.exceptions import DataError
 from cloister.privacy import Entropy

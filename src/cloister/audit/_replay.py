@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cloister.audit._coupling import sample_coupled
-from cloister.audit._swap import swapped, wrapped
+from cloister.audit._plants import swapped, wrapped
 from cloister.columns import FloatArray, Frame, IntArray
 from cloister.data import Rows
 from cloister.privacy import PROCESS, Coins, Event

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from cloister.audit._chance import FALSE_ALARM, binomial_chance, gaussian_tail, laplace_tail, words_below
 from cloister.audit._findings import CheckResult, Findings, Settings, Step
-from cloister.audit._swap import wrapped
+from cloister.audit._plants import wrapped
 from cloister.audit._vault import open_vault
 from cloister.columns import IntArray, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP, Query

@@ -1,35 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``--bounds``: what columns are and where rows may lie, for all columns, one by one, or in a file. Also ranges of a query."""
+"""``--bounds``: what columns are and where rows may lie, for all columns, one by one, or in a file. Also ranges of a query.
 
+Files are JSON or TOML, as ``cloister schema`` drafts them, or CSV with the header column,low,high.
+"""
+
+import csv
+import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from cloister.cli._schema_file import Pair, pair_of, read_column, read_schema
 from cloister.exceptions import ParameterError
 
-__all__ = ["Bounds", "read_bounds", "read_query"]
+__all__ = ["HELP_KEY", "UNKNOWN_TYPE", "Bounds", "read_bounds", "read_query"]
 
+Pair: TypeAlias = tuple[float, float]
 Inside: TypeAlias = Any  # a Pair of numbers, "private", or a declaration
+Entries: TypeAlias = Iterator[tuple[str | None, Inside]]  # without a name: for all columns
 
 PRIVATE = "private"
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 DAY = r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z?)?"
 LEVEL = r"[^|,;:=\s]+"
 ALL_COLUMNS = re.compile(rf"\s*({NUMBER})\s*[,:;\s]\s*({NUMBER})\s*")
-END = r"\s*(?:[,;\s]\s*|$)"
-ONE_RANGE = re.compile(rf"\s*(.+?)\s*=\s*(?P<low>{NUMBER})\s*:\s*(?P<high>{NUMBER}){END}")
 ONE_COLUMN = re.compile(
     rf"\s*(.+?)\s*=\s*(?:(?P<low>{NUMBER})\s*:\s*(?P<high>{NUMBER})|(?P<first>{DAY})\s*:\s*(?P<last>{DAY})"
-    rf"|(?P<word>(?i:flag|private))|(?P<levels>{LEVEL}(?:\|{LEVEL})+)){END}"
+    rf"|(?P<word>(?i:flag|private))|(?P<levels>{LEVEL}(?:\|{LEVEL})+))\s*(?:[,;\s]\s*|$)"
 )
 ONE_CATEGORY = re.compile(r"\s*([^=]+?)\s*=\s*([^=,;:]*\|[^=,;:]*)")  # alone, its levels may hold spaces
-QUERY = "QUERY"
+BOUNDS, QUERY = "--bounds", "QUERY"
+FORMS = {
+    BOUNDS: "Columns may also be sex=f|m, smoker=flag, admitted=2020-01-01:2026-12-31, income=private.",
+    QUERY: "See 'cloister synopsis query --help'.",
+}
 FILES = (".json", ".toml", ".csv")
-FORMS = "Columns may also be sex=f|m, smoker=flag, admitted=2020-01-01:2026-12-31, income=private."
+LARGEST_FILE = 16 << 20  # bytes; a table passed by mistake is not read as bounds
+HELP_KEY = "_help"  # no column, if it holds words
+UNKNOWN_TYPE = "?"
+NO_BOUNDS = (
+    'holds no bounds. Write JSON {"age": [0, 120]}, or CSV with the header column,low,high, or draft it with '
+    "'cloister schema'"
+)
+FILL_IN = "Fill it in with what is known without looking at the data"
 
 
 @dataclass(frozen=True)
@@ -38,7 +55,7 @@ class Bounds:
 
     default: Pair | str | None = None  # "private" where bounds are to be found with noise
     named: dict[str, Inside] = field(default_factory=dict)
-    option: str = "--bounds"
+    option: str = BOUNDS
 
     @property
     def are_pairs(self) -> bool:
@@ -92,21 +109,7 @@ def read_bounds(values: Sequence[str]) -> Bounds:
             "--bounds: expected where rows may lie, known without looking at them. Pass --bounds low,high or column=low:high, "
             "a file of 'cloister schema', or --bounds private to find bounds with noise."
         )
-    default: Pair | str | None = None
-    named: dict[str, Inside] = {}
-    for value in values:
-        for name, inside in _read_value(value):
-            if name is None:
-                if default is not None:
-                    raise ParameterError(
-                        "--bounds: expected one pair low,high for all columns, got two. Name the columns: column=low:high."
-                    )
-                default = inside
-            elif name in named:
-                raise ParameterError(f"--bounds: column {name!r} has bounds twice. Keep one of them.")
-            else:
-                named[name] = inside
-    return Bounds(default, named)
+    return _collect((entry for value in values for entry in _read_value(value)), option=BOUNDS)
 
 
 def read_query(value: str) -> Bounds:
@@ -117,55 +120,76 @@ def read_query(value: str) -> Bounds:
     >>> read_query("age=18:65,bmi=25:30").named
     {'age': (18.0, 65.0), 'bmi': (25.0, 30.0)}
     """
+    found = _collect(_read_inline(value, option=QUERY), option=QUERY)
+    if not found.are_pairs:
+        raise ParameterError(f"{QUERY}: expected column=low:high, got {value!r}. {FORMS[QUERY]}")
+    return found
+
+
+def _collect(entries: Iterable[tuple[str | None, Inside]], *, option: str) -> Bounds:
+    default: Pair | str | None = None
     named: dict[str, Inside] = {}
-    if matched := ALL_COLUMNS.fullmatch(value):
-        return Bounds(pair_of("all columns", matched[1], matched[2], option=QUERY), option=QUERY)
-    for name, pair in _read_columns(value, option=QUERY):
-        if name in named:
-            raise ParameterError(f"{QUERY}: column {name!r} is named twice. Keep one of them.")
-        named[name] = pair
-    return Bounds(None, named, QUERY)
+    for name, inside in entries:
+        if name is None and default is not None:
+            raise ParameterError(
+                f"{option}: expected one pair low,high for all columns, got two. Name the columns: column=low:high."
+            )
+        if name is None:
+            default = inside
+        elif name in named:
+            raise _twice(name, option)
+        else:
+            named[name] = inside
+    return Bounds(default, named, option)
 
 
-def _read_value(value: str) -> Iterator[tuple[str | None, Inside]]:
+def _twice(name: str, option: str = BOUNDS) -> ParameterError:
+    return ParameterError(f"{option}: column {name!r} has bounds twice. Keep one of them.")
+
+
+# -- in words -----------------------------------------------------------------------------------------------------------
+
+
+def _read_value(value: str) -> Entries:
+    """Read one value of ``--bounds``: words, or the name of a file."""
+    if ALL_COLUMNS.fullmatch(value) or value.strip().lower() == PRIVATE:
+        return _read_inline(value)
+    if _is_file(value):
+        return _read_file(Path(value))
+    if ONE_COLUMN.match(value) or ONE_CATEGORY.fullmatch(value):
+        return _read_inline(value)
+    if value.lower().endswith(FILES) and "=" not in value:
+        raise ParameterError(f"--bounds: there is no file {value!r}. Check the path, or draft one with 'cloister schema'.")
+    raise ParameterError(
+        f"--bounds: expected low,high or column=low:high or a JSON, TOML or CSV file, got {value!r}. {FORMS[BOUNDS]}"
+    )
+
+
+def _read_inline(value: str, *, option: str = BOUNDS) -> Entries:
     if matched := ALL_COLUMNS.fullmatch(value):
-        yield None, pair_of("all columns", matched[1], matched[2])
+        yield None, _pair_of("all columns", matched[1], matched[2], option=option)
     elif value.strip().lower() == PRIVATE:
         yield None, PRIVATE
-    elif _is_file(value):
-        yield from read_schema(Path(value)).items()
-    elif ONE_COLUMN.match(value) or ONE_CATEGORY.fullmatch(value):
-        yield from _read_columns(value)
-    elif value.lower().endswith(FILES) and "=" not in value:
-        raise ParameterError(f"--bounds: there is no file {value!r}. Check the path, or draft one with 'cloister schema'.")
+    elif matched := ONE_CATEGORY.fullmatch(value):
+        yield matched[1], _read_column(matched[1], {"levels": [level.strip() for level in matched[2].split("|")]})
     else:
-        raise ParameterError(
-            f"--bounds: expected low,high or column=low:high or a JSON, TOML or CSV file, got {value!r}. {FORMS}"
-        )
-
-
-def _read_columns(value: str, *, option: str = "--bounds") -> Iterator[tuple[str, Inside]]:
-    if option != QUERY and (matched := ONE_CATEGORY.fullmatch(value)):
-        yield matched[1], read_column(matched[1], {"levels": [level.strip() for level in matched[2].split("|")]})
-        return
-    position = 0
-    while position < len(value) or not value:
-        matched = (ONE_RANGE if option == QUERY else ONE_COLUMN).match(value, position)
-        if matched is None:
-            remedy = "See 'cloister synopsis query --help'." if option == QUERY else FORMS
-            raise ParameterError(f"{option}: expected column=low:high, got {value[position:]!r}. {remedy}")
-        yield matched[1], _inside(matched, option)
-        position = matched.end()
+        position = 0
+        while position < len(value) or not value:
+            matched = ONE_COLUMN.match(value, position)
+            if matched is None:
+                raise ParameterError(f"{option}: expected column=low:high, got {value[position:]!r}. {FORMS[option]}")
+            yield matched[1], _inside(matched, option)
+            position = matched.end()
 
 
 def _inside(matched: re.Match[str], option: str) -> Inside:
     """Return what one column is, from the part of the pattern that it matched."""
     name, found = matched[1], matched.groupdict()
     if found["low"] is not None:
-        return pair_of(f"column {name!r}", found["low"], found["high"], option=option)
+        return _pair_of(f"column {name!r}", found["low"], found["high"], option=option)
     if found["first"] is not None:
-        return read_column(name, [found["first"], found["last"]])
-    return read_column(name, found["word"].lower() if found["word"] else {"levels": found["levels"].split("|")})
+        return _read_column(name, [found["first"], found["last"]])
+    return _read_column(name, found["word"].lower() if found["word"] else {"levels": found["levels"].split("|")})
 
 
 def _is_file(value: str) -> bool:
@@ -177,3 +201,112 @@ def _is_file(value: str) -> bool:
 def _list(names: Sequence[str]) -> str:
     first = ", ".join(repr(name) for name in names[:20])
     return first if len(names) <= 20 else f"{first} and {len(names) - 20} more"
+
+
+# -- in a file ----------------------------------------------------------------------------------------------------------
+
+
+def _read_file(path: Path) -> Entries:
+    """Return what a file says of columns; one that is no file of bounds, or a draft that is not filled in, is refused."""
+    entries, problem = list[tuple[str, Any]](), NO_BOUNDS
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            problem = "is too large to be a file of bounds. Pass a small JSON, TOML or CSV file"
+        else:
+            entries = [(name, one) for name, one in _entries(path) if not (name == HELP_KEY and isinstance(one, str | list))]
+    except ParameterError:
+        raise
+    except tomllib.TOMLDecodeError as error:
+        problem = f"is not TOML: {error}. Correct that line"
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, csv.Error):
+        entries = []
+    if not entries:
+        raise ParameterError(f"--bounds: {path.name!r} {problem}.")
+    for name, value in entries:
+        yield name, _read_column(name, value, file=path.name)
+
+
+def _entries(path: Path) -> Iterable[tuple[str, Any]]:
+    text = path.read_text(encoding="utf-8-sig")
+    if path.suffix.lower() == ".toml":
+        return tomllib.loads(text).items()
+    if text.lstrip().startswith(("{", "[")):
+        found: dict[str, Any] = json.loads(text, object_pairs_hook=_refuse_twice)
+        return found.items()
+    rows = csv.DictReader(text.splitlines(), skipinitialspace=True)
+    return [(row["column"].strip(), [row["low"].strip(), row["high"].strip()]) for row in rows]
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise _twice(twice[0])
+    return dict(pairs)
+
+
+# -- one column ---------------------------------------------------------------------------------------------------------
+
+
+def _read_column(name: str, value: Any, *, file: str | None = None) -> Inside:
+    """Return what one column is: a pair of numbers where nothing else is said of it, otherwise a declaration."""
+    value = _complete(name, value, file)
+    if _is_pair(value):
+        return _pair_of(f"column {name!r}", *value)
+    from cloister.columns import Number, declare_columns
+
+    try:
+        declared = declare_columns("--bounds", {name: value})[name]
+    except ParameterError as error:
+        problem = str(error)
+    else:
+        if isinstance(declared, Number) and declared == Number(declared.low, declared.high) and not declared.is_private:
+            return declared.low, declared.high
+        return declared
+    raise ParameterError(problem if repr(name) in problem else f"--bounds: column {name!r}: {problem}")
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether a value is two ends that are not both text, which might be dates."""
+    if not isinstance(value, list | tuple) or len(value) != 2 or any(isinstance(end, bool) for end in value):
+        return False
+    for end in value:
+        with suppress(TypeError, ValueError):
+            float(end)
+            return True
+    return False
+
+
+def _pair_of(owner: str, low: Any, high: Any, *, option: str = BOUNDS) -> Pair:
+    """Return two numbers as an interval."""
+    pair = None
+    with suppress(TypeError, ValueError):
+        pair = (float(low), float(high))
+    if pair is None:
+        raise ParameterError(f"{option}: expected two numbers for {owner}, got {low!r} and {high!r}. Pass low:high.")
+    if not (math.isfinite(pair[0]) and math.isfinite(pair[1]) and pair[0] < pair[1]):
+        raise ParameterError(
+            f"{option}: expected low < high for {owner}, got {pair[0]:g} and {pair[1]:g}. Swap the two, or widen them."
+        )
+    return pair
+
+
+def _complete(name: str, value: Any, file: str | None) -> Any:
+    """Return an entry of a draft as it was filled in; what was not is refused."""
+    if not isinstance(value, Mapping):
+        return value
+    given = dict(value)
+    if set(given) == {"low", "high"} and None not in given.values():
+        return [given["low"], given["high"]]
+    lacking = [part for part in ("low", "high", "levels") if part in given and given[part] in (None, "", [])]
+    if given.get("low") == "private" and lacking == ["high"]:
+        return {part: one for part, one in given.items() if part != "high"}
+    if given.get("type") == UNKNOWN_TYPE:
+        problem, remedy = "type is '?'", "Write number, category, flag or date, with low and high or levels"
+    elif lacking:
+        empty = f"{' and '.join(lacking)} {'is' if lacking == [lacking[0]] and lacking[0] != 'levels' else 'are'} empty"
+        private = ', write "private" for low to find both with noise' if given.get("type", "number") == "number" else ""
+        problem, remedy = empty, f"{FILL_IN}{private if 'levels' not in lacking else ''}"
+    else:
+        return given
+    where = f"column {name!r}" + (f" of {file!r}" if file else "")
+    raise ParameterError(f"--bounds: {where} is not filled in: {problem}. {remedy}, or delete the column.")

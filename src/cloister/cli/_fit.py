@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister fit``: cluster a file under a guarantee, then print and write what may be published."""
+"""``cloister fit`` and ``cloister synopsis fit``: spend budget on a file, then print and write what may be published."""
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -10,6 +12,7 @@ from cloister.cli._options import (
     DESCRIBE,
     RELEASE_OUTPUT,
     WHOLE_OR_AUTO,
+    Rule,
     default_delta,
     delta_option,
     guarantee_options,
@@ -19,12 +22,17 @@ from cloister.cli._options import (
     output_options,
     own_parameters,
 )
-from cloister.cli._output import RELEASE
+from cloister.cli._output import RELEASE, STANDARD_OUTPUT, SYNOPSIS
 from cloister.cli._private import fit_privately
 from cloister.exceptions import ParameterError
-from cloister.methods import commands
+from cloister.methods import METHODS, commands
 
-__all__ = ["fit"]
+__all__ = ["fit", "fit_synopsis", "is_device"]
+
+GRID, POINTS = METHODS["GridSynopsis"], METHODS["PointSynopsis"]
+GRID_COLUMNS = 3  # up to so many columns of numbers, auto chooses a grid
+GRID_OPTIONS = {"clusters": "--clusters", "rule": "--rule", "counts": "--counts"}
+POINT_OPTIONS = {"max_clusters": "--max-clusters", "n_points": "--points"}
 
 
 @click.command(short_help="Cluster a table under a privacy guarantee.", epilog=method_lines(commands().values()))
@@ -95,4 +103,112 @@ def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> Non
     def run(parameters: dict[str, Any], rows: Any) -> Any:
         return chosen.estimator(**parameters, **own).fit(rows).release_
 
-    fit_privately(RELEASE, data, options, run, delta=chosen.delta)
+    fit_privately(RELEASE, data, options, run)
+
+
+@click.command("fit", short_help="Fit a synopsis of a table: counts of a grid, or weighted points.")
+@click.argument("data", metavar="DATA")
+@option(
+    "--kind",
+    words=["auto", "grid", "points"],
+    default="auto",
+    help=f"Counts in the cells of a grid, or weighted points. auto: a grid for up to {GRID_COLUMNS} columns of numbers, dates "
+    "and flags of equal weight, points otherwise; --rule decides for a grid, --points and --max-clusters for points.",
+)
+@option("-k", "--clusters", type=int, help="Grid: how many clusters it should resolve, a hint and no limit. Default: 8.")
+@option("--rule", type=Rule(), help="Grid: cells per axis: rugnik, eugkm, adaptive, a number, or N,N,... Default: rugnik.")
+@option(
+    "--counts",
+    words=["nonnegative-total", "clip", "none"],
+    help="Grid: how noisy counts of cells become weights. Default: nonnegative-total.",
+)
+@option("--max-clusters", type=int, help="Points: how many clusters they should resolve, a hint and no limit. Default: 30.")
+@option(
+    "--points",
+    "n_points",
+    type=int,
+    help="Points: how many. Default: two for each cluster, or as many as rows and budget carry.",
+)
+@delta_option(
+    f"0: Laplace noise, pure. Above 0: Gaussian noise. Default: {GRID.delta:g} for a grid, {POINTS.delta:g} for points.",
+    default=None,
+)
+@guarantee_options
+@option("-o", "--output", metavar="FILE", help="Write the synopsis as .json or .parquet; '-' is standard output, as JSON.")
+@output_options
+def fit_synopsis(data: str, kind: str, **options: Any) -> None:
+    """Fit a synopsis of DATA, with noise, and write it. This is the only command here that spends budget.
+
+    A grid has a noisy number of rows for each cell: it also answers 'query' and 'density', and is for a few columns of
+    numbers. Points have a noisy number of rows and a spread each: they are for any number of columns of any kind. Both are
+    clustered for any k. DATA and BOUNDS are as for 'cloister fit': bounds are a pair 0,1 for all columns, or
+    age=0:120,bmi=10:60, or a JSON, TOML or CSV file, known without looking at the data.
+
+    \b
+    Examples:
+      cloister synopsis fit points.csv --epsilon 1 --bounds 0,1 --output synopsis.json
+      cloister synopsis fit patients.parquet -k 5 --epsilon 0.5 --bounds age=0:120,bmi=10:60 --rule 24,20 \\
+          --ledger budget.sqlite --output synopsis.parquet --report report.html
+      cloister synopsis fit patients.parquet --kind points --epsilon 1 --bounds schema.json --output synopsis.json
+    """  # noqa: D301
+    from cloister.synopsis import file_kind
+
+    output = options["output"]
+    if output is not None and output != STANDARD_OUTPUT and not is_device(output):
+        file_kind("--output", output)
+    given = [word for name, word in POINT_OPTIONS.items() if options[name] is not None]
+    if given and (cells := [name for name in ("rule", "counts") if options[name] is not None]):
+        raise ParameterError(f"{given[0]}: is for points, and --{cells[0]} for a grid. Leave one of them out.")
+    if kind != "auto":
+        _refuse_other(kind, f"--kind {kind}", options)
+
+    def run(parameters: dict[str, Any], rows: Any) -> Any:
+        why = _why_points(options, parameters, len(rows.feature_names or ())) if kind == "auto" else ""
+        if why:
+            _refuse_other("points", why, options)
+        method = POINTS if why or kind == "points" else GRID
+        own = {name: options[name] for name in method.parameters if options.get(name) is not None}
+        return method.estimator(**parameters, **own).fit(rows).synopsis_
+
+    clusters = 8 if options["clusters"] is None else options["clusters"]
+    fit_privately(SYNOPSIS, data, {**options, "clusters": clusters}, run)
+
+
+def is_device(path: str) -> bool:
+    """Whether a path is neither a file nor a folder, such as a pipe."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _why_points(options: Mapping[str, Any], parameters: Mapping[str, Any], n_columns: int) -> str:
+    """Say why points are fitted and not a grid, by public facts: options, and how many columns there are of what kind."""
+    if options["rule"] is not None or options["counts"] is not None:
+        return ""
+    if given := [word for name, word in POINT_OPTIONS.items() if options[name] is not None]:
+        return " and ".join(given)
+    if n_columns > GRID_COLUMNS:
+        return f"{n_columns} columns"
+    if parameters["scaling"] == "spread":
+        return "--scaling spread"
+    if isinstance(parameters["bounds"], dict) and not all(map(_is_interval, parameters["bounds"].values())):
+        return "columns that are not all numbers of equal weight"
+    return ""
+
+
+def _is_interval(declared: Any) -> bool:
+    """Whether a grid can cut a column: a number, a date or a flag without a weight or a place of its own for missing values."""
+    from cloister.columns import Category
+
+    if isinstance(declared, tuple | str):
+        return True
+    return not isinstance(declared, Category) and declared.weight == 1.0 and declared.missing != "own"
+
+
+def _refuse_other(kind: str, why: str, options: Mapping[str, Any]) -> None:
+    """Refuse options of the kind that is not fitted."""
+    others, owner, other = (POINT_OPTIONS, "points", "points") if kind == "grid" else (GRID_OPTIONS, "a grid", "grid")
+    for name, word in others.items():
+        if options[name] is not None:
+            remedy = f"Leave it out, or pass --kind {other}."
+            if name == "clusters":
+                remedy = f"Pass --max-clusters {options[name]} instead, or --kind grid."
+            raise ParameterError(f"{word}: is for {owner}, got it with {why}. {remedy}")

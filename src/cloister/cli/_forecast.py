@@ -8,7 +8,6 @@ import click
 
 from cloister.cli._bounds import read_bounds
 from cloister.cli._options import (
-    APPROXIMATE_DELTA,
     CLUSTERS,
     COLUMNS,
     DELTA_HELP,
@@ -28,8 +27,9 @@ from cloister.cli._options import (
     unit_rows_options,
     variant_parameters,
 )
+from cloister.cli._print import print_text
 from cloister.cli._private import domain_of, file_settings, open_table, refuse_without_unit, split_names
-from cloister.methods import METHODS, commands, comparable, find_method, words
+from cloister.methods import METHODS, Method, commands, comparable, find_method, words
 
 __all__ = ["compare", "plan"]
 
@@ -51,9 +51,7 @@ __all__ = ["compare", "plan"]
 @EPSILON
 @delta_option(f"{DELTA_HELP} {default_delta(words().values())}", default=None)
 @neighbours_option()
-@click.option(
-    "--privacy-unit", is_flag=True, help="Persons are protected, each with all of their rows, instead of single rows."
-)
+@option("--privacy-unit", is_flag=True, help="Persons are protected, each with all of their rows, instead of single rows.")
 @option(
     "--rows-per-unit",
     default=10,
@@ -80,7 +78,6 @@ def plan(n_rows: int, features: int, clusters: int, *, method: str, as_json: boo
       cloister plan --n-rows 50000 --features 6 -k 5 --epsilon 1 --json | jq .smallest_cluster
     """  # noqa: D301
     from cloister import plan as forecast
-    from cloister.cli._print import print_text
 
     own, names = own_parameters(words()[method], options), {one.parameter for one in OPTIONS}
     shared = {name: value for name, value in options.items() if name not in names}
@@ -95,7 +92,7 @@ def plan(n_rows: int, features: int, clusters: int, *, method: str, as_json: boo
 @CLUSTERS
 @shape_options(required=False, rows="Rows to make up, if there is no PUBLIC table.", features="Columns to make up.")
 @EPSILON
-@APPROXIMATE_DELTA
+@delta_option(default=Method.delta)
 @option("--bounds", multiple=True, metavar="BOUNDS", help="Where rows of PUBLIC may lie, as for 'cloister fit'.")
 @COLUMNS
 @option("--privacy-unit", metavar="COLUMN", help="Compare fits that protect whoever this column of PUBLIC names.")
@@ -124,7 +121,6 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
       cloister compare visits-2019.csv -k 8 --epsilon 1 --bounds 0,1 --privacy-unit patient_id
     """  # noqa: D301
     from cloister import compare as compare_methods
-    from cloister.cli._print import print_text
 
     refuse_without_unit(options)
     names = "epsilon", "delta", "privacy_unit", "max_rows_per_unit", "weighting", "repeats", "n_rows"

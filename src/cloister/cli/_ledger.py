@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._options import JSON, delta_option, neighbours_option
+from cloister.cli._options import JSON, delta_option, neighbours_option, option
+from cloister.cli._print import (
+    describe_remaining,
+    open_console,
+    print_events,
+    print_json,
+    print_ledger,
+    unit_words,
+)
 from cloister.exceptions import LedgerError
 
 if TYPE_CHECKING:
@@ -26,21 +34,18 @@ def ledger() -> None:
 
 @ledger.command(short_help="Create a ledger.")
 @click.argument("path", metavar="PATH")
-@click.option("--epsilon", type=float, required=True, help="The total that all fits together may spend.")
+@option("--epsilon", type=float, required=True, help="The total that all fits together may spend.")
 @delta_option("Of the total; 0 is pure differential privacy.", default=1e-6)
 @neighbours_option()
-@click.option(
+@option(
     "--unit",
-    type=click.Choice(["row", "person"]),
+    words=["row", "person"],
     default="row",
-    show_default=True,
     help="Whom the budget protects: fits with --privacy-unit protect a person, others a row. Other fits are refused.",
 )
-@click.option(
+@option(
     "--pure-epsilon",
-    type=float,
     default=0.0,
-    show_default=True,
     help="The part of epsilon set aside for pure fits (--delta 0), if you plan fits of both kinds.",
 )
 @click.option("--name", default="", help="What the budget is for.")
@@ -53,7 +58,6 @@ def create(path: str, *, as_json: bool, **terms: Any) -> None:
       cloister ledger create budget.sqlite --epsilon 2 --delta 1e-6 --name "patients 2026"
       cloister ledger create visits.sqlite --epsilon 2 --unit person --name "visits 2026"
     """  # noqa: D301
-    from cloister.cli._print import print_json, unit_words
     from cloister.privacy import Ledger
 
     with Ledger.create(path, **terms) as made:
@@ -78,8 +82,6 @@ def show(path: str, *, events: bool, as_json: bool) -> None:
       cloister ledger show budget.sqlite --events
       cloister ledger show budget.sqlite --json | jq .left
     """  # noqa: D301
-    from cloister.cli._print import open_console, print_events, print_json, print_ledger
-
     with open_ledger(path) as found:
         summary, budget = found.summary(), str(found.budget)
         debits = [line for line in found.lines if line["kind"] == "debit"] if events else []
@@ -131,8 +133,6 @@ def settle(path: str, account: str | None, *, force: bool, as_json: bool) -> Non
       cloister ledger settle budget.sqlite
       cloister ledger settle budget.sqlite 4f2a90c1d7e3 --force
     """  # noqa: D301
-    from cloister.cli._print import describe_remaining, print_json
-
     with open_ledger(path) as found:
         closed, summary = found.settle(account, force=force), found.summary()
     if as_json:
@@ -140,9 +140,8 @@ def settle(path: str, account: str | None, *, force: bool, as_json: bool) -> Non
         return
     accounts = {one["account"]: one for one in summary["accounts"]}
     for name in closed:
-        click.echo(
-            f"Closed {name} ({accounts[name]['purpose']}, {accounts[name]['when']}): counts as {accounts[name]['cost']}."
-        )
+        one = accounts[name]
+        click.echo(f"Closed {name} ({one['purpose']}, {one['when']}): counts as {one['cost']}.")
     still = [name for name, one in accounts.items() if one["open"]]
     if still:
         click.echo(f"Still open, as their fits may run: {', '.join(still)}.")

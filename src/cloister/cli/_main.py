@@ -13,9 +13,8 @@ from cloister.cli._audit import audit
 from cloister.cli._fit import fit
 from cloister.cli._forecast import compare, plan
 from cloister.cli._ledger import ledger
-from cloister.cli._predict import predict
+from cloister.cli._release import predict, show
 from cloister.cli._schema import schema
-from cloister.cli._show import show
 from cloister.cli._source_target import source_target
 from cloister.cli._synopsis import synopsis
 from cloister.exceptions import CloisterError

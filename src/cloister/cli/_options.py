@@ -17,7 +17,6 @@ from cloister.methods import Method, commands
 
 __all__ = [
     "ALLOW_SEEDED",
-    "APPROXIMATE_DELTA",
     "CLUSTERS",
     "COLUMNS",
     "DELTA_HELP",
@@ -31,6 +30,7 @@ __all__ = [
     "REPORT",
     "WHOLE_OR_AUTO",
     "MethodOption",
+    "Rule",
     "default_delta",
     "delta_option",
     "file_options",
@@ -42,8 +42,8 @@ __all__ = [
     "output_options",
     "own_parameters",
     "private_options",
-    "read_rule",
     "shape_options",
+    "text_output",
     "unit_rows_options",
     "variant_parameters",
 ]
@@ -85,18 +85,13 @@ class Rule(click.ParamType):  # type: ignore[type-arg]
     name = "RULE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read a rule."""
-        return read_rule(value) if isinstance(value, str) else value
-
-
-def read_rule(rule: str) -> str | int | list[int]:
-    """Read a word, a number, or one number per column."""
-    with suppress(ValueError):
-        numbers = [int(part) for part in rule.split(",")]
-        return numbers[0] if len(numbers) == 1 else numbers
-    if "," in rule or rule.strip()[:1].isdigit():
-        raise ParameterError(f"--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got {rule!r}. Pass whole numbers.")
-    return rule
+        """Read a word, a number, or one number per column."""
+        with suppress(ValueError):
+            numbers = [int(part) for part in value.split(",")]
+            return numbers[0] if len(numbers) == 1 else numbers
+        if "," in value or value.strip()[:1].isdigit():
+            raise ParameterError(f"--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got {value!r}. Pass whole numbers.")
+        return value
 
 
 WHOLE_OR_AUTO, SHARE_OR_AUTO = NumberOrWord(int, "auto"), NumberOrWord(float, "auto")
@@ -132,6 +127,11 @@ def neighbours_option(help: str = NEIGHBOURS_HELP, *, default: str | None = "add
     return option("--neighbours", words=["add-remove", "replace"], default=default, help=help)
 
 
+def text_output(help: str) -> Decorator:  # noqa: A002
+    """Return ``--output`` of a command that writes text, by default on standard output."""
+    return option("-o", "--output", metavar="FILE", default="-", help=help)
+
+
 def shape_options(*, required: bool, rows: str, features: str) -> Decorator:
     """Return ``--n-rows`` and ``--features``: how large a table is."""
     return together(
@@ -151,28 +151,13 @@ DESCRIBE = option(
     help="Part of the budget, such as 0.1, that says what the clusters look like: histograms of every column in each.",
 )
 EPSILON = option("--epsilon", type=float, required=True, help=EPSILON_HELP)
-APPROXIMATE_DELTA = delta_option(default=Method.delta)
-unit_rows_options = together(
-    option(
-        "--max-rows-per-unit",
-        type=WHOLE_OR_AUTO,
-        default="auto",
-        help="Rows of one person that are used, at most; auto finds it with noise, for 2 % of the budget.",
-    ),
-    option(
-        "--weighting",
-        words=["row", "person"],
-        default="row",
-        help="Whether every row that is used counts 1, or every person, in equal parts for each of their rows that are used.",
-    ),
-)
-ALLOW_SEEDED = click.option(
+ALLOW_SEEDED = option(
     "--allow-seeded",
     is_flag=True,
     help="Write files of a seeded fit, whose noise can be drawn again: for tests and benchmarks.",
 )
-FORCE = click.option("--force", is_flag=True, help="Replace files that exist.")
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+FORCE = option("--force", is_flag=True, help="Replace files that exist.")
+JSON = option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 RELEASE_OUTPUT = option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
 REPORT = option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
 
@@ -193,6 +178,20 @@ file_options = together(  # what they are called is what `open_rows` takes
         help="What rows of CSV files are: records, which may hold line breaks in quotes, or lines, if nothing is quoted.",
     ),
 )
+unit_rows_options = together(
+    option(
+        "--max-rows-per-unit",
+        type=WHOLE_OR_AUTO,
+        default="auto",
+        help="Rows of one person that are used, at most; auto finds it with noise, for 2 % of the budget.",
+    ),
+    option(
+        "--weighting",
+        words=["row", "person"],
+        default="row",
+        help="Whether every row that is used counts 1, or every person, in equal parts for each of their rows that are used.",
+    ),
+)
 private_options = together(  # of every command that reads private rows and spends budget
     option(
         "--bounds",
@@ -207,7 +206,7 @@ private_options = together(  # of every command that reads private rows and spen
         help="Protect whoever this column names, with all of their rows, instead of single rows. It is never clustered by.",
     ),
     unit_rows_options,
-    click.option(
+    option(
         "--units-bounded",
         is_flag=True,
         help="Nobody has more than --max-rows-per-unit rows: it is known, so that nobody's rows are counted.",
@@ -252,7 +251,7 @@ output_options = together(  # what is written and printed, besides the output it
     ALLOW_SEEDED,
     JSON,
     option("--jobs", type=int, help="Threads. Default: all processors."),
-    click.option("-q", "--quiet", is_flag=True, help="No progress, no summary: only errors, and what '-' or --json ask for."),
+    option("-q", "--quiet", is_flag=True, help="No progress, no summary: only errors, and what '-' or --json ask for."),
 )
 
 # -- options of single methods ------------------------------------------------------------------------------------------
@@ -276,6 +275,13 @@ class MethodOption:
     def owners(self) -> str:
         """The methods of ``cloister fit`` that have it."""
         return ", ".join(name for name, method in commands().items() if self.parameter in method.parameters)
+
+    @property
+    def option(self) -> Decorator:
+        """The option itself, whose help names its owners."""
+        names = f"--{self.word}/--no-{self.word}" if self.takes is click.BOOL else f"--{self.word}"
+        meaning = f"{self.owners}: {self.meaning[0].lower()}{self.meaning[1:]}"
+        return click.option(names, self.parameter, type=self.takes, default=None, help=meaning)
 
     def plain(self, value: Any) -> Any:
         """Return a value of the command line as the parameter takes it."""
@@ -323,13 +329,7 @@ OPTIONS = (
 )
 
 
-def _method_option(one: MethodOption) -> Decorator:
-    names = f"--{one.word}/--no-{one.word}" if one.takes is click.BOOL else f"--{one.word}"
-    help_text = f"{one.owners}: {one.meaning[0].lower()}{one.meaning[1:]}"
-    return click.option(names, one.parameter, type=one.takes, default=None, help=help_text)
-
-
-method_options = together(*map(_method_option, OPTIONS))
+method_options = together(*(one.option for one in OPTIONS))
 
 
 def own_parameters(method: Method, options: Mapping[str, Any]) -> dict[str, Any]:

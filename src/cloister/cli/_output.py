@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import click
 
+from cloister.cli._print import open_console, print_choice, print_json, print_release, print_remaining, print_synopsis
 from cloister.exceptions import ParameterError
 from cloister.files import open_draft
 
@@ -171,13 +172,13 @@ class OutputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Product:
-    """One kind of thing to publish. Its functions import what they need when they run."""
+    """One kind of thing to publish."""
 
     name: str
-    encode: Callable[[Any, str], str | bytes]  # the value and the path
     report: Callable[[Any], str]
     summary: Callable[[Any], dict[str, Any]]
     display: Callable[["Console", Any], None]
+    encode: Callable[[Any, str], str | bytes] = lambda value, path: b""  # the value and the path
     receipt: Callable[[Any], "Receipt"] = attrgetter("receipt")
     ends: tuple[str, ...] = ()  # how the name of its file may end; empty where that is checked elsewhere
 
@@ -212,13 +213,22 @@ def publish(
                 click.echo(product.encode(value, STANDARD_OUTPUT), nl=False)
             raise
         target.finish()
+    files = {product.name if name == "output" else name: path for name, path in options.files.items()}
     if options.as_json:
-        from cloister.cli._print import print_json
-
-        files = {product.name if name == "output" else name: path for name, path in options.files.items()}
         print_json({**product.summary(value), **({"ledger": ledger and ledger.summary(), "files": files} if paid else {})})
-    elif not options.quiet and (paid or STANDARD_OUTPUT not in options.paths.values()):
-        _print_summary(product, value, options, ledger=ledger, paid=paid)
+        return
+    takes_standard = STANDARD_OUTPUT in options.paths.values()
+    if options.quiet or (takes_standard and not paid):
+        return
+    console = open_console(error=takes_standard)
+    product.display(console, value)
+    if ledger is not None:
+        print_remaining(console, ledger)
+    for name, path in files.items():
+        console.print(f"The {name} {'are' if name == 'indices' else 'is'} in {path}", soft_wrap=True)
+    if paid and options.output is None:
+        kept = f"The {product.name} was not kept. Pass --output {product.name}.json to keep it"
+        console.print(f"{kept}: what was spent stays spent.")
 
 
 def on_terminal() -> bool:
@@ -238,28 +248,12 @@ def _working(words: str, *, quiet: bool) -> Iterator[None]:
         yield
 
 
-def _print_summary(product: Product, value: Any, options: OutputOptions, *, ledger: "Ledger | None", paid: bool) -> None:
-    from cloister.cli._print import open_console, print_remaining
-
-    console = open_console(error=STANDARD_OUTPUT in options.paths.values())
-    product.display(console, value)
-    if ledger is not None:
-        print_remaining(console, ledger)
-    for name, path in options.files.items():
-        be = "are" if name == "indices" else "is"
-        console.print(f"The {product.name if name == 'output' else name} {be} in {path}", soft_wrap=True)
-    if paid and options.output is None:
-        console.print(
-            f"The {product.name} was not kept. Pass --output {product.name}.json to keep it: what was spent stays spent."
-        )
-
-
 # -- the kinds ----------------------------------------------------------------------------------------------------------
 
 
-def _later(home: str, name: str) -> Callable[..., Any]:
-    """Return a function of a room that is imported when it is called."""
-    return lambda *values: getattr(import_module(f"cloister.{home}"), name)(*values)
+def _of_report(name: str) -> Callable[..., Any]:
+    """Return a function of ``cloister.report``, which is imported when it is called."""
+    return lambda *values: getattr(import_module("cloister.report"), name)(*values)
 
 
 def _indices(release: Any) -> str:
@@ -268,29 +262,28 @@ def _indices(release: Any) -> str:
 
 
 def _release_summary(release: Any) -> dict[str, Any]:
-    summary = _later("report", "summary")(release)
+    summary = _of_report("summary")(release)
     return {name: value for name, value in summary.items() if name not in ("map", "panels", "rounds")}
 
 
 RELEASE = Product(
     name="release",
     encode=lambda release, path: str(release.to_json()),
-    report=_later("report", "report_html"),
+    report=_of_report("report_html"),
     summary=_release_summary,
-    display=_later("cli._print", "print_release"),
+    display=print_release,
     ends=(".json",),
 )
 SYNOPSIS = Product(
     name="synopsis",
     encode=lambda synopsis, path: bytes(synopsis.to_bytes("parquet" if path.lower().endswith(".parquet") else "json")),
-    report=_later("report", "synopsis_html"),
-    summary=_later("report", "synopsis_summary"),
-    display=_later("cli._print_synopsis", "print_synopsis"),
+    report=_of_report("synopsis_html"),
+    summary=_of_report("synopsis_summary"),
+    display=print_synopsis,
 )
 CHOICE = Product(  # is not written; its report and its receipt are those of the synopsis
     name="choice",
-    encode=lambda choice, path: b"",
-    report=_later("report", "synopsis_html"),
+    report=_of_report("synopsis_html"),
     summary=lambda choice: dict(choice.to_dict()),
-    display=_later("cli._print_synopsis", "print_choice"),
+    display=print_choice,
 )

@@ -1,33 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Releases and ledgers as tables for people. Names from outside are printed as plain text, never as markup."""
+"""Releases, synopses and ledgers as tables for people. Names from outside are printed as plain text, never as markup."""
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cloister.text import count_of, number, plain_text
+from cloister.text import count_of, number, plain_text, with_error
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from cloister.columns import FloatArray
     from cloister.privacy import Ledger, Receipt
     from cloister.release import Release
+    from cloister.synopsis import DensityClusters, KChoice, Synopsis, WeightedPoints
 
 __all__ = [
-    "CELL_WIDTH",
-    "FEW_COLUMNS",
-    "counted_words",
     "describe_remaining",
     "open_console",
+    "print_choice",
+    "print_density",
     "print_events",
     "print_json",
     "print_ledger",
-    "print_receipt",
     "print_release",
     "print_remaining",
+    "print_synopsis",
     "print_table",
     "print_text",
+    "print_tree",
     "unit_words",
 ]
 
@@ -78,13 +80,25 @@ def print_table(console: "Console", columns: Heads, rows: Sequence[Sequence[Any]
     console.print(table)
 
 
+def _print_lines(console: "Console", lines: Iterable[str]) -> None:
+    for line in filter(None, lines):
+        console.print(line)
+
+
+def _n_shown(console: "Console", n_columns: int, *, beside: int) -> int:
+    """Return how many columns are printed: all if they are few, otherwise as many as fit beside what else is in a line."""
+    return n_columns if n_columns <= FEW_COLUMNS else max(2, (console.width - beside) // CELL_WIDTH)
+
+
+# -- releases -----------------------------------------------------------------------------------------------------------
+
+
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, or the target points that were chosen, and the receipt in plain words."""
     from cloister.report import rank_table
 
-    # All columns if they are few, otherwise those that tell centres apart best.
-    fitting = max(2, (console.width - 22) // CELL_WIDTH)
-    columns = sorted(rank_table(release)[: FEW_COLUMNS if release.n_columns <= FEW_COLUMNS else fitting])
+    shown = _n_shown(console, release.n_columns, beside=22)
+    columns = sorted(rank_table(release)[:shown])  # those that tell centres apart best
     (_print_centers if release.free_centers is None else _print_medoids)(console, release, columns)
 
 
@@ -92,66 +106,60 @@ def _print_centers(console: "Console", release: "Release", columns: Sequence[int
     from cloister.release import columns_of, error_words, hidden_words, rows_words, stability_words
     from cloister.report import cell_words, cells_of, choice_words, column_words, found_words, loss_summary, table_of
 
-    loss, known, seen = loss_summary(release), table_of(release), release.stands_out
+    loss, known, seen = loss_summary(release), table_of(release), release.stands_out.tolist()
     units = "in the columns' own words" if any(one["type"] != "number" for one in known) else "in the units of the input"
-    stability = [] if release.stability is None else [[stability_words(one)] for one in release.stability.tolist()]
+    stability = [] if release.stability is None else release.stability.tolist()
     heads = [
         ("label", True),
-        (f"{counted_words(release.receipt)} (noisy)", True),
+        (f"{release.receipt.counted} (noisy)", True),
         *([("stability", True)] if stability else []),
         *((plain_text(known[index]["name"]), known[index]["type"] != "category") for index in columns),
     ]
-    counts = zip(release.cluster_counts.tolist(), release.count_errors.tolist(), seen.tolist(), strict=True)
+    counts, errors = release.cluster_counts.tolist(), release.count_errors.tolist()
     rows = [
         [
             str(label),
-            rows_words(count, error, stands_out=stands_out),
-            *(stability[label] if stability else []),
+            rows_words(counts[label], errors[label], stands_out=seen[label]),
+            *([stability_words(stability[label])] if stability else []),
             *(column_words(cells[index], between="\n") for index in columns),
         ]
-        for label, ((count, error, stands_out), cells) in enumerate(zip(counts, columns_of(release), strict=True))
+        for label, cells in enumerate(columns_of(release))
     ]
+    console.print(f"{count_of(release.n_clusters, 'centre')}, {units}", style="bold")
+    print_table(console, heads, rows)
     lines = [
-        hidden_words(int(seen.sum()), release.n_clusters),
+        hidden_words(sum(seen), release.n_clusters),
         error_words(total=release.errors_are_total),
         cell_words(cells_of(release)),
         found_words(known),
         "" if loss is None else loss["words"],
         *choice_words(release),
     ]
-    console.print(f"{count_of(release.n_clusters, 'centre')}, {units}", style="bold")
-    print_table(console, heads, rows)
-    _print_end(console, release, len(columns), release.n_columns, lines)
+    _print_end(console, release, len(columns), lines)
 
 
 def _print_medoids(console: "Console", release: "Release", columns: Sequence[int]) -> None:
     from cloister.report import source_target_of
 
-    summary = source_target_of(release)["source_target"]
-    heads = [("label", True), ("row of the target", True), ("points served", True)]
+    summary, counts = source_target_of(release)["source_target"], release.cluster_counts.tolist()
+    heads = ["label", "row of the target", "points served", *(plain_text(release.columns[index]) for index in columns)]
     rows = [
-        [
-            str(label),
-            str(row),
-            f"{int(release.cluster_counts[label]):,}",
-            *(number(float(release.cluster_centers[label, index])) for index in columns),
-        ]
-        for label, row in enumerate(summary["rows"])
+        [str(label), str(row), f"{int(counts[label]):,}", *(number(center[index]) for index in columns)]
+        for label, (row, center) in enumerate(zip(summary["rows"], release.cluster_centers.tolist(), strict=True))
     ]
     console.print(f"{release.n_clusters:,} of {summary['n_target']:,} target points, in the units of the input", style="bold")
-    print_table(console, [*heads, *((plain_text(release.columns[index]), True) for index in columns)], rows)
-    _print_end(console, release, len(columns), release.n_features, summary["words"])
+    print_table(console, [(head, True) for head in heads], rows)
+    _print_end(console, release, len(columns), summary["words"])
 
 
-def _print_end(console: "Console", release: "Release", shown: int, n_columns: int, lines: Sequence[str]) -> None:
-    if shown < n_columns:
-        console.print(f"The {shown} columns that separate the centres best, of {n_columns}; the release holds all.")
-    for line in filter(None, lines):
-        console.print(line)
-    print_receipt(console, release.receipt)
+def _print_end(console: "Console", release: "Release", shown: int, lines: Iterable[str]) -> None:
+    if shown < release.n_columns:
+        console.print(f"The {shown} columns that separate the centres best, of {release.n_columns}; the release holds all.")
+    _print_lines(console, lines)
+    _print_receipt(console, release.receipt)
 
 
-def print_receipt(console: "Console", receipt: "Receipt") -> None:
+def _print_receipt(console: "Console", receipt: "Receipt") -> None:
     """Print a receipt in plain words; in red, that its noise was seeded."""
     unit = receipt.privacy_unit
     found = [fit for fit in receipt.fits if any(event.question_name == "rows_per_unit" for event in fit.events)]
@@ -161,9 +169,101 @@ def print_receipt(console: "Console", receipt: "Receipt") -> None:
         console.print(line, style="bold red" if line == receipt.alert else None)
 
 
-def counted_words(receipt: "Receipt") -> str:
-    """Return what noisy counts are numbers of."""
-    return "persons" if receipt.privacy_unit is not None and receipt.privacy_unit.is_weighted else "rows"
+# -- synopses ----------------------------------------------------------------------------------------------------------
+
+
+def print_synopsis(console: "Console", synopsis: "Synopsis | WeightedPoints") -> None:
+    """Print the grid or the points, their noise, and the receipt in plain words."""
+    from cloister.report import cell_words, found_words, synopsis_summary
+
+    summary = synopsis_summary(synopsis)
+    (_print_grid if summary["kind"] == "grid" else _print_points)(console, summary)
+    value, error = with_error(summary["n_rows"], summary["n_rows_error"])
+    known = " (public)" if summary["n_rows_error"] == 0 else f" ± {error}"
+    lines = [f"{synopsis.receipt.counted.capitalize()}: {value}{known}"]
+    _print_lines(console, [*lines, cell_words(summary["cells_of_columns"]), found_words(summary["table"])])
+    _print_receipt(console, synopsis.receipt)
+
+
+def _print_grid(console: "Console", summary: dict[str, Any]) -> None:
+    sizes, adaptive, noise = summary["cells"], summary["adaptive"], summary["noise"]
+    cells = f"{summary['n_cells']:,} cells of several sizes" if adaptive else f"{sizes[0]} cells"
+    if len(sizes) > 1 and not adaptive:
+        cells = f"{' x '.join(map(str, sizes))} = {summary['n_cells']:,} cells"
+    console.print(f"A noisy count for each of {cells}, noise of standard deviation {noise}", style="bold")
+    finest = "finest " * adaptive
+    heads = [("column", False), ("from", True), ("to", True), (f"{finest}cells", True), (f"width of a {finest}cell", True)]
+    rows = [
+        (plain_text(name), number(low), number(high), str(size), number((high - low) / size))
+        for name, (low, high), size in zip(summary["columns"], summary["bounds"], sizes, strict=True)
+    ]
+    print_table(console, heads, rows)
+
+
+def _print_points(console: "Console", summary: dict[str, Any]) -> None:
+    from cloister.report import declared_words
+
+    made = f"{count_of(summary['n_points'], 'point')}, made for up to {summary['max_clusters']:,} clusters"
+    console.print(f"{made}, noise of standard deviation {summary['sigma']:.3g} in each count", style="bold")
+    heads = [(head, False) for head in ("column", "what it is", "bounds or levels", "also")]
+    print_table(console, heads, [[plain_text(word) for word in declared_words(one)] for one in summary["table"]])
+
+
+def print_tree(console: "Console", linkage: "FloatArray", rows: "FloatArray", n_clusters: int) -> None:
+    """Print the last joins of a tree, down to `n_clusters` branches: how many rows each has, and at what height it splits."""
+    from rich.tree import Tree
+
+    n_leaves, masses = len(rows), rows.tolist()
+    for first, second, _, _ in linkage.tolist():
+        masses.append(masses[int(first)] + masses[int(second)])
+
+    def words(node: int) -> str:
+        return f"{number(round(masses[node]))} rows"
+
+    def grow(branch: "Tree", node: int) -> None:
+        join = node - n_leaves
+        if join < max(0, len(linkage) - (n_clusters - 1)):
+            return
+        first, second, height, _ = linkage[join]
+        branch.label = f"{words(node)}, split at {height:.4g}"
+        for child in sorted((int(first), int(second)), key=lambda one: -masses[one]):
+            grow(branch.add(words(child)), child)
+
+    root = Tree(words(-1))
+    grow(root, len(masses) - 1)
+    console.print(root)
+
+
+def print_choice(console: "Console", choice: "KChoice") -> None:
+    """Print the loss for each number of clusters, and which one is best."""
+    others = [count for count in choice.as_good if count != choice.best]
+    marked = [(choice.best, "best"), (choice.elbow, "elbow"), (choice.supported, "most that the noise supports")]
+    marked += [(count, "about as good") for count in others]
+    curves = (choice.n_clusters, choice.loss, choice.held_out, choice.held_out_error, choice.even)
+    rows = []
+    for count, loss, held_out, held_out_error, even in zip(*(list(map(float, curve)) for curve in curves), strict=True):
+        marks = ", ".join(word for number_of, word in marked if number_of == count)
+        rows.append((f"{count:.0f}", number(loss), " ± ".join(with_error(held_out, held_out_error)), number(even), marks))
+    heads = [("clusters", True), ("loss", True), ("held-out loss", True), ("without clusters", True), ("", False)]
+    print_table(console, heads, rows)
+    console.print(f"Best: {choice.best} of {choice.n_clusters[0]} to {choice.n_clusters[-1]} clusters.")
+    if others:
+        console.print(f"About as good: {', '.join(map(str, others))}.")
+    if choice.best == 1:
+        console.print("Nothing speaks for more than one cluster.")
+
+
+def print_density(console: "Console", found: "DensityClusters") -> None:
+    """Print clusters of cells: noisy numbers of rows, how many cells, and from where to where they reach."""
+    card = found.card()
+    shown = card.n_fixed + _n_shown(console, found.synopsis.n_features, beside=30)
+    console.print(card.title, style="bold")
+    if card.rows:
+        print_table(console, [(plain_text(name), True) for name in card.heads[:shown]], [row[:shown] for row in card.rows])
+    _print_lines(console, card.sentences)
+
+
+# -- ledgers -----------------------------------------------------------------------------------------------------------
 
 
 def print_ledger(console: "Console", summary: dict[str, Any], budget: str) -> None:

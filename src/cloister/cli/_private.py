@@ -36,13 +36,8 @@ USUAL = {"max_rows_per_unit": "auto", "weighting": "row", "units_bounded": False
 DESCRIBED = "--describe-columns"
 
 
-def fit_privately(
-    product: Product, data: str, options: dict[str, Any], run: Callable[[dict[str, Any], "Rows"], Any], *, delta: float
-) -> None:
-    """Check everything, fit, write and print. `run` gets the parameters that all estimators share, and the rows.
-
-    `delta` is used where the options leave it out.
-    """
+def fit_privately(product: Product, data: str, options: dict[str, Any], run: Callable[[dict[str, Any], "Rows"], Any]) -> None:
+    """Check everything, fit, write and print. `run` gets the parameters that all estimators share, and the rows."""
     output = OutputOptions.read(options)
     output.check([("DATA", data), ("--ledger", options["ledger"])], output_ends=product.ends, seed=options["seed"])
     bounds, described = read_bounds(options["bounds"]), _read_described(options.get("describe_columns", ()))
@@ -55,8 +50,9 @@ def fit_privately(
             "bounds": domain_of(rows, bounds, described=described),
             "scaling": options["scaling"],
             "epsilon": options["epsilon"],
-            "delta": delta if options["delta"] is None else options["delta"],
         }
+        if options["delta"] is not None:
+            parameters["delta"] = options["delta"]
         if "describe" in options:
             parameters |= {"describe": options["describe"], "describe_columns": described or None}
         return run(parameters, rows)

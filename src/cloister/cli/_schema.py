@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._options import FORCE, file_options
+from cloister.cli._bounds import HELP_KEY, UNKNOWN_TYPE
+from cloister.cli._options import FORCE, file_options, option, text_output
 from cloister.cli._output import STANDARD_OUTPUT, open_target, refuse_ending, refuse_same
-from cloister.cli._schema_file import HELP_KEY, UNKNOWN_TYPE
 from cloister.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -29,15 +29,8 @@ UNKNOWN_HELP = 'Text declares no types: in place of "?" write number (low, high)
 
 @click.command(short_help="Draft what the columns of a table are.")
 @click.argument("data", metavar="DATA")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    default=STANDARD_OUTPUT,
-    show_default=True,
-    help="Where to write, .json or .toml; '-' is standard output, as JSON.",
-)
-@click.option(
+@text_output("Where to write, .json or .toml; '-' is standard output, as JSON.")
+@option(
     "--privacy-unit", metavar="COLUMN", help="Leave this column out: it says whose row it is, for 'fit --privacy-unit COLUMN'."
 )
 @file_options
@@ -59,21 +52,17 @@ def schema(data: str, output: str, *, privacy_unit: str | None, force: bool, **t
     refuse_same([("DATA", data), ("--output", output)])
     from cloister.data import describe_columns
 
-    draft = draft_schema(_without(privacy_unit, describe_columns(data, where="schema", **text)))
-    with open_target("--output", output, force=force) as target:
-        assert target is not None
-        target.write(_toml_text(draft) if output.lower().endswith(".toml") else _json_text(draft))
-    if output != STANDARD_OUTPUT:
-        click.echo(f"The draft is in {output}. Fill it in with what is known without looking at the data.", err=True)
-
-
-def _without(privacy_unit: str | None, columns: "Sequence[Column]") -> "list[Column]":
-    """Return all columns but the one that says whose row it is; no name of the table is quoted, as it may be none."""
+    columns = describe_columns(data, where="schema", **text)
     if privacy_unit is not None and privacy_unit not in (column.name for column in columns):
+        # No name of the table is quoted: the first line of a CSV file may be somebody's row.
         raise DataError(
             f"--privacy-unit: expected a column of the table, got {privacy_unit!r}. Check the name, or leave it out."
         )
-    return [column for column in columns if column.name != privacy_unit]
+    draft = draft_schema([column for column in columns if column.name != privacy_unit])
+    with open_target("--output", output, force=force) as target:
+        target.write(_toml_text(draft) if output.lower().endswith(".toml") else _json_text(draft))
+    if output != STANDARD_OUTPUT:
+        click.echo(f"The draft is in {output}. Fill it in with what is known without looking at the data.", err=True)
 
 
 def draft_schema(columns: "Sequence[Column]") -> dict[str, dict[str, Any]]:
@@ -85,12 +74,10 @@ def draft_schema(columns: "Sequence[Column]") -> dict[str, dict[str, Any]]:
     >>> draft_schema([Column("age", "text", True)])
     {'age': {'type': '?'}}
     """
-    drafted = {column.name: _draft(column) for column in columns}
-    if len(drafted) < len(columns):
-        names = [column.name for column in columns]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"schema: column {twice!r} occurs {names.count(twice)} times. Rename all but one of them.")
-    return drafted
+    names = [column.name for column in columns]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"schema: column {twice[0]!r} occurs {names.count(twice[0])} times. Rename all but one of them.")
+    return {column.name: _draft(column) for column in columns}
 
 
 def _draft(column: "Column") -> dict[str, Any]:

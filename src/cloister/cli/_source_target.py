@@ -16,6 +16,7 @@ from cloister.cli._options import (
     private_options,
 )
 from cloister.cli._output import RELEASE, OutputOptions
+from cloister.cli._print import print_text
 from cloister.cli._private import domain_of, file_settings, open_table, shared_parameters, source_options, spend, split_names
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
@@ -32,9 +33,7 @@ METHOD = METHODS["SourceTargetKMedoids"]
 @click.command("source-target", short_help="Choose points of a public table beside a private one.")
 @click.argument("target", metavar="TARGET")
 @option("--source", metavar="SOURCE", help="The private table: a Parquet or CSV file, or a folder of them.")
-@click.option(
-    "--plan", is_flag=True, help="Only say how noisy the answers will be and what that adds to the error. Reads no SOURCE."
-)
+@option("--plan", is_flag=True, help="Only say how noisy the answers will be and what that adds to the error. Reads no SOURCE.")
 @option("-k", "--clusters", type=int, required=True, help="Number of target points to choose.")
 @option("--epsilon", type=float, help=EPSILON_HELP)
 @delta_option(f"Well below 1 over the number of source rows; 0 is pure. {default_delta([METHOD])}", default=None)
@@ -88,7 +87,6 @@ def source_target(target: str, source: str | None, *, plan: bool, **options: Any
       cloister source-target streets.csv --source volunteers.parquet -k 10 --rho 1 --columns x,y \\
           --ledger budget.sqlite --output release.json --report report.html --indices medoids.csv
     """  # noqa: D301
-    from cloister.cli._print import print_text
     from cloister.data import open_rows
 
     guarantee = _guarantee(options)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._bounds import Bounds, read_query
-from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, REPORT
+from cloister.cli._fit import fit_synopsis, is_device
+from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, REPORT, option, text_output
 from cloister.cli._output import (
     CHOICE,
     RELEASE,
@@ -20,8 +21,8 @@ from cloister.cli._output import (
     publish_found,
     refuse_same,
 )
+from cloister.cli._print import open_console, print_density, print_json, print_tree
 from cloister.cli._private import plain_warnings
-from cloister.cli._synopsis_fit import fit, is_device
 from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["synopsis"]
 
-SEED = click.option("--seed", type=int, help="Repeat the result exactly. Only public numbers are used: this costs nothing.")
+SEED = option("--seed", type=int, help="Repeat the result exactly. Only public numbers are used: this costs nothing.")
 SOURCE = click.argument("source", metavar="SYNOPSIS")
 
 
@@ -54,7 +55,7 @@ def synopsis() -> None:
     """  # noqa: D301
 
 
-synopsis.add_command(fit)
+synopsis.add_command(fit_synopsis)
 
 
 @synopsis.command(short_help="Cluster the cells or points.")
@@ -83,7 +84,7 @@ def cut(source: str, clusters: int, seed: int | None, **options: Any) -> None:
 
 @synopsis.command("choose-k", short_help="Compare numbers of clusters.")
 @SOURCE
-@click.option(
+@option(
     "--range",
     "numbers",
     metavar="FIRST:LAST",
@@ -110,14 +111,7 @@ def choose_k(source: str, numbers: str | None, seed: int | None, **options: Any)
 
 @synopsis.command(short_help="Print how clusters are joined.")
 @SOURCE
-@click.option(
-    "-k",
-    "--clusters",
-    type=click.IntRange(min=1),
-    default=8,
-    show_default=True,
-    help="Print the tree down to so many clusters.",
-)
+@option("-k", "--clusters", type=click.IntRange(min=1), default=8, help="Print the tree down to so many clusters.")
 @SEED
 @JSON
 def tree(source: str, clusters: int, seed: int | None, *, as_json: bool) -> None:
@@ -130,9 +124,6 @@ def tree(source: str, clusters: int, seed: int | None, *, as_json: bool) -> None
       cloister synopsis tree synopsis.json
       cloister synopsis tree synopsis.json -k 3 --json | jq .linkage
     """  # noqa: D301
-    from cloister.cli._print import open_console, print_json
-    from cloister.cli._print_synopsis import print_tree
-
     found = _read(source)
     seed = 0 if seed is None else seed  # for a grid: the tree and its leaves come from the same draw
     linkage, rows = found.tree(random_state=seed), found.tree_points(random_state=seed).weights
@@ -145,20 +136,12 @@ def tree(source: str, clusters: int, seed: int | None, *, as_json: bool) -> None
 
 @synopsis.command(short_help="Find clusters of any shape.")
 @SOURCE
-@click.option(
+@option(
     "--min-density",
-    type=float,
     default=1.0,
-    show_default=True,
     help="How many times as dense as evenly spread rows a cluster must be; 0: whatever stands out of the noise.",
 )
-@click.option(
-    "--false-alarm",
-    type=float,
-    default=0.01,
-    show_default=True,
-    help="Chance of any cluster where no place is denser than that.",
-)
+@option("--false-alarm", default=0.01, help="Chance of any cluster where no place is denser than that.")
 @JSON
 def density(source: str, min_density: float, false_alarm: float, *, as_json: bool) -> None:
     """Find connected regions of dense cells, and print their noisy numbers of rows and where they lie.
@@ -168,11 +151,8 @@ def density(source: str, min_density: float, false_alarm: float, *, as_json: boo
       cloister synopsis density synopsis.json
       cloister synopsis density synopsis.json --min-density 2 --json | jq .clusters
     """  # noqa: D301
-    from cloister.cli._print import print_json
-    from cloister.cli._print_synopsis import print_density
-
     found = _read_grid(source, "density").density_clusters(min_density=min_density, false_alarm=false_alarm)
-    print_json(found.to_dict()) if as_json else print_density(found)
+    print_json(found.to_dict()) if as_json else print_density(open_console(), found)
     _mark_seeded(found.synopsis)
 
 
@@ -190,7 +170,6 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
       cloister synopsis query synopsis.json "age=18:65,bmi=25:30"
       cloister synopsis query synopsis.json age=0:40 age=40:80 age=80:120
     """  # noqa: D301
-    from cloister.cli._print import print_json
     from cloister.report import with_error
 
     ranges = [read_query(value) for value in queries]
@@ -208,16 +187,9 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
 
 @synopsis.command(short_help="Draw synthetic rows.")
 @SOURCE
-@click.option("-n", "--n-rows", "n_rows", type=int, required=True, help="How many rows; any number, they cost nothing.")
+@option("-n", "--n-rows", "n_rows", type=int, required=True, help="How many rows; any number, they cost nothing.")
 @SEED
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    default=STANDARD_OUTPUT,
-    show_default=True,
-    help="Where to write, .csv or .parquet; '-' is standard output, as CSV.",
-)
+@text_output("Where to write, .csv or .parquet; '-' is standard output, as CSV.")
 @FORCE
 @ALLOW_SEEDED
 def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bool, allow_seeded: bool) -> None:
@@ -240,7 +212,6 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
     refuse_seeded("--output", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
     table = found.sample_table(n_rows, random_state=seed)
     with open_target("--output", output, force=force) as target:
-        assert target is not None
         target.write(_encode(table, parquet=kind == "parquet"))
     _mark_seeded(found)
 

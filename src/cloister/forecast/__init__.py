@@ -3,6 +3,6 @@
 
 from cloister.forecast._compare import Comparison, Contender, compare
 from cloister.forecast._forecast import CenterError, Forecast, plan
-from cloister.forecast._persons import PersonForecast, RowLimit
+from cloister.forecast._setting import PersonForecast, RowLimit
 
 __all__ = ["CenterError", "Comparison", "Contender", "Forecast", "PersonForecast", "RowLimit", "compare", "plan"]

@@ -5,7 +5,7 @@ What it returns is exact and covered by no guarantee, so it is for choosing a me
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,16 +15,18 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from cloister import validate
 from cloister.cluster import Progress
-from cloister.columns import FloatArray, PrivacyUnit, Relation
+from cloister.columns import Box, ColumnDomain, Domain, FloatArray, IntArray, PrivacyUnit, Relation, as_domain
+from cloister.data import LocalRows, open_rows
 from cloister.exceptions import CloisterError
-from cloister.forecast._public import PublicRows, make_up, read_public
-from cloister.forecast._show import aligned, html_table
+from cloister.forecast._words import aligned, html_table
 from cloister.methods import METHODS, Method, comparable, find_method
-from cloister.privacy import PROCESS, Guarantee, as_guarantee
+from cloister.privacy import PROCESS, Entropy, Guarantee, as_guarantee
 
 __all__ = ["Comparison", "Contender", "compare"]
 
 HEAD = ("method", "loss / limit", "+-", "seconds", "")
+LARGEST = 1 << 27  # numbers in a table that is made up
+SPREAD = 0.05  # standard deviation of made-up clusters, whose domain reaches from -1 to 1
 
 
 @dataclass(frozen=True)
@@ -80,18 +82,8 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data."""
-        return {
-            "n_rows": self.n_rows,
-            "n_features": self.n_features,
-            "n_clusters": self.n_clusters,
-            "repeats": self.repeats,
-            "guarantee": str(self.guarantee),
-            "limit": self.limit,
-            "one_centre": self.one_centre,
-            "made_up": self.made_up,
-            "protects": self.protects,
-            "contenders": [asdict(one) for one in self.contenders],
-        }
+        contenders = [asdict(one) for one in self.contenders]
+        return {**asdict(self), "guarantee": str(self.guarantee), "contenders": contenders}
 
     def __str__(self) -> str:
         return "\n".join([self._headline, "", *aligned(HEAD, self._lines)])
@@ -208,12 +200,12 @@ def compare(
     seed = validate.integer("compare.random_state", random_state, low=0)
     promised = as_guarantee("compare", epsilon, delta, guarantee)
     relation = Relation.parse("compare.neighbours", neighbours).value
-    contenders = _contenders(methods)
+    chosen = _read_methods(methods)
     relative = validate.one_of("compare.scaling", scaling, ("none", "bounds")) == "bounds"
     if rows is None:
-        public = make_up(seed, k, bounds, n_rows, n_features, privacy_unit=privacy_unit)
+        public = _make_up(seed, k, bounds, n_rows, n_features, privacy_unit=privacy_unit)
     else:
-        public = read_public(rows, bounds, n_rows, n_features, relative=relative, privacy_unit=privacy_unit)
+        public = _read_public(rows, bounds, n_rows, n_features, relative=relative, privacy_unit=privacy_unit)
     table, size = public.table, len(public.table)
     settings = {
         "guarantee": promised,
@@ -225,8 +217,14 @@ def compare(
         "n_jobs": n_jobs,
     }
     limit = Reference(min(k, size), n_init=10, random_state=seed % 2**32).fit(table).inertia_ / size
+    with Progress("compare", enabled=progress) as bar, PROCESS.apart():
+        bar.expect(times * len(chosen))
+        found = [_fit(one, public, k, range(seed, seed + times), settings, bar) for one in chosen]
+    protects = PrivacyUnit(
+        name=privacy_unit or "", max_rows=None if validate.is_word(max_rows_per_unit, "auto") else max_rows_per_unit
+    )
     return Comparison(
-        contenders=_fit_all(contenders, public, k, range(seed, seed + times), settings, enabled=progress),
+        contenders=tuple(sorted(found, key=lambda one: (one.loss is None, one.loss or 0.0))),
         limit=float(max(limit, np.finfo(float).tiny)),
         one_centre=float(np.mean(np.sum((table - table.mean(axis=0)) ** 2, axis=1))),
         n_rows=size,
@@ -235,14 +233,11 @@ def compare(
         repeats=times,
         guarantee=promised,
         made_up=rows is None,
-        protects=_protects(privacy_unit, max_rows_per_unit),
+        protects="one row" if privacy_unit is None else protects.words,
     )
 
 
-def _protects(privacy_unit: str | None, max_rows: Any) -> str:
-    if privacy_unit is None:
-        return "one row"
-    return PrivacyUnit(name=privacy_unit, max_rows=None if validate.is_word(max_rows, "auto") else max_rows).words
+# -- methods ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -250,64 +245,45 @@ class _Chosen:
     """A method with parameters of its own."""
 
     method: Method
-    parameters: tuple[tuple[str, Any], ...] = ()  # that differ from the default
+    parameters: Mapping[str, Any]  # that differ from the default
 
     @property
     def label(self) -> str:
         """How it is listed."""
-        words = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
+        words = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
         return f"{self.method.name}({words})" if words else self.method.name
 
-    def centers(self, model: Any, n_clusters: int) -> FloatArray:
-        """Return the centres that a fitted model finds."""
-        found = model.synopsis_.cut(n_clusters).cluster_centers if self.method.kind == "synopsis" else model.cluster_centers_
-        return np.asarray(found)
 
-
-def _contenders(methods: Sequence[Any]) -> list[_Chosen]:
+def _read_methods(methods: Sequence[Any]) -> list[_Chosen]:
     """Return what to compare, each once."""
     known = comparable("centers", "synopsis")
     remedy = f"Pass some of {', '.join(known)}, or estimators of them."
     given = validate.items("compare.methods", methods, rule="a list of methods", remedy=remedy)
     if not given:
         validate.refuse("compare.methods", "at least one method", given, remedy=remedy)
-    found = [_of_estimator(one) if type(one).__name__ in METHODS else _of_name(one, known) for one in given]
+    found = []
+    for one in given:
+        is_estimator = type(one).__name__ in METHODS
+        name = type(one).__name__ if is_estimator else one
+        method = find_method(name) if isinstance(name, str) else None
+        method = METHODS[validate.one_of("compare.methods", name if method is None else method.name, known)]
+        found.append(_Chosen(method, _own_parameters(method, one) if is_estimator else {}))
     return list({one.label: one for one in found}.values())
 
 
-def _of_name(name: Any, known: Sequence[str]) -> _Chosen:
-    method = find_method(name) if isinstance(name, str) else None
-    return _Chosen(METHODS[validate.one_of("compare.methods", name if method is None else method.name, known)])
-
-
-def _of_estimator(model: Any) -> _Chosen:
-    """Take an estimator's own parameters; refuse those that are the same for all methods here."""
-    chosen = _of_name(type(model).__name__, comparable("centers", "synopsis"))
-    usual = type(model)().get_params(deep=False)
-    set_here = {name: value for name, value in model.get_params(deep=False).items() if not _same(value, usual[name])}
-    for name in set_here:
-        if name not in chosen.method.parameters:
+def _own_parameters(method: Method, model: Any) -> dict[str, Any]:
+    """Return what an estimator sets of its own; refuse what is the same for all methods here."""
+    usual, given = type(model)().get_params(deep=False), model.get_params(deep=False)
+    found = {name for name in given if type(given[name]) is not type(usual[name]) or not np.all(given[name] == usual[name])}
+    for name in given:
+        if name in found and name not in method.parameters:
             remedy = f"Pass {name} to compare, which sets it for all methods."
             validate.refuse("compare.methods", "estimators that set parameters of their own alone", name, remedy=remedy)
-    return _Chosen(chosen.method, tuple((name, set_here[name]) for name in chosen.method.parameters if name in set_here))
+    return {name: given[name] for name in method.parameters if name in found}
 
 
-def _same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(np.all(one == other))
-
-
-def _fit_all(
-    chosen: Sequence[_Chosen], public: PublicRows, k: int, seeds: range, settings: dict[str, Any], *, enabled: bool
-) -> tuple[Contender, ...]:
-    """Fit every method with every seed; the best first, those that failed last."""
-    with Progress("compare", enabled=enabled) as progress, PROCESS.apart():
-        progress.expect(len(seeds) * len(chosen))
-        found = [_fit_one(one, public, k, seeds, settings, progress) for one in chosen]
-    return tuple(sorted(found, key=lambda one: (one.loss is None, one.loss or 0.0)))
-
-
-def _fit_one(
-    chosen: _Chosen, public: PublicRows, k: int, seeds: range, settings: dict[str, Any], progress: Progress
+def _fit(
+    chosen: _Chosen, public: "_PublicRows", k: int, seeds: range, settings: dict[str, Any], progress: Progress
 ) -> Contender:
     progress.say(chosen.label)
     table, losses, seconds = public.table, [], []
@@ -315,17 +291,106 @@ def _fit_one(
     for seed in seeds:
         start = time.perf_counter()
         try:
-            model = chosen.method.estimator(k, **settings, **dict(chosen.parameters), random_state=seed).fit(table, **ids)
-            centers = chosen.centers(model, k)
+            model = chosen.method.estimator(k, **settings, **chosen.parameters, random_state=seed).fit(table, **ids)
+            centers = model.synopsis_.cut(k).cluster_centers if chosen.method.kind == "synopsis" else model.cluster_centers_
         except CloisterError as refusal:
             return Contender(chosen.label, None, None, None, str(refusal))
         seconds.append(time.perf_counter() - start)
-        losses.append(_loss(table, centers))
+        losses.append(float(np.mean(pairwise_distances_argmin_min(table, centers, metric="sqeuclidean")[1])))
         progress.advance()
     error = float(np.std(losses, ddof=1)) / len(losses) ** 0.5 if len(losses) > 1 else None
     return Contender(chosen.label, float(np.mean(losses)), error, float(np.median(seconds)))
 
 
-def _loss(table: FloatArray, centers: FloatArray) -> float:
-    """Return the mean squared distance of a row to its nearest centre."""
-    return float(np.mean(pairwise_distances_argmin_min(table, centers, metric="sqeuclidean")[1]))
+# -- rows ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _PublicRows:
+    """Rows that protect nobody, where they may lie, and whose they are."""
+
+    table: FloatArray  # (n_rows, n_features)
+    domain: Domain
+    ids: IntArray | None = None  # one for each row, where persons are protected
+
+    @property
+    def n_units(self) -> int:
+        """How many rows or persons there are."""
+        return len(self.table) if self.ids is None else len(np.unique(self.ids))
+
+
+def _read_public(
+    rows: Any, bounds: Any, n_rows: int | None, n_features: int | None, *, relative: bool, privacy_unit: str | None
+) -> _PublicRows:
+    """Return public rows as the fits will see them, inside the domain and in the units in which distances are measured."""
+    for name, value in (("n_rows", n_rows), ("n_features", n_features)):
+        if value is not None:
+            validate.refuse(f"compare.{name}", "left out beside rows, which have a shape", value, remedy="Leave it out.")
+    source = _open_public(rows, privacy_unit)
+    if not isinstance(source, LocalRows):
+        validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
+    domain = as_domain("compare.bounds", bounds, source.n_features)
+    if isinstance(domain, ColumnDomain):
+        remedy = "Pass bounds=(low, high) or pairs per column; public rows have bounds that can be seen."
+        validate.refuse("compare.bounds", "a box or a ball around rows of numbers", bounds, remedy=remedy)
+    whole = np.concatenate([np.empty((0, source.width)), *source.blocks()])
+    table, ids = whole[:, : source.n_features], _persons(whole[:, source.n_features :])
+    if not len(table) or not np.isfinite(table).all():
+        rule, got = "finite numbers in at least one row", f"{len(table)} rows"
+        validate.refuse("compare.rows", rule, got, remedy="Leave rows with missing values out.")
+    table = domain.clip(table)
+    if relative and isinstance(domain, Box):
+        table, domain = (table - domain.low) / (domain.high - domain.low), Box(0.0, 1.0).spread(source.n_features)
+    return _PublicRows(table, domain, ids)
+
+
+def _open_public(rows: Any, privacy_unit: str | None) -> Any:
+    """Open public rows; those that are open already must have been opened with the same privacy_unit."""
+    if privacy_unit is not None and (not isinstance(privacy_unit, str) or not privacy_unit):
+        remedy = "Make the ids a column of the rows."
+        validate.refuse("compare.privacy_unit", "the name of a column", type(privacy_unit).__name__, remedy=remedy)
+    if privacy_unit is None or not hasattr(type(rows), "fold"):
+        return open_rows(rows, privacy_unit=privacy_unit, where="compare")
+    found = getattr(rows, "privacy_unit", None)
+    if found != privacy_unit:
+        validate.refuse("compare.privacy_unit", "what open_rows was given", privacy_unit, remedy="Pass the same name to both.")
+    return rows
+
+
+def _persons(lanes: FloatArray) -> IntArray | None:
+    """Return whose row each one is, as numbers in the order of their first rows; None where no columns say so.
+
+    The columns are a hash with a secret key: that order is the same for every key, so that a comparison can be repeated.
+    """
+    if not lanes.shape[1]:
+        return None
+    _, first, inverse = np.unique(lanes, axis=0, return_index=True, return_inverse=True)
+    found: IntArray = np.argsort(np.argsort(first))[inverse.reshape(-1)]
+    return found
+
+
+def _make_up(
+    seed: int, k: int, bounds: Any, n_rows: int | None, n_features: int | None, *, privacy_unit: str | None
+) -> _PublicRows:
+    """Return round clusters in a cube; their sizes differ by up to a factor of two."""
+    if bounds is not None:
+        validate.refuse("compare.bounds", "left out for made-up rows", bounds, remedy="Leave it out, or pass rows.")
+    if privacy_unit is not None:
+        validate.refuse(
+            "compare.privacy_unit", "left out for made-up rows, which nobody owns", privacy_unit, remedy="Pass public rows."
+        )
+    if n_rows is None or n_features is None:
+        validate.refuse(
+            "compare.rows", "public rows, or n_rows and n_features", None, remedy="Pass one or the other, never private rows."
+        )
+    size, width = (
+        validate.integer(f"compare.{name}", value, low=1) for name, value in (("n_rows", n_rows), ("n_features", n_features))
+    )
+    if size * width > LARGEST:
+        validate.refuse("compare.n_rows", f"at most {LARGEST // width:,} rows of {width}", size, remedy="Ask for fewer.")
+    generator = Entropy(seed).public_generator()
+    middles = generator.uniform(-0.8, 0.8, (k, width))
+    sizes = generator.uniform(1, 2, k)
+    labels = generator.choice(k, size=size, p=sizes / sizes.sum())
+    domain = Box(-1.0, 1.0).spread(width)
+    return _PublicRows(domain.clip(middles[labels] + SPREAD * generator.standard_normal((size, width))), domain)

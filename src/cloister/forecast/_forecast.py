@@ -2,25 +2,26 @@
 """The public function ``plan``: what a fit will ask, how noisy the answers are, and, of KMeans, what to expect."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any, TypeAlias
 
 from cloister import validate
 from cloister.cluster import KMeansPlan, Plan, read_share
-from cloister.columns import Relation
-from cloister.forecast._grid import judge_grid, warn_of_grid
+from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, PrivacyUnit, Relation
 from cloister.forecast._model import Outlook
-from cloister.forecast._persons import USUAL_ROWS, PersonForecast, forecast_persons, read_persons, recommend
-from cloister.forecast._setting import Persons, Setting
-from cloister.forecast._show import as_html, as_text
-from cloister.forecast._words import advise, cautions, judge, judge_steps, standing_out
+from cloister.forecast._setting import LARGEST_ROWS, PersonForecast, Persons, RowLimit, Setting, forecast_persons, recommend
+from cloister.forecast._words import about, advise, aligned, html_table, judge, part, standing_out
 from cloister.methods import METHODS, Method, find_method
-from cloister.privacy import Guarantee, Step, as_guarantee, to_dict
+from cloister.privacy import Guarantee, Step, as_guarantee
 
 __all__ = ["CenterError", "Forecast", "plan"]
 
-LARGEST_ROWS = 10**15
 LARGEST = 1 << 20
+USUAL_ROWS = 10  # of a person, where nobody says
+LARGEST_ROWS_PER_UNIT = 10**4
+Rows: TypeAlias = list[tuple[str, ...]]
+Table: TypeAlias = tuple[str, tuple[str, ...], Rows]  # with a title and heads
 SIZES = (0.1, 1 / 3, 1.0, 3.0, 10.0)  # of clusters, in units of the average
 
 
@@ -102,12 +103,12 @@ class Forecast:
             "n_rows": self.n_rows,
             "n_features": self.n_features,
             "n_clusters": self.n_clusters,
-            "guarantee": to_dict(self.guarantee),
+            "guarantee": self.guarantee.to_dict(),
             "neighbours": self.neighbours,
             "n_projected": self.n_projected,
             "steps": [_step_dict(step) for step in self.steps],
             "smallest_cluster": self.smallest_cluster,
-            "center_errors": [{"size": one.size, "error": one.error, "found": one.found} for one in self.center_errors],
+            "center_errors": [asdict(one) for one in self.center_errors],
             "stands_out_at": self.stands_out_at,
             "verdict": list(self.verdict),
             "advice": list(self.advice),
@@ -115,10 +116,33 @@ class Forecast:
         }
 
     def __str__(self) -> str:
-        return as_text(self)
+        lines = [self._headline, "", *self.verdict, *self.advice]
+        for title, head, rows in self._tables:
+            lines += ["", f"{title}:", "", *aligned(head, rows)]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        sentences = "".join(f"<li>{escape(line)}</li>" for line in (*self.verdict, *self.advice))
+        tables = "".join(html_table(title, head, rows) for title, head, rows in self._tables)
+        return f"<div><p><strong>{escape(self._headline)}</strong></p><ul>{sentences}</ul>{tables}</div>"
+
+    @property
+    def _headline(self) -> str:
+        where = f", votes in a projection to {self.n_projected}" if self.n_projected else ""
+        persons, whom = "", ""
+        if self.privacy_unit is not None:
+            persons, whom = " persons", f", protects {self.privacy_unit.words}"
+        return (
+            f"{self.method}, {self.n_rows:,}{persons} x {self.n_features:,}, k = {self.n_clusters:,}, {self.guarantee}, "
+            f"{self.neighbours} neighbours{whom}{where}"
+        )
+
+    @property
+    def _tables(self) -> list[Table]:
+        counted = "rows" if self.privacy_unit is None else self.privacy_unit.counted
+        errors = [_error_table(self.center_errors, counted)] if self.center_errors else []
+        persons = [] if self.privacy_unit is None else [_person_table(self.privacy_unit)]
+        return [*errors, *persons, _step_table(self.steps, counted)]
 
 
 def plan(
@@ -177,7 +201,7 @@ def plan(
         ``steps`` (shares and noise of every question), ``smallest_cluster`` (rows), ``center_errors`` (for some sizes; any
         other by ``error(size)``), ``stands_out_at`` (the epsilon from which on an average cluster is found), ``verdict`` and
         ``advice`` (sentences), ``privacy_unit`` (what using so many rows of a person costs and loses). Prints as a page;
-        ``to_dict()`` is plain data.
+        ``().to_dict()`` is plain data.
 
     Raises
     ------
@@ -209,6 +233,7 @@ def plan(
     found = find_method(method) if isinstance(method, str) else None
     if found is None:
         validate.refuse("plan.method", "the name of an estimator", method, remedy=f"Pass one of {', '.join(METHODS)}.")
+    is_for_persons = validate.boolean("plan.privacy_unit", privacy_unit)
     setting = Setting(
         n_rows=validate.integer("plan.n_rows", n_rows, low=1, high=LARGEST_ROWS),
         n_features=validate.integer("plan.n_features", n_features, low=1, high=LARGEST),
@@ -218,13 +243,27 @@ def plan(
         method=found,
         options=_own_parameters(found, options),
         describe=_describe(found, describe),
-        persons=_persons(
-            rows_per_unit, max_rows_per_unit, weighting, privacy_unit=validate.boolean("plan.privacy_unit", privacy_unit)
-        ),
+        persons=_persons(rows_per_unit, max_rows_per_unit, weighting, privacy_unit=is_for_persons),
     )
     if setting.persons is not None and setting.persons.finds:
-        setting = setting.limited(recommend(setting))
-    return _of_kmeans(setting) if found.name == "KMeans" else _of_another(setting)
+        setting = setting.limited(recommend(setting, setting.persons))
+    asked = setting.plan()
+    outlook = Outlook(asked) if isinstance(asked, KMeansPlan) and found.name == "KMeans" else None
+    return Forecast(
+        method=found.name,
+        n_rows=setting.n_rows,
+        n_features=setting.n_features,
+        n_clusters=setting.n_clusters,
+        guarantee=setting.guarantee,
+        neighbours=setting.relation.value,
+        plan=asked,
+        smallest_cluster=None if outlook is None else outlook.smallest,
+        center_errors=() if outlook is None else _center_errors(outlook),
+        stands_out_at=None if outlook is None else standing_out(setting),
+        verdict=tuple(judge(setting, asked, outlook)),
+        advice=tuple(advise(setting, asked, outlook)),
+        privacy_unit=None if setting.persons is None else forecast_persons(setting, setting.persons),
+    )
 
 
 def _own_parameters(method: Method, options: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -243,8 +282,16 @@ def _describe(method: Method, share: object) -> float:
 
 
 def _persons(rows_per_unit: object, max_rows: object, weighting: object, *, privacy_unit: bool) -> Persons | None:
+    """Check the parameters that concern persons; a number of rows that is to be found is 1 for now."""
     if privacy_unit:
-        return read_persons(rows_per_unit, max_rows, weighting)
+        where, finds = "plan.max_rows_per_unit", validate.is_word(max_rows, "auto")
+        remedy = 'Pass "auto" or how many rows of a person are used.'
+        limit = 1 if finds else validate.integer(where, max_rows, low=1, high=LARGEST_MAX_ROWS, remedy=remedy)
+        return Persons(
+            privacy_unit=PrivacyUnit(max_rows=limit, weighting=validate.one_of("plan.weighting", weighting, WEIGHTINGS)),
+            most_rows=validate.integer("plan.rows_per_unit", rows_per_unit, low=1, high=LARGEST_ROWS_PER_UNIT),
+            finds=finds,
+        )
     given = {
         "rows_per_unit": (rows_per_unit, USUAL_ROWS),
         "max_rows_per_unit": (max_rows, "auto"),
@@ -256,44 +303,6 @@ def _persons(rows_per_unit: object, max_rows: object, weighting: object, *, priv
     return None
 
 
-def _of_kmeans(setting: Setting) -> Forecast:
-    outlook = setting.outlook()
-    return Forecast(
-        **_numbers(setting),
-        plan=outlook.plan,
-        smallest_cluster=outlook.smallest,
-        center_errors=_center_errors(outlook),
-        stands_out_at=standing_out(setting),
-        verdict=judge(setting, outlook),
-        advice=advise(setting, outlook),
-    )
-
-
-def _of_another(setting: Setting) -> Forecast:
-    plan = setting.plan()
-    return Forecast(
-        **_numbers(setting),
-        plan=plan,
-        smallest_cluster=None,
-        center_errors=(),
-        stands_out_at=None,
-        verdict=(*judge_steps(setting, plan.all_steps), *judge_grid(setting, plan)),
-        advice=(*warn_of_grid(setting, plan), *cautions(setting)),
-    )
-
-
-def _numbers(setting: Setting) -> dict[str, Any]:
-    return {
-        "method": setting.method.name,
-        "n_rows": setting.n_rows,
-        "n_features": setting.n_features,
-        "n_clusters": setting.n_clusters,
-        "guarantee": setting.guarantee,
-        "neighbours": setting.relation.value,
-        "privacy_unit": None if setting.persons is None else forecast_persons(setting),
-    }
-
-
 def _center_errors(outlook: Outlook) -> tuple[CenterError, ...]:
     most = int(outlook.plan.n_rows)
     sizes = sorted({min(most, max(1, round(size * outlook.average))) for size in SIZES})
@@ -301,11 +310,53 @@ def _center_errors(outlook: Outlook) -> tuple[CenterError, ...]:
 
 
 def _step_dict(step: Step) -> dict[str, Any]:
-    questions = [{"of": one.name, "share": one.share, "sigma": one.sigma} for one in step.queries]
     return {
         "name": step.name,
         "purpose": step.purpose,
         "n_points": step.n_points,
         "share": step.share,
-        "questions": questions,
+        "questions": [{"of": one.name, "share": one.share, "sigma": one.sigma} for one in step.queries],
     }
+
+
+# -- tables -------------------------------------------------------------------------------------------------------------
+
+
+def _error_table(errors: tuple[CenterError, ...], counted: str) -> Table:
+    title = "Expected error of a centre, in parts of its cluster's radius"
+    rows: Rows = [(f"{one.size:,}", part(one.error) if one.found else "missed or merged") for one in errors]
+    return title, (f"{counted} of a cluster", "error of its centre"), rows
+
+
+def _person_table(persons: PersonForecast) -> Table:
+    title = (
+        f"What so many rows of a person cost and lose, if persons have 1 to {persons.rows_per_unit:,} rows, all equally "
+        f"often (an assumption). Noise of a count in {persons.counted}{', last line rows' * (persons.counted != 'rows')}; "
+        "error of the centre of a cluster of average size, the accident of who was collected included"
+    )
+    heads = ("rows of a person", "rows used", "noise of a count", "of all", "error of a centre", "")
+
+    def line(first: str, one: RowLimit, mark: str = "") -> tuple[str, ...]:
+        noise = "" if one.count_noise is None else about(one.count_noise)
+        share = "" if one.noise_share is None else part(one.noise_share)
+        return first, f"{one.rows_used:,}", noise, share, part(one.center_error), mark
+
+    rows = []
+    for one in persons.limits:
+        marks = (one.recommended, "recommended"), (one.max_rows == persons.max_rows and not persons.found, "this plan")
+        rows.append(line(f"{one.max_rows:,}", one, ", ".join(word for is_so, word in marks if is_so)))
+    return title, heads, [*rows, line(f"all, each row under {persons.row_guarantee}", persons.divided)]
+
+
+def _step_table(steps: tuple[Step, ...], counted: str) -> Table:
+    title = (
+        "Shares of the budget, and the standard deviation of the noise in each number "
+        f"({counted}; of sums: {counted} times the radius that offsets are clipped to)"
+    )
+    richest = sorted(steps, key=lambda step: -len(step.queries))  # so that questions stand in the order they are asked in
+    questions = tuple(dict.fromkeys(query.name for step in richest for query in step.queries))
+    rows = []
+    for step in steps:
+        noises = ["" if (sigma := step.sigma(name)) is None else about(sigma) for name in questions]
+        rows.append((step.name, f"{step.n_points:,}", part(step.share), *noises))
+    return title, ("step", "points", "share", *questions), rows

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A forecast in plain sentences: what to expect, and what to change. Public numbers only."""
+"""A forecast in plain sentences: what to expect, and what to change. Public numbers only. Also how tables are printed."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from html import escape
+from typing import Any
 
+from cloister.cluster import GridPlan, KMeansPlan, Plan
+from cloister.exceptions import ParameterError
 from cloister.forecast._model import Outlook, first_success, last_success
-from cloister.forecast._setting import Setting
-from cloister.privacy import ApproxDP, PureDP, Step
+from cloister.forecast._setting import Setting, count_noise
+from cloister.grids import grid_bound
+from cloister.privacy import ApproxDP, PureDP
+from cloister.synopsis import few_cells_words
+from cloister.text import count_of
 
-__all__ = ["about", "advise", "cautions", "count_noise", "judge", "judge_steps", "part", "standing_out"]
+__all__ = ["about", "advise", "aligned", "html_table", "judge", "part", "standing_out"]
 
 # Rows of an average cluster over those of the smallest one that is found: from here on expect ...
 A_FEW, MOST, ALL, SMALLER_ONES = 0.5, 1.0, 2.0, 8.0
@@ -25,45 +32,35 @@ LARGEST_ADVICE = 10**12  # rows
 FEW_COLUMNS = 3  # in which a grid can be kept
 
 
-def judge(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
-    """Say what to expect, in graded sentences."""
-    found = outlook.average >= outlook.smallest
-    sentences = [_expect(setting, outlook), _tell_smallest(setting, outlook)]
-    if found:
-        sentences.append(_tell_error(setting, outlook))
-    return tuple(sentence for sentence in sentences if sentence)
+def judge(setting: Setting, plan: Plan, outlook: Outlook | None) -> Iterator[str]:
+    """Say what to expect, in graded sentences; without an outlook how much is asked, and how noisy the last counts are."""
+    unit = f"{count_of(setting.n_rows, setting.unit)} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
+    if outlook is not None:
+        yield f"With {unit} {_expect(setting, outlook)}"
+        yield from _tell_smallest(setting, outlook)
+        yield from _tell_error(setting, outlook)
+        return
+    steps, noise = plan.all_steps, count_noise(plan.all_steps)
+    answers = count_of(sum(len(step.queries) for step in steps), "noisy answer")
+    yield f"With {unit} {setting.method.name} asks for {answers} in {count_of(len(steps), 'step')}."
+    if noise is not None:
+        average = count_of(round(setting.size / setting.n_clusters), setting.counted)
+        yield (
+            f"Each of its last counts carries noise of about {about(noise)} {setting.counted}s; "
+            f"a cluster of average size has {average}."
+        )
+    if isinstance(plan, GridPlan):
+        yield from _judge_grid(setting, plan)
 
 
-def advise(setting: Setting, outlook: Outlook) -> tuple[str, ...]:
-    """Say what to change, and which other method to look at."""
-    return (*_remedies(setting, outlook), *_other_noise(setting, outlook), *_cautions(setting))
-
-
-def judge_steps(setting: Setting, steps: Sequence[Step]) -> tuple[str, ...]:
-    """Say of any method how much it asks, and how noisy its last counts are: facts, where nothing is forecast."""
-    noise = count_noise(steps)
-    answers = sum(len(step.queries) for step in steps)
-    given = _given(setting)
-    asks = f"{given} {setting.method.name} asks for {_count(answers, 'noisy answer')} in {_count(len(steps), 'step')}."
-    if noise is None:
-        return (asks,)
-    average = _count(round(setting.size / setting.n_clusters), setting.counted)
-    noise_sentence = f"Each of its last counts carries noise of about {about(noise)} {setting.counted}s"
-    return asks, f"{noise_sentence}; a cluster of average size has {average}."
-
-
-def _given(setting: Setting) -> str:
-    return f"With {_count(setting.n_rows, setting.unit)} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
-
-
-def count_noise(steps: Sequence[Step]) -> float | None:
-    """Return the noise of the last counts that are asked for; None if there are none."""
-    return next((noise for step in reversed(steps) if (noise := step.sigma("counts")) is not None), None)
-
-
-def cautions(setting: Setting) -> tuple[str, ...]:
-    """Say what to mind, whatever the method."""
-    return tuple(_cautions(setting))
+def advise(setting: Setting, plan: Plan, outlook: Outlook | None) -> Iterator[str]:
+    """Say what to change, which other method to look at, and what to mind."""
+    if outlook is not None:
+        yield from _remedies(setting, outlook)
+        yield from _other_noise(setting, outlook)
+    if isinstance(plan, GridPlan) and math.prod(plan.cells) < setting.n_clusters:
+        yield few_cells_words(setting.n_clusters, math.prod(plan.cells), setting.n_features)
+    yield from _cautions(setting)
 
 
 def standing_out(setting: Setting) -> float | None:
@@ -79,9 +76,7 @@ def about(value: float) -> str:
     >>> about(84.49), about(1234.0), about(0.2367)
     ('84', '1,200', '0.24')
     """
-    if value >= 1e6:
-        return f"{value:.2g}"
-    if value < 10:
+    if value < 10 or value >= 1e6:
         return f"{value:.2g}"
     return f"{round(value, 1 - math.floor(math.log10(value))):,.0f}"
 
@@ -97,47 +92,83 @@ def part(value: float) -> str:
     return f"{about(100 * max(value, SMALLEST_PART))} %"
 
 
+def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = []
+    for first, *others in (head, *rows):
+        cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def html_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return the same table for a notebook."""
+    heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{escape(title)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
 def _expect(setting: Setting, outlook: Outlook) -> str:
-    given = _given(setting)
     if outlook.mean_error > NOTHING:
-        return (
-            f"{given} not even the mean of all rows can be seen: "
-            "expect centres near the middle of the bounds, wherever the rows lie."
-        )
+        return "not even the mean of all rows can be seen: expect centres near the middle of the bounds, wherever the rows lie."
     if setting.n_clusters == 1:
-        return f"{given} expect the mean of all rows."
+        return "expect the mean of all rows."
     if setting.n_clusters > setting.size:
-        return f"{given} expect most of {setting.n_clusters:,} centres to repeat others."
-    ratio, average = outlook.average / outlook.smallest, _count(round(outlook.average), setting.counted)
-    size = f"clusters of average size ({average})"
+        return f"expect most of {setting.n_clusters:,} centres to repeat others."
+    ratio = outlook.average / outlook.smallest
+    size = f"clusters of average size ({count_of(round(outlook.average), setting.counted)})"
     if ratio < A_FEW:
-        return f"{given} expect little more than the mean of all rows: the noise hides {size}."
+        return f"expect little more than the mean of all rows: the noise hides {size}."
     if ratio < MOST:
-        return f"{given} expect a coarse picture: some {size} will be found, others joined with a neighbour."
+        return f"expect a coarse picture: some {size} will be found, others joined with a neighbour."
     if ratio < ALL:
-        return f"{given} expect most {size} to be found, smaller ones not."
+        return f"expect most {size} to be found, smaller ones not."
     if ratio < SMALLER_ONES:
-        return f"{given} expect {size} to be found."
-    return f"{given} expect {size} and much smaller ones to be found."
+        return f"expect {size} to be found."
+    return f"expect {size} and much smaller ones to be found."
 
 
-def _tell_smallest(setting: Setting, outlook: Outlook) -> str:
-    plan, size = outlook.plan, outlook.smallest
-    if plan.n_clusters == 1 or outlook.mean_error > NOTHING:
-        return ""
-    if size > plan.n_rows:
-        return "No cluster stands out, however large."
-    if size <= HANDFUL:
-        return "Hardly any cluster is too small to be found: a handful of rows shows, so not much protects them."
-    return f"Clusters of fewer than about {about(size)} {setting.counted}s will be missed or merged."
+def _tell_smallest(setting: Setting, outlook: Outlook) -> Iterator[str]:
+    if setting.n_clusters == 1 or outlook.mean_error > NOTHING:
+        return
+    if outlook.smallest > outlook.plan.n_rows:
+        yield "No cluster stands out, however large."
+    elif outlook.smallest <= HANDFUL:
+        yield "Hardly any cluster is too small to be found: a handful of rows shows, so not much protects them."
+    else:
+        yield f"Clusters of fewer than about {about(outlook.smallest)} {setting.counted}s will be missed or merged."
 
 
-def _tell_error(setting: Setting, outlook: Outlook) -> str:
-    size, error = outlook.average, outlook.error(outlook.average)
-    centre = "it" if outlook.plan.n_clusters == 1 else "the centre of a cluster of average size"
-    return (
-        f"Expect {centre} within {part(error)} of the cluster's radius (the root mean square distance of its rows); "
-        f"the accident of which {setting.unit}s were collected moves it by {part(setting.chance(size))} anyway."
+def _tell_error(setting: Setting, outlook: Outlook) -> Iterator[str]:
+    if _stands_out(outlook):
+        centre = "it" if setting.n_clusters == 1 else "the centre of a cluster of average size"
+        yield (
+            f"Expect {centre} within {part(outlook.error(outlook.average))} of the cluster's radius (the root mean square "
+            f"distance of its rows); the accident of which {setting.unit}s were collected moves it by "
+            f"{part(setting.chance(outlook.average))} anyway."
+        )
+
+
+def _judge_grid(setting: Setting, plan: GridPlan) -> Iterator[str]:
+    """Say how far noise and rounding to cells move the loss, at most."""
+    bound = grid_bound(
+        plan.cells[0],
+        n_rows=setting.size,
+        n_features=setting.n_features,
+        n_clusters=setting.n_clusters,
+        epsilon=math.sqrt(2) / plan.grid["counts"].sigma,
+    )
+    kind = "A grid" if plan.parts is None else "Before fuller cells are split, a grid"
+    yield (
+        f"{kind} of {count_of(plan.cells[0], 'cell')} along each of {setting.n_features:,} columns, "
+        f"{math.prod(plan.cells):,} in all: its bound h is {about(bound.total)} "
+        f"(noise {about(bound.noise)}, cross term {about(bound.cross)}, rounding {about(bound.rounding)})."
+    )
+    yield (
+        "So noise and rounding to cells move the mean squared distance by at most about "
+        f"{about(setting.n_features / setting.size * bound.total)}, in columns from -1 to 1 and if clusters of equal size fill "
+        "them evenly."
     )
 
 
@@ -163,26 +194,42 @@ def _is_precise(outlook: Outlook) -> bool:
 
 def _ways(setting: Setting, works: Callable[[Outlook], bool]) -> Iterator[str]:
     """Change one number at a time until it works."""
-
-    def with_rows(size: float) -> bool:
-        return works(replace(setting, n_rows=math.ceil(size)).outlook())
-
     strength = _needed_strength(setting, works, low=setting.guarantee.strength)
     if strength is not None:
         yield f"{setting.guarantee.parameter} {about(strength)} or more"
-    clusters = last_success(lambda k: works(replace(setting, n_clusters=k).outlook()), 2, setting.n_clusters)
+    clusters = last_success(lambda k: _would(works, setting, n_clusters=k), 2, setting.n_clusters)
     if clusters is not None:
         yield f"at most {clusters} clusters"
-    columns = last_success(lambda d: works(replace(setting, n_features=d).outlook()), 1, setting.n_features)
+    columns = last_success(lambda d: _would(works, setting, n_features=d), 1, setting.n_features)
     if columns is not None:
-        yield f"at most {_count(columns, 'column')}"
-    rows = first_success(with_rows, setting.n_rows, max(setting.n_rows, LARGEST_ADVICE))
+        yield f"at most {count_of(columns, 'column')}"
+    rows = first_success(
+        lambda size: _would(works, setting, n_rows=math.ceil(size)), setting.n_rows, max(setting.n_rows, LARGEST_ADVICE)
+    )
     if rows is not None:
         yield f"about {about(rows)} {setting.unit}s"
 
 
 def _needed_strength(setting: Setting, works: Callable[[Outlook], bool], *, low: float) -> float | None:
-    return first_success(lambda value: works(setting.at_strength(value).outlook()), low, max(low, LARGEST_STRENGTH))
+    guarantee = setting.guarantee
+    return first_success(
+        lambda value: _would(works, setting, guarantee=guarantee.with_strength(value)), low, max(low, LARGEST_STRENGTH)
+    )
+
+
+def _would(works: Callable[[Outlook], bool], setting: Setting, **changes: Any) -> bool:
+    found = _look_ahead(replace(setting, **changes))
+    return found is not None and works(found)
+
+
+def _look_ahead(setting: Setting) -> Outlook | None:
+    """Return what to expect of other numbers; None where so little is spent that no noise can be drawn."""
+    try:
+        plan = setting.plan()
+    except ParameterError:
+        return None
+    assert isinstance(plan, KMeansPlan)
+    return Outlook(plan)
 
 
 def _join(goal: str, ways: Iterator[str]) -> str:
@@ -200,7 +247,9 @@ def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:
     epsilon = setting.guarantee.strength
     delta = min(USUAL_DELTA, 0.1 / setting.n_rows) if setting.guarantee.is_pure else 0.0
     guarantee = PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
-    other = replace(setting, guarantee=guarantee).outlook()
+    other = _look_ahead(replace(setting, guarantee=guarantee))
+    if other is None:
+        return
     gains = outlook.smallest / other.smallest, outlook.error(outlook.average) / other.error(outlook.average)
     if min(gains) >= 1 and max(gains) >= WORTH_A_WORD and _stands_out(other):
         yield (
@@ -218,7 +267,7 @@ def _cautions(setting: Setting) -> Iterator[str]:
         )
     elif setting.n_features <= FEW_COLUMNS and setting.method.kind != "synopsis":
         yield (
-            f"In {_count(setting.n_features, 'column')} look at GridSynopsis too, if the result will be "
+            f"In {count_of(setting.n_features, 'column')} look at GridSynopsis too, if the result will be "
             "used again: one noisy grid answers for any number of clusters and for range counts, and is paid for once."
         )
     guarantee = setting.guarantee
@@ -230,7 +279,3 @@ def _cautions(setting: Setting) -> Iterator[str]:
     epsilon = guarantee.nominal_epsilon(USUAL_DELTA)
     if epsilon > LARGEST_EPSILON:
         yield f"epsilon {about(epsilon)} promises each {setting.unit} little; 0.1 to {LARGEST_EPSILON:g} is usual."
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -4,24 +4,15 @@
 from cloister.privacy._account import Account
 from cloister.privacy._accounting import Composition, Tally, left_of
 from cloister.privacy._coins import SMALLEST_SHARE, Coins, CoinStream, check_share
-from cloister.privacy._convert import (
-    as_guarantee,
-    convert,
-    gaussian_budget,
-    guarantee_from_dict,
-    names_of_guarantees,
-    pure_budget,
-    to_dict,
-)
+from cloister.privacy._convert import as_guarantee, convert, guarantee_from_dict, names_of_guarantees
 from cloister.privacy._entropy import Entropy
-from cloister.privacy._events import Event, event_from_line, price, price_choice
+from cloister.privacy._events import Event, event_from_line, price
 from cloister.privacy._guarantees import GDP, KINDS, ZCDP, ApproxDP, Cost, Guarantee, PureDP
 from cloister.privacy._ledger import Ledger
 from cloister.privacy._mechanisms import MECHANISMS, Mechanism
 from cloister.privacy._process import PROCESS
 from cloister.privacy._receipt import DISJOINT, SAME, LedgerBalance, Receipt, refuse_seeded
-from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
-from cloister.privacy._selection import exponential_choice
+from cloister.privacy._samplers import Scale, discrete_laplace, exponential_choice, rounded_gaussian
 from cloister.privacy._steps import FIGURES, Query, Step, StepRecord
 
 __all__ = [
@@ -59,14 +50,10 @@ __all__ = [
     "discrete_laplace",
     "event_from_line",
     "exponential_choice",
-    "gaussian_budget",
     "guarantee_from_dict",
     "left_of",
     "names_of_guarantees",
     "price",
-    "price_choice",
-    "pure_budget",
     "refuse_seeded",
     "rounded_gaussian",
-    "to_dict",
 ]

@@ -2,33 +2,19 @@
 """What a collection of events costs together, when each may be chosen after seeing the answers to the earlier ones.
 
 **Gaussian events**: the squares of their mu add up. **Pure events**: their epsilons add up. **Both kinds in one (epsilon,
-delta) budget**: a pure event counts as its tight Gaussian cost, mu = 2 Phi^-1(e^eps / (1 + e^eps)), and squares add up.
-
-Proof, for any interleaving in which the answers so far decide what comes next and when to stop. Given the past, a mu-GDP
-event is a randomised function of one draw from N(0, 1) on one table and N(mu, 1) on its neighbour (Blackwell; Dong, Roth and
-Su 2022), and that draw can be read off the increment of a Brownian motion, without drift or with drift 1, over a stretch of
-time of length mu^2. The budget allows stretches that add up to at most M^2, with M fixed beforehand, so all answers together
-are a randomised function of the path up to time M^2. The likelihood ratio of the two paths depends on their end point alone,
-which is N(0, M^2) or N(M^2, M^2). So the whole is M-GDP, and M is the largest one that implies (epsilon, delta).
-
-Runs in which only pure events occur may instead spend epsilons that add up to epsilon. They add nothing to delta: delta is
-the integral of max(0, p - e^epsilon q) over all runs, and for those p is at most e^epsilon q. What the other runs add is what
-they add where every run outside the rule above stops, which is at most delta.
-
-**A split fixed beforehand** (`pure_epsilon`): Gaussian events within (epsilon - pure_epsilon, delta), pure ones within
-pure_epsilon. Proof: move the Gaussian answers from one table to its neighbour first; the pure answers in between have
-randomness of their own, so this costs (epsilon - pure_epsilon, delta) by the argument above. Then move the pure ones: no run
-changes by more than a factor of e^pure_epsilon.
-
-It is not enough that the epsilon of the Gaussian events so far and those of the pure ones add up to epsilon at every point:
-where answers decide which kind comes next, they choose the split, and delta grows (1.4 to 1.9 times with two fits, 2 to 7 with
-51).
+delta) budget**: a pure event counts as its tight Gaussian cost, mu = 2 Phi^-1(e^eps / (1 + e^eps)), and squares add up: given
+the past, each event is a randomised function of a stretch of one Brownian path, and the likelihood ratio of two paths depends
+on their end point alone. Runs in which only pure events occur may instead spend epsilons that add up to epsilon: there p is at
+most e^epsilon q, which adds nothing to delta. **A split fixed beforehand** (`pure_epsilon`): Gaussian events within
+(epsilon - pure_epsilon, delta), pure ones within pure_epsilon. It is not enough that both add up to epsilon at every point:
+where answers decide which kind comes next, they choose the split, and delta grows.
 
 **Costs that were all fixed before the first answer** (`planned`) can be composed more tightly, with Google's `dp-accounting`
 by privacy loss distributions, pessimistically rounded; a pure event enters as randomised response, which dominates every
 epsilon-DP mechanism. It is wrong for costs chosen on the way.
 
-What a tally amounts to in a guarantee's own terms, and whether it fits, is said by the guarantee.
+The proofs are in ``docs/proofs/composition``: ``gaussian``, ``pure``, ``mixed`` and ``planned``. What a tally amounts to in a
+guarantee's own terms, and whether it fits, is said by the guarantee.
 """
 
 import math
@@ -78,7 +64,7 @@ class Tally:
     def add(self, cost: Cost) -> None:
         """Add one cost."""
         if not isinstance(cost, Cost):
-            validate.refuse("cost", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
+            validate.refuse("cost", "GDP or PureDP", cost, remedy="Pass guarantee.noise_budget().")
         if cost.is_gaussian:
             self.mu_squared += cost.weight
         else:
@@ -235,7 +221,8 @@ def left_of(budget: Guarantee, spent: Tally, *, composition: Composition = ADAPT
     steps = COARSE_STEPS if composition.planned and budget.stated_delta else FINE_STEPS
     if pure or budget.is_pure:
         return _largest(lambda epsilon: fits(PureDP(epsilon)), budget.pure_budget().epsilon, steps=steps)
-    return budget.strength_of(_largest(lambda mu: fits(GDP(mu)), budget.gaussian_budget().mu, steps=steps))
+    mu = _largest(lambda mu: fits(GDP(mu)), budget.gaussian_budget().mu, steps=steps)
+    return budget.spent(Tally(mu * mu), ADAPTIVE)
 
 
 def _largest(fits: Callable[[float], bool], high: float, *, steps: int) -> float:

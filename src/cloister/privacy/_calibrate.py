@@ -13,7 +13,6 @@ Imported by the guarantees and the accounting; knows nothing of rows.
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -48,7 +47,11 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     high = max(1.0, mu * mu)
     while gdp_delta(mu, high) > delta:
         high *= 2
-    distance = partial(_log_ratio, mu, delta)
+
+    def distance(epsilon: float) -> float:
+        value = gdp_delta(mu, epsilon)
+        return math.log(value / delta) if value > 0 else -1e6
+
     root = brentq(distance, 0.0, high, xtol=1e-200, rtol=1e-14, maxiter=2000)
     # Where epsilon is small the error of the profile is absolute, and a root of 0 could not be raised by a factor.
     return _nudge_up(root + 1e-14 * min(mu, 1.0), lambda epsilon: gdp_delta(mu, epsilon) <= delta)
@@ -93,13 +96,11 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     if rho == 0.0:
         return 0.0
 
-    def bound(log_order: float) -> float:  # valid for every order, so a search that stops early is still safe
-        shift = math.exp(log_order)
+    def bound(shift: float) -> float:
         order = 1 + shift
         return rho * order + (math.log(1 / delta) + shift * math.log1p(-1 / order) - math.log(order)) / shift
 
-    best = minimize_scalar(bound, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
-    return max(0.0, float(best.fun)) * (1 + SLACK)
+    return max(0.0, _least_over_orders(bound)) * (1 + SLACK)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -107,13 +108,17 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     if rho == 0.0:
         return 0.0
 
-    def log_bound(log_order: float) -> float:
-        shift = math.exp(log_order)
+    def log_bound(shift: float) -> float:
         order = 1 + shift
         return shift * (order * rho - epsilon) + shift * math.log1p(-1 / order) - math.log(order)
 
-    best = minimize_scalar(log_bound, bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
-    return min(1.0, math.exp(min(0.0, float(best.fun))) * (1 + SLACK))
+    return min(1.0, math.exp(min(0.0, _least_over_orders(log_bound))) * (1 + SLACK))
+
+
+def _least_over_orders(bound: Callable[[float], float]) -> float:
+    """Return the least of a bound that is valid for every order 1 + shift, so that a search that stops early is safe."""
+    best = minimize_scalar(lambda x: bound(math.exp(x)), bounds=(-12.0, 25.0), method="bounded", options={"xatol": 1e-10})
+    return float(best.fun)
 
 
 def _mills(x: float) -> float:
@@ -133,11 +138,6 @@ def _mills_drop(middle: float, half: float) -> float:
 
 def _density(x: float) -> float:
     return math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-
-
-def _log_ratio(mu: float, delta: float, epsilon: float) -> float:
-    value = gdp_delta(mu, epsilon)
-    return math.log(value / delta) if value > 0 else -1e6
 
 
 def _nudge_up(value: float, good: Callable[[float], bool]) -> float:

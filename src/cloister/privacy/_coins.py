@@ -41,18 +41,10 @@ GUARD_DIGITS = 15
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coins:
-    """The coins of all positions, as plain data: a backend can send it to where the rows are.
+    """The coins of all positions, as plain data: a backend can send it to where the rows are."""
 
-    Parameters
-    ----------
-    key : bytes
-        Secret. Drawn once for one sample, from the source that noise comes from.
-    share : float
-        Probability of heads, public: the part of the rows that the sample will hold, in expectation.
-    """
-
-    key: bytes
-    share: float
+    key: bytes  # secret; drawn once for one sample, from the source that noise comes from
+    share: float  # probability of heads, public: the part of the rows that the sample will hold, in expectation
 
     @classmethod
     def draw(cls, entropy: Entropy, share: float) -> "Coins":

@@ -22,7 +22,7 @@ from cloister.exceptions import ConversionError, ParameterError
 from cloister.privacy._calibrate import pure_mu
 from cloister.privacy._guarantees import GDP, KINDS, TINIEST, ZCDP, ApproxDP, Guarantee, PureDP
 
-__all__ = ["as_guarantee", "convert", "gaussian_budget", "guarantee_from_dict", "names_of_guarantees", "pure_budget", "to_dict"]
+__all__ = ["as_guarantee", "convert", "guarantee_from_dict", "names_of_guarantees"]
 
 Target = TypeVar("Target", bound=Guarantee)
 # All guarantees convert to ApproxDP, by their `epsilon_at`. These are the other implications, by the strength of what holds.
@@ -78,7 +78,8 @@ def convert(guarantee: Guarantee, target: type[Target], *, delta: float | None =
     if delta is not None:
         delta = validate.number("convert.delta", delta, low=0.0, high=1.0, open_high=True)
     if target is ApproxDP:
-        return _to_approx(guarantee, delta)  # type: ignore[return-value]
+        held_at = guarantee.stated_delta if delta is None else delta
+        return ApproxDP(max(guarantee.epsilon_at(held_at), TINIEST), held_at)  # type: ignore[return-value]
     held = guarantee.pure_budget() if guarantee.is_pure else guarantee
     if isinstance(held, target):
         return held
@@ -87,35 +88,6 @@ def convert(guarantee: Guarantee, target: type[Target], *, delta: float | None =
         old, new = type(held).__name__, target.__name__
         raise ConversionError(f"convert: {old} does not imply {new}. Keep the budget as {old}, or start from {new}.")
     return implied(held.strength)  # type: ignore[return-value]
-
-
-def gaussian_budget(guarantee: Guarantee) -> GDP:
-    """Return the largest GDP guarantee that implies `guarantee`: what Gaussian noise may spend.
-
-    Raises
-    ------
-    ConversionError
-        For pure differential privacy, which no Gaussian noise satisfies.
-
-    Examples
-    --------
-    >>> round(gaussian_budget(ApproxDP(1.0, 1e-6)).mu, 4)
-    0.2367
-    """
-    return guarantee.gaussian_budget()
-
-
-def pure_budget(guarantee: Guarantee) -> PureDP:
-    """Return the largest pure guarantee that implies `guarantee`: what a mechanism without delta may spend.
-
-    Examples
-    --------
-    >>> pure_budget(ApproxDP(1.0, 1e-6))
-    PureDP(epsilon=1.0)
-    >>> pure_budget(ZCDP(0.5))
-    PureDP(epsilon=1.0)
-    """
-    return guarantee.pure_budget()
 
 
 def as_guarantee(owner: str, epsilon: object, delta: object, guarantee: object = None) -> Guarantee:
@@ -137,11 +109,6 @@ def names_of_guarantees() -> str:
     return f"{', '.join(others)} or {last}"
 
 
-def to_dict(guarantee: Guarantee) -> dict[str, Any]:
-    """Return a guarantee as plain data."""
-    return guarantee.to_dict()
-
-
 def guarantee_from_dict(data: dict[str, Any]) -> Guarantee:
     """Read what ``to_dict`` wrote; an unknown kind is refused."""
     values = dict(data)
@@ -149,8 +116,3 @@ def guarantee_from_dict(data: dict[str, Any]) -> Guarantee:
     if kind not in KINDS:
         raise ParameterError(f"guarantee: expected kind to be one of {sorted(KINDS)}, got {kind!r}. Was this file edited?")
     return KINDS[kind](**values)
-
-
-def _to_approx(guarantee: Guarantee, delta: float | None) -> ApproxDP:
-    held = guarantee.stated_delta if delta is None else delta
-    return ApproxDP(max(guarantee.epsilon_at(held), TINIEST), held)

@@ -24,10 +24,8 @@ KEY_BYTES = 32
 class Entropy:
     """Two independent streams: words for noise, and a NumPy generator for public choices.
 
-    Parameters
-    ----------
-    random_state : None, int or numpy.random.RandomState
-        None draws on the operating system. An integer makes both streams reproducible. Of a RandomState one integer is drawn.
+    A `random_state` of None draws on the operating system. An integer makes both streams reproducible; of a NumPy RandomState
+    one integer is drawn.
 
     Examples
     --------
@@ -56,10 +54,7 @@ class Entropy:
 
     def public_generator(self) -> np.random.Generator:
         """Return a generator for choices that touch no row: candidates, restarts, projections."""
-        if self._seed is None:
-            return np.random.default_rng(int.from_bytes(os.urandom(32), "little"))
-        key = hashlib.shake_256(_label(self._seed, "public")).digest(32)
-        return np.random.default_rng(int.from_bytes(key, "little"))
+        return np.random.default_rng(int.from_bytes(self.key("public"), "little"))
 
     def __reduce__(self) -> str | tuple[object, ...]:
         raise TypeError("Entropy: a source of noise is not copied or pickled. Make a new one from the seed.")

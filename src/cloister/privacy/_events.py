@@ -6,7 +6,7 @@ precision), its sensitivity is stated in the same integer steps, and its cost is
 """
 
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from cloister.privacy._guarantees import Cost
 from cloister.privacy._mechanisms import EXPONENTIAL, MECHANISMS, Mechanism
 from cloister.privacy._samplers import Scale
 
-__all__ = ["Event", "event_from_line", "price", "price_choice", "today"]
+__all__ = ["Event", "event_from_line", "price", "today"]
 
 LINE_VERSION = 1
 LINE_NAMES = {"mechanism": "event", "question_name": "asked"}  # fields that a line calls otherwise: names in files stay
@@ -37,9 +37,7 @@ class Event:
     relation: str
     seeded: bool
     step: str = ""  # of the fit's plan that it belongs to
-    when: str = (
-        ""  # the day on which its fit began: a time of day would tell how long an answer took, hence something of the rows
-    )
+    when: str = ""  # the day on which its fit began: a time of day would tell how long an answer took
 
     def __post_init__(self) -> None:
         if self.mechanism not in MECHANISMS:
@@ -74,10 +72,6 @@ class Event:
         """Return what the noise on one number stays below with probability `confidence`, in the question's own unit."""
         return max(0.0, self.noise.quantile(self.scale, confidence) * self.unit)
 
-    def dated(self, day: str) -> "Event":
-        """Return the event with the day of its fit."""
-        return replace(self, when=day)
-
     def draw(self, entropy: Entropy) -> IntArray:
         """Draw the event's noise: `size` independent integers."""
         return self.noise.draw(entropy, Scale.at_least(self.scale), self.size)
@@ -91,27 +85,8 @@ class Event:
         return {"v": LINE_VERSION, **{LINE_NAMES.get(name, name): value for name, value in vars(self).items()}}
 
 
-def price(cost: Cost, *, l1: float, l2: float, **about: Any) -> Event:
-    """Return the event that adds noise to numbers of the given sensitivities at no more than `cost`.
-
-    What else it is about is passed on as for :func:`price_choice`.
-    """
-    mechanism = MECHANISMS[cost.mechanism]
-    return _priced(mechanism, cost, {"l1": l1, "l2": l2}[mechanism.norm], **about)
-
-
-def price_choice(cost: Cost, *, span: float, **about: Any) -> Event:
-    """Return the event that chooses one of `size` costs, whose moves between neighbours span at most `span`, at `cost`.
-
-    `about` holds question_name, size, unit, relation, seeded and, optionally, step.
-    """
-    return _priced(EXPONENTIAL, cost, span, **about)
-
-
-def _priced(
-    mechanism: Mechanism,
+def price(
     cost: Cost,
-    sensitivity: float,
     *,
     question_name: str,
     size: int,
@@ -119,13 +94,21 @@ def _priced(
     relation: Relation,
     seeded: bool,
     step: str = "",
+    **sensitivity: float,
 ) -> Event:
+    """Return the event that answers a question at no more than `cost`.
+
+    A question about numbers states how far they move between neighbours as `l1` and `l2`, and noise is added to them. One that
+    selects states the `span` of the moves of its `size` costs, and one of these is chosen.
+    """
+    mechanism = EXPONENTIAL if "span" in sensitivity else MECHANISMS[cost.mechanism]
+    move = float(sensitivity[mechanism.norm])
     return Event(
         mechanism=mechanism.name,
         question_name=question_name,
         size=size,
-        scale=float(mechanism.scale(cost, sensitivity)),
-        sensitivity=float(sensitivity),
+        scale=float(mechanism.scale(cost, move)),
+        sensitivity=move,
         unit=unit,
         relation=relation.value,
         seeded=seeded,

@@ -80,10 +80,6 @@ class Guarantee(ABC):
         return self.pure_budget() if self.is_pure else self.gaussian_budget()
 
     @abstractmethod
-    def strength_of(self, mu: float) -> float:
-        """Return the epsilon (at its delta), rho or mu of a Gaussian cost."""
-
-    @abstractmethod
     def spent(self, tally: "Tally", composition: "Composition") -> float:
         """Return the epsilon (at its delta), rho or mu of what was spent."""
 
@@ -168,9 +164,6 @@ class PureDP(Guarantee):
     def pure_budget(self) -> "PureDP":
         return self
 
-    def strength_of(self, mu: float) -> float:
-        return inf
-
     def spent(self, tally: "Tally", composition: "Composition") -> float:
         return inf if tally.mu_squared else tally.epsilon_sum
 
@@ -240,9 +233,6 @@ class ApproxDP(Guarantee):
     def pure_budget(self) -> "PureDP":
         return PureDP(self.epsilon)
 
-    def strength_of(self, mu: float) -> float:
-        return inf if self.is_pure else gdp_epsilon(mu, self.delta)
-
     def spent(self, tally: "Tally", composition: "Composition") -> float:
         if self.is_pure:
             return self.pure_budget().spent(tally, composition)
@@ -297,9 +287,6 @@ class ZCDP(Guarantee):
 
     def pure_budget(self) -> "PureDP":
         return PureDP((2 * self.rho) ** 0.5)
-
-    def strength_of(self, mu: float) -> float:
-        return mu * mu / 2
 
     def spent(self, tally: "Tally", composition: "Composition") -> float:
         return tally.rho
@@ -360,9 +347,6 @@ class GDP(Guarantee):
     def pure_budget(self) -> "PureDP":
         """Return the largest pure guarantee whose trade-off curve lies above that of the Gaussian."""
         return PureDP(min(largest_pure(self.mu), HUGEST))
-
-    def strength_of(self, mu: float) -> float:
-        return mu
 
     def spent(self, tally: "Tally", composition: "Composition") -> float:
         return tally.all_mu

@@ -23,17 +23,23 @@ from typing import Any, Unpack
 from cloister import validate
 from cloister.columns import Neighbours, Relation, as_neighbours
 from cloister.exceptions import LedgerError
-from cloister.privacy._account import Account
+from cloister.privacy._account import Account, settle
 from cloister.privacy._accounting import Tally, left_of
 from cloister.privacy._events import Event, event_from_line, today
 from cloister.privacy._guarantees import Cost, Guarantee
-from cloister.privacy._ledger_file import as_ledger_errors, file_exists, ledger_path, publish_file, refuse_missing
-from cloister.privacy._ledger_state import LedgerState, balance_of, refuse_larger_delta, refuse_unless_it_fits
-from cloister.privacy._ledger_store import LedgerStore
-from cloister.privacy._ledger_terms import Terms, first_line, given_terms
+from cloister.privacy._ledger_state import (
+    STATED,
+    LedgerState,
+    Terms,
+    balance_of,
+    checked_terms,
+    first_line,
+    refuse_larger_delta,
+    refuse_unless_it_fits,
+)
+from cloister.privacy._ledger_store import LedgerStore, ledger_path
 from cloister.privacy._process import PROCESS
 from cloister.privacy._receipt import LedgerBalance
-from cloister.privacy._settle import settle
 
 __all__ = ["Ledger"]
 
@@ -93,17 +99,10 @@ class Ledger:
         planned: bool = False,
         pure_epsilon: float = 0.0,
     ) -> None:
-        terms = Terms(
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=neighbours,
-            unit=unit,
-            name=name,
-            planned=planned,
-            pure_epsilon=pure_epsilon,
-        )
+        shared: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "neighbours": neighbours, "unit": unit, "name": name}
+        first = first_line(budget, **shared, planned=planned, pure_epsilon=pure_epsilon)
         self._store = LedgerStore(None)
-        self._store.write_first(first_line(budget, **terms))
+        self._store.write_first(first)
         self._store.refresh()
 
     @classmethod
@@ -136,19 +135,8 @@ class Ledger:
         ...         print(ledger.budget)
         epsilon = 2, delta = 1e-06
         """
-        first = first_line(budget, **terms)
         place = ledger_path(path)
-        with as_ledger_errors(place):
-            if place.exists() or place.is_symlink():
-                raise file_exists(place)
-            draft = place.with_name(f".{place.name}.{uuid.uuid4().hex}")
-            try:  # a whole ledger appears under its name, or none: a maker that is killed leaves no half of one
-                maker = LedgerStore(draft)
-                maker.write_first(first)
-                maker.close()
-                publish_file(draft, place)
-            finally:
-                draft.unlink(missing_ok=True)
+        LedgerStore.create(place, first_line(budget, **terms))
         return cls.open(place)
 
     @classmethod
@@ -192,11 +180,10 @@ class Ledger:
         ...         print(round(ledger.left, 6))
         2.0
         """
-        place, wanted = ledger_path(path), given_terms(budget, **terms)
+        given: dict[str, Any] = {word: value for word, value in terms.items() if value is not None}
+        wanted = checked_terms(budget, **given)
         ledger = cls.__new__(cls)
-        ledger._store = LedgerStore(place)
-        with as_ledger_errors(place):
-            refuse_missing(place)
+        ledger._store = LedgerStore.open(ledger_path(path))
         try:
             ledger._store.refresh()
             ledger._compare(wanted)
@@ -324,7 +311,7 @@ class Ledger:
         identity, near = uuid.uuid4().hex[:12], as_neighbours(relation)
         lease = self._store.leases.new(identity)
         if not isinstance(cost, Cost):
-            validate.refuse("Ledger.reserve", "GDP or PureDP", cost, remedy="Convert a budget with gaussian_budget first.")
+            validate.refuse("Ledger.reserve", "GDP or PureDP", cost, remedy="Pass guarantee.noise_budget().")
 
         def line(state: LedgerState) -> dict[str, Any]:
             if near.relation is not state.relation:
@@ -339,8 +326,8 @@ class Ledger:
                     f"ledger that was created with unit={near.unit!r}."
                 )
             privacy_unit = "" if near.privacy_unit is None else near.privacy_unit.name
-            known = next((one.privacy_unit for one in state.accounts.values() if one.privacy_unit), privacy_unit)
-            if privacy_unit and privacy_unit != known:
+            known = next((one.stated["privacy_unit"] for one in state.accounts.values() if "privacy_unit" in one.stated), "")
+            if privacy_unit and known and privacy_unit != known:
                 raise LedgerError(
                     f"Ledger.reserve: this ledger knows persons by {known!r}, the fit by {privacy_unit!r}. "
                     f"Pass privacy_unit={known!r}, or another ledger: a budget protects one kind of person."
@@ -348,10 +335,9 @@ class Ledger:
             refuse_larger_delta(state, delta)
             refuse_unless_it_fits(state, cost)
             lease.take()
-            given = {"dataset": dataset, "stated_purpose": stated_purpose, "privacy_unit": privacy_unit}
-            stated = {name: words for name, words in given.items() if words}
             own = {"kind": "reserve", "when": today(), "account": identity, "purpose": purpose, "cost": cost.to_dict()}
-            return {**own, **stated}
+            given = zip(STATED, (dataset, stated_purpose, privacy_unit), strict=True)
+            return {**own, **{name: words for name, words in given if words}}
 
         try:
             self._store.append(line)

@@ -1,20 +1,97 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lines of a ledger add up to: the budget, the accounts, and whether a further cost fits. Knows no file."""
+"""What the lines of a ledger say and add up to: the terms of its budget, the accounts, whether a cost fits. Knows no file."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypedDict
 
 from cloister import validate
-from cloister.columns import Relation
+from cloister.columns import WEIGHTINGS, Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._accounting import Composition, Tally, left_of
-from cloister.privacy._convert import guarantee_from_dict
-from cloister.privacy._events import LINE_VERSION, event_from_line
+from cloister.privacy._convert import as_guarantee, guarantee_from_dict, names_of_guarantees
+from cloister.privacy._events import LINE_VERSION, event_from_line, today
 from cloister.privacy._guarantees import Cost, Guarantee
-from cloister.privacy._ledger_terms import UNITS
 from cloister.privacy._receipt import LedgerBalance
 
-__all__ = ["AccountState", "LedgerState", "balance_of", "refuse_larger_delta", "refuse_unless_it_fits"]
+__all__ = [
+    "AccountState",
+    "LedgerState",
+    "Terms",
+    "balance_of",
+    "checked_terms",
+    "first_line",
+    "refuse_larger_delta",
+    "refuse_unless_it_fits",
+]
+
+UNITS = WEIGHTINGS  # what a budget protects: a row or a person
+STATED = ("dataset", "stated_purpose", "privacy_unit")  # words of the user and the column of ids, where there are any
+
+
+class Terms(TypedDict, total=False):
+    """What a budget is granted for, as parameters of a ledger."""
+
+    epsilon: float | None
+    delta: float | None
+    neighbours: str
+    unit: str
+    name: str
+    planned: bool
+    pure_epsilon: float
+
+
+DEFAULTS = {"neighbours": "add-remove", "unit": "row", "name": "", "planned": False, "pure_epsilon": 0.0}
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "neighbours": lambda word: Relation.parse("Ledger.neighbours", word).value,
+    "unit": partial(
+        validate.one_of, "Ledger.unit", allowed=UNITS, remedy="Pass what one fit must not give away: a row, or a person."
+    ),
+    "name": str,
+    "planned": partial(validate.boolean, "Ledger.planned"),
+    "pure_epsilon": partial(validate.number, "Ledger.pure_epsilon", low=0.0),
+}
+
+
+def first_line(budget: Guarantee | None, **given: Any) -> dict[str, Any]:
+    """Return the first line of a ledger: all terms of its budget."""
+    terms = {**DEFAULTS, **checked_terms(budget, **given)}
+    if "budget" not in terms:
+        validate.refuse("Ledger.epsilon", "a total to spend", None, remedy="Pass epsilon= and delta=, or budget=.")
+    _check_part_set_aside(**{word: terms[word] for word in ("budget", "pure_epsilon", "planned")})
+    return {"v": LINE_VERSION, "kind": "budget", "when": today(), **terms, "budget": terms["budget"].to_dict()}
+
+
+def checked_terms(
+    budget: Guarantee | None, *, epsilon: float | None = None, delta: float | None = None, **given: Any
+) -> dict[str, Any]:
+    """Return the terms that are given, by the names that they have as properties of a ledger."""
+    if unknown := given.keys() - CHECKS.keys():
+        raise TypeError(f"Ledger: expected one of {', '.join(CHECKS)}, got {', '.join(sorted(unknown))}.")
+    terms = {word: CHECKS[word](value) for word, value in given.items()}
+    if budget is None:
+        return (
+            terms if epsilon is None else {**terms, "budget": as_guarantee("Ledger", epsilon, 0.0 if delta is None else delta)}
+        )
+    if epsilon is not None or delta is not None:
+        validate.refuse("Ledger.budget", "either budget or epsilon and delta", budget, remedy="Leave one of them out.")
+    if not isinstance(budget, Guarantee):
+        validate.refuse("Ledger.budget", names_of_guarantees(), budget, remedy="Pass epsilon= and delta=.")
+    return {**terms, "budget": budget}
+
+
+def _check_part_set_aside(*, budget: Guarantee, pure_epsilon: float, planned: bool) -> None:
+    """Refuse to set a part of a budget aside for pure fits where that means nothing, or leaves nothing."""
+    if not pure_epsilon:
+        return
+    where = "Ledger.pure_epsilon"
+    if not budget.stated_delta:
+        validate.refuse(where, "0 unless the budget is (epsilon, delta)", pure_epsilon, remedy="Leave it out.")
+    if pure_epsilon >= budget.strength:
+        validate.refuse(where, f"less than the whole epsilon of {budget.strength:g}", pure_epsilon, remedy="Set less aside.")
+    if planned:
+        validate.refuse(where, "0 if planned=True", pure_epsilon, remedy="Leave one of them out.")
 
 
 @dataclass
@@ -29,9 +106,7 @@ class AccountState:
     events: int = 0
     closed: bool = False
     settled: bool = False  # closed from outside, as its process was gone
-    dataset: str = ""
-    stated_purpose: str = ""
-    privacy_unit: str = ""  # the column of ids, where there was one
+    stated: dict[str, str] = field(default_factory=dict)  # by the names in STATED
 
     def close_line(self) -> dict[str, Any]:
         """Return the line that closes it."""
@@ -54,7 +129,6 @@ class AccountState:
     def to_dict(self, budget: Guarantee, composition: Composition) -> dict[str, Any]:
         """Return the account as plain data, in the terms of the budget."""
         tally = self.counts_as(composition)
-        given = {"dataset": self.dataset, "stated_purpose": self.stated_purpose, "privacy_unit": self.privacy_unit}
         return {
             "account": self.identity,
             "purpose": self.purpose,
@@ -63,7 +137,7 @@ class AccountState:
             "cost": "nothing" if tally.empty else tally.describe(budget),
             "open": not self.closed,
             **({"settled": True} if self.settled else {}),
-            **{name: words for name, words in given.items() if words},
+            **self.stated,
         }
 
 
@@ -98,15 +172,8 @@ class LedgerState:
                 raise TypeError("a reservation is GDP or PureDP")
             if identity in self.accounts:
                 raise ValueError("an account opened again would forget its debits")
-            self.accounts[identity] = AccountState(
-                identity,
-                line["purpose"],
-                cost,
-                str(line["when"]),
-                dataset=str(line.get("dataset", "")),
-                stated_purpose=str(line.get("stated_purpose", "")),
-                privacy_unit=str(line.get("privacy_unit", "")),
-            )
+            stated = {name: str(line[name]) for name in STATED if line.get(name)}
+            self.accounts[identity] = AccountState(identity, line["purpose"], cost, str(line["when"]), stated=stated)
         elif kind == "debit":
             account = self.accounts[identity]
             if account.closed:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the lines of a ledger lie: one append-only SQLite table, in memory or in a file that processes share.
 
-Every write happens inside one exclusive transaction that first reads what others have written and checks the chain of digests.
+A file appears under its name as a whole ledger, or not at all, and replaces none. Every write happens inside one
+exclusive transaction that first reads what others have written and checks the chain of digests.
 """
 
 import hashlib
@@ -9,6 +10,7 @@ import json
 import os
 import sqlite3
 import threading
+import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,23 +21,26 @@ from cloister import validate
 from cloister.exceptions import LedgerError
 from cloister.privacy._events import LINE_VERSION
 from cloister.privacy._lease import Leases
-from cloister.privacy._ledger_file import as_ledger_errors, create_table
 from cloister.privacy._ledger_state import LedgerState
 
-__all__ = ["LedgerStore"]
+__all__ = ["APPLICATION_ID", "SCHEMA", "LedgerStore", "ledger_path"]
 
+APPLICATION_ID = 0x434C5354  # "CLST", written into the SQLite header
+SCHEMA = (  # one table, to which lines can only be added
+    "CREATE TABLE ledger (id INTEGER PRIMARY KEY, line TEXT NOT NULL, digest TEXT NOT NULL)",
+    "CREATE TRIGGER no_update BEFORE UPDATE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END",
+    "CREATE TRIGGER no_delete BEFORE DELETE ON ledger BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END",
+    (
+        "CREATE TRIGGER no_replace BEFORE INSERT ON ledger WHEN EXISTS (SELECT 1 FROM ledger WHERE id = NEW.id) "
+        "BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END"
+    ),
+)
 BUSY_SECONDS = 120.0
 INHERITED: list[sqlite3.Connection] = []  # connections of a parent process: closing one here could undo its transaction
 
 
 class LedgerStore:
-    """The table of a ledger, and the state that its lines add up to.
-
-    Parameters
-    ----------
-    path : Path, optional
-        The file; left out, the table is in memory.
-    """
+    """The table of a ledger, in a file or (without `path`) in memory, and the state that its lines add up to."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -46,12 +51,40 @@ class LedgerStore:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
 
+    @classmethod
+    def create(cls, place: Path, first: dict[str, Any]) -> None:
+        """Make the file of a ledger: under its name a whole one appears, or none where its maker is killed."""
+        with as_ledger_errors(place):
+            if place.exists() or place.is_symlink():
+                raise file_exists(place)
+            draft = place.with_name(f".{place.name}.{uuid.uuid4().hex}")
+            try:
+                maker = cls(draft)
+                maker.write_first(first)
+                maker.close()
+                publish_file(draft, place)
+            finally:
+                draft.unlink(missing_ok=True)
+
+    @classmethod
+    def open(cls, place: Path) -> "LedgerStore":
+        """Return the store of a file that is there, and was not cut to nothing."""
+        with as_ledger_errors(place):
+            if not place.exists():
+                raise LedgerError(
+                    f"Ledger.open: there is no file {place.name!r}. Create a budget with Ledger.create(path, epsilon=...)."
+                )
+            if place.is_file() and place.stat().st_size == 0:
+                raise LedgerError(f"Ledger.open: the file {place.name!r} is empty: a ledger was cut. Restore it from a backup.")
+        return cls(place)
+
     def write_first(self, first: dict[str, Any]) -> None:
         """Make the table and write its first line, which grants the budget."""
         with as_ledger_errors(self.path):
             connection = self.connect()
             connection.execute("BEGIN EXCLUSIVE")
-            create_table(connection)
+            for statement in (*SCHEMA, f"PRAGMA application_id = {APPLICATION_ID}"):
+                connection.execute(statement)
             self.insert(connection, first)
             connection.execute("COMMIT")
 
@@ -165,6 +198,51 @@ class LedgerStore:
             raise _altered(self.state.last + 1)
         if not self.state.first:
             raise LedgerError("Ledger.open: the file holds no budget. Restore it from a backup.")
+
+
+def ledger_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a ledger lies, so that a pickled copy, or a later change of folder, finds the same file."""
+    if "\0" in str(path):
+        raise LedgerError("Ledger: expected a name that a file can have, got one with a null character. Pass another path.")
+    return Path(path).absolute()
+
+
+def publish_file(draft: Path, place: Path) -> None:
+    """Give a finished file its name, unless there is a file of that name by now."""
+    try:
+        os.link(draft, place)
+        return
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        with suppress(FileExistsError):
+            place.open("xb").close()  # Windows replaces no file that is open
+            os.replace(draft, place)
+            return
+    raise file_exists(place)
+
+
+def file_exists(place: Path) -> LedgerError:
+    """Return the error that says why a file is not replaced."""
+    return LedgerError(
+        f"Ledger.create: there is a file {place.name!r} already. A budget is never replaced: use Ledger.open(path), or "
+        "choose another name."
+    )
+
+
+@contextmanager
+def as_ledger_errors(path: Path | None) -> Iterator[None]:
+    """Turn what the database or the disk says into an error that names the file and the true reason."""
+    reason = ""
+    try:
+        yield
+    except (sqlite3.Error, OSError, UnicodeError) as error:  # a damaged page may hold no text
+        reason = str((error.strerror if isinstance(error, OSError) else error) or type(error).__name__)
+    if reason:
+        name = "the ledger in memory" if path is None else repr(path.name)
+        raise LedgerError(
+            f"Ledger: {name} cannot be used ({reason}). Check that it is a ledger file on a local disk that you may write to."
+        )
 
 
 def _let_go(connection: sqlite3.Connection, pid: int) -> None:

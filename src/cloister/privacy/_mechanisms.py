@@ -21,8 +21,7 @@ from cloister.columns import IntArray
 from cloister.exceptions import LedgerError
 from cloister.privacy._entropy import Entropy
 from cloister.privacy._guarantees import GDP, Cost, PureDP
-from cloister.privacy._samplers import Scale, discrete_laplace, rounded_gaussian
-from cloister.privacy._selection import exponential_choice
+from cloister.privacy._samplers import Scale, discrete_laplace, exponential_choice, rounded_gaussian
 
 __all__ = ["EXPONENTIAL", "MECHANISMS", "DiscreteLaplace", "ExponentialChoice", "Mechanism", "PureMechanism", "RoundedGaussian"]
 
@@ -51,15 +50,15 @@ class Mechanism(ABC):
 
     def draw(self, entropy: Entropy, scale: Scale, size: int) -> IntArray:
         """Draw the noise: `size` independent integers."""
-        raise LedgerError("Event.draw: a choice adds no noise to numbers. This is a fault of the method; please report it.")
+        raise _misused("draw: a choice adds no noise to numbers")
 
     def choose(self, entropy: Entropy, scale: Scale, costs: IntArray) -> int:
         """Draw the index that is released, the better the lower its cost."""
-        raise LedgerError("Event.choose: this event was paid for noise. This is a fault of the method; please report it.")
+        raise _misused("choose: this event was paid for noise")
 
     def quantile(self, scale: float, confidence: float) -> float:
         """Return what the noise on one number stays below with probability `confidence`, in integer steps."""
-        raise LedgerError("Event.quantile: a choice adds no noise to numbers. This is a fault of the method; please report it.")
+        raise _misused("quantile: a choice adds no noise to numbers")
 
     def laplace_epsilon(self, scale: float) -> float:
         """Return the epsilon of the Laplace mechanism that is as noisy on numbers of sensitivity 1."""
@@ -138,6 +137,10 @@ class ExponentialChoice(PureMechanism):
 
     def choose(self, entropy: Entropy, scale: Scale, costs: IntArray) -> int:
         return exponential_choice(entropy, scale, costs)
+
+
+def _misused(what: str) -> LedgerError:
+    return LedgerError(f"Event.{what}. This is a fault of the method; please report it.")
 
 
 EXPONENTIAL = ExponentialChoice()

@@ -5,9 +5,7 @@
 nobody is in two of them (`disjoint`), or they are the same (`same`). Parts may have parts. What one person may have taken
 part in is then one of several collections of events: of a fit, its events; of disjoint parts, any collection of one part; of
 parts about the same table, one of each part together, in every combination, since nobody says who is where. The guarantee
-covers all of these. Proof by induction over the parts: two neighbours differ in one person, the events of the fits whose
-tables they change are within one of these collections, and all other answers are the same functions of the past for both
-neighbours. It is written out in ``docs/proofs/composition/parallel.md``.
+covers all of these; the proof is in ``docs/proofs/composition/parallel.md``.
 """
 
 from collections import Counter
@@ -80,31 +78,19 @@ class LedgerBalance:
     def words(self) -> str:
         """Say all of it in one line."""
         title = f"Ledger {self.name}" if self.name else "Ledger"
-        parts = [f"{self.budget} in all", f"Spent before: {self.before}", f"This fit: {self.fit}"]
-        return f"{title}: {'. '.join(parts)}. Left then: {self.left_words}."
+        spent = f"Spent before: {self.before}. This fit: {self.fit}. Left then: {self.left_words}."
+        return f"{title}: {self.budget} in all. {spent}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the balance as plain data."""
-        return {
-            "name": self.name,
-            "budget": self.budget.to_dict(),
-            "before": self.before,
-            "fit": self.fit,
-            "left": self.left,
-        }
+        return {**vars(self), "budget": self.budget.to_dict()}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "LedgerBalance":
         """Read what ``to_dict`` wrote."""
-        before, fit = (validate.text(f"Receipt.ledger.{name}", data[name]) for name in ("before", "fit"))
-        left = data["left"]
-        return cls(
-            name=validate.text("Receipt.ledger.name", data["name"]),
-            budget=guarantee_from_dict(data["budget"]),
-            before=before,
-            fit=fit,
-            left=None if left is None else validate.number("Receipt.ledger.left", left, low=0.0),
-        )
+        said = {name: validate.text(f"Receipt.ledger.{name}", data[name]) for name in ("name", "before", "fit")}
+        left = None if data["left"] is None else validate.number("Receipt.ledger.left", data["left"], low=0.0)
+        return cls(budget=guarantee_from_dict(data["budget"]), left=left, **said)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +165,6 @@ class Receipt:
         Its guarantee holds for everybody. Left out, it is for disjoint tables the first one of the parts that does; otherwise
         what the parts have promised together, in the terms of the first part that can say it, or in GDP.
         """
-        first = parts[0]
         if len({part.neighbours for part in parts}) > 1 or not _alike([part.privacy_unit for part in parts]):
             raise LedgerError("Receipt: parts protect different units or relations. Fit all with the same ones.")
         flat = tuple(chain.from_iterable(part.parts if part.joined == joined else (part,) for part in parts))
@@ -191,7 +176,7 @@ class Receipt:
             guarantee = _covering(promised, [part.guarantee for part in parts], joined)
         return cls(
             guarantee=guarantee,
-            neighbours=first.neighbours,
+            neighbours=parts[0].neighbours,
             events=(),
             dataset=dataset,
             purpose=purpose,
@@ -266,21 +251,21 @@ class Receipt:
 
     def explain(self) -> list[str]:
         """Return sentences that say on what and what for, what was promised, which questions were answered, and who paid."""
-        lines = [*self._stated(), *self.promise()]
-        if self.ledger is not None:
-            lines.append(self.ledger.words())
-        return [*lines, self.alert] if self.seeded else lines
+        stated = [f"{title}: {words}" for title, words in (("Data set", self.dataset), ("Purpose", self.purpose)) if words]
+        paid = [] if self.ledger is None else [self.ledger.words()]
+        return [*stated, *self.promise(), *paid, *([self.alert] if self.seeded else [])]
 
     def promise(self) -> list[str]:
         """Return sentences: what was promised, to whom, and which questions were answered at what cost."""
         names = Counter(event.question_name for event in self.events)
         questions = ", ".join(f"{times} x {name}" for name, times in names.items())
+        unit = self.privacy_unit
         return [
             (
                 f"Guarantee: {self.guarantee}. This limits how much {self.difference} can change the probability of any "
                 "published result."
             ),
-            *self._protected(),
+            *([] if unit is None else [f"Protects {unit.words}. {unit.explain()}"]),
             *self._covered(),
             f"Spent: {self.spent.describe(self.guarantee)}, in {len(self.events)} noisy answers ({questions}).",
         ]
@@ -305,9 +290,6 @@ class Receipt:
         """What noisy counts are numbers of: ``rows``, or ``persons`` where every person counts 1."""
         return "rows" if self.privacy_unit is None else self.privacy_unit.counted
 
-    def _protected(self) -> list[str]:
-        return [] if self.privacy_unit is None else [f"Protects {self.privacy_unit.words}. {self.privacy_unit.explain()}"]
-
     def _covered(self) -> list[str]:
         """Say which fits it covers, and on what that rests."""
         if not self.parts:
@@ -328,59 +310,52 @@ class Receipt:
     def _has(self, joined: str) -> bool:
         return self.joined == joined or any(part._has(joined) for part in self.parts)
 
-    def _stated(self) -> list[str]:
-        """Return what whoever fitted said of the data set and the purpose."""
-        pairs = (("Data set", self.dataset), ("Purpose", self.purpose))
-        return [f"{title}: {words}" for title, words in pairs if words]
-
     def to_dict(self) -> dict[str, Any]:
         """Return the receipt as plain data."""
-        stated = {name: words for name, words in (("dataset", self.dataset), ("purpose", self.purpose)) if words}
-        return {
-            **stated,
-            **({} if self.ledger is None else {"ledger": self.ledger.to_dict()}),
+        data: dict[str, Any] = {
+            "dataset": self.dataset or None,
+            "purpose": self.purpose or None,
+            "ledger": self.ledger and self.ledger.to_dict(),
             "guarantee": self.guarantee.to_dict(),
             "neighbours": self.neighbours,
-            **({} if self.privacy_unit is None else {"privacy_unit": self.privacy_unit.to_dict()}),
+            "privacy_unit": self.privacy_unit and self.privacy_unit.to_dict(),
             "account": self.account,
             "seeded": self.seeded,
-            **(
-                {"joined": self.joined, "parts": [part.to_dict() for part in self.parts]}
-                if self.parts
-                else {"events": [event.to_line() for event in self.events]}
-            ),
         }
+        if self.parts:
+            data |= {"joined": self.joined, "parts": [part.to_dict() for part in self.parts]}
+        else:
+            data["events"] = [event.to_line() for event in self.events]
+        return {name: value for name, value in data.items() if value is not None}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Receipt":
         """Read what ``to_dict`` wrote."""
+        stated: dict[str, Any] = {name: validate.text(f"Receipt.{name}", data.get(name, "")) for name in ("dataset", "purpose")}
+        guarantee = guarantee_from_dict(data["guarantee"])
         if "parts" in data:
-            return cls._of_parts(data)
-        neighbours = Relation.parse("Receipt.neighbours", data["neighbours"]).value
+            return cls._of_parts(data, guarantee, stated)
+        neighbours, unit = Relation.parse("Receipt.neighbours", data["neighbours"]).value, data.get("privacy_unit")
         events = tuple(event_from_line(line) for line in data["events"])
         if any(event.relation != neighbours for event in events):
             raise LedgerError("Receipt: an event is about other neighbours than the receipt. Was this file edited?")
         return cls(
-            guarantee=guarantee_from_dict(data["guarantee"]),
+            guarantee=guarantee,
             neighbours=neighbours,
             account=str(data.get("account", "")),
-            dataset=validate.text("Receipt.dataset", data.get("dataset", "")),
-            purpose=validate.text("Receipt.purpose", data.get("purpose", "")),
             ledger=None if data.get("ledger") is None else LedgerBalance.from_dict(data["ledger"]),
-            privacy_unit=None
-            if data.get("privacy_unit") is None
-            else PrivacyUnit.from_dict(data["privacy_unit"], where="Receipt.privacy_unit"),
+            privacy_unit=None if unit is None else PrivacyUnit.from_dict(unit, where="Receipt.privacy_unit"),
             events=events,
+            **stated,
         )
 
     @classmethod
-    def _of_parts(cls, data: dict[str, Any]) -> "Receipt":
+    def _of_parts(cls, data: dict[str, Any], guarantee: Guarantee, stated: dict[str, Any]) -> "Receipt":
         joined = validate.one_of("Receipt.joined", data["joined"], (DISJOINT, SAME))
         parts = [cls.from_dict(part) for part in data["parts"]]
-        stated = {name: validate.text(f"Receipt.{name}", data.get(name, "")) for name in ("dataset", "purpose")}
         if len(parts) < 2:
             raise LedgerError("Receipt: expected two parts or more. Was this file edited?")
-        found = cls.cover(parts, joined, guarantee=guarantee_from_dict(data["guarantee"]), **stated)
+        found = cls.cover(parts, joined, guarantee=guarantee, **stated)
         unit = None if found.privacy_unit is None else found.privacy_unit.to_dict()
         if (data["neighbours"], data.get("privacy_unit")) != (found.neighbours, unit):
             raise LedgerError("Receipt: its parts protect others than the receipt says. Was this file edited?")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact integer noise, vectorised: the rounded Gaussian and the discrete Laplace.
+"""Exact draws, vectorised: the rounded Gaussian, the discrete Laplace, and the exponential mechanism.
 
-Both are made in two steps, in integer arithmetic throughout.
+Both kinds of noise are made in two steps, in integer arithmetic throughout.
 
 1. A standard deviate ``k + x``: k a whole number, x in (0, 1) given by its binary digits. The half-normal deviate follows
    Karney (2016, Algorithm N): k has weight exp(-k^2/2), and x is kept with probability exp(-x (2k + x) / 2). The exponential
@@ -15,6 +15,17 @@ fewer) more digits are drawn until it is. So the samplers follow the stated dist
 Rounding a normal deviate, ``round(N(0, sigma^2))``, is post-processing of the Gaussian mechanism on integers, hence its GDP
 guarantee holds as it stands; the floor of a scaled exponential deviate is exactly geometric, hence the Laplace mechanism on
 integers is exactly (l1/scale)-DP.
+
+**The exponential mechanism** chooses one index with probability proportional to exp(-cost / scale). Costs are integers, so the
+gap between a cost and the smallest one, divided by the scale, is a whole number w and a rest r with 0 <= r < 1, both
+exact. An index is proposed uniformly and kept with probability exp(-w) exp(-r): the first factor by a geometric number that is
+at least w, the second by a coin of probability exp(-r) made of coins of probability r. The first index that is kept is the
+answer. Integer arithmetic throughout, no number of digits is cut off, so the probabilities hold exactly.
+
+Proof of its cost. Let the costs of one table be u and of its neighbour u + c, where the largest and the smallest entry of c
+differ by at most s. The probability of index i changes by the factor exp(c_i / scale) Z(u + c) / Z(u), with Z the sum of
+exp(-u / scale), and Z(u + c) <= exp(-min(c) / scale) Z(u): a factor of at most exp(s / scale). So it is (s / scale)-DP.
+What counts is how unevenly the costs move: a move that all of them share is free.
 """
 
 import math
@@ -30,7 +41,7 @@ from cloister import validate
 from cloister.columns import IntArray
 from cloister.privacy._entropy import Entropy
 
-__all__ = ["Scale", "discrete_laplace", "rounded_gaussian"]
+__all__ = ["Scale", "discrete_laplace", "exponential_choice", "rounded_gaussian"]
 
 WORD_BITS = 64
 ONE, LARGEST_WORD = np.uint64(1), np.uint64((1 << 64) - 1)
@@ -40,6 +51,8 @@ LARGEST_WHOLE = 31  # beyond it (probability below 1e-13) a deviate is scaled wi
 SMALLEST_EXPONENT = DIGIT_BITS - 63  # so that a 64-bit word holds the product and half a step
 LARGEST_SCALE = 2.0**48
 CHUNK = 1 << 16  # proposals at a time: the arrays stay in the processor's cache
+FEWEST_PROPOSALS = 1 << 8  # of an index at a time
+LARGEST_QUOTIENT = 1 << 20  # beyond it (kept with probability below exp(-2**20)) a gap is divided with Python integers
 
 Words = npt.NDArray[np.uint64]
 Bools = npt.NDArray[np.bool_]
@@ -89,6 +102,19 @@ def discrete_laplace(entropy: Entropy, scale: Scale, size: int) -> IntArray:
     return np.concatenate([np.empty(0, dtype=np.int64), *kept])
 
 
+def exponential_choice(entropy: Entropy, scale: Scale, costs: IntArray) -> int:
+    """Draw an index i with probability proportional to ``exp(-costs[i] / scale)``; the costs span less than 2**63."""
+    draws = _Draws(entropy)
+    gaps = costs - costs.min()
+    count = FEWEST_PROPOSALS
+    while True:
+        proposed = draws.below(len(gaps), count).astype(np.int64)
+        kept = np.flatnonzero(_keep(draws, gaps[proposed], scale))
+        if kept.size:
+            return int(proposed[kept[0]])
+        count = min(2 * count, CHUNK)
+
+
 @dataclass
 class _Draws:
     """Uniform words and the coins made of them. Tests shorten the words so that ties become frequent."""
@@ -107,25 +133,15 @@ class _Draws:
         octets = self.entropy.words(-(-count // WORD_BITS)).view(np.uint8)
         return np.unpackbits(octets, count=count).astype(bool)
 
-    def below(self, bound: int, count: int) -> Words:
-        """Uniform integers in [0, bound)."""
-        if bound == 1:
-            return np.zeros(count, dtype=np.uint64)
-        top = (1 << WORD_BITS) // bound * bound  # words from here on would favour the small remainders
+    def below(self, bounds: Words | int, count: int) -> Words:
+        """Draw uniform integers in [0, bound), of one bound or of `count` bounds."""
+        if isinstance(bounds, int):
+            if bounds == 1:
+                return np.zeros(count, dtype=np.uint64)
+            bounds = np.array([bounds], dtype=np.uint64)
         words = self.entropy.words(count)
-        if top < 1 << WORD_BITS:
-            late = np.flatnonzero(words >= np.uint64(top))
-            while late.size:
-                words = words.copy()
-                words[late] = self.entropy.words(late.size)
-                late = late[words[late] >= np.uint64(top)]
-        return words % np.uint64(bound)
-
-    def below_each(self, bounds: Words) -> Words:
-        """Draw a uniform integer in [0, bound) for each of some bounds."""
-        words = self.entropy.words(len(bounds))
         # The last word that does not favour small remainders, 2**64 - 1 less the remainder of 2**64.
-        last = LARGEST_WORD - (LARGEST_WORD % bounds + ONE) % bounds
+        last = np.broadcast_to(LARGEST_WORD - (LARGEST_WORD % bounds + ONE) % bounds, count)
         late = np.flatnonzero(words > last)
         while late.size:
             words = words.copy()
@@ -271,7 +287,7 @@ def _slope_coins(draws: _Draws, proposed: _Deviates, owners: IntArray) -> Callab
         heads = proposed.coin_of_fraction(draws, index)
         up = np.flatnonzero(heads)
         wins = 2 * proposed.whole[index[up]].astype(np.uint64)
-        choice = draws.below_each(wins + np.uint64(2))
+        choice = draws.below(wins + np.uint64(2), len(wins))
         heads[up] = choice < wins
         open_choice = up[choice == wins]
         heads[open_choice] = proposed.coin_of_fraction(draws, index[open_choice])
@@ -316,3 +332,20 @@ def _exact_floor(draws: _Draws, deviates: _Deviates, index: int, scale: Scale, *
         low, high = (first + half) >> point, (last + half - 1) >> point
         if low == high:
             return low
+
+
+def _keep(draws: _Draws, gaps: IntArray, scale: Scale) -> Bools:
+    """Toss coins of probability exp(-gap / scale)."""
+    # gap / scale = gap 2**shift / whole_scale, where whole_scale has at most 28 bits if there is a shift, of at most 33.
+    whole_scale, shift = scale.factor << max(scale.exponent, 0), max(-scale.exponent, 0)
+    quotients, rests = np.divmod(gaps, whole_scale)
+    steps, rests = np.divmod(rests << shift, whole_scale)
+    wholes = (np.minimum(quotients, LARGEST_QUOTIENT) << shift) + steps
+    reached = _wholes(draws, len(gaps), 1)  # at least w with probability exp(-w)
+    kept = reached >= wholes
+    for index in np.flatnonzero(kept & (quotients > LARGEST_QUOTIENT)):
+        kept[index] = int(reached[index]) >= (int(gaps[index]) << shift) // whole_scale
+    alive = np.flatnonzero(kept)
+    rest_of = rests[alive].astype(np.uint64)
+    kept[alive] = _exp_coins(draws, len(alive), lambda index: draws.below(whole_scale, len(index)) < rest_of[index])
+    return np.asarray(kept)

@@ -2,7 +2,7 @@
 """The questions about rows: frozen public data, a kernel for one block, and its sensitivity. Imports domain and privacy."""
 
 from cloister.privacy import Cost, Query, Step
-from cloister.questions._ask import Answer, Ask, Spend
+from cloister.questions._ask import Answer, Ask, Spend, Together
 from cloister.questions._base import (
     PROJECTION_STEP,
     NearestQuestion,
@@ -11,19 +11,16 @@ from cloister.questions._base import (
     offsets_from,
     refuse_misfit,
 )
-from cloister.questions._columns import CellStates, ColumnHistograms, ColumnIntervals, ColumnMagnitudes, NearestMissing
-from cloister.questions._counts import Counts, DistanceHistogram, NearestCounts, RowCount
-from cloister.questions._grid import LARGEST_GRID, GridCounts, check_grid
+from cloister.questions._columns import CellStates, ColumnHistograms, ColumnIntervals, ColumnMagnitudes
+from cloister.questions._counts import Counts, DistanceHistogram, NearestCounts, RowCount, RowsPerUnit
+from cloister.questions._grid import LARGEST_GRID, GridCounts, SplitCounts, check_grid
 from cloister.questions._moments import SecondMoments, spectral_edge, symmetric
 from cloister.questions._neighbours import NeighbourDistance, NeighbourMeans
-from cloister.questions._persons import RowsPerUnit
 from cloister.questions._price import deviation, plan_query, price_question, sensitivities, step_of
-from cloister.questions._profiles import ColumnBins, NearestHistograms
+from cloister.questions._profiles import ColumnBins, NearestHistograms, NearestMissing
 from cloister.questions._search import SEARCH_ENGINES, Nearest, choose_engine
-from cloister.questions._split import SplitCounts
 from cloister.questions._squares import NearestSquares
 from cloister.questions._sums import ClippedSums, NearestSums, whole_radius
-from cloister.questions._together import Together
 
 __all__ = [
     "LARGEST_GRID",

@@ -175,9 +175,7 @@ Find: TypeAlias = Callable[[NearestQuestion, FloatArray], IntArray]  # for each 
 
 
 def _same(one: FloatArray | None, two: FloatArray | None) -> bool:
-    if one is None or two is None:
-        return one is two
-    return one is two or np.array_equal(one, two)
+    return one is two or (one is not None and two is not None and np.array_equal(one, two))
 
 
 def offsets_from(anchors: FloatArray, rows: FloatArray, labels: IntArray) -> FloatArray:

@@ -14,19 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns import FloatArray, Frame, IntArray, Relation, quiet
-from cloister.questions._base import Question, public_points
-from cloister.questions._search import Nearest
+from cloister.columns import FloatArray, IntArray, Relation, quiet
+from cloister.questions._base import Question
 
-__all__ = [
-    "LARGEST_HISTOGRAMS",
-    "CellStates",
-    "ColumnHistograms",
-    "ColumnIntervals",
-    "ColumnMagnitudes",
-    "NearestMissing",
-    "root_above",
-]
+__all__ = ["CellStates", "ColumnCounts", "ColumnHistograms", "ColumnIntervals", "ColumnMagnitudes"]
 
 SMALLEST_OCTAVE, LARGEST_OCTAVE = -64, 127  # what is smaller counts as zero, what is larger as the largest
 TILE = 1 << 10  # numbers that are compared with as many others at a time
@@ -34,23 +25,42 @@ LARGEST_HISTOGRAMS = 1 << 24  # numbers, each of which gets its own draw of nois
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ColumnHistograms(Question):
-    """A question that puts each cell of some columns into one bin of its column, and counts."""
+class ColumnCounts(Question):
+    """A question in which each row adds at most one to at most one count of each of some columns, by its raw cells."""
 
     raw: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        if math.prod(self.shape) > LARGEST_HISTOGRAMS:
-            rule = f"at most {LARGEST_HISTOGRAMS:,} bins in all"
-            validate.refuse(type(self).__name__, rule, math.prod(self.shape), remedy="Use fewer columns.")
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """How many columns it is about."""
 
     def l1_sensitivity(self, relation: Relation) -> float:
-        # A row adds one to one bin of each column. Replacing it takes one from a bin of each and gives one to another.
-        return float(self.shape[0] if relation is Relation.ADD_REMOVE else 2 * self.shape[0])
+        # A row adds at most one to one count of each column. Replacing it takes one from a count of each and gives one to
+        # another, or to the same.
+        return float(self.n_columns if relation is Relation.ADD_REMOVE else 2 * self.n_columns)
 
     def l2_sensitivity(self, relation: Relation) -> float:
-        # The same changes of one, all in different bins: the root of their number.
+        # Counts of different columns are different numbers, and no count moves by more than one: the root of the number of
+        # counts that move.
         return root_above(self.l1_sensitivity(relation))
+
+    def _refuse_too_many_bins(self, remedy: str) -> None:
+        if math.prod(self.shape) > LARGEST_HISTOGRAMS:
+            rule = f"at most {LARGEST_HISTOGRAMS:,} bins in all"
+            validate.refuse(type(self).__name__, rule, math.prod(self.shape), remedy=remedy)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ColumnHistograms(ColumnCounts):
+    """A question that puts each cell of some columns into one bin of its column, and counts."""
+
+    def __post_init__(self) -> None:
+        self._refuse_too_many_bins("Use fewer columns.")
+
+    @property
+    def n_columns(self) -> int:
+        return self.shape[0]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -191,55 +201,6 @@ class ColumnIntervals(BinnedColumns):
         places = np.clip(inside, 1, self.n_intervals)
         places = np.where(cells < self.low, 0, np.where(cells > self.high, self.n_intervals + 1, places))
         return np.where(np.isfinite(cells), places, self.n_intervals + 2)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NearestMissing(Question):
-    """How many cells of some columns are missing among the rows that have each of the public points as their nearest.
-
-    Parameters
-    ----------
-    points : array of shape (n_points, n_features)
-        Public, in the unit ball.
-    frame : Frame
-        The public map through which rows are compared to the points.
-    columns : tuple of int
-        Positions of the raw columns.
-    lowest : array of shape (n_columns,)
-        What is below it is missing as well: a word that is no level.
-    """
-
-    points: FloatArray
-    frame: Frame
-    columns: tuple[int, ...]
-    lowest: FloatArray
-    name: ClassVar[str] = "nearest_missing"
-    raw: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "points", public_points("NearestMissing.points", self.points))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """One count per point and column."""
-        return (len(self.points), len(self.columns))
-
-    def exact(self, rows: FloatArray) -> IntArray:
-        """Count the missing cells of one block of raw rows."""
-        labels = Nearest(self.points, longest_row=1.0)(self.frame.clean(rows))
-        cells = np.asarray(rows, dtype=np.float64)[:, list(self.columns)]
-        missing = ~np.isfinite(cells) | (cells < self.lowest)
-        counts = [np.bincount(labels[column], minlength=len(self.points)) for column in missing.T]
-        return np.stack(counts, axis=1)
-
-    def l1_sensitivity(self, relation: Relation) -> float:
-        # A row adds at most one to one count of each column, those of its nearest point. Replacing it does so twice.
-        return float(self.shape[1] if relation is Relation.ADD_REMOVE else 2 * self.shape[1])
-
-    def l2_sensitivity(self, relation: Relation) -> float:
-        # Adding changes as many counts as there are columns by at most one each. Replacing changes as many again where the
-        # nearest point is another one; where it is the same, no count moves by more than one.
-        return root_above(self.l1_sensitivity(relation))
 
 
 def _count_states(cells: FloatArray, low: FloatArray, high: FloatArray) -> IntArray:

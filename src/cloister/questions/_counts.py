@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions that count: votes for the nearest point, distances by bin, and the number of rows."""
+"""Questions that count: votes for the nearest point, distances by bin, rows, and persons by how many rows they have."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.columns import FloatArray, IntArray, Relation
+from cloister.columns import FloatArray, IntArray, PrivacyUnit, Relation
 from cloister.questions._base import NearestQuestion, Question, offsets_from, public_points, refuse_misfit
-from cloister.questions._bins import Bins
 
-__all__ = ["DistanceHistogram", "NearestCounts", "RowCount"]
+__all__ = ["Bins", "Counts", "DistanceHistogram", "NearestCounts", "RowCount", "RowsPerUnit"]
+
+CELL_BITS = 46  # of 52 behind the first: 64 cells an octave
+MOST_WITHIN = 3  # edges in one cell; if there are more, a search is faster
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -113,7 +115,7 @@ class DistanceHistogram(NearestQuestion, Counts):
         return self._bins.count(np.einsum("ij,ij->i", offsets, offsets))  # squares are exact on the grid
 
     @cached_property
-    def _bins(self) -> Bins:
+    def _bins(self) -> "Bins":
         return Bins.between(self.edges**2)
 
 
@@ -140,3 +142,99 @@ class RowCount(Question):
     def l2_sensitivity(self, relation: Relation) -> float:
         # As above: one number, which moves by at most one.
         return 1.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowsPerUnit(Counts):
+    """How many persons have how many rows, counted in bins.
+
+    It sees two numbers of each row, and no other: its rank among the rows of its person, and how many rows that person has.
+
+    Parameters
+    ----------
+    starts : tuple of int
+        The smallest number of rows in each bin: 1, then increasing. The last bin is for all larger numbers.
+
+    Notes
+    -----
+    **Privacy.** A person adds one to one bin, by the row of rank 0, whatever the number of their rows is. So a person moves
+    the answer as far as a row moves any count: by 1 in l1 and l2, and by 2 and the root of 2 where one takes the place of
+    another. That does not depend on how many rows are used, so that this may be asked before that number is known.
+
+    Examples
+    --------
+    >>> question = RowsPerUnit(starts=(1, 2, 4))
+    >>> question.exact(np.array([[0.0, 3.0], [1.0, 3.0], [2.0, 3.0], [0.0, 1.0], [0.0, 9.0]]))
+    array([1, 1, 1])
+    """
+
+    starts: tuple[int, ...]
+    name: ClassVar[str] = "rows_per_unit"
+    raw: ClassVar[bool] = True
+    reads_persons: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        starts = np.asarray(self.starts)
+        if starts.ndim != 1 or not starts.size or starts[0] != 1 or (np.diff(starts) <= 0).any():
+            remedy = "Pass the smallest number of rows of each bin."
+            validate.refuse("RowsPerUnit.starts", "1, then increasing whole numbers", self.starts, remedy=remedy)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One count per bin."""
+        return (len(self.starts),)
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the persons of one block, each by the row of rank 0; rows are pairs of rank and number."""
+        sizes = rows[rows[:, 0] == 0, 1]
+        bins = np.clip(np.searchsorted(self.starts, sizes, side="right") - 1, 0, len(self.starts) - 1)
+        return np.bincount(bins, minlength=len(self.starts))
+
+    def person_factor(self, privacy_unit: PrivacyUnit) -> int:
+        # A person is in one bin.
+        return 1
+
+    def person_steps(self, privacy_unit: PrivacyUnit) -> int:
+        return 1
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Intervals ``[0, edges[0])``, ``[edges[0], edges[1])``, ..., ``[edges[-1], infinity)``, by a table instead of a search.
+
+    The bits of a double that is not negative, read as a whole number, grow with it. Its first bits name a cell: part of an
+    octave. The table says how many edges lie at or below the start of each cell; the few edges within a cell are compared one
+    by one.
+    """
+
+    edges: FloatArray
+    first: int  # cell of the first edge
+    below: IntArray  # edges at or below the start of each cell; before the first cell, and behind the last, one more
+    n_within: int  # edges within a cell, at most
+
+    @classmethod
+    def between(cls, edges: FloatArray) -> "Bins":
+        """Return the intervals between edges that are not negative and do not decrease."""
+        first, last = (int(edge) for edge in _cells(edges[[0, -1]]))
+        starts = (np.arange(first, last + 2) << CELL_BITS).view(np.float64)
+        below = np.concatenate([[0], np.searchsorted(edges, starts, side="right")])
+        return cls(edges, first, below, int(np.diff(below, append=len(edges)).max()))
+
+    def count(self, values: FloatArray) -> IntArray:
+        """Return how many of some numbers, none of them negative, lie in each interval."""
+        return np.bincount(self.find(values), minlength=len(self.edges) + 1)
+
+    def find(self, values: FloatArray) -> IntArray:
+        """Return the interval of each number."""
+        if self.n_within > MOST_WITHIN:
+            return np.searchsorted(self.edges, values, side="right")
+        cells = np.clip(_cells(values) - (self.first - 1), 0, len(self.below) - 1)
+        found = np.take(self.below, cells)
+        ends = np.append(self.edges, np.inf)
+        for _ in range(self.n_within):
+            found += values >= np.take(ends, found)
+        return found
+
+
+def _cells(values: FloatArray) -> IntArray:
+    return np.ascontiguousarray(values).view(np.int64) >> CELL_BITS

@@ -4,11 +4,10 @@
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from cloister.columns import Neighbours, Relation, as_neighbours
 from cloister.exceptions import ParameterError
-from cloister.privacy import Cost, Event, Query, price, price_choice
+from cloister.privacy import Cost, Event, Query, price
 from cloister.questions._base import Question
 
 __all__ = ["deviation", "plan_query", "price_question", "sensitivities", "step_of"]
@@ -21,17 +20,17 @@ def price_question(
 ) -> Event:
     """Return the event that answers `question` at no more than `cost`."""
     near = as_neighbours(relation)
-    about: dict[str, Any] = {
-        "question_name": question.name,
-        "size": math.prod(question.shape),
-        "unit": step_of(question, near),
-        "relation": near.relation,
-        "seeded": seeded,
-        "step": step,
-    }
-    if question.selects:
-        return price_choice(cost, span=_largest(question, question.span_sensitivity, near), **about)
-    return price(cost, **sensitivities(question, near), **about)
+    moves = {"span": _largest(question, question.span_sensitivity, near)} if question.selects else sensitivities(question, near)
+    return price(
+        cost,
+        question_name=question.name,
+        size=math.prod(question.shape),
+        unit=step_of(question, near),
+        relation=near.relation,
+        seeded=seeded,
+        step=step,
+        **moves,
+    )
 
 
 def sensitivities(question: Question, relation: Relation | Neighbours) -> dict[str, float]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Histograms of columns by cluster: what the rows nearest to each centre look like.
+"""Counts of raw cells by cluster: how many are missing, and histograms of what the rows nearest to each centre look like.
 
-The question sees raw rows, also of columns that clusters were not found by. A row belongs to one centre, and each of its cells
-to one bin of its own column.
+The questions see raw rows, histograms also of columns that clusters were not found by. A row belongs to one centre, and each of
+its cells to one bin of its own column.
 """
 
 import math
@@ -12,12 +12,12 @@ from typing import ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.columns import FloatArray, Frame, IntArray, Relation, quiet
-from cloister.questions._base import Question, public_points, refuse_misfit
-from cloister.questions._columns import LARGEST_HISTOGRAMS, root_above
+from cloister.columns import FloatArray, Frame, IntArray, quiet
+from cloister.questions._base import public_points, refuse_misfit
+from cloister.questions._columns import ColumnCounts
 from cloister.questions._search import Nearest
 
-__all__ = ["ColumnBins", "NearestHistograms"]
+__all__ = ["ColumnBins", "NearestHistograms", "NearestMissing"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +67,10 @@ class ColumnBins:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NearestHistograms(Question):
-    """For each of the public points, histograms of some columns over the rows that have it as their nearest.
+class NearestColumns(ColumnCounts):
+    """A question about some raw columns of the rows that have each of the public points as their nearest.
+
+    A row adds to counts of its nearest point alone.
 
     Parameters
     ----------
@@ -78,26 +80,75 @@ class NearestHistograms(Question):
         The public map through which rows are compared to the points; it takes the first columns of a row.
     columns : tuple of int
         Positions of the raw columns.
-    bins : tuple of ColumnBins
-        Their bins, which stand side by side in the answer.
     """
 
     points: FloatArray
     frame: Frame
     columns: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", public_points(f"{type(self).__name__}.points", self.points))
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.columns)
+
+    def labels(self, rows: FloatArray) -> IntArray:
+        """Return the nearest point of each raw row."""
+        return Nearest(self.points, longest_row=1.0)(self.frame.clean(rows[:, : self.frame.n_raw]))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearestMissing(NearestColumns):
+    """How many cells of some columns are missing among the rows that have each of the public points as their nearest.
+
+    Parameters
+    ----------
+    points, frame, columns
+        Which rows belong to which point, and the raw columns.
+    lowest : array of shape (n_columns,)
+        What is below it is missing as well: a word that is no level.
+    """
+
+    lowest: FloatArray
+    name: ClassVar[str] = "nearest_missing"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One count per point and column."""
+        return (len(self.points), len(self.columns))
+
+    def exact(self, rows: FloatArray) -> IntArray:
+        """Count the missing cells of one block of raw rows."""
+        labels = self.labels(rows)
+        cells = np.asarray(rows, dtype=np.float64)[:, list(self.columns)]
+        missing = ~np.isfinite(cells) | (cells < self.lowest)
+        counts = [np.bincount(labels[column], minlength=len(self.points)) for column in missing.T]
+        return np.stack(counts, axis=1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NearestHistograms(NearestColumns):
+    """For each of the public points, histograms of some columns over the rows that have it as their nearest.
+
+    Parameters
+    ----------
+    points, frame, columns
+        Which rows belong to which point, and the raw columns.
+    bins : tuple of ColumnBins
+        Their bins, which stand side by side in the answer.
+    """
+
     bins: tuple[ColumnBins, ...]
     name: ClassVar[str] = "nearest_histograms"
-    raw: ClassVar[bool] = True
     whole_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", public_points("NearestHistograms.points", self.points))
+        super().__post_init__()
         if not self.columns:
             validate.refuse("NearestHistograms.columns", "at least one column", self.columns, remedy="Pass their positions.")
         refuse_misfit("NearestHistograms.bins", (len(self.bins),), (len(self.columns),))
-        if math.prod(self.shape) > LARGEST_HISTOGRAMS:
-            rule = f"at most {LARGEST_HISTOGRAMS:,} bins in all"
-            validate.refuse("NearestHistograms", rule, math.prod(self.shape), remedy="Use fewer points or columns.")
+        self._refuse_too_many_bins("Use fewer points or columns.")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -108,19 +159,9 @@ class NearestHistograms(Question):
     def exact(self, rows: FloatArray) -> IntArray:
         """Count the cells of one block of raw rows."""
         cells = np.asarray(rows, dtype=np.float64)
-        labels = Nearest(self.points, longest_row=1.0)(self.frame.clean(cells[:, : self.frame.n_raw]))
-        counts = []
+        labels, counts = self.labels(cells), []
         for column, bins in zip(self.columns, self.bins, strict=True):
             places = labels * bins.size + bins.find(cells[:, column])
             found = np.bincount(places, minlength=len(self.points) * bins.size)
             counts.append(found.reshape(len(self.points), bins.size))
         return np.concatenate(counts, axis=1)
-
-    def l1_sensitivity(self, relation: Relation) -> float:
-        # A row adds one to one bin of each column, all of them at its nearest point. Replacing it takes as many ones away.
-        return float(len(self.columns) if relation is Relation.ADD_REMOVE else 2 * len(self.columns))
-
-    def l2_sensitivity(self, relation: Relation) -> float:
-        # The bins of different columns are different numbers: as many changes of one. Replacing changes at most twice as many,
-        # and none by more than one: in each column it takes one from a bin and gives one to another, or to the same.
-        return root_above(self.l1_sensitivity(relation))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cloister.columns import Box, Category, ColumnDomain
-from cloister.privacy import Receipt, to_dict
+from cloister.privacy import Receipt
 from cloister.release import Release, columns_of, plane_of_centers, rank_columns, rank_table
 from cloister.report._choice import choice_of
 from cloister.report._column_words import cells_of, table_of
@@ -228,7 +228,7 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
     # Where the fit left the ledger that paid for it; None where it was paid from a budget of its own.
     ledger = None if paid is None else {**paid.to_dict(), "budget_text": str(paid.budget), "left_text": paid.left_words}
     return {
-        "guarantee": to_dict(receipt.guarantee),
+        "guarantee": receipt.guarantee.to_dict(),
         "guarantee_text": str(receipt.guarantee),
         "neighbours": receipt.neighbours,
         "protects": receipt.protects,

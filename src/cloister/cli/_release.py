@@ -1,42 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister predict``: label the rows of a file with the nearest centre of a release, batch by batch. Costs nothing."""
+"""``cloister show`` and ``cloister predict``: print a release or write its report, and label rows by it. Both cost nothing."""
 
 import csv
 import io
+import json
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._options import FORCE, file_options
-from cloister.cli._output import STANDARD_OUTPUT, open_target, refuse_same
-from cloister.cli._show import read_release
-from cloister.exceptions import ParameterError
+from cloister.cli._options import ALLOW_SEEDED, FORCE, JSON, REPORT, file_options, option, text_output
+from cloister.cli._output import RELEASE, STANDARD_OUTPUT, OutputOptions, open_target, publish_found, refuse_same
+from cloister.exceptions import ParameterError, ReleaseError
 
 if TYPE_CHECKING:
     from cloister.release import Release
 
-__all__ = ["predict"]
+__all__ = ["predict", "show"]
 
 
-KEEP = click.option(
-    "--keep",
-    multiple=True,
-    metavar="COLUMN",
-    help="Write this column of NEW_DATA before the label, as it is: an identifier, for example. May be repeated.",
-)
+@click.command(short_help="Print a release, or write its report.")
+@click.argument("release", metavar="RELEASE")
+@JSON
+@REPORT
+@FORCE
+@ALLOW_SEEDED
+def show(release: str, **options: Any) -> None:
+    """Print what RELEASE says: centres with their errors, and the receipt. '-' reads standard input.
+
+    \b
+    Examples:
+      cloister show release.json
+      cloister show release.json --report report.html
+      cloister show release.json --json | jq .clusters
+    """  # noqa: D301
+    output = OutputOptions.read(options)
+    output.check([("RELEASE", release)])
+    publish_found(RELEASE, _read_release(release), output)
 
 
 @click.command(short_help="Label the rows of a table by a release.")
 @click.argument("release", metavar="RELEASE")
 @click.argument("data", metavar="NEW_DATA")
-@KEEP
-@click.option(
-    "-o", "--output", metavar="FILE", default=STANDARD_OUTPUT, show_default=True, help="Where to write; '-' is standard output."
+@option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Write this column of NEW_DATA before the label, as it is: an identifier, for example. May be repeated.",
 )
+@text_output("Where to write; '-' is standard output.")
 @file_options
 @FORCE
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but labels and errors.")
+@option("-q", "--quiet", is_flag=True, help="Print nothing but labels and errors.")
 def predict(release: str, data: str, output: str, *, keep: tuple[str, ...], force: bool, quiet: bool, **text: Any) -> None:
     """Write the label of the nearest centre for each row of NEW_DATA, in order, as CSV with the header 'label'.
 
@@ -53,21 +70,14 @@ def predict(release: str, data: str, output: str, *, keep: tuple[str, ...], forc
     if output.lower().endswith((".parquet", ".pq")):
         raise ParameterError(f"--output: labels are written as CSV, got {output!r}. Choose a name that ends in .csv.")
     refuse_same([("RELEASE", release if release != STANDARD_OUTPUT else None), ("NEW_DATA", data), ("--output", output)])
-    _refuse_twice(keep)
-    found = read_release(release)
-    blocks = _label_blocks(found, data, keep, text)
+    if twice := [name for name in keep if keep.count(name) > 1]:
+        raise ParameterError(f"--keep: column {twice[0]!r} is named twice. Keep one of them.")
+    blocks = _label_blocks(_read_release(release), data, keep, text)
     with open_target("--output", output, force=force) as target:
-        assert target is not None
         for lines in blocks:
             target.write(lines.encode("utf-8", "replace"))  # JSON can write half a letter, UTF-8 cannot
     if not quiet and output != STANDARD_OUTPUT:
         click.echo(f"Labels are in {output}. They describe single rows and are not covered by the guarantee.", err=True)
-
-
-def _refuse_twice(keep: tuple[str, ...]) -> None:
-    for name in keep:
-        if keep.count(name) > 1:
-            raise ParameterError(f"--keep: column {name!r} is named twice. Keep one of them.")
 
 
 def _label_blocks(release: "Release", data: str, keep: tuple[str, ...], text: dict[str, Any]) -> Iterator[str]:
@@ -85,16 +95,29 @@ def _label_blocks(release: "Release", data: str, keep: tuple[str, ...], text: di
         yield _lines([(*keep, name)])
         for block in rows.blocks():
             labels = release.predict(block).tolist()
-            yield "".join(f"{label}\n" for label in labels) if kept is None else _lines(_beside(kept, labels))
+            if kept is None:
+                yield "".join(f"{label}\n" for label in labels)
+            else:
+                yield _lines((*row, str(label)) for label, row in zip(labels, kept, strict=False))
 
     return lines()
-
-
-def _beside(kept: Iterator[tuple[str, ...]], labels: list[int]) -> Iterator[tuple[str, ...]]:
-    return ((*row, str(label)) for label, row in zip(labels, kept, strict=False))
 
 
 def _lines(rows: Iterable[tuple[str, ...]]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()
+
+
+def _read_release(path: str) -> "Release":
+    """Read a release from a file, or from standard input for ``-``."""
+    from cloister.release import Release, load_release
+
+    if path != STANDARD_OUTPUT:
+        return load_release(path)
+    data = None
+    with suppress(RecursionError, ValueError):
+        data = json.loads(sys.stdin.buffer.read())
+    if data is not None:
+        return Release.from_dict(data)
+    raise ReleaseError("RELEASE: standard input is not JSON. Pass what 'cloister fit --output -' writes.")
