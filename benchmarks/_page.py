@@ -164,7 +164,7 @@ def _html(folder: Path, head: Head, sections: Sequence[Section]) -> str:
         for place, section in enumerate(sections, start=1)
     ]
     rankings = [
-        (section.ranking, Picture("", ranking_svg(section.ranking)), one["id"])
+        (section.ranking, Picture(ranking_svg(section.ranking)), one["id"])
         for section, one in zip(sections, shown, strict=True)
         if section.ranking is not None
     ]

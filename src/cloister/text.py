@@ -3,7 +3,7 @@
 
 import math
 
-__all__ = ["chance_text", "count_of", "number", "plain_text", "share_text", "span_of", "with_error"]
+__all__ = ["chance_text", "count_of", "number", "plain_text", "rounded", "sentence", "share_text", "span_of", "with_error"]
 
 LARGEST_PLAIN = 1e9
 SMALLEST_PLAIN = 1e-6
@@ -42,6 +42,16 @@ def number(value: float) -> str:
     if value == round(value) and abs(value) < LARGEST_PLAIN:
         return f"{int(value):,}"
     return f"{value:.5g}"
+
+
+def rounded(value: float) -> str:
+    """Return a number that comes from noise, to four digits."""
+    return number(float(f"{value:.4g}"))
+
+
+def sentence(words: str) -> str:
+    """Return words with a capital letter in front."""
+    return words[:1].upper() + words[1:]
 
 
 def plain_text(text: object) -> str:

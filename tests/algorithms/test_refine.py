@@ -172,10 +172,10 @@ def test_centres_move_to_the_means_of_their_rows(blobs, generator, vault_of):
     refined = run(vault_of(blobs), rounds_of(1e5, [3, 3, 3]), MIDDLES + 0.1, generator, n_rows=1200)
     means = blobs.reshape(3, 400, 2).mean(axis=1)
     assert np.abs(refined.centers - means).max() < 0.005
-    assert np.abs(refined.counts - 400).max() < 1
+    assert np.abs(refined.last.counts - 400).max() < 1
     assert len(refined.moves) == 3
     true = np.mean(np.sum((blobs.reshape(3, 400, 2) - means[:, None]) ** 2, axis=2))
-    assert mean_square(refined.lengths, n_rows=1200, longest=2.0).value - refined.gained == pytest.approx(true, rel=0.1)
+    assert mean_square(refined.lengths, n_rows=1200, longest=2.0).value - refined.last.gained == pytest.approx(true, rel=0.1)
 
 
 def test_extra_centres_are_joined_on_the_way(blobs, generator, vault_of):
@@ -183,7 +183,7 @@ def test_extra_centres_are_joined_on_the_way(blobs, generator, vault_of):
     vault = vault_of(blobs)
     refined = run(vault, rounds_of(100.0, [8, 5, 3, 3]), start, generator, n_rows=1200)
     assert [len(centers) for centers in (move.centers for move in refined.moves)] == [8, 5, 3, 3]
-    assert len(refined.centers) == len(refined.counts) == len(refined.errors) == 3
+    assert len(refined.centers) == len(refined.last.counts) == len(refined.last.errors) == 3
     found = np.linalg.norm(refined.centers[:, None] - MIDDLES, axis=2).min(axis=0)
     assert found.max() < 0.05
     assert [len(question.points) for question, _ in vault.asked if isinstance(question, NearestSums)] == [12, 8, 5, 3]
@@ -203,7 +203,7 @@ def test_where_there_is_only_noise_no_error_is_zero(generator, vault_of):
     start = clip(generator.uniform(-0.5, 0.5, size=(4, 3)))
     refined = run(vault_of(np.empty((0, 3))), rounds_of(0.01, [4]), start, generator, n_rows=10.0)
     assert np.linalg.norm(refined.centers, axis=1).max() <= 1 + 1e-9
-    assert (refined.errors > 0).all()
+    assert (refined.last.errors > 0).all()
 
 
 def test_in_a_projection_rows_belong_where_votes_were_cast_and_centres_move_in_full(generator, vault_of):

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Persons with many rows: which rows are used, what attacks prove, and that a missing bound is found."""
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from cloister import PrivateScaler
-from cloister.audit import DECLARED, GUARANTEES, HOSTILE_CELLS, PERSON_ATTACKS, Settings, planted, replay, run_audit
+from cloister.audit import DECLARED, GUARANTEES, Settings, person_neighbours, planted, replay
 from cloister.audit._attacks import attack_once
-from cloister.audit._declared import _row, declared_table
-from cloister.audit._persons import INTRUDERS, MANY, USED, choice_neighbours, choose_both, person_cases, person_neighbours
+from cloister.audit._methods import make_fit
+from cloister.audit._persons import INTRUDERS, MANY, PERSON_ATTACKS, choice_neighbours, choose_both
+from cloister.audit._replays import USED, person_cases
+from cloister.audit._tables import HOSTILE_CELLS, declared_row, declared_table
 from cloister.columns import PrivacyUnit, Relation
-from cloister.methods import METHODS
 
 LEVEL = 1e-7  # of a false alarm, for each attack
 
@@ -22,16 +20,17 @@ LEVEL = 1e-7  # of a false alarm, for each attack
 @pytest.mark.parametrize("n_files", [0, 3])
 def test_whoever_comes_moves_nobody_elses_rows(intruder: str, n_files: int, seed: int) -> None:
     left, right = choice_neighbours(intruder, seed)
-    chosen = choose_both(left, right, seed, n_files=n_files)
-    assert chosen.lost == 0, "rows of others are the same, with rank and number, to the last bit"
-    assert chosen.added == (0 if intruder == "no id" else USED)
+    used, without = choose_both(left, right, seed, n_files=n_files)
+    assert not without - used, "rows of others are the same, with rank and number, to the last bit"
+    assert (used - without).total() == (0 if intruder == "no id" else USED)
     assert len(left.rows) - len(right.rows) == MANY
 
 
 def test_who_has_very_many_rows_moves_nobody_either(seed: int) -> None:
     # The five that are used have smaller numbers than any row of the others: under no key would that push them out.
     left, right = choice_neighbours("rows anywhere", seed, many=20_000)
-    assert choose_both(left, right, seed).lost == 0
+    used, without = choose_both(left, right, seed)
+    assert not without - used
 
 
 @pytest.mark.parametrize("attack", PERSON_ATTACKS, ids=lambda attack: attack.name)
@@ -63,11 +62,10 @@ def test_an_attack_alone_finds_that_a_person_pays_for_one_row(attack, seed, monk
 
 def test_cases_take_turns_and_persons_differ_as_they_should(generator) -> None:
     cases = person_cases(Settings(quick=True))
-    assert {case.max_rows for case in cases} == {1, 5, 11, "auto"}
-    assert {(case.relation, case.weighting) for case in cases} == {(one, how) for one in Relation for how in ("row", "person")}
-    asserted = [case for case in cases if case.stated]
-    assert {case.relation for case in asserted} == set(Relation)
-    assert len(person_cases(Settings())) - len(asserted) == 4 * (len(cases) - len(asserted))
+    protected = {(one.relation, one.options["weighting"], one.options["units_bounded"]) for one in cases}
+    assert protected == {(one, *how) for one in Relation for how in (("row", False), ("person", False), ("row", True))}
+    assert {case.options["max_rows_per_unit"] for case in cases} == {1, 5, 11, "auto"}
+    assert len(person_cases(Settings())) == 4 * len(cases)
     for relation in Relation:
         left, right = person_neighbours(relation, "edge", generator)
         others = [np.sort(table.rows[table.ids != 99], axis=0) for table in (left, right)]
@@ -76,21 +74,14 @@ def test_cases_take_turns_and_persons_differ_as_they_should(generator) -> None:
         assert (relation is Relation.REPLACE) == bool(np.count_nonzero(right.ids == 99))
 
 
-@pytest.mark.slow
-def test_honest_code_passes(seed: int) -> None:
-    found = run_audit(Settings(quick=True, seed=seed), checks=["persons"])
-    assert found.passed, found.checks[0].violations
-    assert 0.999 < found.checks[0].worst <= 1 + 1e-12
-
-
 def declared_people(relation: Relation, hostile: str, generator: np.random.Generator) -> list[pa.Table]:
     """Return two tables of declared columns that differ in a person with many hostile rows; who replaces them has two."""
-    rows, ids = [_row(generator) for _ in range(200)], [f"p{one}" for one in generator.integers(0, 60, 200)]
-    plain = _row(generator)
+    rows, ids = [declared_row(generator) for _ in range(200)], [f"p{one}" for one in generator.integers(0, 60, 200)]
+    plain = declared_row(generator)
     others = [] if relation is Relation.ADD_REMOVE else [plain] * 2
     tables = []
     for own in ([HOSTILE_CELLS[hostile](plain)] * 60, others):
-        table = declared_table([*rows, *own], "arrow", Path(), "")
+        table = declared_table([*rows, *own])
         tables.append(table.append_column("who", pa.array([*ids, *["zoe"] * len(own)])))
     return tables
 
@@ -100,17 +91,10 @@ def declared_people(relation: Relation, hostile: str, generator: np.random.Gener
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("name", DECLARED)
 def test_declared_columns_private_bounds_and_descriptions_stay_within_what_was_paid_for(name, relation, weighting, generator):
-    estimator, options = DECLARED[name]
-    k = () if estimator == "PrivateScaler" else (2,)
     cells = [*HOSTILE_CELLS]
     for number, (kind, guarantee) in enumerate(GUARANTEES.items()):
-        given = {"guarantee": guarantee, "neighbours": relation.value, "weighting": weighting, "privacy_unit": "who"}
-        given |= {"max_rows_per_unit": (5, "auto", 11, 1)[number], "random_state": number, "n_jobs": 1}
-
-        def fit(table, given=given):
-            kind = METHODS[estimator].estimator if k else PrivateScaler
-            return kind(*k, **{**options, **given}).fit(table)
-
+        given = {"weighting": weighting, "privacy_unit": "who", "max_rows_per_unit": (5, "auto", 11, 1)[number]}
+        fit = make_fit(name, guarantee, relation=relation, seed=number, **given)
         found = replay(fit, *declared_people(relation, cells[(len(name) + number) % len(cells)], generator))
         assert found.violations == (), kind
         assert found.worst <= 1 + 1e-12

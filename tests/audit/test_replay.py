@@ -10,26 +10,10 @@ import pytest
 
 import cloister
 from cloister import KMeans, rivals
-from cloister.audit import (
-    AUDIT_ENGINES,
-    DECLARED,
-    DOMAINS,
-    GUARANTEES,
-    HOSTILE,
-    HOSTILE_CELLS,
-    METHODS,
-    DeclaredCase,
-    ReplayCase,
-    Settings,
-    declared_cases,
-    engine_cases,
-    installed,
-    record,
-    replay,
-    replay_cases,
-    run_case,
-)
-from cloister.audit._declared import declared_fit, declared_neighbours, declared_table
+from cloister.audit import AUDIT_ENGINES, DECLARED, GUARANTEES, METHODS, Settings, installed, record, replay
+from cloister.audit._methods import make_fit
+from cloister.audit._replays import ReplayCase, declared_cases, engine_cases, replay_cases, run_case
+from cloister.audit._tables import DOMAINS, HOSTILE, HOSTILE_CELLS, declared_neighbours
 from cloister.cluster._plan import Planner
 from cloister.columns import ColumnFrame, Frame, Relation
 from cloister.data import LocalRows
@@ -49,7 +33,7 @@ def rows(generator: np.random.Generator) -> np.ndarray:
     return generator.uniform(-1, 1, (30, 2))
 
 
-def check(case: ReplayCase | DeclaredCase, seed: int, folder: Path) -> None:
+def check(case: ReplayCase, seed: int, folder: Path) -> None:
     found = run_case(case, seed=seed, folder=folder)
     assert not found.violations
     assert 0 <= found.worst <= 1 + 1e-12
@@ -61,8 +45,8 @@ def check(case: ReplayCase | DeclaredCase, seed: int, folder: Path) -> None:
 
 def test_every_public_estimator_is_replayed() -> None:
     public = {name for room in (cloister, rivals) for name in room.__all__ if hasattr(getattr(room, name), "fit")}
-    assert {method.estimator for method in METHODS.values()} | {"PrivateScaler"} == public
-    assert {estimator for estimator, _ in DECLARED.values()} >= {"KMeans", "LloydKMeans", "PrivateScaler"}
+    assert {variant.method.name for variant in METHODS.values()} | {"PrivateScaler"} == public
+    assert set(DECLARED) >= {"KMeans", "LloydKMeans", "PrivateScaler"}
     methods = {case.method for case in replay_cases(QUICK)}
     assert methods == set(METHODS)
 
@@ -71,7 +55,7 @@ def test_every_public_estimator_is_replayed() -> None:
 def test_the_cases_cover_what_an_audit_promises(settings: Settings) -> None:
     cases = replay_cases(settings)
     assert {case.hostile for case in cases} == set(HOSTILE)
-    assert {case.domain for case in cases} == set(DOMAINS)
+    assert {case.table for case in cases} == set(DOMAINS)
     assert {case.kind for case in cases} == set(GUARANTEES)
     for method, one in METHODS.items():
         seen = {(case.relation, case.n_features) for case in cases if case.method == method}
@@ -109,24 +93,22 @@ def test_nor_do_they_in_all_cases(seed: int, tmp_path: Path) -> None:
 
 def test_declared_columns_are_asked_all_that_may_be_asked_first(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    pair = declared_neighbours(relation=Relation.REPLACE, hostile="missing cell", generator=generator)
-    spread = declared_fit("KMeans, spread", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed)
-    tape = record(spread, declared_table(pair[0], "arrow", Path(), "left"))
+    left, right = declared_neighbours(relation=Relation.REPLACE, hostile="missing cell", generator=generator)
+    tape = record(make_fit("KMeans, spread", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed), left)
     asked = [call.event.question_name for call in tape.calls]
     first = ["row_count", "column_magnitudes", "column_intervals"]
     assert asked[:3] == first
     assert {"cell_states", "nearest_missing"} <= set(asked)
     assert asked[-1] == "nearest_missing"
-    assert len({tuple(one) for one in pair[0]} ^ {tuple(one) for one in pair[1]}) == 2
+    assert len(set(map(str, left.to_pylist())) ^ set(map(str, right.to_pylist()))) == 2
 
 
 def test_described_columns_are_asked_about_last(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    pair = declared_neighbours(relation=Relation.REPLACE, hostile="unknown level", generator=generator)
-    described = declared_fit("KMeans, described", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed)
-    tape = record(described, declared_table(pair[0], "arrow", Path(), "left"))
+    left, _ = declared_neighbours(relation=Relation.REPLACE, hostile="unknown level", generator=generator)
+    tape = record(make_fit("KMeans, described", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed), left)
     assert tape.calls[-1].event.question_name == "nearest_histograms"
-    assert tape.calls[-1].event.sensitivity == pytest.approx((2 * len(pair[0][0])) ** 0.5)
+    assert tape.calls[-1].event.sensitivity == pytest.approx((2 * left.num_columns) ** 0.5)
 
 
 @pytest.mark.slow
@@ -223,9 +205,8 @@ def test_rows_of_declared_columns_are_watched_too(seed: int, monkeypatch: pytest
     monkeypatch.setattr(ColumnFrame, "clean", lambda frame, block: clean(frame, block)[1:])
     generator = np.random.default_rng(seed)
     left, right = declared_neighbours(relation=Relation.ADD_REMOVE, hostile="edge", generator=generator)
-    fit_declared = declared_fit("LloydKMeans", GUARANTEES["pure"], relation=Relation.ADD_REMOVE, seed=seed)
-    tables = [declared_table(rows, "arrow", Path(), "") for rows in (left, right)]
-    assert any("not one row for each row" in words for words in replay(fit_declared, *tables).violations)
+    fit_declared = make_fit("LloydKMeans", GUARANTEES["pure"], relation=Relation.ADD_REMOVE, seed=seed)
+    assert any("not one row for each row" in words for words in replay(fit_declared, left, right).violations)
 
 
 def test_nothing_stays_behind(rows: np.ndarray) -> None:

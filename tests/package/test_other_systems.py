@@ -33,7 +33,7 @@ LACKING = {
 }
 # Where one of them is used nevertheless, and what is done without it.
 GUARDED = {
-    ("audit/_child.py", "fork"): "each trial has a process of its own",
+    ("audit/_kills.py", "fork"): "each trial has a process of its own",
     ("data/_dask.py", "sysconf"): "the memory is taken as unknown",
     ("privacy/_lease.py", "fcntl"): "Windows locks with msvcrt",
 }

@@ -69,7 +69,7 @@ def test_more_columns_are_drawn_in_their_plane():
     steps = np.linalg.norm(np.diff(release.cluster_centers, axis=0), axis=1) / release.frame.distance_unit
     assert np.allclose(np.abs(np.diff(places[:, 0])), steps)
     assert np.allclose(places[:, 1], 0.0, atol=1e-9)
-    assert "(100% of the spread)" in ax.get_xlabel()
+    assert "(100 % of the spread)" in ax.get_xlabel()
     assert ax.get_ylabel() == "no spread"
     named = release.plot("map", columns=["d", 0])
     assert (named.get_xlabel(), named.get_ylabel()) == ("d", "a")
@@ -341,5 +341,5 @@ def test_no_screen_is_needed(tmp_path):
 def test_the_functions_take_plain_arrays():
     places, errors, counts = np.array([[0.0, 1.0]]), np.zeros((1, 2)), np.array([4.0])
     assert plot_map(places, errors, counts, names=("a", "b")).texts[0].get_text() == "0"
-    image = plot_profiles(places, errors, counts, names=("a", "b"), words=[["0", "1"]], labels=["all"])
+    image = plot_profiles(places, errors, counts, units=np.ones(2), names=("a", "b"), words=[["0", "1"]], labels=["all"])
     assert [tick.get_text() for tick in image.get_yticklabels()] == ["all"]

@@ -83,7 +83,7 @@ def test_page_table_and_json_say_the_same(release: Release, capsys: pytest.Captu
 def test_what_was_missing_is_told(release: Release, capsys: pytest.CaptureFixture[str]) -> None:
     words = (
         "Missing or outside the bounds, ± 0.4 %: glucose 15.0 % missing (placed at a place of their own); sex 3.0 % outside; "
-        "ward 10.0 % missing and 5.0 % outside (placed at a place of their own); smoker 2.0 % missing (placed at 50 % yes)."
+        "ward 10.0 % missing and 5.0 % outside (placed at a place of their own); smoker 2.0 % missing (placed at yes 50 %)."
     )
     assert cell_words(cells_of(release)) == words
     assert words in " ".join(printed(release, capsys).split())

@@ -15,11 +15,10 @@ import pytest
 
 from cloister import GridSynopsis, KMeans, PointSynopsis, write_report
 from cloister.columns import Category, Number
-from cloister.release import stability_words
 from cloister.report import report_html, summary, synopsis_html, with_error
-from cloister.report._choice import choice_of
-from cloister.report._cuts import cuts_of
-from cloister.report._dendrogram import dendrogram_of
+from cloister.report._cuts import cuts_of, dendrogram_of
+from cloister.report._summary import choice_of
+from cloister.text import share_text
 
 from .test_render import Page
 
@@ -69,7 +68,7 @@ def test_every_cut_says_what_the_synopsis_says(synopses: dict[str, Any], pages: 
             seen = release.stands_out[label]
             counted = "{} ± {} rows".format(*with_error(release.cluster_counts[label], release.count_errors[label]))
             assert cluster["rows"] == (counted if seen else "none above the noise")
-            assert cluster["stability"] == ("" if release.stability is None else stability_words(release.stability[label]))
+            assert cluster["stability"] == ("" if release.stability is None else share_text(release.stability[label]))
             assert len(cluster["cells"]) == synopsis.n_features
 
 

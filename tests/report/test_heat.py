@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cloister import Category, Flag, KMeans, PEMeans, Release
-from cloister.report import report_html, summary
+from cloister.report import report_html
 from cloister.report._heat import HeatTable, heat_of
 
 from .test_render import Page
@@ -28,38 +28,38 @@ def release_with(
 
 
 def kinds(heat: HeatTable) -> list[list[str]]:
-    return [[cell.kind for cell in cells] for _, cells in heat.rows]
+    return [[cell.kind for cell, _ in cells] for _, cells in heat.rows]
 
 
 def test_colours_follow_the_deviation_from_the_mean() -> None:
-    heat = heat_of(summary(release_with(np.array([[90.0, 50.0, 60.0], [10.0, 50.0, 40.0]]))))
+    heat = heat_of(release_with(np.array([[90.0, 50.0, 60.0], [10.0, 50.0, 40.0]])))
     assert heat is not None
     assert (heat.corner, heat.across, heat.heads) == ("Column", "Cluster", ["0", "1"])
     assert kinds(heat) == [["up4", "down4"], ["zero", "zero"], ["up1", "down1"]]
-    assert [cell.words for cell in heat.rows[0][1]] == ["90.0", "10.0"]
-    assert heat.rows[0][1][0].title == "Cluster 0, x0: 90.00 ± 0.10, 0.4 of the range above the mean"
-    assert heat.rows[1][1][0].title.endswith("about the mean")
-    assert (heat.legend[0], heat.legend[-1]) == (("down4", "\u22120.4"), ("up4", "+0.4"))
+    assert [cell.brief for cell, _ in heat.rows[0][1]] == ["90.0", "10.0"]
+    assert heat.rows[0][1][0][1] == "Cluster 0, x0: 90.00 ± 0.10, 0.4 of the range above the mean"
+    assert heat.rows[1][1][0][1].endswith("about the mean")
+    assert (heat.shades.legend[0], heat.shades.legend[-1]) == (("down4", "\u22120.4"), ("up4", "+0.4"))
 
 
 def test_the_mean_is_that_of_all_rows() -> None:
     centers = np.array([[90.0, 50.0, 50.0], [10.0, 50.0, 50.0]])
-    heat = heat_of(summary(release_with(centers, counts=[900.0, 100.0])))
+    heat = heat_of(release_with(centers, counts=[900.0, 100.0]))
     assert heat is not None
     assert kinds(heat)[0] == ["zero", "down4"]  # 0.08 and 0.72 of the range from the mean: less than an eighth of the largest
 
 
 def test_what_does_not_stand_out_of_the_noise_has_no_colour() -> None:
     release = release_with(np.array([[52.0, 50.0, 60.0], [48.0, 50.0, 40.0]]), errors=30.0)
-    heat = heat_of(summary(release))
+    heat = heat_of(release)
     assert heat is not None
     assert "has no colour: here, nothing does." in Page(report_html(release)).text
     assert {kind for line in kinds(heat) for kind in line} == {"zero"}
-    assert heat.legend == []
+    assert heat.shades.legend == []
 
 
 def test_no_rows_at_all_still_make_a_table() -> None:
-    heat = heat_of(summary(release_with(np.array([[52.0, 50.0, 60.0], [48.0, 50.0, 40.0]]), counts=[-3.0, -5.0])))
+    heat = heat_of(release_with(np.array([[52.0, 50.0, 60.0], [48.0, 50.0, 40.0]]), counts=[-3.0, -5.0]))
     assert heat is not None
     assert "up4" in kinds(heat)[2]
 
@@ -73,15 +73,15 @@ def test_the_longer_side_runs_down(
     n_clusters: int, n_columns: int, shape: tuple[int, int], generator: np.random.Generator
 ) -> None:
     release = release_with(generator.uniform(0, 100, (n_clusters, n_columns)))
-    heat = heat_of(summary(release))
+    heat = heat_of(release)
     assert heat is not None
     assert (len(heat.rows), len(heat.heads)) == shape
     assert all(len(cells) == shape[1] for _, cells in heat.rows)
     assert heat.narrow == (shape[1] > 12)
     assert heat.turned == (heat.across == "Column" and shape[1] > 8)
-    assert heat.left_out == max(n_columns - 60, 0)
+    assert heat.shades.left_out == max(n_columns - 60, 0)
     if heat.narrow:
-        assert {cell.words for _, cells in heat.rows for cell in cells} == {"+", "\u2212", ""}
+        assert {cell.sign for _, cells in heat.rows for cell, _ in cells} == {"+", "\u2212", ""}
     page = Page(report_html(release))
     assert "Profiles" in page.text
     drawn = [value for name, value in page.attributes if name == "class" and value.startswith(("up", "down", "zero"))]
@@ -89,8 +89,8 @@ def test_the_longer_side_runs_down(
 
 
 def test_one_cluster_or_two_columns_have_no_profiles(generator: np.random.Generator) -> None:
-    assert heat_of(summary(release_with(generator.uniform(0, 100, (1, 9))))) is None
-    assert heat_of(summary(release_with(generator.uniform(0, 100, (9, 2))))) is None
+    assert heat_of(release_with(generator.uniform(0, 100, (1, 9)))) is None
+    assert heat_of(release_with(generator.uniform(0, 100, (9, 2)))) is None
 
 
 def test_names_are_text() -> None:
@@ -105,16 +105,16 @@ def test_shares_are_told_as_shares() -> None:
 
     columns = {"sex": Category(["f", "m"]), "smoker": Flag(), "age": (0, 120)}
     rows = pd.DataFrame({"sex": ["f", "m"] * 300, "smoker": [True, False] * 300, "age": [30.0, 70.0] * 300})
-    heat = heat_of(summary(KMeans(2, epsilon=8.0, bounds=columns, random_state=0).fit(rows).release_))
+    heat = heat_of(KMeans(2, epsilon=8.0, bounds=columns, random_state=0).fit(rows).release_)
     assert heat is not None
     assert [name for name, _ in heat.rows] == ["sex=f", "sex=m", "smoker", "age"]
-    assert all(cell.words.endswith(" %") for _, cells in heat.rows[:3] for cell in cells)
+    assert all(cell.brief.endswith(" %") for _, cells in heat.rows[:3] for cell, _ in cells)
 
 
 def test_spreads_are_the_unit_where_distances_use_them(generator: np.random.Generator) -> None:
     rows = np.concatenate([generator.normal(m, 1, (400, 3)) for m in ([10, 10, 10], [20, 10, 10])])
     release = KMeans(2, epsilon=8.0, bounds=(0, 1000), scaling="spread", random_state=0).fit(rows).release_
-    heat = heat_of(summary(release))
+    heat = heat_of(release)
     assert heat is not None
-    assert heat.unit == "spread"
-    assert float(heat.legend[-1][1]) > 0.3  # of the range it would be 0.005
+    assert heat.shades.unit == "spread"
+    assert float(heat.shades.legend[-1][1]) > 0.3  # of the range it would be 0.005

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 from cloister import Category, Date, Flag, KMeans, PEMeans, Release
-from cloister.report import summary
-from cloister.report._axes import Axis, axis_for
-from cloister.report._badges import Frame, place_badges
 from cloister.report._maps import cluster_map
+from cloister.report._plot import Axis, Frame, axis_for, place_badges
 
 FRAME = Frame(0.0, 0.0, 520.0, 400.0)
 
@@ -66,12 +64,12 @@ CROWDS = {
 def test_no_circle_covers_another(crowd: str, columns: int, generator: np.random.Generator) -> None:
     centers = np.clip(CROWDS[crowd](generator), 0, 100)
     wide = np.concatenate([centers, generator.uniform(0, 100, (len(centers), 3))], axis=1)
-    drawn = cluster_map(summary(release_with(wide[:, [0]] if columns == 1 else wide[:, :columns])))
-    marks = circles(drawn.svg)
+    drawn = cluster_map(release_with(wide[:, [0]] if columns == 1 else wide[:, :columns]))
+    marks = circles(drawn.picture.svg)
     assert len(marks) == len(centers)
     assert smallest_gap(marks) > 1.0
-    assert sorted(texts(drawn.svg, "label"), key=int) == [str(label) for label in range(len(centers))]
-    width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn.svg).groups())  # type: ignore[union-attr]
+    assert sorted(texts(drawn.picture.svg, "label"), key=int) == [str(label) for label in range(len(centers))]
+    width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn.picture.svg).groups())  # type: ignore[union-attr]
     assert all(radius <= x <= width - radius and radius <= y <= height - radius for x, y, radius in marks)
 
 
@@ -84,57 +82,57 @@ def test_a_circle_that_is_alone_stays_and_others_are_tied_to_their_points() -> N
         assert badge.is_moved
         assert math.dist(badge.center, badge.point) > badge.radius
         assert math.dist(badge.center, other.point) > badge.radius
-    marks = cluster_map(summary(release_with([[10.0, 10.0], [50.0, 50.0], [50.5, 50.0]]))).svg
+    marks = cluster_map(release_with([[10.0, 10.0], [50.0, 50.0], [50.5, 50.0]])).picture.svg
     assert marks.count('class="leader"') == marks.count('class="point"') == 2
 
 
 def test_a_dot_stands_where_the_centre_is() -> None:
-    drawn = cluster_map(summary(release_with([[50.0, 25.0], [50.0, 25.0], [0.0, 0.0], [100.0, 100.0]])))
-    frame = re.search(r'class="spine" d="M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)"', drawn.svg)
+    drawn = cluster_map(release_with([[50.0, 25.0], [50.0, 25.0], [0.0, 0.0], [100.0, 100.0]]))
+    frame = re.search(r'class="spine" d="M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)"', drawn.picture.svg)
     assert frame is not None
     left, top, bottom, right = map(float, frame.groups())
-    for x, y in re.findall(r'<circle class="point" cx="([\d.]+)" cy="([\d.]+)"', drawn.svg)[:2]:
+    for x, y in re.findall(r'<circle class="point" cx="([\d.]+)" cy="([\d.]+)"', drawn.picture.svg)[:2]:
         assert float(x) == pytest.approx((left + right) / 2, abs=0.1)
         assert float(y) == pytest.approx(bottom - (bottom - top) / 4, abs=0.1)
 
 
 def test_more_clusters_than_numbers_become_dots(generator: np.random.Generator) -> None:
-    drawn = cluster_map(summary(release_with(generator.uniform(0, 100, (130, 2)))))
-    assert {radius for *_, radius in circles(drawn.svg)} == {2.5}
-    assert texts(drawn.svg, "label") == []
+    drawn = cluster_map(release_with(generator.uniform(0, 100, (130, 2))))
+    assert {radius for *_, radius in circles(drawn.picture.svg)} == {2.5}
+    assert texts(drawn.picture.svg, "label") == []
 
 
 # -- axes ------------------------------------------------------------------------------------------------------------------
 
 
 def test_two_columns_are_the_axes() -> None:
-    drawn = cluster_map(summary(release_with([[10.0, 90.0], [90.0, 20.0]], names=("age (years)", "<b>weight"))))
+    drawn = cluster_map(release_with([[10.0, 90.0], [90.0, 20.0]], names=("age (years)", "<b>weight")))
     assert drawn.kind == "columns"
-    assert texts(drawn.svg, "title") == ["age (years)", "&lt;b&gt;weight"]
-    assert texts(drawn.svg, "axis") == ["0", "20", "40", "60", "80", "100"] * 2
+    assert texts(drawn.picture.svg, "title") == ["age (years)", "&lt;b&gt;weight"]
+    assert texts(drawn.picture.svg, "axis") == ["0", "20", "40", "60", "80", "100"] * 2
     assert not drawn.is_zoomed
 
 
 def test_one_column_is_drawn_beside_the_number_of_rows() -> None:
-    drawn = cluster_map(summary(release_with([[10.0], [90.0], [40.0]], names=("age",))))
+    drawn = cluster_map(release_with([[10.0], [90.0], [40.0]], names=("age",)))
     assert drawn.kind == "line"
-    assert texts(drawn.svg, "title") == ["age", "rows (noisy)"]
-    marks = circles(drawn.svg)
+    assert texts(drawn.picture.svg, "title") == ["age", "rows (noisy)"]
+    marks = circles(drawn.picture.svg)
     assert marks[0][0] < marks[2][0] < marks[1][0]
     assert marks[0][1] > marks[1][1] > marks[2][1]  # counts grow from the first to the last
 
 
 def test_centres_in_a_small_part_of_the_bounds_are_drawn_large() -> None:
-    drawn = cluster_map(summary(release_with([[5000.0, 5000.0], [5010.0, 5100.0]], bounds=(0.0, 1e5))))
+    drawn = cluster_map(release_with([[5000.0, 5000.0], [5010.0, 5100.0]], bounds=(0.0, 1e5)))
     assert drawn.is_zoomed
     assert all(4900 < axis.low < 5000 < axis.high < 5200 for axis in drawn.axes)
 
 
 def test_more_columns_and_categories_have_axes_of_their_own(generator: np.random.Generator) -> None:
-    assert cluster_map(summary(release_with(generator.uniform(0, 100, (4, 3))))).kind == "plane"
+    assert cluster_map(release_with(generator.uniform(0, 100, (4, 3)))).kind == "plane"
     columns = {"sex": Category(["f", "m"]), "age": (0, 120)}
     rows = {"sex": ["f", "m"] * 200, "age": [30.0, 60.0] * 200}
-    assert cluster_map(summary(declared(columns, rows))).kind == "plane"
+    assert cluster_map(declared(columns, rows)).kind == "plane"
 
 
 def declared(columns: dict[str, Any], rows: dict[str, Any]) -> Release:
@@ -146,10 +144,10 @@ def declared(columns: dict[str, Any], rows: dict[str, Any]) -> Release:
 def test_dates_and_flags_are_axes_too() -> None:
     columns = {"admitted": Date("2020-01-01", "2026-01-01"), "smoker": Flag()}
     rows = {"admitted": ["2021-03-01", "2025-03-01"] * 300, "smoker": [True, False] * 300}
-    drawn = cluster_map(summary(declared(columns, rows)))
-    assert texts(drawn.svg, "title") == ["admitted", "smoker (share of yes)"]
-    assert texts(drawn.svg, "axis")[:7] == ["2020", "2021", "2022", "2023", "2024", "2025", "2026"]
-    assert "80 %" in texts(drawn.svg, "axis")
+    drawn = cluster_map(declared(columns, rows))
+    assert texts(drawn.picture.svg, "title") == ["admitted", "smoker (share of yes)"]
+    assert texts(drawn.picture.svg, "axis")[:7] == ["2020", "2021", "2022", "2023", "2024", "2025", "2026"]
+    assert "80 %" in texts(drawn.picture.svg, "axis")
 
 
 @pytest.mark.parametrize(
@@ -188,7 +186,7 @@ def test_ticks_are_few_inside_and_in_order(most: int, generator: np.random.Gener
 )
 def test_dates_have_years_months_or_days(first: str, last: str, words: list[str]) -> None:
     low, high = (float(np.datetime64(day).astype(int)) for day in (first, last))
-    assert [tick.words for tick in Axis("x", low, high, "date").ticks()] == words
+    assert [tick.words for tick in Axis("x", low, high, "days").ticks()] == words
 
 
 def test_an_axis_of_one_value_spans_the_bounds() -> None:

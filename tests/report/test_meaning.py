@@ -13,7 +13,7 @@ from cloister import GDP, ZCDP, ApproxDP, GridSynopsis, KMeans, Ledger, PureDP, 
 from cloister.exceptions import ParameterError
 from cloister.privacy import Receipt
 from cloister.report import report_html, summary, synopsis_html
-from cloister.report._words import comparison_words, factor_words, meaning_of
+from cloister.report._receipt import comparison_words, factor_words, meaning_of
 from cloister.rivals import LloydKMeans
 from cloister.text import share_text
 
@@ -35,8 +35,7 @@ def test_epsilon_is_a_factor_on_the_odds(epsilon: float) -> None:
 
 
 def test_the_factor_in_words() -> None:
-    found = meaning_of(fit(epsilon=1.0, delta=0.0).receipt)
-    first, second = factor_words(found, guarantee="", neighbours="add-remove")
+    first, second = factor_words(fit(epsilon=1.0, delta=0.0).receipt)
     assert first == (
         "Adding or removing one row changes the probability of any published result by a factor of at most e^1 = 2.72, up or "
         "down."
@@ -48,7 +47,7 @@ def test_the_factor_in_words() -> None:
 
 
 def test_delta_is_mentioned_where_there_is_one() -> None:
-    words = factor_words(meaning_of(fit(epsilon=1.0).receipt), guarantee="", neighbours="replace")
+    words = factor_words(fit(epsilon=1.0, neighbours="replace").receipt)
     assert words[0].startswith("Replacing one row")
     assert "they add at most delta = 1e-06 to any probability" in words[0]
     assert words[1].endswith("likely, very rare results aside.")
@@ -56,28 +55,28 @@ def test_delta_is_mentioned_where_there_is_one() -> None:
 
 @pytest.mark.parametrize("guarantee", [ZCDP(0.5), GDP(1.0)])
 def test_other_terms_are_converted(guarantee: ZCDP | GDP) -> None:
-    found = meaning_of(fit(guarantee=guarantee).receipt)
+    receipt = fit(guarantee=guarantee).receipt
+    found = meaning_of(receipt)
     assert found["converted"]
     assert found["epsilon"] == guarantee.epsilon_at(1e-6)
     assert found["spent_epsilon"] <= found["epsilon"] * (1 + 1e-6)
-    assert factor_words(found, guarantee=str(guarantee), neighbours="replace")[0].startswith(
-        f"{guarantee} amounts to epsilon = "
-    )
+    assert factor_words(receipt)[0].startswith(f"{guarantee} amounts to epsilon = ")
 
 
 def test_a_larger_epsilon_with_delta_shows_a_smaller_chance_than_a_pure_one() -> None:
-    pure, gaussian = (meaning_of(fit(epsilon=epsilon, delta=delta).receipt) for epsilon, delta in ((1.0, 0.0), (2.0, 1e-6)))
+    receipts = [fit(epsilon=epsilon, delta=delta).receipt for epsilon, delta in ((1.0, 0.0), (2.0, 1e-6))]
+    pure, gaussian = map(meaning_of, receipts)
     assert gaussian["epsilon"] > pure["epsilon"]
     # One pure answer of epsilon 1 allows 73 %; several that add up to it allow less.
     assert gaussian["best_guess"] < 0.73
     assert pure["best_guess"] <= pure["pure_guess"] + 1e-12
     assert gaussian["equal_pure"] < 1.0
     assert math.exp(gaussian["equal_pure"]) / (1 + math.exp(gaussian["equal_pure"])) == pytest.approx(gaussian["best_guess"])
-    words = " ".join(comparison_words(gaussian))
+    words = " ".join(comparison_words(receipts[1]))
     for figure in (*(share_text(gaussian[name], 1) for name in ("best_guess", "pure_guess")), f"mu = {gaussian['mu']:.3g}"):
         assert figure in words
-    assert "Laplace" in comparison_words(pure)[0]
-    assert "epsilon = 2 and delta = 1e-06" in comparison_words(pure)[1]
+    assert "Laplace" in comparison_words(receipts[0])[0]
+    assert "epsilon = 2 and delta = 1e-06" in comparison_words(receipts[0])[1]
 
 
 @pytest.mark.parametrize(

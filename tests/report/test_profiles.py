@@ -12,6 +12,7 @@ from cloister import PEMeans
 from cloister.release import ColumnProfile, Profiles
 from cloister.report import report_html, summary
 from cloister.report._profiles import DRAWN_COLUMNS, profile_section
+from cloister.report._tables import Cell
 
 AGE = {"name": "age", "kind": "number", "edges": np.linspace(0, 100, 6), "sigma": 5.0}
 AGES = [[0.0, 900.0, 100.0, 0.0, 0.0, 0.0], [0.0, 0.0, 100.0, 700.0, 0.0, 200.0]]
@@ -40,7 +41,7 @@ def people():
 
 
 def test_a_release_without_profiles_has_no_such_section(plain):
-    assert summary(plain)["profiles"] is None
+    assert summary(plain)["clusters"][0]["distributions"] is None
     assert 'id="profiles"' not in report_html(plain)
 
 
@@ -49,7 +50,7 @@ def test_every_column_is_drawn_in_every_cluster_and_in_all_rows(plain):
     section = html[html.index('id="profiles"') : html.index("</section>", html.index('id="profiles"'))].replace("\u00a0", " ")
     assert section.count('class="histogram"') == 3
     assert section.count('class="outline"') == 2  # not of all rows, which are the outline
-    assert section.count('class="share"') == 3 * (3 + 1)
+    assert section.count('class="strip"') == 3 * (3 + 1)
     for words in ("north</span> 98 %", "south</span> 90 %", "20 % missing", "3 levels; not clustered by", "0 to 100"):
         assert words in section
     assert re.search(r"<b>1</b>: ward south 90 % \(\+45 points\), age higher \(\+1\.\d standard deviations\)", section)
@@ -57,20 +58,18 @@ def test_every_column_is_drawn_in_every_cluster_and_in_all_rows(plain):
 
 
 def test_the_summary_is_plain_data(plain):
-    found = summary(described(plain, *people()))["profiles"]
+    found = summary(described(plain, *people()))["clusters"]
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert [one["name"] for one in found["columns"]] == ["age", "ward", "smoker"]
+    assert list(found[1]["distributions"]) == ["age", "ward", "smoker"]
 
 
 def test_a_cluster_below_the_noise_is_said_to_be_so(plain):
     faint = ColumnProfile(**AGE, noisy_counts=[AGES[0], [1.0, -2.0, 3.0, 0.0, 1.0, 0.0]])
-    section = profile_section(summary(described(plain, faint)))
-    assert [cells[0].text for _, cells in section.rows][2] == "none above the noise"
+    section = profile_section(described(plain, faint))
+    assert section.table.columns[0].cells[2] == Cell([], "none above the noise")
     assert section.apart[1] == (1, "no difference above the noise")
     nothing = ColumnProfile(**AGE, noisy_counts=np.zeros((2, 6)))
-    assert [cells[0].text for _, cells in profile_section(summary(described(plain, nothing))).rows] == [
-        "none above the noise"
-    ] * 3
+    assert list(profile_section(described(plain, nothing)).table.columns[0].cells) == [Cell([], "none above the noise")] * 3
     assert "none above the noise" in report_html(described(plain, nothing))
 
 
@@ -78,7 +77,7 @@ def test_dates_are_written_as_dates(plain):
     days = {"name": "admitted", "kind": "date", "edges": np.linspace(18262, 20089, 7), "sigma": 5.0}
     counts = [[500.0, 500.0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 500.0, 500.0, 0]]
     html = report_html(described(plain, ColumnProfile(**days, noisy_counts=counts)))
-    assert re.search(r"2020-1\d-\d\d ± \d+ days", html)
+    assert re.search(r"2020-1\d-\d\d <small>± [\d.]+ days", html)
     assert "2020-01-01 to 2025-01-01" in html
     assert "admitted earlier (\u2212" in html
     assert "admitted later (+" in html
@@ -87,9 +86,9 @@ def test_dates_are_written_as_dates(plain):
 def test_of_many_columns_those_that_differ_most_are_drawn(plain):
     dull = [ColumnProfile(**{**AGE, "name": f"dull {index}"}, noisy_counts=[AGES[0]] * 2) for index in range(20)]
     release = described(plain, *dull, ColumnProfile(**AGE, noisy_counts=AGES))
-    section = profile_section(summary(release))
-    assert len(section.heads) == DRAWN_COLUMNS
-    assert section.heads[-1][0] == "age"
+    section = profile_section(release)
+    assert len(section.table.columns) == DRAWN_COLUMNS
+    assert section.table.columns[-1].name == "age"
     assert f"Of 21 columns, the {DRAWN_COLUMNS} in which clusters differ most are drawn" in report_html(release)
 
 

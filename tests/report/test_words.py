@@ -3,39 +3,41 @@
 
 import re
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from tests.releases import release_by_hand
 
 from cloister import KMeans
+from cloister.columns import ColumnDomain, Date, Flag, Number
 from cloister.privacy import StepRecord
 from cloister.report import report_html
 from cloister.report._figures import step_panels
 from cloister.report._pages import Picture
 from cloister.report._steps import _step_table, panels_of
-from cloister.report._strips import Cell, Line, StripColumn, StripTable
+from cloister.report._tables import Cell, Line, StripColumn, StripTable
 from cloister.report._words import released_words
+
+NUMBER, DATE = Number(0, 1), Date("2020-01-01", "2021-01-01")
 
 
 @pytest.mark.parametrize(
-    ("kinds", "n_clusters", "words"),
+    ("columns", "n_clusters", "words"),
     [
-        (["number"], 1, "1 centre in 1 column, in the units of the input, with a noisy number of rows."),
-        (["number", "date"], 3, "3 centres in 2 columns, in the units of the input, each with a noisy number of rows."),
+        ([NUMBER], 1, "1 centre in 1 column, in the units of the input, with a noisy number of rows."),
+        ([NUMBER, DATE], 3, "3 centres in 2 columns, in the units of the input, each with a noisy number of rows."),
         (
-            ["date", "flag"],
+            [DATE, Flag()],
             3,
-            "3 centres in 2 columns: dates in their own units, for a flag the share of yes, each with a noisy number of rows.",
+            "3 centres in 2 columns, in the units of the input or as shares of levels, each with a noisy number of rows.",
         ),
-        (
-            ["category", "category"],
-            2,
-            "2 centres in 2 columns: for a category the share of each level, each with a noisy number of rows.",
-        ),
+        ([Flag(), Flag()], 2, "2 centres in 2 columns, as shares of levels, each with a noisy number of rows."),
     ],
 )
-def test_only_kinds_of_columns_that_there_are_get_a_word(kinds: list[str], n_clusters: int, words: str) -> None:
-    table = [{"type": kind} for kind in kinds]
-    assert released_words({"n_clusters": n_clusters, "n_columns": len(kinds), "table": table}) == words
+def test_shares_are_mentioned_where_there_are_some(columns: list[Any], n_clusters: int, words: str) -> None:
+    n_columns = len(columns)
+    release = release_by_hand(n_clusters, n_columns, domain=ColumnDomain(tuple(columns)), scaling="bounds")
+    assert released_words(release) == words
 
 
 def test_numbers_stay_on_one_line_with_their_per_cent() -> None:
@@ -76,7 +78,7 @@ def test_panels_of_one_column_are_flat(up: float, height: int) -> None:
 
 @pytest.mark.parametrize(("n_rows", "n_lines", "fits"), [(24, 1, True), (25, 1, False), (6, 4, True), (6, 5, False)])
 def test_a_table_of_strips_knows_whether_a_page_holds_it(n_rows: int, n_lines: int, fits: bool) -> None:
-    cell = Cell([Line("1", "", Picture("", ""))] * n_lines)
+    cell = Cell([Line("1", "", Picture(""))] * n_lines)
     assert StripTable("Cluster", ["0"] * n_rows, [StripColumn("x", "", [cell] * n_rows)]).fits_on_a_page == fits
 
 

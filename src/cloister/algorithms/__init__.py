@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure functions of noisy answers and public parameters. Imports domain and questions only, so it cannot reach a row."""
 
-from cloister.algorithms._axes import Axes, find_axes
 from cloister.algorithms._cells import (
     RESTARTS,
     KChoice,
@@ -11,7 +10,6 @@ from cloister.algorithms._cells import (
     nearest_cell,
     squares_to,
 )
-from cloister.algorithms._coreset import Coreset, tree_coreset
 from cloister.algorithms._density import DenseCells, chance_bound, find_dense_cells
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
@@ -32,20 +30,17 @@ from cloister.algorithms._grid import (
     project_to_total,
 )
 from cloister.algorithms._grid_split import LARGEST_FACTOR, CellNoise, GridSplit, combine_levels, denoise_leaves, split_factors
-from cloister.algorithms._kmeans import plusplus, settle, weighted_kmeans
-from cloister.algorithms._locate import Located, LocateSteps, locate, orthonormal_projection
+from cloister.algorithms._kmeans import weighted_kmeans
+from cloister.algorithms._locate import Located, LocateSteps, find_axes, locate, orthonormal_projection
 from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._merge import join_closest
 from cloister.algorithms._numbers import compare_point_numbers, cut_loss, silhouette, ward_tree
-from cloister.algorithms._origin import Origin, find_origin
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
 from cloister.algorithms._ranges import FALLBACK, N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
 from cloister.algorithms._refine import (
     Lengths,
-    MeanSquare,
-    Move,
     Refined,
     Round,
     choose_radius,
@@ -66,7 +61,15 @@ from cloister.algorithms._select import (
     select_kmedians,
     select_top,
 )
-from cloister.algorithms._source_target import Distance, Sanitized, nearest_averages, neighbour_averages, neighbour_distance
+from cloister.algorithms._source_target import (
+    Coreset,
+    Distance,
+    Sanitized,
+    nearest_averages,
+    neighbour_averages,
+    neighbour_distance,
+    tree_coreset,
+)
 from cloister.algorithms._space import Space
 from cloister.algorithms._total_errors import TotalErrors, add_beyond, stands_out, unknown_errors
 
@@ -82,7 +85,6 @@ __all__ = [
     "SELECTIONS",
     "VOTE_RULES",
     "Averages",
-    "Axes",
     "Beyond",
     "CellNoise",
     "Coreset",
@@ -98,11 +100,8 @@ __all__ = [
     "Lengths",
     "LocateSteps",
     "Located",
-    "MeanSquare",
     "Medoids",
-    "Move",
     "NoisyPoints",
-    "Origin",
     "Plane",
     "RangeSteps",
     "Refined",
@@ -127,7 +126,6 @@ __all__ = [
     "evolve",
     "find_axes",
     "find_dense_cells",
-    "find_origin",
     "find_ranges",
     "find_scatter",
     "grid_shape",
@@ -148,7 +146,6 @@ __all__ = [
     "pack_sphere",
     "place_of_rows",
     "plane_of",
-    "plusplus",
     "project_to_total",
     "quantile",
     "random_projection",
@@ -157,7 +154,6 @@ __all__ = [
     "select_kmeans",
     "select_kmedians",
     "select_top",
-    "settle",
     "shrinkage",
     "silhouette",
     "split_factors",

@@ -6,23 +6,42 @@ mean of the rows and how far they lie from it; their principal axes; then a few 
 many candidates, each round with candidates drawn where the round before found votes. The first candidates have the lengths and
 the axes that the rows have. Of many dimensions, votes are cast in a few, leading axes first. What comes out is a small set of
 weighted points, several per cluster. Rows are reached through ``ask`` alone.
+
+**The mean.** Its noise grows with the radius at which offsets are clipped, which at first is that of the domain. Where the rows
+fill a small part of it, the mean is asked again, clipped at the distance within which nearly all rows were seen, and so is the
+histogram: each time the noise shrinks by the ratio of the two radii, so that bounds a thousand times too wide cost two more
+small steps.
+
+**The axes.** Noise of standard deviation s in the entries of a symmetric matrix of d columns has eigenvalues up to 2 s sqrt(d)
+(Wigner). What stands out beyond that edge is a direction in which the rows do vary; how much of such an eigenvalue is noise is
+known (Benaych-Georges and Nadakuditi 2011), and is taken away. Other directions share what is left of the trace.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from cloister.algorithms._axes import Axes, find_axes
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
-from cloister.algorithms._origin import Origin, find_origin
-from cloister.algorithms._refine import Lengths, quantile
+from cloister.algorithms._refine import Lengths, quantile, shrinkage
 from cloister.algorithms._space import Space
 from cloister.columns import FloatArray, Frame
-from cloister.questions import Answer, Ask, NearestCounts, Step
+from cloister.questions import (
+    Answer,
+    Ask,
+    DistanceHistogram,
+    NearestCounts,
+    NearestSums,
+    SecondMoments,
+    Spend,
+    Step,
+    spectral_edge,
+    symmetric,
+)
 
-__all__ = ["LocateSteps", "Located", "locate", "orthonormal_projection"]
+__all__ = ["LocateSteps", "Located", "find_axes", "locate", "orthonormal_projection"]
 
 AXES_PART = 0.95  # of the rows lie within the distance at which second moments are clipped
 ENERGY = 0.95  # part of the variance that axes must hold for votes to be cast in them alone
@@ -33,6 +52,13 @@ TREE_DIMENSIONS = 8  # up to here a k-d tree finds nearest neighbours of candida
 SEEN = 2.5  # standard deviations of noise that a bin of distances must exceed to get candidates
 SURE = 4.0  # to get more of them than it has rows: of some fifty bins, noise alone lifts one in 600 fits
 RESTARTS = 3
+OCTAVES = 18  # that a fine histogram covers, below the domain's radius: as far as the grid resolves
+OCTAVES_COARSE = 12  # that a coarse one covers: few rows, so that every further bin adds noise
+NEARLY_ALL = 0.9  # of the rows lie within the distance at which the next mean is clipped
+ROOM = 2.0  # times that distance
+USUAL = 0.5  # of a radius: a mean is rarely farther from where it is looked for, so noise is not taken for more than that
+NARROW = 0.25  # of the last radius: below, the next step is worth its price
+BEYOND_THE_EDGE = 1.1  # times the edge of the noise's spectrum: in finite dimensions it is not sharp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +74,29 @@ class LocateSteps:
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """The mean of the rows and the histogram of their distances from it."""
+
+    point: FloatArray
+    profile: Lengths
+    n_asked: int  # steps
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """Orthogonal directions, those with the largest spread first."""
+
+    directions: FloatArray  # (n_features, n_features), one per column
+    spreads: FloatArray  # standard deviation of the rows along each
+    n_seen: int  # that stand out of the noise
+
+    def n_leading(self, energy: float) -> int:
+        """Return how many axes hold the given part of the variance."""
+        parts = np.cumsum(self.spreads**2)
+        return int(np.searchsorted(parts, energy * parts[-1])) + 1
+
+
+@dataclass(frozen=True, eq=False)
 class Located:
     """Where the mass is, in the space of the votes."""
 
@@ -59,21 +108,7 @@ class Located:
 
 
 def locate(ask: Ask, steps: LocateSteps, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Located:
-    """Return points that lie where the rows are, in the space of the votes.
-
-    Parameters
-    ----------
-    ask : Ask
-        The way to the rows.
-    steps : LocateSteps
-        What to ask.
-    frame : Frame
-        The public map from the units of the input to the unit ball.
-    n_rows : float
-        Public or noisy number of the rows that are asked.
-    generator : Generator
-        For candidates, which are public.
-    """
+    """Return points that lie where the rows are, in the space of the votes; `n_rows` is public or noisy."""
     full = Space(frame)
     origin = find_origin(ask, steps.origin, full, n_rows=n_rows, fineness=steps.fineness)
     axes = None
@@ -90,6 +125,47 @@ def locate(ask: Ask, steps: LocateSteps, frame: Frame, *, n_rows: float, generat
         votes = ask(NearestCounts(points=candidates, projection=space.projection), step["counts"])
     points = _reduce(generator, candidates, project_to_total(votes.value, n_rows), steps.n_points)
     return Located(points, origin, space, candidates, votes)
+
+
+def find_origin(ask: Ask, steps: Sequence[Step], space: Space, *, n_rows: float, fineness: int) -> Origin:
+    """Ask the steps, each for sums and distances, as long as rows turn out to fill a small part of what was looked at."""
+    octaves = OCTAVES if fineness > 1 else OCTAVES_COARSE
+    edges = 2.0 ** (np.arange(-octaves * fineness, 1) / fineness)
+    point, radius = np.zeros(space.n_features), 1.0
+    n_asked = 0
+    for step in steps:
+        n_asked += 1
+        point = _move_to_mean(ask, step, point, radius, space, n_rows=n_rows)
+        histogram = ask(DistanceHistogram(edges=edges, points=point[None]), step["distances"])
+        profile = Lengths(edges, histogram.value, histogram.sigma)
+        within = ROOM * quantile(profile, n_rows=n_rows, part=NEARLY_ALL)
+        if within > NARROW * radius:
+            break
+        radius = within
+    return Origin(point, profile, n_asked)
+
+
+def _move_to_mean(ask: Ask, step: Step, point: FloatArray, radius: float, space: Space, *, n_rows: float) -> FloatArray:
+    """Return the mean of the rows, shrunk towards `point` as far as its noise demands."""
+    sums = ask(NearestSums(points=point[None], radius=radius), step["sums"])
+    offset = sums.value / max(n_rows, 1.0)
+    variance = np.array([(sums.sigma / max(n_rows, 1.0)) ** 2])
+    moved = point + (shrinkage(offset, variance, longest=USUAL * radius)[:, None] * offset)[0]
+    return np.asarray(space.clip(moved[None])[0])
+
+
+def find_axes(ask: Ask, query: Spend, origin: FloatArray, *, radius: float, n_rows: float) -> Axes:
+    """Ask for the second moments of the offsets from `origin`, clipped at `radius`."""
+    answer = ask(SecondMoments(center=origin, radius=radius), query)
+    n_features = len(origin)
+    values, vectors = np.linalg.eigh(symmetric(answer.value, n_features) / max(n_rows, 1.0))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    edge = spectral_edge(answer.sigma, n_features) / max(n_rows, 1.0)
+    n_seen = int(np.count_nonzero(values > BEYOND_THE_EDGE * edge))
+    seen = (values[:n_seen] + np.sqrt(values[:n_seen] ** 2 - edge**2)) / 2
+    rest = max(float(values.sum() - seen.sum()), edge / 2) / max(n_features - n_seen, 1)
+    variances = np.concatenate([seen, np.full(n_features - n_seen, min(rest, *seen) if n_seen else rest)])
+    return Axes(vectors, np.sqrt(variances), n_seen)
 
 
 def orthonormal_projection(generator: np.random.Generator, n_features: int, dimension: int) -> FloatArray:

@@ -94,38 +94,51 @@ class Round:
         return self.step[query].row_share * n_rows
 
 
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """The outcome, in the coordinates of the unit ball."""
-
-    centers: FloatArray
-    errors: FloatArray  # standard error of a coordinate, per centre
-    counts: FloatArray
-    count_sigma: float
-    lengths: Lengths  # how far rows lay from their centre before the last step
-    gained: float  # by the last step, in mean squared distance
-    scatter: Scatter | None  # of the rows around their centre; None unless the last round asked for it
-    last_offsets: FloatArray  # the last step of each centre
-    errors_before: FloatArray  # standard error of a coordinate before it, per centre
-    moves: tuple["Move", ...]  # one for each round
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Move:
-    """What a round decided, and where it left the centres."""
+    """What a round decided, and where it left the centres, in the coordinates of the unit ball."""
 
     step: str
     centers: FloatArray
     points: FloatArray  # centres that it asked about, after their step and before any were joined
-    counts: FloatArray  # noisy numbers of their rows
+    offsets: FloatArray  # their steps
     errors: FloatArray  # standard error of a coordinate, per point
-    radius: float  # at which offsets were clipped
+    counts: FloatArray  # noisy numbers of their rows
     count_sigma: float
+    radius: float  # at which offsets were clipped
+    gained: float  # in mean squared distance
+    scatter: Scatter | None  # of the rows around their centre; None unless the round asked for it
 
     @property
     def n_asked(self) -> int:
         """Centres that it asked about."""
         return len(self.points)
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """The rounds, the last of which holds the centres."""
+
+    moves: tuple[Move, ...]
+    lengths: Lengths  # how far rows lay from their centre before the last step
+    scatter: Scatter | None  # as the last move has it, and beyond its radius
+
+    @property
+    def last(self) -> Move:
+        """The last move: no centre is joined after it."""
+        return self.moves[-1]
+
+    @property
+    def centers(self) -> FloatArray:
+        """The centres."""
+        return self.last.centers
+
+    @property
+    def errors_before(self) -> FloatArray:
+        """How well centres were known before the last step: joined ones about as well as those that they were joined of."""
+        before = self.moves[-2].errors if len(self.moves) > 1 else self.last.errors
+        n_centers = len(self.last.centers)
+        return before if len(before) == n_centers else np.full(n_centers, float(np.median(before)))
 
 
 def refine(
@@ -160,7 +173,7 @@ def refine(
     restarts : int
         Of weighted k-means, when the last extra centres go.
     """
-    moves, clip, projection, reach = [], space.full.clip, space.projection, length
+    moves, projection, reach = list[Move](), space.projection, length
     pending = list(rounds)
     while pending:
         one = pending.pop(0)
@@ -173,31 +186,22 @@ def refine(
         per_centre = max(one.rows("sums", n_rows) / len(centers), 1.0)
         noise = math.sqrt(centers.shape[1]) * one.step["sums"].sigma / per_centre
         radius, phi = choose_radius(lengths, n_rows=asked, noise=noise, n_features=centers.shape[1])
-        moved = _move(ask, one, cells, radius, phi, n_rows=n_rows, projection=projection)
-        centers = points = clip(centers + (OVERSTEP if one.settling else 1.0) * moved.step)
+        moved = _move(ask, one, cells, radius, phi, n_rows=n_rows, centers=centers, space=space)
+        centers = moved.points
         if len(centers) > one.n_left:
             last_extra = all(later.n_left == one.n_left for later in pending)
             mass = project_to_total(moved.counts, one.rows("counts", n_rows))
-            centers = clip(_join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_extra else 0))
-        moves.append(Move(one.step.name, centers, points, moved.counts, moved.errors, moved.radius, moved.count_sigma))
+            left = _join(centers, mass, one.n_left, generator=generator, restarts=restarts if last_extra else 0)
+            centers = space.full.clip(left)
+        moves.append(replace(moved, centers=centers))
         loss -= moved.gained
         if one.settling and moved.gained < SETTLED * loss:
             pending = _without_settling(pending)
-    return Refined(
-        centers,
-        moved.errors,
-        moved.counts,
-        moved.count_sigma,
-        lengths,
-        moved.gained,
-        None if moved.scatter is None else _scatter(moved.scatter, lengths, moved, n_rows=asked, reach=reach),
-        moved.step,
-        _errors_before(moves, len(centers)),
-        tuple(moves),
-    )
+    scatter = None if moved.scatter is None else _scatter(moved.scatter, lengths, moved, n_rows=asked, reach=reach)
+    return Refined(tuple(moves), lengths, scatter)
 
 
-def _scatter(found: Scatter, lengths: Lengths, moved: "_Moved", *, n_rows: float, reach: float) -> Scatter:
+def _scatter(found: Scatter, lengths: Lengths, moved: Move, *, n_rows: float, reach: float) -> Scatter:
     """Return the scatter of rows beyond the radius too, as sums of squares and the last histogram of distances show it.
 
     Too few rows tell neither where to clip nor how far they scatter: it may be as far as the domain reaches.
@@ -217,28 +221,11 @@ def sees_distances(lengths: Lengths, *, n_rows: float) -> bool:
     return n_rows >= SEEN * lengths.sigma
 
 
-def _errors_before(moves: Sequence[Move], n_centers: int) -> FloatArray:
-    """Return how well centres were known before the last step: joined ones about as well as those that they were joined of."""
-    before = moves[-2].errors if len(moves) > 1 else moves[-1].errors
-    return before if len(before) == n_centers else np.full(n_centers, float(np.median(before)))
-
-
 def _without_settling(rounds: Sequence[Round]) -> list[Round]:
     """Return the rounds that are left when centres have settled, with the budget of those that are not needed."""
     later = [one for one in rounds if not one.settling]
     factor = sum(one.step.share for one in rounds) / sum(one.step.share for one in later)
     return [replace(one, step=one.step.times(factor)) for one in later]
-
-
-@dataclass(frozen=True, eq=False)
-class _Moved:
-    step: FloatArray
-    errors: FloatArray
-    counts: FloatArray
-    count_sigma: float
-    gained: float
-    radius: float
-    scatter: Scatter | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,9 +252,9 @@ def _ask_lengths(ask: Ask, one: Round, cells: _Cells, *, length: float) -> Lengt
 
 
 def _move(
-    ask: Ask, one: Round, cells: _Cells, radius: float, phi: float, *, n_rows: float, projection: FloatArray | None
-) -> _Moved:
-    """Ask for counts and sums of offsets clipped at `radius`, and return how far to move each centre."""
+    ask: Ask, one: Round, cells: _Cells, radius: float, phi: float, *, n_rows: float, centers: FloatArray, space: Space
+) -> Move:
+    """Ask for counts and sums of offsets clipped at `radius`, and move each centre."""
     placed: dict[str, Any] = {"points": cells.points, "anchors": cells.anchors, "projection": cells.projection}
     questions = {
         "counts": NearestCounts(points=cells.points, projection=cells.projection),
@@ -279,11 +266,22 @@ def _move(
     sizes = phi * np.maximum(counts.value, max(FEWEST_ROWS * counts.sigma, 1.0))
     offsets = sums.value / sizes[:, None]
     variances = (sums.sigma / sizes) ** 2
-    step, left = _shrink(offsets, variances, projection, longest=radius / phi)
+    step, left = _shrink(offsets, variances, space.projection, longest=radius / phi)
+    points = space.full.clip(centers + (OVERSTEP if one.settling else 1.0) * step)
     mass = project_to_total(counts.value, one.rows("sums", n_rows))
     gained = float(mass @ np.sum(step**2, axis=1)) / max(float(mass.sum()), 1.0)
-    scatter = find_scatter(others[0], counts, step) if others else None
-    return _Moved(step, np.sqrt(left), counts.value, counts.sigma, gained, radius, scatter)
+    return Move(
+        step=one.step.name,
+        centers=points,
+        points=points,
+        offsets=step,
+        errors=np.sqrt(left),
+        counts=counts.value,
+        count_sigma=counts.sigma,
+        radius=radius,
+        gained=gained,
+        scatter=find_scatter(others[0], counts, step) if others else None,
+    )
 
 
 def shrinkage(offsets: FloatArray, variances: FloatArray, *, longest: float = math.inf) -> FloatArray:

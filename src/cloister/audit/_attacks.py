@@ -7,26 +7,28 @@ independent attacks share a question: the answer about a cell depends on the row
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.special import betainccinv, betaincinv
 
-from cloister.audit._chance import FALSE_ALARM, at_least, at_most
-from cloister.audit._findings import CheckResult, Findings, Settings, Step
+from cloister.audit._findings import FALSE_ALARM, Case, Check, CheckResult, Settings
 from cloister.audit._tables import PersonTable
-from cloister.audit._vault import open_vault
-from cloister.columns import FloatArray, PrivacyUnit, Relation
-from cloister.privacy import GDP, Cost, Entropy, PureDP
+from cloister.columns import Ball, FloatArray, Neighbours, PrivacyUnit, Relation
+from cloister.data import open_rows
+from cloister.privacy import GDP, Cost, Entropy, Ledger, PureDP
 from cloister.questions import NearestCounts, NearestSquares, NearestSums, Question
 from cloister.rivals import SetCosts
+from cloister.vault import Vault
 
-__all__ = ["ATTACKS", "CHOICES", "POINTS", "STEP", "Attack", "attack_once", "check_attacks"]
+__all__ = ["ATTACKING", "ATTACKS", "CHOICE", "HUGE", "NO_ROWS", "Attack", "attack_cases", "attack_once", "open_vault"]
 
-TITLE = "Threshold attacks: what answers prove stays below the claim"
 SHARE = 0.4  # of the false-alarm rate
-CELLS = 1_000
-POINTS = np.linspace(-0.9, 0.9, CELLS)[:, None]
+POINTS = np.linspace(-0.9, 0.9, 1_000)[:, None]
 STEP = 2.0**-12  # far less than half the distance of two points
 COUNTS, SUMS = NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=STEP)
 SQUARES = NearestSquares(points=POINTS, radius=STEP)
@@ -37,50 +39,31 @@ SIDES = 4  # either table first, either side of a threshold
 CHOICE = SetCosts(sets=np.array([[[0.0]], [[1.0]]]), cap=1.0)
 CROWD = 4  # rows at the first point, so that the second is chosen rarely: then the ratio of chances is largest
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE
-ONE, PURE = GDP(1.0), PureDP(1.0)
+HUGE = 1e5  # of a budget, in epsilon or mu: the rows are made up
+
+
+def open_vault(
+    rows: FloatArray | PersonTable,
+    cost: Cost,
+    *,
+    relation: Relation,
+    entropy: Entropy,
+    privacy_unit: PrivacyUnit | None = None,
+    strength: float = HUGE,
+) -> Vault:
+    """Return a vault over rows of the unit ball, or of persons, that pays `strength` for answers of the kind of `cost`."""
+    whole, near = cost.with_strength(strength), Neighbours(relation, privacy_unit)
+    account = Ledger(whole, neighbours=near.value, unit=near.unit).reserve(whole, purpose="audit", relation=near)
+    table, ids = (rows.rows, rows.ids) if isinstance(rows, PersonTable) else (rows, None)
+    frame = Ball(1.0, 0.0).spread(table.shape[1]).frame()
+    return Vault(open_rows(table, privacy_unit=ids, n_jobs=1), frame=frame, relation=near, account=account, entropy=entropy)
+
+
+# -- what an attacker looks at: from answers, as numbers of rows, to numbers beside the thresholds -----------------------
 
 
 def _one(answers: Sequence[FloatArray]) -> FloatArray:
     return answers[0]
-
-
-@dataclass(frozen=True, eq=False)
-class Attack:
-    """Two tables that are neighbours cell by cell, the questions answered together, and what the attacker looks at."""
-
-    name: str
-    questions: tuple[Question, ...]
-    cost: Cost
-    relation: Relation
-    left: FloatArray | PersonTable
-    right: FloatArray | PersonTable
-    look: Callable[[Sequence[FloatArray]], FloatArray] = _one  # from answers in units to numbers beside the thresholds
-    privacy_unit: PrivacyUnit | None = None  # where persons are protected
-
-    @property
-    def delta(self) -> float:
-        """At which the Gaussian is attacked: that of an attack by a threshold, which is far from any tail."""
-        return 0.05 if self.cost.is_gaussian else 0.0
-
-    @property
-    def claimed(self) -> float:
-        """The epsilon that the vault claims for all questions together, at the attack's delta."""
-        return self.cost.share(len(self.questions)).epsilon_at(self.delta)
-
-    @property
-    def _rows(self) -> int:
-        """As how many rows one unit of privacy counts, at most."""
-        return 1 if self.privacy_unit is None else self.privacy_unit.factor // self.privacy_unit.steps
-
-    def answers(self, rows: FloatArray | PersonTable, entropy: Entropy, asks: int) -> FloatArray:
-        """Ask many times and return what the attacker looks at."""
-        vault = open_vault(rows, self.cost, relation=self.relation, entropy=entropy, privacy_unit=self.privacy_unit)
-        seen = []
-        units = [self._rows * UNITS.get(one.name, 1.0) for one in self.questions]
-        for _ in range(asks):
-            answers = vault.ask(self.questions, [self.cost] * len(self.questions))
-            seen.append(self.look([one.value.ravel() / unit for one, unit in zip(answers, units, strict=True)]))
-        return np.concatenate(seen)
 
 
 def _difference(answers: Sequence[FloatArray]) -> FloatArray:
@@ -103,74 +86,111 @@ def _likely_of_both(answers: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.clip(answers[0], 0, 1) - np.clip(answers[1], -1, 0))
 
 
-_CROWD = np.zeros((CROWD, 1))
-ATTACKS = (
-    Attack("a row in a count", (COUNTS,), ONE, ADD, POINTS, NO_ROWS, _one),
-    Attack("a row that changes cells", (COUNTS,), ONE, REPLACE, POINTS[::2], POINTS[1::2], _difference),
-    Attack("a row in a sum", (SUMS,), ONE, ADD, POINTS + STEP, NO_ROWS, _one),
-    Attack("a row that changes sides", (SUMS,), ONE, REPLACE, POINTS + STEP, POINTS - STEP, _one),
-    Attack("a row in a count and a sum", (COUNTS, SUMS), ONE, ADD, POINTS - STEP, NO_ROWS, _of_both),
-    Attack("a row in a sum of squares", (SQUARES,), ONE, ADD, POINTS - STEP, NO_ROWS, _one),
-    Attack("a row that takes its square along", (SQUARES,), ONE, REPLACE, POINTS[::2] + STEP, POINTS[1::2] + STEP, _difference),
-    Attack("a row in a count, pure", (COUNTS,), PURE, ADD, POINTS, NO_ROWS, _one),
-    Attack("a row that changes cells, pure", (COUNTS,), PURE, REPLACE, POINTS[::2], POINTS[1::2], _likely_difference),
-    Attack("a row in a sum, pure", (SUMS,), PURE, ADD, POINTS + STEP, NO_ROWS, _one),
-    Attack("a row that changes sides, pure", (SUMS,), PURE, REPLACE, POINTS + STEP, POINTS - STEP, _one),
-    Attack("a row in a sum of squares, pure", (SQUARES,), PURE, ADD, POINTS - STEP, NO_ROWS, _one),
-    Attack(
-        "a row that takes its square along, pure",
-        (SQUARES,),
-        PURE,
-        REPLACE,
-        POINTS[::2] + STEP,
-        POINTS[1::2] + STEP,
-        _likely_difference,
-    ),
-    Attack("a row in a count and a sum, pure", (COUNTS, SUMS), PURE, ADD, POINTS - STEP, NO_ROWS, _likely_of_both),
-)
-CHOICES = (
-    Attack("a row in a choice", (CHOICE,), PURE, ADD, np.vstack([_CROWD, [[0.0]]]), _CROWD, _one),
-    Attack(
-        "a row that changes a choice",
-        (CHOICE,),
-        PURE,
-        REPLACE,
-        np.vstack([_CROWD, [[0.0]]]),
-        np.vstack([_CROWD, [[1.0]]]),
-        _one,
-    ),
-)
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """Two tables that are neighbours cell by cell, the questions answered together, and what the attacker looks at."""
+
+    name: str
+    questions: tuple[Question, ...]
+    cost: Cost
+    relation: Relation
+    left: FloatArray | PersonTable
+    right: FloatArray | PersonTable
+    look: Callable[[Sequence[FloatArray]], FloatArray] = _one
+    privacy_unit: PrivacyUnit | None = None  # where persons are protected
+
+    @property
+    def delta(self) -> float:
+        """At which the Gaussian is attacked: that of an attack by a threshold, which is far from any tail."""
+        return 0.05 if self.cost.is_gaussian else 0.0
+
+    @property
+    def claimed(self) -> float:
+        """The epsilon that the vault claims for all questions together, at the attack's delta."""
+        return self.cost.share(len(self.questions)).epsilon_at(self.delta)
+
+    def answers(self, rows: FloatArray | PersonTable, entropy: Entropy, asks: int) -> FloatArray:
+        """Ask many times and return what the attacker looks at."""
+        vault = open_vault(rows, self.cost, relation=self.relation, entropy=entropy, privacy_unit=self.privacy_unit)
+        moved = 1 if self.privacy_unit is None else self.privacy_unit.factor // self.privacy_unit.steps  # rows of a unit
+        seen = []
+        for _ in range(asks):
+            answers = vault.ask(self.questions, [self.cost] * len(self.questions))
+            rows_of = zip(self.questions, answers, strict=True)
+            seen.append(self.look([one.value.ravel() / (moved * UNITS.get(asked.name, 1.0)) for asked, one in rows_of]))
+        return np.concatenate(seen)
 
 
-def check_attacks(settings: Settings, step: Step) -> CheckResult:
-    """Attack counts, sums, sums of squares, pairs of answers and choices under both relations."""
-    found = Findings("attacks", TITLE, step, settings.first)
-    level = FALSE_ALARM * SHARE / (len(ATTACKS) + len(CHOICES))
-    best = 0.0
-    for index, attack in enumerate((*ATTACKS, *CHOICES)):
-        found.begin(attack.name, part=attack.name)
-        asks = settings.amount(20, 60) if attack in ATTACKS else settings.amount(700, 4000)
-        proven = attack_once(attack, asks=asks, seed=settings.seed + 2 * index, level=level)
-        best = max(best, proven / attack.claimed)
-        found.check_limit(proven, attack.claimed, f"{attack.name}: epsilon proven by the answers")
-    found.notes.append(f"the best attack proves {best:.0%} of the claimed epsilon; false alarms: {FALSE_ALARM * SHARE:.1g}")
-    return found.result()
+def _attacks() -> Iterator[Attack]:
+    up, down, even, odd = POINTS + STEP, POINTS - STEP, POINTS[::2], POINTS[1::2]
+    for cost, words in ((GDP(1.0), ""), (PureDP(1.0), ", pure")):
+        between, of_both = (_difference, _of_both) if cost.is_gaussian else (_likely_difference, _likely_of_both)
+        yield Attack(f"a row in a count{words}", (COUNTS,), cost, ADD, POINTS, NO_ROWS)
+        yield Attack(f"a row that changes cells{words}", (COUNTS,), cost, REPLACE, even, odd, between)
+        yield Attack(f"a row in a sum{words}", (SUMS,), cost, ADD, up, NO_ROWS)
+        yield Attack(f"a row that changes sides{words}", (SUMS,), cost, REPLACE, up, down)
+        yield Attack(f"a row in a count and a sum{words}", (COUNTS, SUMS), cost, ADD, down, NO_ROWS, of_both)
+        yield Attack(f"a row in a sum of squares{words}", (SQUARES,), cost, ADD, down, NO_ROWS)
+        moved = (even + STEP, odd + STEP)
+        yield Attack(f"a row that takes its square along{words}", (SQUARES,), cost, REPLACE, *moved, between)
+    crowd = np.zeros((CROWD, 1))
+    near, far = np.vstack([crowd, [[0.0]]]), np.vstack([crowd, [[1.0]]])
+    yield Attack("a row in a choice", (CHOICE,), PureDP(1.0), ADD, near, crowd)
+    yield Attack("a row that changes a choice", (CHOICE,), PureDP(1.0), REPLACE, near, far)
+
+
+ATTACKS = tuple(_attacks())
+
+
+def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
+    choices = [attack for attack in ATTACKS if attack.questions == (CHOICE,)]
+    others = [attack for attack in ATTACKS if attack not in choices]
+    level = FALSE_ALARM * SHARE / len(ATTACKS)
+    yield from attack_cases(others, asks=settings.amount(20, 60), seed=settings.seed, level=level)
+    yield from attack_cases(choices, asks=settings.amount(700, 4000), seed=settings.seed + 1000, level=level)
+
+
+def attack_cases(attacks: Sequence[Attack], *, asks: int, seed: int, level: float) -> Iterator[Case]:
+    """Yield attacks as the cases of a check."""
+    for number, attack in enumerate(attacks):
+        yield Case(attack.name, attack.name, partial(_try, attack=attack, asks=asks, seed=seed + 2 * number, level=level))
+
+
+def _try(found: CheckResult, *, attack: Attack, **given: Any) -> None:
+    found.check_limit(attack_once(attack, **given), attack.claimed, "epsilon proven by the answers")
 
 
 def attack_once(attack: Attack, *, asks: int, seed: int, level: float) -> float:
-    """Return the epsilon that the answers to many questions prove; wrong with probability at most `level`."""
+    """Return the epsilon that the answers to many questions prove; wrong with probability at most `level`.
+
+    It is the best one over thresholds fixed beforehand, either table first, and either side of the threshold.
+    """
     left, right = (attack.answers(rows, Entropy(seed + side), asks) for side, rows in enumerate((attack.left, attack.right)))
-    return _proven(left, right, delta=attack.delta, level=level / (2 * SIDES * len(THRESHOLDS)))
-
-
-def _proven(left: FloatArray, right: FloatArray, *, delta: float, level: float) -> float:
-    """Return the best epsilon over thresholds fixed beforehand, either table first, and either side of the threshold."""
-    best = 0.0
+    best, each = 0.0, level / (2 * SIDES * len(THRESHOLDS))
     for one, other in ((left, right), (right, left)):
         for threshold in THRESHOLDS:
             hits, alarms = (int(np.count_nonzero(table >= threshold)) for table in (one, other))
             for kept, wrong in ((hits, alarms), (one.size - hits, other.size - alarms)):
-                surely = at_least(kept, one.size, level) - delta
+                surely = at_least(kept, one.size, each) - attack.delta
                 if surely > 0:
-                    best = max(best, math.log(surely / at_most(wrong, other.size, level)))
+                    best = max(best, math.log(surely / at_most(wrong, other.size, each)))
     return best
+
+
+def at_least(count: int, total: int, level: float) -> float:
+    """Return the lower Clopper-Pearson bound of a probability; wrong with probability at most `level`."""
+    return float(betaincinv(count, total - count + 1, level)) if count > 0 else 0.0
+
+
+def at_most(count: int, total: int, level: float) -> float:
+    """Return the upper Clopper-Pearson bound of a probability; wrong with probability at most `level`."""
+    return float(betainccinv(count + 1, total - count, level)) if count < total else 1.0
+
+
+ATTACKING = Check(
+    title="Threshold attacks: what answers prove stays below the claim",
+    meaning="An attacker who knows two neighbouring tables looks at thousands of answers. The ratio is the largest epsilon "
+    "that they prove, with Clopper-Pearson bounds, over the claimed one: close to 1 is a sharp attack, above 1 a broken claim.",
+    cases=_cases,
+    false_alarms=SHARE,
+)

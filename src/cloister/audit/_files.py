@@ -9,33 +9,27 @@ format holds rows that were deleted or replaced: reading its files one by one mu
 import csv
 import gzip
 import io
-import tempfile
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from cloister.audit._coupling import all_rows
-from cloister.audit._findings import CheckResult, Findings, Settings, Step
+from cloister.audit._findings import Case, Check, CheckResult, Settings
+from cloister.audit._persons import check_same_rows, rows_of
 from cloister.audit._plants import swapped
 from cloister.data import Bounding, open_rows
 from cloister.exceptions import DataError
 from cloister.privacy import Entropy
 
-__all__ = ["check_files", "count_file_cases"]
+__all__ = ["FILES"]
 
-TITLE = "Files: a record more or less is a row more or less"
 HEADER = ("x", "who", "note", "y")
 N_ROWS, USED = 60, 2
-CUT = {  # so that short files are read in several pieces and chunks
-    "cloister.data._files:PIECE_BYTES": 700,
-    "cloister.data._records:CHUNK_BYTES": 1 << 16,
-}
 _FAKE = "5,zoe-{0},,5"  # what a row of somebody else looks like
 HOSTILE_NOTES: dict[str, str] = {
     "rows of other people": "\n".join(_FAKE.format(number) for number in range(200)),
@@ -59,41 +53,31 @@ LOGS = {  # of formats whose files also hold rows that were deleted or replaced
 }
 
 
-def check_files(settings: Settings, step: Step) -> CheckResult:
-    """Read files that differ in one record, and try to read the files of a table that keeps rows it deleted."""
-    found = Findings("files", TITLE, step, settings.first)
-    for number, (suffix, note) in enumerate((suffix, note) for suffix in DIALECTS for note in HOSTILE_NOTES):
-        for persons in (False, True):
-            words = f"{suffix}, {note}{', persons' * persons}"
-            found.begin(words, part=f"records, {suffix}")
-            left, right = _read_both(suffix, HOSTILE_NOTES[note], seed=settings.seed + number, persons=persons)
-            found.check_limit((left - right).total(), 1, f"{words}: rows that one record adds")
-            if right - left:
-                found.violation(f"{words}: {(right - left).total()} rows of others are read differently")
+def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
+    for number, (suffix, note, persons) in enumerate(product(DIALECTS, HOSTILE_NOTES, (False, True))):
+        run = partial(_check_records, suffix=suffix, note=note, persons=persons, seed=settings.seed + number, folder=folder)
+        yield Case(f"{suffix}, {note}{', persons' * persons}", f"records, {suffix}", run)
     for name, log in LOGS.items():
-        found.begin(name, part="table formats")
-        if _is_read(log):
-            found.violation(f"{name}: files of the table are read one by one, with rows that were deleted or replaced")
-    return found.result()
+        yield Case(name, "table formats", partial(_check_log, folder=folder / name, log=log))
 
 
-def count_file_cases(settings: Settings) -> int:
-    """Return how many cases the check has."""
-    return 2 * len(DIALECTS) * len(HOSTILE_NOTES) + len(LOGS)
+FILES = Check(
+    title="Files: a record more or less is a row more or less",
+    meaning="Of two text files that differ in one record, the rows that are read must differ in one, whatever the text of "
+    "that record holds. The files of a table format, among them deleted rows, must be refused.",
+    cases=_cases,
+)
 
 
-def _read_both(suffix: str, note: str, *, seed: int, persons: bool) -> tuple[Counter[bytes], Counter[bytes]]:
-    """Return the rows of a file with a record that has this note, and of the file without it."""
+def _check_records(found: CheckResult, *, suffix: str, note: str, persons: bool, seed: int, folder: Path) -> None:
+    """Read a file with a record that has this note, and the file without it, both cut into several pieces and chunks."""
     generator = Entropy(seed).public_generator()
     records = [(number, f"ann {number // 2}", "said so", round(float(generator.uniform()), 3)) for number in range(N_ROWS)]
     place = int(generator.integers(N_ROWS + 1))
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        for path, size in CUT.items():
-            stack.enter_context(swapped(path, size))
-        both = [*records[:place], (7, "zoe", note, 7), *records[place:]], records
-        files = [_write(Path(folder) / f"{name}{suffix}", some) for name, some in zip(("left", "right"), both, strict=True)]
-        left, right = (_read(file, persons=persons) for file in files)
-    return left, right
+    more = [*records[:place], (7, "zoe", HOSTILE_NOTES[note], 7), *records[place:]]
+    with swapped("cloister.data._files:PIECE_BYTES", 700), swapped("cloister.data._records:CHUNK_BYTES", 1 << 16):
+        left, right = (_read(_write(folder / f"rows{suffix}", some), persons=persons) for some in (more, records))
+    check_same_rows(found, left, right, allowed=1)
 
 
 def _write(path: Path, records: Sequence[Sequence[Any]]) -> Path:
@@ -105,23 +89,19 @@ def _write(path: Path, records: Sequence[Sequence[Any]]) -> Path:
 
 
 def _read(path: Path, *, persons: bool) -> Counter[bytes]:
-    """Return the rows that questions see, with rank and number of a person's where persons are protected."""
+    """Return the rows that questions see."""
     unit: dict[str, Any] = {"privacy_unit": "who", "unit_key": bytes(32)} if persons else {}
     rows: Any = open_rows(path, ["x", "y"], n_jobs=1, **unit)
-    table = all_rows(rows.bounded(Bounding(bytes(32), USED)) if persons else rows.held())
-    return Counter(row.tobytes() for row in np.ascontiguousarray(table))
+    return rows_of(rows.bounded(Bounding(bytes(32), USED)) if persons else rows.held())
 
 
-def _is_read(log: str) -> bool:
-    """Whether a folder of Parquet files is read that has the log of a table format."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ("data/before.parquet", "data/after.parquet", log):
-            (Path(folder) / name).parent.mkdir(exist_ok=True)
-            (Path(folder) / name).touch()
-        for name in ("before", "after"):
-            pyarrow.parquet.write_table(pa.table({"x": [1.0, 2.0]}), Path(folder) / "data" / f"{name}.parquet")
-        try:
-            open_rows(folder)
-        except DataError:
-            return False
-    return True
+def _check_log(found: CheckResult, *, folder: Path, log: str) -> None:
+    """Try to read a folder of Parquet files that has the log of a table format."""
+    for name in ("data/before.parquet", "data/after.parquet", log):
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
+        pyarrow.parquet.write_table(pa.table({"x": [1.0, 2.0]}), folder / name)
+    try:
+        open_rows(folder)
+    except DataError:
+        return
+    found.violation("files of the table are read one by one, with rows that were deleted or replaced")

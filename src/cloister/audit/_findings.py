@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a check found: how many cases, the worst ratio of found to allowed, and every violation in public numbers."""
+"""What a check is, and what it found: how many cases, the worst ratio of found to allowed, every violation in public numbers.
+
+An audit of correct code raises an alarm with probability at most FALSE_ALARM. Every statistical check has a part of it and
+divides it among its tests by the union bound; every test is an exact binomial one, so the rate is a bound and no approximation.
+"""
 
 import math
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any
 
-__all__ = ["CheckPart", "CheckResult", "Findings", "FirstViolationError", "Settings", "Step"]
+__all__ = ["FALSE_ALARM", "Case", "Check", "CheckPart", "CheckResult", "Settings"]
 
-Step: TypeAlias = Callable[[str], None]  # receives what a check is about to do; for progress
-
+FALSE_ALARM = 1e-6  # of a whole audit
 MOST_LISTED = 12  # violations of one check that are listed; all are counted
 LARGEST_RATIO = 1e6  # stated where nothing is allowed
 
@@ -49,80 +52,88 @@ class Settings:
         """Return how many cases or draws to make."""
         return max(1, round((quick if self.quick else full) * self.scale))
 
+    def wanted(self, names: Iterable[str]) -> list[str]:
+        """Return the names that stand for a method to attack: "KMeans" does for each of its variants, "KMeans, auto"."""
+        return [name for name in names if not self.methods or {name, name.split(",")[0]} & set(self.methods)]
+
 
 @dataclass(frozen=True)
-class CheckPart:
-    """A part of a check, such as one method: its cases and the worst ratio among them."""
+class Case:
+    """One thing to try, of a part of a check such as one method; `run` notes what it finds."""
 
     name: str
-    cases: int
-    worst: float
+    part: str
+    run: Callable[["CheckResult"], None]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Check:
+    """A check: what its ratio means, its cases, which may use a folder, and its part of the rate of false alarms."""
+
+    title: str
+    meaning: str
+    cases: Callable[[Settings, Path], Iterable[Case]]
+    false_alarms: float = 0.0
+
+
+@dataclass
+class CheckPart:
+    """A part of a check: its cases and the worst ratio among them."""
+
+    name: str
+    cases: int = 0
+    worst: float = 0.0
+
+
+@dataclass
 class CheckResult:
-    """What one check says; public numbers only."""
+    """What one check found so far; public numbers only."""
 
     name: str
     title: str
-    cases: int
-    worst: float  # found over allowed: above 1 is a violation
-    n_violations: int
-    violations: tuple[str, ...]  # the first few
-    notes: tuple[str, ...]
-    seconds: float
-    parts: tuple[CheckPart, ...] = ()
+    parts: dict[str, CheckPart] = field(default_factory=dict)
+    n_violations: int = 0
+    violations: list[str] = field(default_factory=list)  # the first few
+    notes: list[str] = field(default_factory=list)
+    n_tests: int = 0  # statistical ones
+    seconds: float = 0.0
+    case: Case = Case("", "", lambda found: None)  # the present one
+
+    @property
+    def cases(self) -> int:
+        """How many cases were tried."""
+        return sum(part.cases for part in self.parts.values())
+
+    @property
+    def worst(self) -> float:
+        """The largest ratio of what was found to what is allowed; above 1 is a violation."""
+        return max((part.worst for part in self.parts.values()), default=0.0)
 
     @property
     def passed(self) -> bool:
         """Whether nothing was found."""
         return not self.n_violations
 
+    @property
+    def verdict(self) -> str:
+        """The verdict in one word."""
+        return "passed" if self.passed else "VIOLATED"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""
-        return {**asdict(self), "passed": self.passed}
+        names = ("name", "title", "cases", "worst", "passed", "n_violations", "violations", "notes", "seconds")
+        return {**{name: getattr(self, name) for name in names}, "parts": [asdict(part) for part in self.parts.values()]}
 
-
-class FirstViolationError(Exception):
-    """Ends a check at its first violation."""
-
-    def __init__(self, result: CheckResult) -> None:
-        super().__init__("first violation")
-        self.result = result
-
-
-@dataclass
-class Findings:
-    """A check in progress."""
-
-    name: str
-    title: str
-    step: Step = field(default=lambda message: None)
-    first: bool = False
-    cases: int = 0
-    worst: float = 0.0
-    n_violations: int = 0
-    listed: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    began: float = field(default_factory=time.monotonic)
-    parts: dict[str, CheckPart] = field(default_factory=dict)
-    part: str = ""  # the present one
-
-    def begin(self, message: str, *, part: str = "") -> None:
-        """Begin one more case, of the part that is named."""
-        self.cases += 1
-        self.part = part
-        if part:
-            before = self.parts.get(part, CheckPart(part, 0, 0.0))
-            self.parts[part] = CheckPart(part, before.cases + 1, before.worst)
-        self.step(message)
+    def run(self, case: Case) -> None:
+        """Try one more case."""
+        self.case = case
+        self.parts.setdefault(case.part, CheckPart(case.part)).cases += 1
+        case.run(self)
 
     def ratio(self, value: float) -> None:
         """Note a ratio of found to allowed."""
-        self.worst = max(self.worst, value)
-        if self.part:
-            before = self.parts[self.part]
-            self.parts[self.part] = CheckPart(self.part, before.cases, max(before.worst, value))
+        part = self.parts[self.case.part]
+        part.worst = max(part.worst, value)
 
     def check_limit(self, found: float, allowed: float, message: str, *, slack: float = 0.0) -> None:
         """Note that `found` must not exceed `allowed` by more than a relative slack for rounding."""
@@ -134,29 +145,14 @@ class Findings:
 
     def check_p_value(self, p_value: float, level: float, message: str) -> None:
         """Note the p-value of a test; correct code stays above `level` but for false alarms."""
+        self.n_tests += 1
         ratio = math.log(max(p_value, 1e-300)) / math.log(level)
         self.ratio(ratio)
         if ratio > 1:
             self.violation(f"{message}: probability {p_value:.2g} on correct code, alarm below {level:.2g}")
 
     def violation(self, message: str) -> None:
-        """Note a violation."""
+        """Note a violation of the present case."""
         self.n_violations += 1
-        if len(self.listed) < MOST_LISTED:
-            self.listed.append(message)
-        if self.first:
-            raise FirstViolationError(self.result())
-
-    def result(self) -> CheckResult:
-        """Return what was found."""
-        return CheckResult(
-            name=self.name,
-            title=self.title,
-            cases=self.cases,
-            worst=self.worst,
-            n_violations=self.n_violations,
-            violations=tuple(self.listed),
-            notes=tuple(self.notes),
-            seconds=time.monotonic() - self.began,
-            parts=tuple(self.parts.values()),
-        )
+        if len(self.violations) < MOST_LISTED:
+            self.violations.append(f"{self.case.name}: {message}" if self.case.name else message)

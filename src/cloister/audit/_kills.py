@@ -1,33 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ledger in a file while the processes that use it are killed, and while two of them race for the last of the budget.
 
-Every answer that a killed process had written down must be covered by a debit on disk, the chain of digests must be intact, and
-debits together with open reservations must stay within the budget; once accounts are settled, debits alone must count. The file
-is read with SQLite and arithmetic of our own.
+Each trial is a process of its own that fits with the ledger and writes down every answer at the moment it exists. Every answer
+that a killed process had written down must be covered by a debit on disk, the chain of digests must be intact, and debits
+together with open reservations must stay within the budget; once accounts are settled, debits alone must count. The file is
+read with SQLite and arithmetic of our own.
 """
 
+import contextlib
 import hashlib
 import json
 import math
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
+import time
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cloister.audit._child import BUDGET, EACH
-from cloister.audit._findings import CheckResult, Findings, Settings, Step
-from cloister.exceptions import CloisterError
-from cloister.privacy import Entropy, Ledger
+import numpy as np
 
-__all__ = ["check_kills", "kill_trials"]
+from cloister.audit._findings import Case, Check, CheckResult, Settings
+from cloister.audit._plants import planted, swapped
+from cloister.cluster import KMeans
+from cloister.columns import IntArray
+from cloister.exceptions import BudgetExceeded, CloisterError
+from cloister.privacy import GDP, Entropy, Event, Ledger
+from cloister.questions import Answer, Question, Spend
+from cloister.vault import Vault
 
-TITLE = "The ledger under kills and races"
+__all__ = ["KILLS", "kill_trials", "run_trials"]
+
+BUDGET, EACH = GDP(2.0), GDP(0.9)  # four fits fit, the fifth is refused
 LONGEST = 0.25  # seconds after the first answer within which a process is killed
 FULL_SYNC = 2  # of SQLite: a commit is on the disk when it returns
 SLACK = 1e-12
@@ -38,25 +47,24 @@ KINDS = {
     "race": "race of two processes",
 }
 TIMEOUT = 300.0  # seconds
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def check_kills(settings: Settings, step: Step) -> CheckResult:
-    """Kill processes in the middle of fits and check what they leave behind."""
-    found = Findings("kills", TITLE, step, settings.first)
-    with tempfile.TemporaryDirectory() as folder:
-        trials = kill_trials(settings, Path(folder))
-        for trial in trials:
-            _create(Path(trial["ledger"])).close()
-        for part in [trials] if hasattr(os, "fork") else [[trial] for trial in trials]:
-            _start(found, part, settings.plant, Path(folder))
-        for trial in trials:
-            found.begin(f"after: {KINDS[trial['kind']]}", part=KINDS[trial["kind"]])
-            _check_trial(found, trial)
-    return found.result()
+def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
+    """Yield the trials. They run in a process that has no threads and may therefore fork, else each in one of its own."""
+    trials = kill_trials(settings, folder)
+    for number, part in enumerate([trials] if hasattr(os, "fork") else [[trial] for trial in trials]):
+        yield Case(f"processes {number}", "processes", partial(_start, trials=part, plant=settings.plant, folder=folder))
+    for trial in trials:
+        yield Case(KINDS[trial["kind"]], KINDS[trial["kind"]], partial(_check_trial, trial=trial))
 
 
-def _create(path: Path) -> Ledger:
-    return Ledger.create(path, BUDGET)
+KILLS = Check(
+    title="The ledger under kills and races",
+    meaning="Processes are killed in the middle of fits, and two race for one budget. Every answer they gave must be covered "
+    "by a debit on disk, and what counts must stay within the budget.",
+    cases=_cases,
+)
 
 
 def kill_trials(settings: Settings, folder: Path) -> list[dict[str, Any]]:
@@ -82,59 +90,56 @@ def kill_trials(settings: Settings, folder: Path) -> list[dict[str, Any]]:
     return trials if hasattr(os, "fork") else [trial for trial in trials if trial["kind"] in ("answer", "paid")]
 
 
-def _start(found: Findings, trials: Sequence[dict[str, Any]], plant: str, folder: Path) -> None:
-    """Run trials in a process of their own, which has no threads and may therefore fork."""
+def _start(found: CheckResult, *, trials: Sequence[dict[str, Any]], plant: str, folder: Path) -> None:
+    """Run trials in another process, each with a new ledger."""
+    for trial in trials:
+        Ledger.create(trial["ledger"], BUDGET).close()
     plan = folder / "plan.json"
     plan.write_text(json.dumps({"plant": plant, "trials": list(trials)}), encoding="utf-8")
-    command = [sys.executable, "-c", f"from cloister.audit._child import main; main({str(plan)!r})"]
+    command = [sys.executable, "-c", f"from cloister.audit._kills import run_trials; run_trials({str(plan)!r})"]
     quiet = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
     try:
         ended = subprocess.run(command, capture_output=True, timeout=TIMEOUT, env=quiet)  # noqa: S603 - our own interpreter
     except subprocess.TimeoutExpired:
-        found.violation(f"processes did not end within {TIMEOUT:g} seconds")
+        found.violation(f"they did not end within {TIMEOUT:g} seconds")
         return
     if ended.returncode and hasattr(os, "fork"):
         found.violation(f"the process that starts others ended with code {ended.returncode}")
 
 
-def _check_trial(found: Findings, trial: dict[str, Any]) -> None:
+def _check_trial(found: CheckResult, *, trial: dict[str, Any]) -> None:
     """Check what a trial left behind: answers, lines of the ledger, and what an opened ledger says."""
     place = Path(trial["answers"])
-    answers = (
-        [json.loads(line) for line in place.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
-        if place.exists()
-        else []
-    )
+    text = place.read_text(encoding="utf-8") if place.exists() else ""
+    answers = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
     lines = _lines(found, Path(trial["ledger"]))
     debits = [line for line in lines if line["kind"] == "debit"]
     paid, given = Counter(map(_key, debits)), Counter(map(_key, answers))
     missing = sum((given - paid).values())
-    message = KINDS[trial["kind"]]
     if missing:
-        found.violation(f"{message}: {missing} of {len(answers)} answers without a debit on disk")
+        found.violation(f"{missing} of {len(answers)} answers without a debit on disk")
     if (not answers and trial["kind"] != "paid") or (trial["kind"] == "answer" and len(answers) != trial["at"]):
-        found.violation(f"{message}: the process ended before it was killed")
-    found.check_limit(_counts_as(lines), BUDGET.mu, f"{message}: mu that counts against the budget", slack=SLACK)
+        found.violation("the process ended before it was killed")
+    found.check_limit(_counts_as(lines), BUDGET.mu, "mu that counts against the budget", slack=SLACK)
+    owed = math.sqrt(_debited(debits))
     try:
         with Ledger.open(trial["ledger"]) as ledger:
-            found.check_limit(
-                math.sqrt(_debited(debits)), ledger.spent.mu, f"{message}: debits, beside what the ledger says", slack=SLACK
-            )
+            found.check_limit(owed, ledger.spent.mu, "debits, beside what the ledger says", slack=SLACK)
             sync = ledger._store.connect().execute("PRAGMA synchronous").fetchone()[0]
             if sync < FULL_SYNC:
                 found.violation("the ledger does not wait for the disk: a debit could be lost in a power failure")
             ledger.settle()
-            settled, owed = ledger.spent.mu, math.sqrt(_debited(debits))
-            found.check_limit(owed, settled, f"{message}: debits, beside what settled accounts count as", slack=SLACK)
+            settled = ledger.spent.mu
+            found.check_limit(owed, settled, "debits, beside what settled accounts count as", slack=SLACK)
             if settled > owed * (1 + SLACK):
-                found.violation(f"{message}: the account of a process that is gone was not settled")
+                found.violation("the account of a process that is gone was not settled")
     except CloisterError as error:
-        found.violation(f"{message}: the ledger cannot be opened ({type(error).__name__})")
+        found.violation(f"the ledger cannot be opened ({type(error).__name__})")
 
 
-def _lines(found: Findings, path: Path) -> list[dict[str, Any]]:
+def _lines(found: CheckResult, path: Path) -> list[dict[str, Any]]:
     """Read the lines with SQLite alone and check their digests."""
-    with closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT line, digest FROM ledger ORDER BY id").fetchall()
     digest = ""
     for text, stated in rows:
@@ -158,3 +163,85 @@ def _counts_as(lines: Sequence[dict[str, Any]]) -> float:
     opened = sum(line["account"] not in closed for line in lines if line["kind"] == "reserve")
     debits = [line for line in lines if line["kind"] == "debit" and line["account"] in closed]
     return math.sqrt(_debited(debits) + opened * EACH.mu**2)
+
+
+# -- in the process that is killed ---------------------------------------------------------------------------------------
+
+
+def run_trials(plan: str) -> None:
+    """Run all trials of a plan, a JSON file."""
+    read = json.loads(Path(plan).read_text(encoding="utf-8"))
+    with planted(read["plant"]):
+        for trial in read["trials"]:
+            _run(trial)
+
+
+def _run(trial: dict[str, Any]) -> None:
+    if not hasattr(os, "fork"):  # the trial ends this process
+        _fit_until_refused(trial, 0)
+        return
+    start, go = os.pipe()
+    children = [_fork(trial, number, start, go) for number in range(trial["processes"])]
+    os.close(start)
+    os.close(go)  # all start at the same moment
+    if trial["kind"] == "random":
+        _wait_for_answer(Path(trial["answers"]))
+        time.sleep(trial["delay"])
+        os.kill(children[0], KILL)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def _fork(trial: dict[str, Any], number: int, start: int, go: int) -> int:
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.close(go)
+        os.read(start, 1)
+        _fit_until_refused(trial, number)
+    finally:
+        os._exit(0)
+
+
+def _wait_for_answer(answers: Path) -> None:
+    until = time.monotonic() + 20
+    while not (answers.exists() and answers.stat().st_size) and time.monotonic() < until:
+        time.sleep(0.001)
+
+
+def _fit_until_refused(trial: dict[str, Any], number: int) -> None:
+    rows = np.linspace(-0.9, 0.9, 60).reshape(-1, 2)
+    with (
+        Ledger.open(trial["ledger"]) as ledger,
+        open(trial["answers"], "ab", buffering=0) as answers,
+        swapped("cloister.cluster._base:Vault", _reporting(answers.write, trial)),
+        contextlib.suppress(BudgetExceeded),
+    ):
+        for turn in range(trial["fits"]):
+            seed = trial["seed"] + 100 * number + turn
+            KMeans(2, guarantee=EACH, bounds=(-1, 1), ledger=ledger, random_state=seed, n_init=1, n_jobs=1).fit(rows)
+
+
+def _reporting(write: Callable[[bytes], Any], trial: dict[str, Any]) -> type[Vault]:
+    """Return a vault that writes every answer down at once, and dies where the trial says so."""
+    seen = {"paid": 0, "answer": 0}
+
+    def reach(point: str) -> None:
+        seen[point] += 1
+        if trial["kind"] == point and seen[point] == trial["at"]:
+            os.kill(os.getpid(), KILL)
+
+    class Reporting(Vault):
+        def _pay(self, question: Question, cost: Spend) -> Event:
+            event = super()._pay(question, cost)
+            reach("paid")
+            return event
+
+        def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
+            answer = super()._noisy(question, exact, event)
+            write(json.dumps({"asked": event.question_name, "scale": event.scale, "size": event.size}).encode() + b"\n")
+            reach("answer")
+            return answer
+
+    return Reporting

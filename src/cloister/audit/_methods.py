@@ -1,92 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every method of the table is attacked: its variants, the guarantees, the domains, and a short fit."""
+"""How every method of the table is attacked: its variants, the guarantees, the declared columns, and a short fit."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cloister import methods
-from cloister.audit._guarantees import GUARANTEES
-from cloister.audit._tables import PersonTable
-from cloister.columns import Ball, Box, Domain, FloatArray, Relation
-from cloister.privacy import Guarantee
+from cloister import PrivateScaler, methods
+from cloister.audit._tables import DOMAINS, PersonTable
+from cloister.columns import Category, Date, Domain, Flag, FloatArray, Number, Relation
+from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP
 
-__all__ = ["DOMAINS", "METHODS", "Method", "make_fit", "targets"]
+__all__ = ["DECLARED", "GUARANTEES", "METHODS", "Variant", "make_fit"]
 
-DOMAINS: dict[str, Callable[[int], Domain]] = {
-    "box": lambda width: Box(-1.0, 1.0).spread(width),
-    "ball": lambda width: Ball(1.0).spread(width),
-    "far box": lambda width: Box(1e9 - 0.06, 1e9 + 0.07).spread(width),
-    "far ball": lambda width: Ball(0.11, 1e9 + 0.1).spread(width),
-    "tiny": lambda width: Ball(1e-90, 1e-91).spread(width),
-    "uneven box": lambda width: Box(np.zeros(width), 10.0 ** np.arange(-3, width - 3)),
+GUARANTEES: dict[str, Guarantee] = {
+    "approx": ApproxDP(3.0, 1e-6),
+    "pure": PureDP(4.0),
+    "gdp": GDP(1.2),
+    "zcdp": ZCDP(0.4),
 }
-N_TARGETS = 12
-DIMENSIONS, PROJECTED = (1, 2, 12), (40,)  # columns of the tables; those of a variant that projects are many
 
 
 @dataclass(frozen=True)
-class Method:
-    """An estimator and the options it is attacked with."""
+class Variant:
+    """A method, and options that change what it asks."""
 
-    estimator: str
+    method: methods.Method
     options: Mapping[str, Any] = field(default_factory=dict)
-    dimensions: tuple[int, ...] = DIMENSIONS
-    wide: Mapping[str, Any] = field(default_factory=dict)  # options from three columns on
-    kinds: tuple[str, ...] = tuple(GUARANTEES)
-    domains: tuple[str, ...] = tuple(DOMAINS)
-    has_target: bool = False  # whether the method also takes a public table
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """Columns of the tables; those of a variant that projects are many."""
+        return (40,) if "projection" in self.options else (1, 2, 12)
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """Names of the domains it takes."""
+        return tuple(name for name in DOMAINS if "ball" in self.method.domains or "box" in name)
 
 
-def _attacked(method: methods.Method, options: Mapping[str, Any]) -> Method:
-    return Method(
-        method.name,
-        {**method.short, **options},
-        PROJECTED if "projection" in options else DIMENSIONS,
-        method.wide,
-        method.guarantees,
-        tuple(name for name in DOMAINS if "ball" in method.domains or "box" in name),
-        method.kind == "source-target",
-    )
-
-
-METHODS: dict[str, Method] = {
-    f"{one.name}, {variant}" if variant else one.name: _attacked(one, options)
+METHODS: dict[str, Variant] = {
+    f"{one.name}, {name}" if name else one.name: Variant(one, options)
     for one in methods.METHODS.values()
-    for variant, options in {"": {}, **one.variants}.items()
+    for name, options in {"": {}, **one.variants}.items()
+}
+
+INTERVALS: dict[str, Any] = {
+    "age": (0, 120),
+    "income": "private",
+    "smoker": Flag(),
+    "admitted": Date("2020-01-01", "2026-12-31"),
+}
+PEOPLE: dict[str, Any] = {
+    **INTERVALS,
+    "glucose": Number(40, 400, missing="own"),
+    "sex": Category(["f", "m"]),
+    "ward": Category(["north", "south", "3"], missing="own", weight=2),
+}
+CLUSTERED = ("age", "income", "glucose", "sex")
+DESCRIBED: dict[str, Any] = {
+    "bounds": {name: PEOPLE[name] for name in CLUSTERED},
+    "describe": 0.3,
+    "describe_columns": {name: one for name, one in PEOPLE.items() if name not in CLUSTERED},
+}
+DECLARED: dict[str, Mapping[str, Any]] = {  # the options with which estimators are fitted to declared columns
+    "KMeans": {"bounds": PEOPLE, "n_init": 2},
+    "KMeans, spread": {"bounds": PEOPLE, "scaling": "spread", "bounds_share": 0.2, "n_init": 2},
+    "KMeans, described": {**DESCRIBED, "n_init": 2},
+    "LloydKMeans": {"bounds": PEOPLE, "n_rounds": 2},
+    "TreeKMeans": {"bounds": PEOPLE, **methods.METHODS["TreeKMeans"].short},
+    "GridSynopsis": {"bounds": INTERVALS, "rule": 2},
+    "PrivateScaler": {"bounds": PEOPLE},
 }
 
 
 def make_fit(
-    method: Method, guarantee: Guarantee, *, relation: Relation, domain: Domain, n_features: int, seed: int, **options: Any
+    name: str,
+    guarantee: Guarantee,
+    *,
+    relation: Relation,
+    seed: int,
+    domain: Domain | None = None,
+    n_features: int = 2,
+    **options: Any,
 ) -> Callable[[Any], Any]:
-    """Return a function that fits a fresh estimator to a table."""
-    given = {**method.options, **(method.wide if n_features > 2 else {}), **options}
-    given |= {"guarantee": guarantee, "bounds": domain, "neighbours": relation.value, "random_state": seed, "n_jobs": 1}
-    if method.has_target:
+    """Return a function that fits a fresh estimator to a table of numbers in a domain, or without one of declared columns."""
+    method = methods.METHODS.get(name.split(",")[0])  # none: a PrivateScaler
+    beside = method is not None and method.kind == "source-target"
+    given = {**options, "guarantee": guarantee, "neighbours": relation.value, "random_state": seed, "n_jobs": 1}
+    if method is not None:
+        given.setdefault("n_clusters", 2)
+    if domain is None:
+        given = {**DECLARED[name], **given}
+    elif method is not None:
+        given = {**method.short, **METHODS[name].options, **(method.wide if n_features > 2 else {}), **given, "bounds": domain}
+    public = None
+    if beside:
+        assert domain is not None
         given.pop("scaling", None)
-        return partial(_fit_beside, method, given, targets(domain, n_features))
-    return partial(_fit, method, given)
+        public = targets(domain, n_features)
+
+    def fit(table: Any) -> Any:
+        rows, ids = (table.rows, {"privacy_unit": table.ids}) if isinstance(table, PersonTable) else (table, {})
+        estimator = PrivateScaler(**given) if method is None else method.estimator(**given)
+        return estimator.fit(public, source=rows, **ids) if beside else estimator.fit(rows, **ids)
+
+    return fit
 
 
 def targets(domain: Domain, n_features: int) -> FloatArray:
     """Return public points of the domain, regularly spread over it."""
-    ticks = np.linspace(-0.9, 0.9, N_TARGETS)[:, None] * np.cos(np.arange(n_features))
+    ticks = np.linspace(-0.9, 0.9, 12)[:, None] * np.cos(np.arange(n_features))
     return domain.frame().from_unit(ticks / n_features**0.5)
-
-
-def _fit(method: Method, given: dict[str, Any], table: Any) -> Any:
-    rows, ids = _parts(table)
-    return methods.METHODS[method.estimator].estimator(**{"n_clusters": 2, **given}).fit(rows, **ids)
-
-
-def _fit_beside(method: Method, given: dict[str, Any], public: FloatArray, table: Any) -> Any:
-    rows, ids = _parts(table)
-    return methods.METHODS[method.estimator].estimator(**{"n_clusters": 2, **given}).fit(public, source=rows, **ids)
-
-
-def _parts(table: Any) -> tuple[Any, dict[str, Any]]:
-    return (table.rows, {"privacy_unit": table.ids}) if isinstance(table, PersonTable) else (table, {})

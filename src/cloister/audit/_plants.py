@@ -17,7 +17,7 @@ from cloister.columns import snap
 from cloister.exceptions import ParameterError
 from cloister.privacy import DISJOINT, Entropy, Tally
 
-__all__ = ["PLANTS", "Plant", "planted", "swapped", "wrapped"]
+__all__ = ["PLANTS", "Change", "Plant", "planted", "swapped", "wrapped"]
 
 Change: TypeAlias = tuple[str, Callable[[Any], object]]  # "module:Class.attribute", and what is made of what stands there
 

@@ -12,14 +12,14 @@ both. So a replay is a proof about this pair of tables, these answers and these 
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from cloister.audit._coupling import sample_coupled
-from cloister.audit._plants import swapped, wrapped
+from cloister.audit._plants import Change, wrapped
+from cloister.audit._tables import sample_coupled
 from cloister.columns import FloatArray, Frame, IntArray
 from cloister.data import Rows
 from cloister.privacy import PROCESS, Coins, Event
@@ -139,9 +139,7 @@ def _run_fit(fit: Fit, table: object, tape: Tape, vault: type[Vault]) -> None:
     with (
         np.errstate(divide="warn", over="warn", invalid="warn"),
         warnings.catch_warnings(record=True) as caught,
-        swapped(VAULT, vault),
-        _watch_draws(tape),
-        _watch_cleaning(tape),
+        wrapped((VAULT, lambda _: vault), *_watch_draws(tape), *_watch_cleaning(tape)),
         PROCESS.apart(),
     ):
         warnings.simplefilter("always")
@@ -164,10 +162,15 @@ def _recorder(tape: Tape) -> type[Vault]:
             return event
 
         def _noisy(self, question: Question, exact: IntArray, event: Event) -> Answer:
-            tape.faults.extend(_unpaid_answer(tape, question, event))
-            before = len(tape.draws)
+            place, before = len(tape.calls), len(tape.draws)
+            if place >= len(tape.paid):
+                tape.faults.append(f"question {place + 1}, {question.name}: answered before it was paid")
+            elif tape.paid[place] is not event:
+                tape.faults.append(f"question {place + 1}, {question.name}: answered with the noise of another event")
             answer = super()._noisy(question, exact, event)
-            tape.faults.extend(_wrong_draws(tape.draws[before:], question, event))
+            drawn, paid = tape.draws[before:], (event.mechanism, event.scale, event.size)
+            if drawn != [paid]:
+                tape.faults.append(f"{question.name}: paid was (mechanism, scale, size) = {paid}, drawn was {drawn}")
             tape.calls.append(Call(question, np.array(exact), event, np.array(answer.value)))
             return answer
 
@@ -218,23 +221,6 @@ def distance(left: IntArray, right: IntArray, event: Event) -> float:
     return DISTANCES[event.noise.norm](moves)
 
 
-def _unpaid_answer(tape: Tape, question: Question, event: Event) -> Iterator[str]:
-    place = len(tape.calls)
-    if place >= len(tape.paid):
-        yield f"question {place + 1}, {question.name}: answered before it was paid"
-    elif tape.paid[place] is not event:
-        yield f"question {place + 1}, {question.name}: answered with the noise of another event"
-
-
-def _wrong_draws(draws: list[tuple[str, float, int]], question: Question, event: Event) -> Iterator[str]:
-    wanted = (event.mechanism, event.scale, event.size)
-    if draws != [wanted]:
-        said = "; ".join(f"{kind} of scale {scale:.6g}, {size} numbers" for kind, scale, size in draws) or "nothing"
-        yield (
-            f"{question.name}: drawn was {said}; paid was {event.mechanism} of scale {event.scale:.6g}, {event.size} numbers"
-        )
-
-
 def _difference(call: Call, question: Question, event: Event) -> str:
     """Say how the neighbour's question or event differs from the recorded one; nothing where they agree."""
     if type(question) is not type(call.question):
@@ -274,12 +260,9 @@ def _compare(tape: Tape, other: Tape) -> Iterator[str]:
     if tape.warnings != other.warnings:
         yield "the two fits warn differently"
     for name in PUBLISHED:
-        if hasattr(tape.model, name) and _published(tape.model, name) != _published(other.model, name):
+        one = getattr(tape.model, name, None)
+        if one is not None and _without_run(one.to_dict()) != _without_run(getattr(other.model, name).to_dict()):
             yield f"the same answers lead to another {name}"
-
-
-def _published(model: Any, name: str) -> Any:
-    return _without_run(getattr(model, name).to_dict())
 
 
 def _without_run(data: Any) -> Any:
@@ -291,29 +274,23 @@ def _without_run(data: Any) -> Any:
     return data
 
 
-@contextmanager
-def _watch_draws(tape: Tape) -> Iterator[None]:
-    """Note kind, scale and size of everything that is drawn."""
+def _watch_draws(tape: Tape) -> list[Change]:
+    """Return what notes kind, scale and size of everything that is drawn."""
 
-    def watch(kind: str) -> Callable[[Any], object]:
-        def wrapper(sampler: Any) -> object:
-            def drawn(entropy: Any, scale: Any, what: Any) -> Any:
-                tape.draws.append((kind, float(scale), what if isinstance(what, int) else int(np.size(what))))
-                return sampler(entropy, scale, what)
+    def watch(kind: str, sampler: Any) -> object:
+        def drawn(entropy: Any, scale: Any, what: Any) -> Any:
+            tape.draws.append((kind, float(scale), what if isinstance(what, int) else int(np.size(what))))
+            return sampler(entropy, scale, what)
 
-            return drawn
+        return drawn
 
-        return wrapper
-
-    with wrapped(*((path, watch(kind)) for kind, path in SAMPLERS.items())):
-        yield
+    return [(path, partial(watch, kind)) for kind, path in SAMPLERS.items()]
 
 
-@contextmanager
-def _watch_cleaning(tape: Tape) -> Iterator[None]:
-    """Note where cleaning does not return one row of the unit ball for each row."""
+def _watch_cleaning(tape: Tape) -> list[Change]:
+    """Return what notes where cleaning does not return one row of the unit ball for each row."""
 
-    def wrapper(clean: Any) -> object:
+    def watch(clean: Any) -> object:
         def cleaned(frame: Any, block: Any) -> Any:
             rows = clean(frame, block)
             if np.shape(rows) != (len(block), frame.n_features):
@@ -325,5 +302,4 @@ def _watch_cleaning(tape: Tape) -> Iterator[None]:
 
         return cleaned
 
-    with wrapped(*((path, wrapper) for path in CLEANING)):
-        yield
+    return [(path, watch) for path in CLEANING]

@@ -2,10 +2,11 @@
 """Run an audit: all checks in turn, with or without a planted fault. Used by ``cloister audit`` and by the tests."""
 
 import platform
+import tempfile
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,63 +14,38 @@ import numpy as np
 
 from cloister import validate
 from cloister._version import __version__
-from cloister.audit._attacks import ATTACKS, CHOICES, check_attacks
-from cloister.audit._chance import FALSE_ALARM
-from cloister.audit._files import check_files, count_file_cases
-from cloister.audit._findings import CheckResult, Findings, FirstViolationError, Settings, Step
-from cloister.audit._kills import check_kills, kill_trials
+from cloister.audit._attacks import ATTACKING
+from cloister.audit._files import FILES
+from cloister.audit._findings import FALSE_ALARM, CheckResult, Settings
+from cloister.audit._kills import KILLS
 from cloister.audit._methods import METHODS
-from cloister.audit._persons import check_persons, count_person_cases
+from cloister.audit._persons import PERSONS
 from cloister.audit._plants import PLANTS, Plant, planted
-from cloister.audit._receipts import check_receipts, count_receipt_cases
-from cloister.audit._replays import all_cases, check_replay
-from cloister.audit._samplers import N_CASES, check_samplers
-from cloister.audit._spending import check_spending, count_spending_cases
+from cloister.audit._replays import REPLAYS
+from cloister.audit._samplers import SAMPLERS
+from cloister.audit._spending import RECEIPTS, SPENDING
 from cloister.audit._tables import AUDIT_ENGINES
+from cloister.exceptions import PrivacyWarning
 from cloister.privacy import PROCESS
 from cloister.release import library_versions
+from cloister.report import Table, render_page
 
-__all__ = ["CHECKS", "AuditResult", "PlantResult", "run_audit", "run_plants"]
+__all__ = ["CHECKS", "AuditResult", "PlantResult", "audit_html", "run_audit", "run_plants"]
 
-Check: TypeAlias = Callable[[Settings, Step], CheckResult]
 Watch: TypeAlias = Callable[[str, float], None]  # receives what is being done, and which part is done
-CHECKS: dict[str, Check] = {
-    "replay": check_replay,
-    "attacks": check_attacks,
-    "persons": check_persons,
-    "samplers": check_samplers,
-    "spending": check_spending,
-    "files": check_files,
-    "kills": check_kills,
-    "receipts": check_receipts,
+CHECKS = {
+    "replay": REPLAYS,
+    "attacks": ATTACKING,
+    "persons": PERSONS,
+    "samplers": SAMPLERS,
+    "spending": SPENDING,
+    "files": FILES,
+    "kills": KILLS,
+    "receipts": RECEIPTS,
 }
-WORK = {
-    "replay": 1.0,
-    "attacks": 18.0,
-    "persons": 2.0,
-    "samplers": 6.0,
-    "spending": 0.8,
-    "files": 0.3,
-    "kills": 8.0,
-    "receipts": 0.3,
-}  # of a case, for the progress bar
-# Which part of a quick audit a plant needs to be caught: it is far from subtle where it is looked for.
-PLANT_SCALE = {
-    "replay": 0.5,
-    "attacks": 0.5,
-    "persons": 1.0,
-    "samplers": 1.0,
-    "spending": 0.5,
-    "files": 1.0,
-    "kills": 0.35,
-    "receipts": 0.5,
-}
-PLANT_METHODS = {
-    "replay": ("KMeans", "LloydKMeans", "GridSynopsis"),
-    "persons": ("KMeans", "GridSynopsis"),
-    "spending": ("KMeans", "TreeKMeans"),
-    "receipts": ("KMeans", "GridSynopsis", "TreeKMeans"),
-}
+PLANT_SCALE = 0.5  # of a quick audit: a plant is far from subtle where it is looked for
+PLANT_METHODS = ("KMeans", "LloydKMeans", "GridSynopsis")
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +99,13 @@ class PlantResult:
         """Whether a fault was found, or nothing where nothing was planted."""
         return self.found != self.control
 
+    @property
+    def verdict(self) -> str:
+        """The verdict in one word."""
+        if self.control:
+            return "clean" if self.right else "FALSE ALARM"
+        return "caught" if self.right else "MISSED"
+
 
 def run_audit(settings: Settings, *, checks: Sequence[str] = (), watch: Watch | None = None) -> AuditResult:
     """Attack the installed version on this machine.
@@ -157,98 +140,41 @@ def run_audit(settings: Settings, *, checks: Sequence[str] = (), watch: Watch | 
     """
     _refuse_unknown(settings, checks)
     chosen = tuple(checks) or ((PLANTS[settings.plant].check,) if settings.plant else tuple(CHECKS))
-    began = time.monotonic()
-    progress = _Progress(watch, sum(WORK[name] * count_cases(name, settings) for name in chosen))
+    began, results = time.monotonic(), []
     with planted(settings.plant):
-        results = tuple(_run(name, settings, progress) for name in chosen)
-    return AuditResult(checks=results, settings=settings, seconds=time.monotonic() - began)
+        for place, name in enumerate(chosen):
+
+            def tell(words: str, part: float, before: int = place) -> None:
+                if watch is not None:
+                    watch(words, (before + part) / len(chosen))
+
+            results.append(_run(name, settings, tell))
+    return AuditResult(checks=tuple(results), settings=settings, seconds=time.monotonic() - began)
 
 
-def run_plants(settings: Settings, *, names: Sequence[str] = (), watch: Watch | None = None) -> list[PlantResult]:
-    """Plant one fault after another and say which were caught by the check that must catch them.
-
-    The same checks run without a fault first, as a control: they must find nothing.
-    """
-    chosen = [PLANTS[name] for name in names or PLANTS]
-    controls = [
-        Plant(f"none ({check})", "nothing: the control", check, ()) for check in dict.fromkeys(one.check for one in chosen)
-    ]
-    trials = (*controls, *chosen)
-    results = []
-    for number, plant in enumerate(trials):
-        if watch is not None:
-            watch(f"{plant.name}: {plant.description}", number / len(trials))
-        results.append(_try(plant, settings))
-    return results
-
-
-def _try(plant: Plant, settings: Settings) -> PlantResult:
-    """Plant one fault, run the check that must catch it until its first violation."""
-    control = not plant.changes
-    small = replace(
-        settings,
-        quick=True,
-        plant="" if control else plant.name,
-        scale=PLANT_SCALE[plant.check],
-        methods=PLANT_METHODS.get(plant.check, ()),
-        engines=("numpy",),
-        first=True,
-    )
-    found = run_audit(small, checks=[plant.check])
-    return PlantResult(
-        name=plant.name,
-        description=plant.description,
-        check=plant.check,
-        control=control,
-        found=not found.passed,
-        violation=next((one for check in found.checks for one in check.violations), ""),
-        seconds=found.seconds,
-    )
-
-
-def count_cases(check: str, settings: Settings) -> int:
-    """Return how many cases a check will have."""
-    if check == "replay":
-        return len(all_cases(settings))
-    if check == "spending":
-        return count_spending_cases(settings)
-    if check == "persons":
-        return count_person_cases(settings)
-    if check == "files":
-        return count_file_cases(settings)
-    if check == "receipts":
-        return count_receipt_cases(settings)
-    if check == "kills":
-        return len(kill_trials(settings, Path()))
-    return len(ATTACKS) + len(CHOICES) if check == "attacks" else N_CASES
-
-
-@dataclass
-class _Progress:
-    """Passes on which part of the work is done."""
-
-    watch: Watch | None
-    total: float
-    done: float = 0.0
-
-    def step(self, check: str, message: str) -> None:
-        if self.watch is not None:
-            self.watch(f"{check}: {message}", min(self.done / self.total, 1.0))
-        self.done += WORK[check]
-
-
-def _run(name: str, settings: Settings, progress: _Progress) -> CheckResult:
+def _run(name: str, settings: Settings, watch: Watch) -> CheckResult:
     """Run one check; a check that a fault stops has found it."""
-    began = time.monotonic()
+    check, began = CHECKS[name], time.monotonic()
+    found = CheckResult(name, check.title)
     try:
-        with np.errstate(all="ignore"), PROCESS.apart():
-            return CHECKS[name](settings, partial(progress.step, name))
-    except FirstViolationError as stopped:
-        return stopped.result
+        with (
+            np.errstate(all="ignore"),
+            warnings.catch_warnings(action="ignore", category=PrivacyWarning),
+            PROCESS.apart(),
+            tempfile.TemporaryDirectory() as folder,
+        ):
+            cases = list(check.cases(settings, Path(folder)))
+            for number, case in enumerate(cases):
+                watch(f"{name}: {case.name}", number / len(cases))
+                found.run(case)
+                if settings.first and not found.passed:
+                    break
     except Exception as error:  # a fault may raise anything, anywhere
-        found = Findings(name, name, began=began)
         found.violation(f"the check was stopped by {type(error).__name__}")
-        return found.result()
+    if check.false_alarms:
+        found.notes.append(f"{check.false_alarms:.0%} of all false alarms: {FALSE_ALARM * check.false_alarms:.1g}")
+    found.seconds = time.monotonic() - began
+    return found
 
 
 def _refuse_unknown(settings: Settings, checks: Sequence[str]) -> None:
@@ -261,3 +187,85 @@ def _refuse_unknown(settings: Settings, checks: Sequence[str]) -> None:
         validate.one_of("audit.engine", one, AUDIT_ENGINES)
     if settings.plant:
         validate.one_of("audit.plant", settings.plant, tuple(PLANTS))
+
+
+# -- plants --------------------------------------------------------------------------------------------------------------
+
+
+def run_plants(settings: Settings, *, names: Sequence[str] = (), watch: Watch | None = None) -> list[PlantResult]:
+    """Plant one fault after another and say which were caught by the check that must catch them.
+
+    The same checks run without a fault first, as a control: they must find nothing.
+    """
+    chosen = [PLANTS[name] for name in names or PLANTS]
+    checks = dict.fromkeys(one.check for one in chosen)
+    trials = [*(Plant(f"none ({check})", "nothing: the control", check, ()) for check in checks), *chosen]
+    results = []
+    for number, plant in enumerate(trials):
+        if watch is not None:
+            watch(f"{plant.name}: {plant.description}", number / len(trials))
+        results.append(_try(plant, settings))
+    return results
+
+
+def _try(plant: Plant, settings: Settings) -> PlantResult:
+    """Plant one fault, run the check that must catch it until its first violation."""
+    control = not plant.changes
+    found = run_audit(
+        replace(
+            settings,
+            quick=True,
+            plant="" if control else plant.name,
+            scale=PLANT_SCALE,
+            methods=PLANT_METHODS,
+            engines=("numpy",),
+            first=True,
+        ),
+        checks=[plant.check],
+    )
+    return PlantResult(
+        name=plant.name,
+        description=plant.description,
+        check=plant.check,
+        control=control,
+        found=not found.passed,
+        violation=next((one for check in found.checks for one in check.violations), ""),
+        seconds=found.seconds,
+    )
+
+
+# -- the page ------------------------------------------------------------------------------------------------------------
+
+
+def audit_html(result: AuditResult) -> str:
+    """Return the page of an audit: one HTML file that loads nothing."""
+    data, checks = result.to_dict(), result.checks
+    title = "No violation found" if result.passed else "The guarantee is broken"
+    if data["plant"]:
+        title = "The planted fault was missed" if result.passed else "The planted fault was caught"
+    heads, numeric = ["Cases", "Worst, found over allowed"], (1, 2)
+    return render_page(
+        "audit.html",
+        folder=TEMPLATES,
+        title=title,
+        data=data,
+        plant=PLANTS[data["plant"]].description if data["plant"] else None,
+        facts=[
+            ("Cases", f"{sum(one.cases for one in checks):,}", f"in {len(checks)} checks"),
+            ("Violations", f"{sum(one.n_violations for one in checks):,}", ""),
+            ("False alarms", f"{FALSE_ALARM:.0e}", "at most, on correct code"),
+            ("Seed", str(data["seed"]), "repeats this audit"),
+        ],
+        meaning={name: check.meaning for name, check in CHECKS.items()},
+        checks=checks,
+        overview=Table(
+            ["Check", *heads, "Seconds", "Verdict"],
+            [[one.title, f"{one.cases:,}", f"{one.worst:.6g}", f"{one.seconds:.1f}", one.verdict] for one in checks],
+            numeric=(*numeric, 3),
+        ),
+        part_tables=[
+            Table(["Part", *heads], [[one.name, f"{one.cases:,}", f"{one.worst:.6g}"] for one in check.parts.values()], numeric)
+            for check in checks
+        ],
+        versions=Table(["Library", "Version"], [[*one] for one in ({"python": data["python"]} | data["libraries"]).items()]),
+    )

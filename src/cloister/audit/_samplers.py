@@ -7,210 +7,182 @@ part of a deviate at least j; what comes out must follow the tail beyond j, what
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from decimal import Context, Decimal, localcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import betainc, betaincc, ndtri
 
-from cloister.audit._chance import FALSE_ALARM, binomial_chance, gaussian_tail, laplace_tail, words_below
-from cloister.audit._findings import CheckResult, Findings, Settings, Step
+from cloister.audit._attacks import NO_ROWS, open_vault
+from cloister.audit._findings import FALSE_ALARM, Case, Check, CheckResult, Settings
 from cloister.audit._plants import wrapped
-from cloister.audit._vault import open_vault
 from cloister.columns import IntArray, Relation
 from cloister.privacy import GDP, Cost, Entropy, PureDP, Query
 from cloister.questions import NearestCounts
 from cloister.rivals import SetCosts
 
-__all__ = ["N_CASES", "check_samplers"]
+__all__ = ["GAUSSIAN", "LAPLACE", "SAMPLERS", "binomial_chance", "words_below"]
 
-TITLE = "Samplers against exact probabilities: bulk, tails, independence"
 SHARE = 0.4  # of the false-alarm rate
 N_TESTS = 1_000  # a bound on their number, which the rate is divided by
 SIZE = 1 << 15  # draws an answer
 QUESTION = NearestCounts(points=np.linspace(-1, 1, SIZE)[:, None])
-NO_ROWS = np.empty((0, 1))
 ADD = Relation.ADD_REMOVE
-FINE = 64.0  # a scale at which rounding hides nothing
-SCALES = (0.4, 1.0, 7.3, FINE, 1e6)
+FINE, WIDE = 64.0, 1e6  # scales at which rounding hides nothing, and at which ties are a ppm
+SCALES = (0.4, 1.0, 7.3, FINE, WIDE)
+BULK = (0.02, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)  # scales
 TAILS = (4.0, 4.5)  # standard deviations
-LEVELS = {"gaussian": (2, 3, 4, 5, 6, 7), "laplace": (2, 6, 10, 14, 16, 18, 22, 26)}  # whole parts that are forced
 PARTS = (0.9, 0.5, 0.2, 0.05, 0.01, 0.002)  # of a forced tail
-N_CASES = 2 * (len(SCALES) + 1) + sum(map(len, LEVELS.values())) + 3
 N_COINS = 1 << 12  # rows of a table that is sampled, each nearest to a point of its own
 COIN_SHARES = (0.1, 0.6, 0.25)  # the last one comes out of the sample before it
 SEEN = GDP(1e4)  # noise that hides no row
 WORD_BITS = 64
 
 
-class Gaussian:
-    """Rounded Gaussian noise, from its definition."""
+@dataclass(frozen=True)
+class Law:
+    """A distribution of integer noise, from its definition.
 
-    name = "gaussian"
+    A standard deviate of size x is at least `least` as an integer of scale s from x = (least - shift) / s on.
+    """
 
-    def cost(self, scale: float) -> Cost:
-        """Return the cost at which a count gets noise of this scale."""
-        return GDP(1 / scale)
-
-    def tail(self, least: int, scale: float) -> float:
-        """Return the probability of an integer of size at least `least`."""
-        return gaussian_tail(least, scale)
-
-    def beyond(self, point: float) -> float:
-        """Return the probability of a standard deviate of size at least `point`."""
-        return math.erfc(point / math.sqrt(2))
-
-    def threshold(self, least: int, scale: float) -> float:
-        """Return the size from which on a deviate becomes an integer of size at least `least`."""
-        return (least - 0.5) / scale
-
-    def quantile(self, level: int, part: float, scale: float) -> int:
-        """Return an integer beyond which about `part` of the tail beyond `level` lies."""
-        goal, low, high = part * self.beyond(level), float(level), float(level + 4)
-        for _ in range(40):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.beyond(middle) > goal else (low, middle)
-        return math.ceil(high * scale + 0.5)
-
-    def median(self, scale: float) -> int:
-        """Return about the median of the sizes."""
-        return round(0.6745 * scale)
+    name: str
+    cost: Callable[[float], Cost]  # of a count, whose noise has a scale of one over it
+    shift: float
+    beyond: Callable[[float], float]  # the probability that a standard deviate is at least so large
+    inverse: Callable[[float], float]
+    tail: Callable[[int, float], float]  # the probability that an integer of a scale is at least so large; from 1 on
+    levels: tuple[int, ...]  # whole parts that are forced
 
 
-class Laplace:
-    """Discrete Laplace noise, from its definition."""
-
-    name = "laplace"
-
-    def cost(self, scale: float) -> Cost:
-        """Return the cost at which a count gets noise of this scale."""
-        return PureDP(1 / scale)
-
-    def tail(self, least: int, scale: float) -> float:
-        """Return the probability of an integer of size at least `least`."""
-        return laplace_tail(least, scale)
-
-    def beyond(self, point: float) -> float:
-        """Return the probability of a standard deviate of size at least `point`."""
-        return math.exp(-point)
-
-    def threshold(self, least: int, scale: float) -> float:
-        """Return the size from which on a deviate becomes an integer of size at least `least`."""
-        return least / scale
-
-    def quantile(self, level: int, part: float, scale: float) -> int:
-        """Return an integer beyond which about `part` of the tail beyond `level` lies."""
-        return math.ceil((level - math.log(part)) * scale)
-
-    def median(self, scale: float) -> int:
-        """Return about the median of the sizes."""
-        return round(math.log(2) * scale)
+def gaussian_tail(least: int, sigma: float) -> float:
+    """P(abs(round(N(0, sigma^2))) >= least), for least >= 1."""
+    return math.erfc((least - 0.5) / sigma / math.sqrt(2))
 
 
-Law: TypeAlias = Gaussian | Laplace
-LAWS: tuple[Law, ...] = (Gaussian(), Laplace())
+def laplace_tail(least: int, scale: float) -> float:
+    """P(abs(Y) >= least) for P(Y = y) proportional to exp(-abs(y) / scale), for least >= 1."""
+    ratio = math.exp(-1 / scale)
+    return 2 * ratio**least / (1 + ratio)
 
 
-def check_samplers(settings: Settings, step: Step) -> CheckResult:
-    """Compare draws with probabilities."""
-    found = Findings("samplers", TITLE, step, settings.first)
-    tests = _Tests(found, FALSE_ALARM * SHARE / N_TESTS)
-    found.begin("exponential choice", part="exponential choice")
-    _choice(tests, settings.amount(2000, 5000), settings.seed + 3000)
-    for number, law in enumerate(LAWS):
+GAUSSIAN = Law(
+    name="gaussian",
+    cost=GDP,
+    shift=0.5,
+    beyond=lambda point: math.erfc(point / math.sqrt(2)),
+    inverse=lambda part: float(-ndtri(part / 2)),
+    tail=gaussian_tail,
+    levels=(2, 3, 4, 5, 6, 7),
+)
+LAPLACE = Law(
+    name="laplace",
+    cost=PureDP,
+    shift=0.0,
+    beyond=lambda point: math.exp(-point),
+    inverse=lambda part: -math.log(part),
+    tail=laplace_tail,
+    levels=(2, 6, 10, 14, 16, 18, 22, 26),
+)
+
+
+def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
+    def case(name: str, run: Callable[..., None], *given: Any) -> Case:
+        return Case(name, name, lambda found: run(partial(_test, found), *given))
+
+    yield case("exponential choice", _choice, settings.amount(2000, 5000), settings.seed + 3000)
+    for number, law in enumerate((GAUSSIAN, LAPLACE)):
         seed = settings.seed + 1000 * number
         for index, scale in enumerate(SCALES):
-            found.begin(f"{law.name} of scale {scale:g}", part=f"{law.name} of scale {scale:g}")
-            _bulk(tests, law, _draws(law, scale, settings.amount(2, 12), seed + index), scale)
-        for level in LEVELS[law.name]:
-            found.begin(f"{law.name} beyond {level} scales", part=f"{law.name} beyond {level} scales")
-            _forced(tests, law, level, settings.amount(1, 4), seed + 100 + level)
-        found.begin(f"{law.name}: independence", part=f"{law.name}: independence")
-        _independence(tests, law, settings.amount(2, 8), seed + 200)
-    found.begin("gaussian tails", part="gaussian tails")
-    _tails(tests, settings.amount(128, 384), settings.seed + 2000)
-    found.begin("coins of samples", part="coins of samples")
-    _coins(tests, settings.amount(4, 16), settings.seed + 4000)
-    assert tests.number <= N_TESTS
-    found.notes.append(f"{tests.number} exact binomial tests; false alarms: {FALSE_ALARM * SHARE:.1g}")
-    return found.result()
+            yield case(f"{law.name} of scale {scale:g}", _bulk, law, scale, settings.amount(2, 12), seed + index)
+        for level in law.levels:
+            yield case(f"{law.name} beyond {level} scales", _forced, law, level, settings.amount(1, 4), seed + 100 + level)
+        yield case(f"{law.name}: independence", _independence, law, settings.amount(2, 8), seed + 200)
+    yield case("gaussian tails", _tails, settings.amount(128, 384), settings.seed + 2000)
+    yield case("coins of samples", _coins, settings.amount(4, 16), settings.seed + 4000)
 
 
-@dataclass
-class _Tests:
-    """Counts tests and passes each of them on."""
-
-    found: Findings
-    level: float
-    number: int = 0
-
-    def test(self, hits: npt.NDArray[np.bool_], probability: float, message: str) -> None:
-        """Compare how often something happened with its probability."""
-        self.number += 1
-        count = int(np.count_nonzero(hits))
-        self.found.check_p_value(binomial_chance(count, hits.size, probability), self.level, message)
+SAMPLERS = Check(
+    title="Samplers against exact probabilities: bulk, tails, independence",
+    meaning="Noise as it leaves the vault is compared with its exact distribution: the bulk, the tails (also far ones, by "
+    "random words that lead there), and independence between draws, answers, seeds and fits. The ratio compares logarithms: "
+    "1 is as improbable as the alarm.",
+    cases=_cases,
+    false_alarms=SHARE,
+)
 
 
-def _draws(law: Law, scale: float, asks: int, seed: int | None) -> IntArray:
-    """Return noise as it leaves the vault."""
-    cost = law.cost(scale)
+def _test(found: CheckResult, hits: npt.NDArray[np.bool_], probability: float, message: str) -> None:
+    """Compare how often something happened with its probability."""
+    assert found.n_tests < N_TESTS
+    chance = binomial_chance(int(np.count_nonzero(hits)), hits.size, probability)
+    found.check_p_value(chance, FALSE_ALARM * SHARE / N_TESTS, message)
+
+
+def binomial_chance(count: int, total: int, probability: float) -> float:
+    """Return the chance of a count at least as unusual, on its side, among `total` tosses: twice the smaller tail."""
+    upper = 1.0 if count <= 0 else float(betainc(count, total - count + 1, probability))
+    lower = 1.0 if count >= total else float(betaincc(count + 1, total - count, probability))
+    return min(1.0, 2 * min(upper, lower))
+
+
+# -- one distribution ----------------------------------------------------------------------------------------------------
+
+
+def _draws(law: Law, scale: float, asks: int, seed: int | None) -> tuple[IntArray, float]:
+    """Return noise as it leaves the vault, and the scale that was paid: rounded up to what can be drawn."""
+    cost = law.cost(1 / scale)
     vault = open_vault(NO_ROWS, cost, relation=ADD, entropy=Entropy(seed))
     answers = [vault.ask(QUESTION, cost) for _ in range(asks)]
-    return np.concatenate([np.rint(answer.value).astype(np.int64) for answer in answers])
+    return np.concatenate([np.rint(one.value).astype(np.int64) for one in answers]), answers[0].event.scale
 
 
-def _stated(law: Law, scale: float) -> float:
-    """Return the scale of the event that the vault pays at this scale: rounded up to what can be drawn."""
-    cost = law.cost(scale)
-    return open_vault(NO_ROWS, cost, relation=ADD, entropy=Entropy(0))._price(QUESTION, cost).scale
-
-
-def _bulk(tests: _Tests, law: Law, draws: IntArray, scale: float) -> None:
+def _bulk(test: Callable[..., None], law: Law, scale: float, asks: int, seed: int) -> None:
     """Compare the distribution of absolute values with the law, and the signs with a fair coin."""
-    stated = _stated(law, scale)
-    for part in (0.02, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0):
+    draws, stated = _draws(law, scale, asks, seed)
+    for part in BULK:
         least = max(1, round(part * stated))
-        tests.test(np.abs(draws) >= least, law.tail(least, stated), f"{law.name} of scale {scale:g}: at least {least}")
-    moved = draws[draws != 0]
-    tests.test(moved > 0, 0.5, f"{law.name} of scale {scale:g}: signs")
+        test(np.abs(draws) >= least, law.tail(least, stated), f"at least {least}")
+    test(draws[draws != 0] > 0, 0.5, "signs")
 
 
-def _tails(tests: _Tests, asks: int, seed: int) -> None:
+def _tails(test: Callable[..., None], asks: int, seed: int) -> None:
     """Compare the tails of the Gaussian, as often as they come."""
-    law = Gaussian()
-    stated = _stated(law, FINE)
-    draws = np.abs(_draws(law, FINE, asks, seed))
+    draws, stated = _draws(GAUSSIAN, FINE, asks, seed)
     for sigmas in TAILS:
         least = math.ceil(sigmas * stated)
-        tests.test(draws >= least, law.tail(least, stated), f"gaussian: beyond {sigmas:g} standard deviations")
+        test(np.abs(draws) >= least, gaussian_tail(least, stated), f"beyond {sigmas:g} standard deviations")
 
 
-def _forced(tests: _Tests, law: Law, level: int, asks: int, seed: int) -> None:
+def _forced(test: Callable[..., None], law: Law, level: int, asks: int, seed: int) -> None:
     """Draw with whole parts of at least `level` and compare with the tail beyond it."""
-    stated = _stated(law, FINE)
-    with _whole_parts_of_at_least(level):
-        draws = np.abs(_draws(law, FINE, asks, seed))
+
+    def conditioned(wholes: Any) -> object:
+        """Run the sampler's own table of whole parts on words that are uniform above its threshold for `level`."""
+
+        def above(draws: Any, count: int, power: int) -> Any:
+            return wholes(type(draws)(_WordsAbove(draws.entropy, words_below(level, power)), draws.bits), count, power)
+
+        return above
+
+    with wrapped(("cloister.privacy._samplers:_wholes", conditioned)):
+        draws, stated = _draws(law, FINE, asks, seed)
     for part in PARTS:
-        least = law.quantile(level, part, stated)
-        cut = law.threshold(least, stated)
-        tests.test(draws >= least, law.beyond(cut) / law.beyond(level), f"{law.name}: beyond {cut:.2f} scales, given {level}")
+        least = math.ceil(law.inverse(part * law.beyond(level)) * stated + law.shift)
+        cut = (least - law.shift) / stated
+        test(np.abs(draws) >= least, law.beyond(cut) / law.beyond(level), f"beyond {cut:.2f}")
 
 
-@contextmanager
-def _whole_parts_of_at_least(level: int) -> Iterator[None]:
-    """Run the sampler's own table of whole parts on words that are uniform above its threshold for `level`."""
-
-    def wrapper(wholes: Any) -> object:
-        def conditioned(draws: Any, count: int, power: int) -> Any:
-            above = _WordsAbove(draws.entropy, words_below(level, power))
-            return wholes(type(draws)(above, draws.bits), count, power)
-
-        return conditioned
-
-    with wrapped(("cloister.privacy._samplers:_wholes", wrapper)):
-        yield
+def words_below(whole: int, power: int) -> int:
+    """Return floor(2**64 P(K < whole)) for a whole number K with weight exp(-k**power / power), from its definition."""
+    with localcontext(Context(prec=80)) as context:
+        weights = [context.exp(-Decimal(k**power) / power) for k in range(400 if power == 1 else 40)]
+        return int(sum(weights[:whole]) / sum(weights) * (1 << WORD_BITS))
 
 
 @dataclass
@@ -230,14 +202,37 @@ class _WordsAbove:
         return kept[:count] + np.uint64(self.threshold + 1)
 
 
-def _independence(tests: _Tests, law: Law, asks: int, seed: int) -> None:
-    """Compare draws beside each other, answers of one pass, answers one after another, seeds, and fits without a seed."""
-    cost, scale = law.cost(1e6), 1e6
+def _choice(test: Callable[..., None], asks: int, seed: int) -> None:
+    """Compare choices among four costs with the exponential law."""
+    sets = np.arange(4).reshape(4, 1, 1) / 4
+    question, cost = SetCosts(sets=sets, cap=1.0), PureDP(4.0)
+    vault = open_vault(np.zeros((1, 1)), cost, relation=ADD, entropy=Entropy(seed))
+    answers = [vault.ask(question, cost) for _ in range(asks // 2 * 2)]
+    costs = (sets.ravel() ** 2) / question.unit  # of one row at the first point
+    chances = np.exp(-costs / answers[0].event.scale)
+    chances /= chances.sum()
+    chosen = np.array([answer.index[0] for answer in answers])
+    for index, chance in enumerate(chances):
+        test(chosen == index, float(chance), f"option {index + 1}")
+    test(chosen[::2] == chosen[1::2], float(np.sum(chances**2)), "one after another")
+
+
+# -- independence --------------------------------------------------------------------------------------------------------
+
+
+def _independence(test: Callable[..., None], law: Law, asks: int, seed: int) -> None:
+    """Compare draws beside each other, answers of one pass, answers one after another, seeds, and fits without a seed.
+
+    Signs, and sizes beyond their median or not, must agree as often as those of independent draws do.
+    """
+    cost = law.cost(1 / WIDE)
     vault = open_vault(NO_ROWS, cost, relation=ADD, entropy=Entropy(seed))
     together = [vault.ask([QUESTION, QUESTION], [cost, cost]) for _ in range(asks)]
     first, second = (np.concatenate([answers[side].value for answers in together]) for side in (0, 1))
-    after, other = _draws(law, scale, asks, seed), _draws(law, scale, asks, seed + 1)
-    fresh, again = _draws(law, scale, asks, None), _draws(law, scale, asks, None)
+    (after, stated), (other, _) = (_draws(law, WIDE, asks, seed + turn) for turn in (0, 1))
+    fresh, again = (_draws(law, WIDE, asks, None)[0] for _ in range(2))
+    median = round(law.inverse(0.5) * stated)
+    large = law.tail(median, stated)
     for pair, one, two in (
         ("neighbouring draws", first[::2], first[1::2]),  # no draw is in two pairs, so the pairs are independent
         ("draws two apart", first.reshape(-1, 4)[:, :2].ravel(), first.reshape(-1, 4)[:, 2:].ravel()),
@@ -246,66 +241,44 @@ def _independence(tests: _Tests, law: Law, asks: int, seed: int) -> None:
         ("two seeds", after, other),
         ("two vaults without a seed", fresh, again),
     ):
-        _compare_pairs(tests, law, one, two, pair)
+        both = (one != 0) & (two != 0)
+        test((one[both] > 0) == (two[both] > 0), 0.5, f"signs of {pair}")
+        test((np.abs(one) >= median) == (np.abs(two) >= median), _agreement(large), f"sizes of {pair}")
 
 
-def _compare_pairs(tests: _Tests, law: Law, one: npt.NDArray[Any], two: npt.NDArray[Any], pair: str) -> None:
-    """Test that signs and sizes agree as often as those of independent draws do; at this scale ties are a ppm."""
-    both = (one != 0) & (two != 0)
-    tests.test((one[both] > 0) == (two[both] > 0), 0.5, f"{law.name}: signs of {pair}")
-    # Beyond its median or not: pairs of equal side among independent draws.
-    stated = _stated(law, 1e6)
-    least = law.median(stated)
-    large = law.tail(least, stated)
-    agree = large**2 + (1 - large) ** 2
-    tests.test((np.abs(one) >= least) == (np.abs(two) >= least), agree, f"{law.name}: sizes of {pair}")
+def _agreement(chance: float) -> float:
+    """Return how often two independent events of the same probability both happen or both do not."""
+    return chance**2 + (1 - chance) ** 2
 
 
-def _coins(tests: _Tests, vaults: int, seed: int) -> None:
+def _coins(test: Callable[..., None], vaults: int, seed: int) -> None:
     """See which rows samples hold: as many as stated, each by itself, and others in another vault."""
-    seeded = [_shown(seed + number) for number in range(2 * vaults)]
-    fresh = [_shown(None) for _ in range(2 * vaults)]
+    seeded = [_kept_rows(seed + number) for number in range(2 * vaults)]
+    fresh = [_kept_rows(None) for _ in range(2 * vaults)]
     for index, share in enumerate(COIN_SHARES):
-        one, two = (np.concatenate([shown[index] for shown in seeded[side::2]]) for side in (0, 1))
-        first, second = (np.concatenate([shown[index] for shown in fresh[side::2]]) for side in (0, 1))
-        agree = share**2 + (1 - share) ** 2
-        tests.test(one, share, f"coins of share {share:g}: part of the rows")
-        tests.test(one[::2] == one[1::2], agree, f"coins of share {share:g}: neighbouring rows")
-        tests.test(one == two, agree, f"coins of share {share:g}: two seeds")
-        tests.test(first == second, agree, f"coins of share {share:g}: two vaults without a seed")
-    alike = np.concatenate([np.repeat([True, False], _counted_alike(seed + number)) for number in range(vaults)])
-    tests.test(alike, COIN_SHARES[1], "coins of equal rows")
+        one, two, first, second = (
+            np.concatenate([kept[index] for kept in some[side::2]]) for some in (seeded, fresh) for side in (0, 1)
+        )
+        test(one, share, f"share {share:g}: part of the rows")
+        test(one[::2] == one[1::2], _agreement(share), f"share {share:g}: neighbouring rows")
+        test(one == two, _agreement(share), f"share {share:g}: two seeds")
+        test(first == second, _agreement(share), f"share {share:g}: two vaults without a seed")
+    alike = [_count_alike(seed + number) for number in range(vaults)]
+    test(np.arange(vaults * N_COINS) < sum(alike), COIN_SHARES[1], "equal rows")
 
 
 def _asking(share: float) -> Query:
     return Query("coins", "counts", SEEN, 1.0, 0.0, share)
 
 
-def _shown(seed: int | None) -> list[npt.NDArray[np.bool_]]:
+def _kept_rows(seed: int | None) -> list[npt.NDArray[np.bool_]]:
     """Return for each share which rows of a table are in the sample."""
     points = np.linspace(-1, 1, N_COINS)[:, None]
     vault = open_vault(points, SEEN, relation=ADD, entropy=Entropy(seed))
     return [vault.ask(NearestCounts(points=points), _asking(share)).value > 0.5 for share in COIN_SHARES]
 
 
-def _counted_alike(seed: int) -> tuple[int, int]:
-    """Return how many of equal rows are in a sample and how many are not."""
+def _count_alike(seed: int) -> int:
+    """Return how many of equal rows are in a sample."""
     vault = open_vault(np.zeros((N_COINS, 1)), SEEN, relation=ADD, entropy=Entropy(seed))
-    count = round(float(vault.ask(NearestCounts(points=np.zeros((1, 1))), _asking(COIN_SHARES[1])).value[0]))
-    return count, N_COINS - count
-
-
-def _choice(tests: _Tests, asks: int, seed: int) -> None:
-    """Compare choices among four costs with the exponential law."""
-    sets = np.arange(4).reshape(4, 1, 1) / 4
-    question = SetCosts(sets=sets, cap=1.0)
-    cost = PureDP(4.0)
-    vault = open_vault(np.zeros((1, 1)), cost, relation=ADD, entropy=Entropy(seed))
-    answers = [vault.ask(question, cost) for _ in range(asks)]
-    costs = (sets.ravel() ** 2) / question.unit  # of one row at the first point
-    weights = np.exp(-costs / answers[0].event.scale)
-    chosen = np.array([answer.index[0] for answer in answers])
-    for index, weight in enumerate(weights):
-        tests.test(chosen == index, float(weight / weights.sum()), f"exponential choice: option {index + 1}")
-    even = chosen[: len(chosen) // 2 * 2]
-    tests.test(even[::2] == even[1::2], float(np.sum((weights / weights.sum()) ** 2)), "exponential choice: one after another")
+    return round(float(vault.ask(NearestCounts(points=np.zeros((1, 1))), _asking(COIN_SHARES[1])).value[0]))

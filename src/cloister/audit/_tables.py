@@ -1,25 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Neighbouring tables that differ in one hostile row, and the engines that read them."""
+"""Made-up neighbouring tables that differ in one hostile row, or in a person with many, and the engines that read them."""
 
+import hashlib
 import importlib.util
 import os
 import shutil
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from cloister.columns import Domain, FloatArray, Relation
+from cloister.columns import Ball, Box, Domain, FloatArray, Relation
+from cloister.data import ArrayRows, Block, Rows
+from cloister.privacy import Coins
 
-__all__ = ["AUDIT_ENGINES", "HOSTILE", "Neighbours", "PersonTable", "as_table", "installed", "neighbours"]
+__all__ = [
+    "AUDIT_ENGINES",
+    "DECLARED_ENGINES",
+    "DOMAINS",
+    "HOSTILE",
+    "HOSTILE_CELLS",
+    "PersonTable",
+    "all_rows",
+    "as_table",
+    "declared_neighbours",
+    "declared_table",
+    "installed",
+    "neighbours",
+    "person_neighbours",
+    "sample_coupled",
+]
 
-AUDIT_ENGINES = ("numpy", "arrow", "parquet", "csv", "pandas", "polars", "dask", "spark")
-LIBRARIES = {"pandas": "pandas", "polars": "polars", "dask": "distributed", "spark": "pyspark"}
+ADD = Relation.ADD_REMOVE
+DOMAINS: dict[str, Callable[[int], Domain]] = {
+    "box": lambda width: Box(-1.0, 1.0).spread(width),
+    "ball": lambda width: Ball(1.0).spread(width),
+    "far box": lambda width: Box(1e9 - 0.06, 1e9 + 0.07).spread(width),
+    "far ball": lambda width: Ball(0.11, 1e9 + 0.1).spread(width),
+    "tiny": lambda width: Ball(1e-90, 1e-91).spread(width),
+    "uneven box": lambda width: Box(np.zeros(width), 10.0 ** np.arange(-3, width - 3)),
+}
+
+# -- rows of numbers -----------------------------------------------------------------------------------------------------
+
+SIGNALLING = np.uint64(0x7FF00000000007A2).view(np.float64)  # the NA of R: a NaN that computing with it reports
+FAR = {"infinite": np.inf, "huge": 1e300, "minus huge": -1e300}
 HOSTILE = (
     "edge",
     "missing",
@@ -33,15 +65,51 @@ HOSTILE = (
     "minus huge",
     "all missing",
 )
-SIGNALLING = np.uint64(0x7FF00000000007A2).view(np.float64)  # the NA of R: a NaN that computing with it reports
 
 
-@dataclass(frozen=True, eq=False)
-class Neighbours:
-    """Two tables that are neighbours under a relation."""
+def neighbours(
+    domain: Domain,
+    n_features: int,
+    *,
+    relation: Relation,
+    hostile: str,
+    generator: np.random.Generator,
+    other: str = "edge",
+    size: int = 40,
+) -> tuple[FloatArray, FloatArray]:
+    """Return a table and its neighbour: without the hostile row, or with it replaced by one on the other side."""
+    rows = _cluster_rows(domain, n_features, size, generator)
+    place = int(generator.integers(len(rows) + 1))
+    left = np.insert(rows, place, _hostile_row(domain, rows, hostile, side=1.0), axis=0)
+    if relation is ADD:
+        return left, rows
+    return left, np.insert(rows, place, _hostile_row(domain, rows, other, side=-1.0), axis=0)
 
-    left: FloatArray
-    right: FloatArray
+
+def _cluster_rows(domain: Domain, n_features: int, size: int, generator: np.random.Generator) -> FloatArray:
+    """Return two clusters and a few rows anywhere, in the units of the input."""
+    middles = np.repeat([[-0.4], [0.5]], size // 2, axis=0) * np.ones(n_features)
+    unit = middles + 0.1 * generator.normal(size=(size, n_features))
+    unit[::7] = generator.uniform(-1, 1, size=unit[::7].shape)
+    return domain.frame().from_unit(unit / n_features**0.5)
+
+
+def _hostile_row(domain: Domain, rows: FloatArray, kind: str, *, side: float) -> FloatArray:
+    frame, width = domain.frame(), rows.shape[1]
+    if kind in ("tie", "duplicate"):  # a tie is as far from one row as from another
+        return np.array((rows[0] + rows[-1 if kind == "tie" else 0]) / 2 if len(rows) else frame.center)
+    direction = np.eye(1, width)[0] if kind == "axis" else np.full(width, width**-0.5)
+    row: FloatArray = frame.center + side * (3.0 if kind == "outside" else 1.0) * direction * frame.scale
+    if kind == "all missing":
+        row[:] = np.nan
+    elif kind in ("missing", "signalling"):
+        row[0] = SIGNALLING if kind == "signalling" else np.nan
+    elif kind in FAR:
+        row[0] = side * FAR[kind]
+    return row
+
+
+# -- rows of persons -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,24 +126,86 @@ class PersonTable:
         return PersonTable(np.concatenate([self.rows, rows])[order], ids[order])
 
 
-def neighbours(
-    domain: Domain,
-    n_features: int,
-    *,
-    relation: Relation,
-    hostile: str,
-    generator: np.random.Generator,
-    other: str = "edge",
-    size: int = 40,
-) -> Neighbours:
-    """Return a made-up table and its neighbour: without the hostile row, or with it replaced by one on the other side."""
-    rows = _cluster_rows(domain, n_features, size, generator)
-    one = _hostile_row(domain, rows, hostile, side=1.0)
+def person_neighbours(
+    relation: Relation, hostile: str, generator: np.random.Generator, *, many: int = 60, few: int = 8
+) -> tuple[PersonTable, PersonTable]:
+    """Return a table with a person of many hostile rows, and the one without, or with another person on the other side.
+
+    Who replaces them has fewer rows, so that rows come or go as well.
+    """
+    domain = DOMAINS["box"](2)
+    rows = _cluster_rows(domain, 2, 40, generator)
+    others = PersonTable(rows, generator.integers(0, 12, len(rows)))
+    left = others.joined(np.tile(_hostile_row(domain, rows, hostile, side=1.0), (many, 1)), 99, generator)
+    if relation is ADD:
+        return left, others
+    number = int(generator.integers(1, few))
+    return left, others.joined(np.tile(_hostile_row(domain, rows, "edge", side=-1.0), (number, 1)), 99, generator)
+
+
+# -- rows of declared columns --------------------------------------------------------------------------------------------
+
+Row: TypeAlias = tuple[Any, ...]
+
+DECLARED_TYPES = {  # of cells; dates are text, of which not every one is a date
+    "age": pa.float64(),
+    "income": pa.float64(),
+    "smoker": pa.string(),
+    "admitted": pa.string(),
+    "glucose": pa.float64(),
+    "sex": pa.string(),
+    "ward": pa.string(),
+}
+DECLARED_ROWS = 400  # of which many miss a value: all that may be asked of missing values is asked
+HOSTILE_CELLS: dict[str, Callable[[Row], Row]] = {
+    "edge": lambda row: (120.0, 60_000.0, "yes", "2026-12-31", 400.0, "m", "3"),
+    "missing cell": lambda row: (None, *row[1:]),
+    "nothing but missing": lambda row: (None,) * len(row),
+    "unknown level": lambda row: (*row[:5], "unheard of", "west"),
+    "no word of a flag": lambda row: (*row[:2], "perhaps", *row[3:]),
+    "no date": lambda row: (*row[:3], "soon", *row[4:]),
+    "far": lambda row: (-1e300, 1e300, row[2], "9999-12-31", float("inf"), *row[5:]),
+    "tiny": lambda row: (5e-324, -5e-324, row[2], "0001-01-01", -0.0, *row[5:]),
+}
+
+
+def declared_neighbours(*, relation: Relation, hostile: str, generator: np.random.Generator) -> tuple[pa.Table, pa.Table]:
+    """Return a table of declared columns, and its neighbour without the row of hostile cells, or with a plain one."""
+    rows, plain = [declared_row(generator) for _ in range(DECLARED_ROWS)], declared_row(generator)
     place = int(generator.integers(len(rows) + 1))
-    left = np.insert(rows, place, one, axis=0)
-    if relation is Relation.ADD_REMOVE:
-        return Neighbours(left, rows)
-    return Neighbours(left, np.insert(rows, place, _hostile_row(domain, rows, other, side=-1.0), axis=0))
+    other = [] if relation is ADD else [plain]
+    left, right = ([*rows[:place], *own, *rows[place:]] for own in ([HOSTILE_CELLS[hostile](plain)], other))
+    return declared_table(left), declared_table(right)
+
+
+def declared_table(rows: list[Row]) -> pa.Table:
+    """Return rows as a table."""
+    schema = pa.schema(DECLARED_TYPES)
+    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema=schema)
+
+
+def declared_row(generator: np.random.Generator) -> Row:
+    """Return one made-up person of two groups; two in five miss their age, one in five other values."""
+    group = int(generator.integers(2))
+    gaps = generator.random(len(DECLARED_TYPES)) < 0.2
+    gaps[0] = generator.random() < 0.4
+    values = (
+        30.0 + 40.0 * group + float(generator.normal(0, 3)),
+        2_000.0 + 30_000.0 * group + float(generator.normal(0, 200)),
+        "yes" if generator.random() < 0.2 + 0.6 * group else "no",
+        f"202{1 + 4 * group}-0{generator.integers(1, 10)}-11",
+        90.0 + 60.0 * group + float(generator.normal(0, 5)),
+        str(generator.choice(["f", "m"])),
+        ("north", "south", "3")[group + int(generator.integers(2))],
+    )
+    return tuple(None if gap else value for gap, value in zip(gaps, values, strict=True))
+
+
+# -- engines -------------------------------------------------------------------------------------------------------------
+
+AUDIT_ENGINES = ("numpy", "arrow", "parquet", "csv", "pandas", "polars", "dask", "spark")
+DECLARED_ENGINES = ("arrow", "parquet", "csv", "pandas")
+LIBRARIES = {"pandas": "pandas", "polars": "polars", "dask": "distributed", "spark": "pyspark"}
 
 
 def installed(engine: str) -> bool:
@@ -86,83 +216,36 @@ def installed(engine: str) -> bool:
     return engine != "spark" or shutil.which("java") is not None
 
 
-def as_table(rows: FloatArray, engine: str, folder: Path, name: str) -> Any:
-    """Return rows as a table that `engine` reads."""
-    return _MAKERS[engine](rows, folder / name)
+def as_table(rows: FloatArray | pa.Table, engine: str, folder: Path, name: str) -> Any:
+    """Return rows as a table that `engine` reads; an array, Dask and Spark take numbers only."""
+    if engine == "numpy":
+        return rows
+    if engine == "dask":
+        import dask.array as da
+
+        return da.from_array(rows, chunks=(17, rows.shape[1]))
+    if engine == "spark":
+        return _spark(rows)
+    table = rows if isinstance(rows, pa.Table) else pa.table({f"c{index}": column for index, column in enumerate(rows.T)})
+    if engine == "pandas":
+        return table.to_pandas()
+    if engine == "polars":
+        import polars as pl  # type: ignore[import-not-found,unused-ignore]
+
+        return pl.from_arrow(table)
+    file = folder / f"{name}.{engine}"
+    if engine == "csv":
+        import pyarrow.csv
+
+        pyarrow.csv.write_csv(table, file)
+    elif engine == "parquet":
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(table, file)
+    return table if engine == "arrow" else file
 
 
-def _cluster_rows(domain: Domain, n_features: int, size: int, generator: np.random.Generator) -> FloatArray:
-    """Return two clusters and a few rows anywhere, in the units of the input."""
-    middles = np.repeat([[-0.4], [0.5]], size // 2, axis=0) * np.ones(n_features)
-    unit = middles + 0.1 * generator.normal(size=(size, n_features))
-    unit[::7] = generator.uniform(-1, 1, size=unit[::7].shape)
-    return domain.frame().from_unit(unit / n_features**0.5)
-
-
-def _hostile_row(domain: Domain, rows: FloatArray, kind: str, *, side: float) -> FloatArray:
-    frame, width = domain.frame(), rows.shape[1]
-    center, reach = frame.center, frame.scale
-    edge = np.ones(width) / width**0.5
-    if kind in ("edge", "outside"):
-        return np.asarray(center + side * (1.0 if kind == "edge" else 3.0) * edge * reach)
-    if kind == "axis":
-        return np.asarray(center + side * np.eye(1, width)[0] * reach)
-    if kind == "tie":  # as far from one row as from another
-        return np.asarray((rows[0] + rows[-1]) / 2) if len(rows) else center.copy()
-    if kind == "duplicate":
-        return np.array(rows[0] if len(rows) else center)
-    row: FloatArray = center + side * edge * reach
-    if kind == "all missing":
-        return np.full(width, np.nan)
-    far = {"infinite": np.inf, "huge": 1e300, "minus huge": -1e300}
-    row[0] = side * far[kind] if kind in far else {"missing": np.nan, "signalling": SIGNALLING}[kind]
-    return row
-
-
-def _columns(rows: FloatArray) -> dict[str, FloatArray]:
-    return {f"c{index}": np.ascontiguousarray(rows[:, index]) for index in range(rows.shape[1])}
-
-
-def _arrow(rows: FloatArray, path: Path) -> Any:
-    import pyarrow as pa
-
-    return pa.table(_columns(rows))
-
-
-def _parquet(rows: FloatArray, path: Path) -> Any:
-    import pyarrow.parquet as pq
-
-    file = path.with_suffix(".parquet")
-    pq.write_table(_arrow(rows, path), file)
-    return file
-
-
-def _csv(rows: FloatArray, path: Path) -> Any:
-    file = path.with_suffix(".csv")
-    lines = [",".join(_columns(rows)), *(",".join("" if np.isnan(one) else repr(float(one)) for one in row) for row in rows)]
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return file
-
-
-def _pandas(rows: FloatArray, path: Path) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(_columns(rows))
-
-
-def _polars(rows: FloatArray, path: Path) -> Any:
-    import polars as pl  # type: ignore[import-not-found,unused-ignore]
-
-    return pl.DataFrame(_columns(rows))
-
-
-def _dask(rows: FloatArray, path: Path) -> Any:
-    import dask.array as da
-
-    return da.from_array(rows, chunks=(17, rows.shape[1]))
-
-
-def _spark(rows: FloatArray, path: Path) -> Any:
+def _spark(rows: FloatArray) -> Any:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must find the package that is audited
@@ -171,16 +254,44 @@ def _spark(rows: FloatArray, path: Path) -> Any:
         warnings.simplefilter("ignore")  # of libraries that are upgraded at their own pace
         session = SparkSession.builder.master("local[2]").config(map=quiet).getOrCreate()
     table = [tuple(None if np.isnan(one) else float(one) for one in row) for row in rows]
-    return session.createDataFrame(table, ", ".join(f"{name} double" for name in _columns(rows))).coalesce(2)
+    return session.createDataFrame(table, ", ".join(f"c{index} double" for index in range(rows.shape[1]))).coalesce(2)
 
 
-_MAKERS: dict[str, Callable[[FloatArray, Path], Any]] = {
-    "numpy": lambda rows, path: rows,
-    "arrow": _arrow,
-    "parquet": _parquet,
-    "csv": _csv,
-    "pandas": _pandas,
-    "polars": _polars,
-    "dask": _dask,
-    "spark": _spark,
-}
+# -- the rows of a made-up table, whoever holds them ---------------------------------------------------------------------
+
+
+def all_rows(source: Rows) -> Block:
+    """Return the rows themselves, with whatever columns are hidden; of tables that are made up."""
+    table: Block = source.fold(_AllRows())
+    return table
+
+
+class _AllRows:
+    """A kernel that returns the rows themselves."""
+
+    def __call__(self, block: Any) -> Block:
+        return np.array(block, dtype=np.float64)
+
+    def merge(self, left: Block, right: Block) -> Block:
+        """Join the rows of two blocks."""
+        return np.concatenate([left, right])
+
+
+def sample_coupled(source: Rows, coins: Coins) -> Rows:
+    """Return a sample of a made-up table in which rows have the same coins as equal rows of another table.
+
+    A real sample goes by positions, which shift where a row is inserted; its coins are secret and could as well have shifted
+    along. Here a row gets its coin by what it holds and by how many equal rows came before it. Among all coins this is as
+    likely as any other assignment, and the rows that two tables share have the same coins in both.
+    """
+    table, seen = np.ascontiguousarray(all_rows(source)), Counter[bytes]()
+    kept = []
+    for place, row in enumerate(table):
+        content = row.tobytes()
+        coin = b"cloister/coupled/" + coins.key + seen[content].to_bytes(8, "little") + content
+        if int.from_bytes(hashlib.shake_256(coin).digest(8), "little") < coins.share * 2.0**64:
+            kept.append(place)
+        seen[content] += 1
+    rows = ArrayRows(table[kept], feature_names=source.feature_names)
+    rows.n_hidden = getattr(source, "n_hidden", 0)  # the last columns may say whose rows they are
+    return rows

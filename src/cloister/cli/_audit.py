@@ -121,7 +121,7 @@ def _progress(*, enabled: bool) -> Iterator[Any]:
 
 
 def _print_audit(console: Any, result: "AuditResult", page: str) -> None:
-    from cloister.audit import FALSE_ALARM, PLANTS, verdict
+    from cloister.audit import FALSE_ALARM, PLANTS
     from cloister.cli._print import print_table
 
     plant = result.settings.plant
@@ -129,7 +129,7 @@ def _print_audit(console: Any, result: "AuditResult", page: str) -> None:
         console.print(f"Planted: {PLANTS[plant].description}", style="bold")
     heads = [("check", False), ("", False), ("cases", True), ("worst, found/allowed", True), ("seconds", True), ("", False)]
     rows = [
-        (one.name, one.title, f"{one.cases:,}", f"{one.worst:.6g}", f"{one.seconds:.1f}", verdict(one)) for one in result.checks
+        (one.name, one.title, f"{one.cases:,}", f"{one.worst:.6g}", f"{one.seconds:.1f}", one.verdict) for one in result.checks
     ]
     print_table(console, heads, rows)
     for one in result.checks:
@@ -146,12 +146,11 @@ def _print_audit(console: Any, result: "AuditResult", page: str) -> None:
 
 
 def _print_plants(console: Any, results: "list[PlantResult]") -> None:
-    from cloister.audit import verdict
     from cloister.cli._print import print_table
 
-    rows = [(one.name, one.description, one.check, f"{one.seconds:.1f}", verdict(one)) for one in results]
+    rows = [(one.name, one.description, one.check, f"{one.seconds:.1f}", one.verdict) for one in results]
     print_table(console, [("plant", False), ("what it does", False), ("check", False), ("seconds", True), ("", False)], rows)
-    wrong = [f"{one.name} ({verdict(one)})" for one in results if not one.right]
+    wrong = [f"{one.name} ({one.verdict})" for one in results if not one.right]
     number = sum(not one.control for one in results)
     words = f"WRONG: {', '.join(wrong)}." if wrong else f"All {number} planted faults were caught, and nothing else."
     console.print(words, style="bold")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cloister.text import count_of, number, plain_text, with_error
+from cloister.text import count_of, number, plain_text, share_text, with_error
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,7 +103,7 @@ def print_release(console: "Console", release: "Release") -> None:
 
 
 def _print_centers(console: "Console", release: "Release", columns: Sequence[int]) -> None:
-    from cloister.release import columns_of, error_words, hidden_words, rows_words, stability_words
+    from cloister.release import columns_of, error_words, hidden_words, rows_words
     from cloister.report import cell_words, cells_of, choice_words, column_words, found_words, loss_summary, table_of
 
     loss, known, seen = loss_summary(release), table_of(release), release.stands_out.tolist()
@@ -120,7 +120,7 @@ def _print_centers(console: "Console", release: "Release", columns: Sequence[int
         [
             str(label),
             rows_words(counts[label], errors[label], stands_out=seen[label]),
-            *([stability_words(stability[label])] if stability else []),
+            *([share_text(stability[label])] if stability else []),
             *(column_words(cells[index], between="\n") for index in columns),
         ]
         for label, cells in enumerate(columns_of(release))

@@ -181,21 +181,21 @@ def find_centers(
 
 def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame, generator: np.random.Generator) -> Outcome:
     """Return k centres: where fewer were found, the heaviest are listed again, with no rows of their own."""
-    centers, errors, counts = refined.centers.copy(), refined.errors, refined.counts
+    centers, errors, counts = refined.centers.copy(), refined.last.errors, refined.last.counts
     lightest = int(np.argmin(counts))
-    if counts[lightest] < SURE_OF_A_CENTRE * refined.count_sigma:
+    if counts[lightest] < SURE_OF_A_CENTRE * refined.last.count_sigma:
         # Its rows do not stand out from noise. At the mean it does no harm: k centres are never worse than one of them.
         centers[lightest] = located.origin.point
     missing = plan.n_clusters - len(centers)
     again = np.argsort(-counts, kind="stable")[np.arange(missing) % len(centers)]
     errors = np.minimum(np.concatenate([errors, errors[again]]), 1.0)
     counts = np.concatenate([counts, np.zeros(missing)])
-    noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.count_sigma)
+    noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.last.count_sigma)
     losses = _losses(refined, plan, longest=_most_rows(located, plan))
     unjudged = Unjudged(
         points=first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"]),
         centers=refined.centers,
-        last=LastStep(offsets=refined.last_offsets, errors=refined.errors, errors_before=refined.errors_before),
+        last=LastStep(offsets=refined.last.offsets, errors=refined.last.errors, errors_before=refined.errors_before),
         row_share=plan.row_share,
         n_rows=plan.n_rows,
         hidden=_hidden(located, plan, frame),
@@ -228,8 +228,8 @@ def _hidden(located: Located, plan: KMeansPlan, frame: Frame) -> FloatArray:
 def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, float]:
     """Return the mean squared distance to the centres, its error, and the same around the mean, by the noisy answers."""
     found = mean_square(refined.lengths, n_rows=plan.n_sampled, longest=longest)
-    loss = max(found.value - refined.gained, 0.0)
-    parts = project_to_total(refined.counts, plan.n_rows) / plan.n_rows
+    loss = max(found.value - refined.last.gained, 0.0)
+    parts = project_to_total(refined.last.counts, plan.n_rows) / plan.n_rows
     between = float(parts @ np.sum((refined.centers - parts @ refined.centers) ** 2, axis=1))
     sampling = found.deviation * math.sqrt((1 - plan.row_share) / max(plan.n_sampled, 1.0))
     error = math.hypot(found.error, sampling)

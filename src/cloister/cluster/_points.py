@@ -30,9 +30,9 @@ def outcome_of_points(located: Located, refined: Refined, plan: KMeansPlan, fram
     assert refined.scatter is not None
     return Outcome(
         centers=refined.centers,
-        center_errors=np.repeat(np.minimum(refined.errors, 1.0)[:, None], n_features, axis=1),
-        counts=refined.counts,
-        count_errors=np.full(n_points, refined.count_sigma),
+        center_errors=np.repeat(np.minimum(refined.last.errors, 1.0)[:, None], n_features, axis=1),
+        counts=refined.last.counts,
+        count_errors=np.full(n_points, refined.last.count_sigma),
         n_rounds=len(refined.moves),
         scatter=refined.scatter,
         n_rows=plan.n_rows,

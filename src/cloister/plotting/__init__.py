@@ -5,10 +5,7 @@ Functions of plain arrays: they see neither rows nor releases. Each draws on the
 and returns them; none shows a window. Imports domain; imported by release and synopsis.
 """
 
-from cloister.plotting._axes import mark_seeded
-from cloister.plotting._curve import plot_curve
-from cloister.plotting._map import plot_map
-from cloister.plotting._profiles import plot_profiles
-from cloister.plotting._tree import plot_tree
+from cloister.plotting._charts import cut_height, mark_seeded, plot_curve, plot_tree
+from cloister.plotting._clusters import deviations_of, plot_map, plot_profiles
 
-__all__ = ["mark_seeded", "plot_curve", "plot_map", "plot_profiles", "plot_tree"]
+__all__ = ["cut_height", "deviations_of", "mark_seeded", "plot_curve", "plot_map", "plot_profiles", "plot_tree"]

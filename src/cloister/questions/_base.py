@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -58,6 +58,13 @@ class Question(ABC):
     def unit(self) -> float:
         """What one integer step of the answer is worth."""
         return 1.0
+
+    def keep(self, **checked: Any) -> None:
+        """Replace fields by their checked values; arrays can no longer be written to: what is priced is what is answered."""
+        for name, value in checked.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
 
     @abstractmethod
     def exact(self, rows: FloatArray) -> IntArray:
@@ -117,7 +124,7 @@ class ProjectedQuestion(Question):
                 validate.refuse("projection", "a finite matrix", np.shape(rounded), remedy="Pass (n_features, n_projected).")
             if np.sqrt(np.sum(rounded**2, axis=0)).max(initial=0.0) > LARGEST_COLUMN_NORM:
                 validate.refuse("projection", "columns of norm at most 256", "longer ones", remedy="Scale it by 1/sqrt(p).")
-            object.__setattr__(self, "projection", rounded)
+            self.keep(projection=rounded)
 
     def place(self, where: str, points: object) -> FloatArray:
         """Return public points of the space in which distances are taken."""
@@ -191,7 +198,7 @@ def refuse_misfit(where: str, found: tuple[int, ...], wanted: tuple[int, ...]) -
 
 
 def public_points(where: str, points: object) -> FloatArray:
-    """Return public points as a read-only 2-d array on the grid."""
+    """Return public points as a 2-d array on the grid."""
     array = np.asarray(points, dtype=np.float64)
     if array.ndim != 2 or 0 in array.shape or not np.isfinite(array).all():
         validate.refuse(
@@ -200,6 +207,4 @@ def public_points(where: str, points: object) -> FloatArray:
     limit = 2.0 + grid_step(array.shape[1])
     if np.abs(array).max() > limit:
         validate.refuse(where, "coordinates within [-2, 2]", "larger ones", remedy="Scale points to the unit ball.")
-    snapped = snap(array)
-    snapped.setflags(write=False)
-    return snapped
+    return snap(array)

@@ -44,7 +44,7 @@ class NearestCounts(NearestQuestion, Counts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "points", self.place("NearestCounts.points", self.points))
+        self.keep(points=self.place("NearestCounts.points", self.points))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -83,18 +83,15 @@ class DistanceHistogram(NearestQuestion, Counts):
             validate.refuse(
                 "DistanceHistogram.edges", "increasing positive distances", self.edges, remedy="Pass at least one edge."
             )
-        edges.setflags(write=False)
-        object.__setattr__(self, "edges", edges)
+        self.keep(edges=edges)
         if self.points is not None:
-            object.__setattr__(self, "points", self.place("DistanceHistogram.points", self.points))
+            self.keep(points=self.place("DistanceHistogram.points", self.points))
         if self.anchors is not None:
-            self._check_anchors()
-
-    def _check_anchors(self) -> None:
-        anchors = public_points("DistanceHistogram.anchors", self.anchors)
-        n_features = anchors.shape[1] if self.projection is None else self.projection.shape[0]
-        refuse_misfit("DistanceHistogram.anchors", anchors.shape, (0 if self.points is None else len(self.points), n_features))
-        object.__setattr__(self, "anchors", anchors)
+            anchors = public_points("DistanceHistogram.anchors", self.anchors)
+            n_points = 0 if self.points is None else len(self.points)
+            n_features = anchors.shape[1] if self.projection is None else self.projection.shape[0]
+            refuse_misfit("DistanceHistogram.anchors", anchors.shape, (n_points, n_features))
+            self.keep(anchors=anchors)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -38,11 +38,9 @@ class GridCounts(Counts):
     name: ClassVar[str] = "grid_counts"
 
     def __post_init__(self) -> None:
-        half_widths = np.array(self.half_widths, dtype=np.float64)
-        half_widths.setflags(write=False)
-        object.__setattr__(self, "half_widths", half_widths)
-        object.__setattr__(self, "cells", tuple(int(count) for count in self.cells))
-        check_grid("GridCounts.cells", self.cells, len(half_widths))
+        half_widths, cells = np.array(self.half_widths, dtype=np.float64), tuple(int(count) for count in self.cells)
+        check_grid(f"{type(self).__name__}.cells", cells, len(half_widths))
+        self.keep(half_widths=half_widths, cells=cells)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -68,7 +66,7 @@ class GridCounts(Counts):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SplitCounts(Counts):
+class SplitCounts(GridCounts):
     """How many rows lie in each part of the cells of a grid that are cut further; rows of other cells are not counted.
 
     Which cells are cut is public: it follows from noisy counts. Every part of such a cell is counted and noised, also those
@@ -76,33 +74,24 @@ class SplitCounts(Counts):
 
     Parameters
     ----------
-    half_widths : array of shape (n_features,)
-        The box, around the origin of the unit ball's coordinates.
-    cells : tuple of int
-        Intervals along each axis, before cells are cut.
+    half_widths, cells
+        The grid, before cells are cut.
     factors : array of shape `cells`
         Intervals that each cell is cut into, along every axis; 1 leaves it whole, and its rows out.
     """
 
-    half_widths: FloatArray
-    cells: tuple[int, ...]
     factors: IntArray
     name: ClassVar[str] = "split_counts"
 
     def __post_init__(self) -> None:
-        half_widths, factors = np.array(self.half_widths, dtype=np.float64), np.array(self.factors, dtype=np.int64)
-        cells = tuple(int(count) for count in self.cells)
-        check_grid("SplitCounts.cells", cells, len(half_widths))
-        refuse_misfit("SplitCounts.factors", factors.shape, cells)
-        finest = tuple(count * int(factors.max()) for count in cells)
+        super().__post_init__()
+        factors = np.array(self.factors, dtype=np.int64)
+        refuse_misfit("SplitCounts.factors", factors.shape, self.cells)
         if factors.min() < 1 or factors.max() < 2:
             remedy = "Leave the question out where no cell is cut."
             validate.refuse("SplitCounts.factors", "whole numbers, some above 1", int(factors.min()), remedy=remedy)
-        check_grid("SplitCounts.factors", finest, len(half_widths))
-        for name, value in (("half_widths", half_widths), ("factors", factors)):
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "cells", cells)
+        self.keep(factors=factors)
+        check_grid("SplitCounts.factors", self._finest_cells, len(self.half_widths))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -114,7 +103,8 @@ class SplitCounts(Counts):
         # The parts of a row's cell are those of the finest grid, taken together: so a row lies in a part of its own cell,
         # whatever is rounded, and in no other.
         finest = int(self.factors.max())
-        places = np.unravel_index(self._finest.cell_of(rows), self._finest.cells)
+        of_finest = GridCounts(half_widths=self.half_widths, cells=self._finest_cells).cell_of(rows)
+        places = np.unravel_index(of_finest, self._finest_cells)
         cell = np.ravel_multi_index([place // finest for place in places], self.cells)
         factor = self.factors.ravel()[cell]
         part = np.zeros(len(rows), dtype=np.int64)
@@ -124,8 +114,8 @@ class SplitCounts(Counts):
         return np.bincount((self._starts[cell] + part)[inside], minlength=int(self._starts[-1]))
 
     @cached_property
-    def _finest(self) -> GridCounts:
-        return GridCounts(half_widths=self.half_widths, cells=tuple(count * int(self.factors.max()) for count in self.cells))
+    def _finest_cells(self) -> tuple[int, ...]:
+        return tuple(count * int(self.factors.max()) for count in self.cells)
 
     @cached_property
     def _starts(self) -> IntArray:

@@ -54,9 +54,8 @@ class SecondMoments(Question):
         if center.ndim != 1 or not center.size:
             remedy = "Pass one point."
             validate.refuse("SecondMoments.center", "an array of shape (n_features,)", center.shape, remedy=remedy)
-        object.__setattr__(self, "center", public_points("SecondMoments.center", center[None])[0])
         radius = whole_radius("SecondMoments.radius", self.radius, step=grid_step(center.size))
-        object.__setattr__(self, "radius", radius)
+        self.keep(center=public_points("SecondMoments.center", center[None])[0], radius=radius)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -42,8 +42,8 @@ class NeighbourMeans(Question):
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        object.__setattr__(self, "points", public_points(f"{owner}.points", self.points))
-        object.__setattr__(self, "n_neighbors", validate.integer(f"{owner}.n_neighbors", self.n_neighbors, low=1))
+        points = public_points(f"{owner}.points", self.points)
+        self.keep(points=points, n_neighbors=validate.integer(f"{owner}.n_neighbors", self.n_neighbors, low=1))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -121,8 +121,12 @@ class NeighbourMeans(Question):
     def _reach(self) -> float:
         # Two rows are at most the diameter apart, a row and a public point at most 1 plus the point's norm. Rounding to the
         # grid moves each of the two by at most half a step per coordinate.
-        farthest = math.sqrt(float(np.max(np.sum(self.points**2, axis=1))))
-        return max(DIAMETER, 1 + farthest) / self._step + math.sqrt(self.points.shape[1])
+        return max(DIAMETER, 1 + self._longest) / self._step + math.sqrt(self.points.shape[1])
+
+    @property
+    def _longest(self) -> float:
+        """Norm of the point that lies farthest out."""
+        return math.sqrt(float(np.max(np.sum(self.points**2, axis=1))))
 
     @property
     def _no_neighbours(self) -> IntArray:
@@ -141,10 +145,8 @@ class NeighbourDistance(NeighbourMeans):
 
     Parameters
     ----------
-    points : array of shape (n_points, n_features)
-        Public, in the unit ball.
-    n_neighbors : int
-        How many rows of each point.
+    points, n_neighbors
+        As for :class:`NeighbourMeans`.
     weights : array of shape (n_points,)
         How often each point counts: public whole numbers.
     """
@@ -160,8 +162,7 @@ class NeighbourDistance(NeighbourMeans):
             remedy = "Pass how many points each stands for."
             validate.refuse("NeighbourDistance.weights", "whole numbers from 0 to 2**24", "others", remedy=remedy)
         refuse_misfit("NeighbourDistance.weights", weights.shape, (len(self.points),))
-        weights.setflags(write=False)
-        object.__setattr__(self, "weights", weights)
+        self.keep(weights=weights)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -196,7 +197,7 @@ class NeighbourDistance(NeighbourMeans):
     @property
     def _farthest(self) -> int:
         """The farthest that a row can be from a point, in steps."""
-        return math.ceil((1 + math.sqrt(float(np.max(np.sum(self.points**2, axis=1))))) / DISTANCE_STEP)
+        return math.ceil((1 + self._longest) / DISTANCE_STEP)
 
 
 def _kth(table: Any, count: int) -> Any:

@@ -87,7 +87,7 @@ class NearestColumns(ColumnCounts):
     columns: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", public_points(f"{type(self).__name__}.points", self.points))
+        self.keep(points=public_points(f"{type(self).__name__}.points", self.points))
 
     @property
     def n_columns(self) -> int:

@@ -26,12 +26,8 @@ class NearestSquares(NearestOffsets):
 
     Parameters
     ----------
-    points : array of shape (n_points, n_dimensions)
-        Public; they decide which row belongs where (after the projection, if there is one).
-    radius : float
-        Longer offsets are shortened to it; rounded down to whole steps of the grid.
-    anchors : array of shape (n_points, n_features), optional
-        Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
+    points, radius, anchors
+        As for :class:`NearestOffsets`.
 
     Notes
     -----

@@ -72,15 +72,14 @@ class NearestOffsets(NearestQuestion):
     def __post_init__(self) -> None:
         super().__post_init__()
         owner = type(self).__name__
-        object.__setattr__(self, "points", self.place(f"{owner}.points", self.points))
+        self.keep(points=self.place(f"{owner}.points", self.points))
         full = self.points.shape if self.projection is None else (len(self.points), self.projection.shape[0])
         anchors = self.anchors
         if anchors is None:
             anchors = self.points if self.projection is None else np.zeros(full)
-        object.__setattr__(self, "anchors", public_points(f"{owner}.anchors", anchors))
+        self.keep(anchors=public_points(f"{owner}.anchors", anchors))
         refuse_misfit(f"{owner}.anchors", self._anchors.shape, full)
-        radius = whole_radius(f"{owner}.radius", self.radius, step=grid_step(self.shape[1]))
-        object.__setattr__(self, "radius", radius)
+        self.keep(radius=whole_radius(f"{owner}.radius", self.radius, step=grid_step(self.shape[1])))
 
     @property
     def _anchors(self) -> FloatArray:
@@ -99,12 +98,8 @@ class NearestSums(NearestOffsets, ClippedSums):
 
     Parameters
     ----------
-    points : array of shape (n_points, n_dimensions)
-        Public; they decide which row belongs where (after the projection, if there is one).
-    radius : float
-        Longer offsets are shortened to it.
-    anchors : array of shape (n_points, n_features), optional
-        Where offsets are measured from, in the full space. Left out, it is `points`, or the origin under a projection.
+    points, radius, anchors
+        As for :class:`NearestOffsets`.
     """
 
     name: ClassVar[str] = "nearest_sums"

@@ -13,29 +13,38 @@ from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
 from cloister.release._source_target import TargetDetails
 from cloister.release._words import (
+    MINUS,
+    MORE,
     NONE,
+    Coordinate,
+    axis_words,
     column_words,
+    coordinates_of,
     days_words,
     error_words,
     hidden_words,
     largest_levels,
     percent,
     rows_words,
-    stability_words,
 )
 
 __all__ = [
+    "MINUS",
+    "MORE",
     "NONE",
     "CellSummary",
     "CenterPlane",
     "ColumnProfile",
+    "Coordinate",
     "Estimate",
     "Profiles",
     "Release",
     "TableColumns",
     "TargetDetails",
+    "axis_words",
     "column_words",
     "columns_of",
+    "coordinates_of",
     "date_of",
     "days_words",
     "error_words",
@@ -52,5 +61,4 @@ __all__ = [
     "read_steps",
     "refuse_odd_values",
     "rows_words",
-    "stability_words",
 ]

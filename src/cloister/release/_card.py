@@ -7,8 +7,8 @@ from cloister.card import HTML_COLUMNS, HTML_ROWS, Card
 from cloister.privacy import Receipt
 from cloister.release._geometry import rank_table
 from cloister.release._profile import columns_of, described_columns
-from cloister.release._words import column_words, error_words, hidden_words, rows_words, stability_words
-from cloister.text import count_of, number
+from cloister.release._words import column_words, error_words, hidden_words, rows_words
+from cloister.text import count_of, number, share_text
 
 if TYPE_CHECKING:
     from cloister.release._release import Release
@@ -42,7 +42,7 @@ def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
         count, error = float(release.cluster_counts[label]), float(release.count_errors[label])
         words = [number(one["value"]) if chosen else column_words(one, most_levels=2) for one in columns]
         counted = number(count) if chosen else rows_words(count, error, stands_out=bool(seen[label]))
-        back = [] if release.stability is None else [stability_words(float(release.stability[label]))]
+        back = [] if release.stability is None else [share_text(float(release.stability[label]))]
         rows.append([str(label), counted, *back, *words])
     size = f"{count_of(release.n_clusters, 'cluster')} in {count_of(release.n_columns, 'column')}"
     hidden = hidden_words(int(seen.sum()), release.n_clusters)

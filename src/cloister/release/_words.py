@@ -1,25 +1,106 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a column is in one cluster, as ``Release.profile`` tells it, in words: for tables, cards and the report."""
+"""Numbers of a release in words: those of a centre, a column in one cluster, counts. For tables, cards and the report."""
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from cloister.text import plain_text, with_error
+import numpy as np
+
+from cloister.columns import Ball, Category, ColumnDomain, Date, Domain, Flag
+from cloister.release._profile import date_of
+from cloister.text import plain_text, rounded, share_text, with_error
 
 __all__ = [
+    "Coordinate",
+    "axis_words",
     "column_words",
+    "coordinates_of",
     "days_words",
     "error_words",
     "hidden_words",
     "largest_levels",
     "percent",
     "rows_words",
-    "stability_words",
 ]
 
 MORE = "..."
+MINUS = "\u2212"
+LEAST_SHARE = 0.005  # of the spread between centres, that an axis is named for
 NONE = "none above the noise"  # the number of rows of a cluster that cannot be told from noise
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One of the numbers that a centre consists of: its name, where it lies, and how it is written."""
+
+    name: str
+    low: float
+    high: float
+    unit: float  # of differences: the width of the bounds, or the spread of the column where that was found
+    is_share: bool  # of a level, of yes, or of missing values
+    dated: Date | None  # of days since 1970-01-01, what they were declared to be
+
+    def words(self, value: float, error: float) -> tuple[str, str]:
+        """Return a value and its error, cut to the digits that mean something."""
+        if self.dated is not None:
+            return date_of(self.dated, value), days_words(error)
+        if not self.is_share:
+            return with_error(value, error)
+        share, spread = percent(value, error)
+        return f"{share} %", f"{spread} %"
+
+    def text(self, value: float) -> str:
+        """Return a value that comes from noise, to four digits."""
+        return date_of(self.dated, value) if self.dated is not None else share_text(value) if self.is_share else rounded(value)
+
+    def brief(self, value: float) -> str:
+        """Return a value in few letters."""
+        if self.dated is not None:
+            return date_of(self.dated, value)[:7]
+        if self.is_share:
+            return share_text(value)
+        if value != 0 and not 1e-3 <= abs(value) < 1e5:
+            return f"{value:.1e}"
+        decimals = min(max(0, 2 - math.floor(math.log10(max(abs(value), 1e-3)))), 4)
+        text = f"{value:,.{decimals}f}"
+        return text.lstrip("-") if not text.strip("-0.,") else text.replace("-", MINUS)
+
+
+def coordinates_of(domain: Domain, names: Sequence[str]) -> list[Coordinate]:
+    """Return what each number of a centre in this domain is; `names` are those of the numbers."""
+    if not isinstance(domain, ColumnDomain):
+        if isinstance(domain, Ball):
+            ends = (domain.center - domain.radius, domain.center + domain.radius)
+        else:
+            ends = (domain.low, domain.high)
+        lows, highs = (np.broadcast_to(end, len(names)).tolist() for end in ends)
+        return [_coordinate(name, low, high) for name, low, high in zip(names, lows, highs, strict=True)]
+    found = []
+    for index, (declared, cut) in enumerate(zip(domain.columns, domain.slices(), strict=True)):
+        shares = list(names[cut])
+        if not isinstance(declared, Category | Flag):
+            spread = math.nan if domain.spreads is None else float(domain.spreads[index])
+            dated = declared if isinstance(declared, Date) else None
+            found.append(_coordinate(shares.pop(0), *domain.interval(index), spread=spread, dated=dated))
+        found += [_coordinate(name, 0.0, 1.0, is_share=True) for name in shares]
+    return found
+
+
+def _coordinate(
+    name: str, low: float, high: float, *, spread: float = math.nan, is_share: bool = False, dated: Date | None = None
+) -> Coordinate:
+    unit = next((one for one in (spread, high - low) if math.isfinite(one) and one > 0), 1.0)
+    return Coordinate(name, low, high, unit, is_share, dated)
+
+
+def axis_words(share: float, loadings: Sequence[Sequence[Any]], *, spread: str = "spread between centres") -> str:
+    """Describe a principal axis by the columns that grow or fall along it, the largest first, and how much it shows."""
+    if not loadings or share < LEAST_SHARE:
+        return "no spread"
+    parts = [f"{plain_text(name)} {'up' if weight > 0 else 'down'}" for name, weight in loadings]
+    return f"{', '.join(parts)} ({share_text(share)} of the {spread})"
 
 
 def rows_words(count: float, error: float, *, stands_out: bool = True) -> str:
@@ -60,17 +141,6 @@ def hidden_words(n_seen: int, n_clusters: int) -> str:
     return f"Nothing stands out of the noise: too few rows for this budget, or none. {guess}"
 
 
-def stability_words(stability: float) -> str:
-    """Return how often a cluster comes back.
-
-    Examples
-    --------
-    >>> stability_words(0.975), stability_words(1.0)
-    ('98 %', '100 %')
-    """
-    return f"{100 * stability:.0f} %"
-
-
 def percent(share: float, error: float) -> tuple[str, str]:
     """Return a share and its standard error in per cent, both cut to the first digit of the error.
 
@@ -99,12 +169,12 @@ def column_words(column: Mapping[str, Any], most_levels: int = 3, *, between: st
     if "missing" in column:
         share, error = percent(*column["missing"])
         missing = f", missing {share} % ± {error} %"
-    if column["type"] == "category":
+    if "shares" in column:
         return _level_words(column["shares"], most_levels, between) + missing
-    if column["type"] == "flag":
+    if "share" in column:
         share, error = percent(column["share"], column["error"])
         return f"{share} % ± {error} %{missing}"
-    if column["type"] == "date":
+    if "error_days" in column:
         return f"{column['value']} ± {days_words(column['error_days'])}{missing}"
     value, error = with_error(column["value"], column["error"])
     return f"{value} ± {error}{missing}"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A release or a synopsis as plain data and as one self-contained HTML page. Sees no row."""
 
-from cloister.report._choice import choice_words
-from cloister.report._column_words import cell_words, cells_of, column_words, declared_words, found_words, table_of
+from cloister.release import column_words, rank_columns, rank_table
 from cloister.report._pages import Picture, Table, render_page
-from cloister.report._render import render, report_html, write_report
+from cloister.report._render import report_html, write_report
 from cloister.report._source_target import source_target_of
-from cloister.report._summary import loss_summary, rank_columns, rank_table, summary, synopsis_summary
+from cloister.report._summary import cells_of, loss_summary, summary, synopsis_summary, table_of
 from cloister.report._synopsis import synopsis_html
+from cloister.report._words import cell_words, choice_words, declared_words, found_words
 from cloister.text import number, plain_text, with_error
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "plain_text",
     "rank_columns",
     "rank_table",
-    "render",
     "render_page",
     "report_html",
     "source_target_of",

@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A synopsis cut at every number of clusters: centres, errors, loss, and where the points of a cluster go at the next cut."""
+"""A synopsis cut at every number of clusters: centres, errors, loss, where the points of a cluster go, and the tree of all."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cloister.algorithms import NoisyPoints, nearest_of, silhouette
 from cloister.columns import FloatArray, IntArray
+from cloister.plotting import cut_height
 from cloister.release import Release
+from cloister.report._plot import Axis, Plot, Point, plot_columns
 from cloister.synopsis import LossEstimate, Synopsis, WeightedPoints
 
-__all__ = ["LARGEST_COMPARED", "Cut", "Cuts", "cuts_of", "flows_between", "most_clusters"]
+__all__ = ["LARGEST_COMPARED", "Cut", "Cuts", "Dendrogram", "cuts_of", "dendrogram_of", "flows_between", "most_clusters"]
 
 MOST_CLUSTERS = 30
 LARGEST_COMPARED = 1 << 14  # cells; comparing numbers of clusters on a larger grid takes long, so it is done on demand
 LARGEST_QUICK = 1 << 6  # cells; on a larger grid fewer numbers are compared
 FEWER_CLUSTERS = 12
+TREE_WIDTH, TREE_HEIGHT = 460.0, 230.0
+ROOM = 1.06  # above the highest join
+LEAF_STEP = 10.0  # SciPy places leaves at 5, 15, 25, ...
+LEAF_DEPTH = 8.0  # of the marks below the tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +100,48 @@ def _descent(before: Cut, owners: IntArray, n_clusters: int, weights: FloatArray
     taken = set(lines.values())
     unused = (line for line in range(2 * n_clusters) if line not in taken)
     return tuple(lines[child] if child in lines else next(unused) for child in range(n_clusters))
+
+
+# -- the tree ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dendrogram:
+    """Brackets in the order of their heights, places of the points in theirs, and how high the tree is cut for each k."""
+
+    plot: Plot
+    brackets: Sequence[str]
+    leaves: Sequence[Point]
+    cuts: Sequence[float]  # from 1 cluster on
+
+    def joined(self, n_clusters: int) -> tuple[str, str]:
+        """Return the brackets above and below the cut, as paths."""
+        below = max(len(self.brackets) + 1 - n_clusters, 0)
+        return "".join(self.brackets[below:]), "".join(self.brackets[:below])
+
+
+def dendrogram_of(tree: FloatArray, n_cuts: int) -> Dendrogram:
+    """Lay out a tree in SciPy's format. Heights are drawn by their square roots, so that late cuts can be told apart."""
+    top, n_leaves = float(tree[:, 2].max(initial=0.0)) or 1.0, len(tree) + 1
+    heights = Axis("", 0.0, ROOM * top, scale="root", most=4)
+    plot = plot_columns(Axis("", 0.0, LEAF_STEP * n_leaves, most=0), heights, TREE_HEIGHT, width=TREE_WIDTH)
+    layout = _layout(tree)
+    order = np.argsort([max(one) for one in layout["dcoord"]], kind="stable")
+    places = {leaf: plot.place((LEAF_STEP * (index + 0.5), 0.0)) for index, leaf in enumerate(layout["leaves"])}
+    return Dendrogram(
+        plot=plot,
+        brackets=[_bracket(list(zip(layout["icoord"][one], layout["dcoord"][one], strict=True)), plot) for one in order],
+        leaves=[(round(x, 1), round(y + LEAF_DEPTH, 1)) for x, y in (places[leaf] for leaf in range(n_leaves))],
+        cuts=[round(plot.place((0.0, cut_height(tree, count)))[1], 1) for count in range(1, n_cuts + 1)],
+    )
+
+
+def _layout(tree: FloatArray) -> dict[str, Any]:
+    from scipy.cluster.hierarchy import dendrogram
+
+    return dict(dendrogram(tree, no_plot=True)) if len(tree) else {"icoord": [], "dcoord": [], "leaves": [0]}
+
+
+def _bracket(corners: Sequence[Point], plot: Plot) -> str:
+    (left, foot), (_, height), (right, _), (_, other) = map(plot.place, corners)
+    return f"M{left:.1f} {foot:.1f}V{height:.1f}H{right:.1f}V{other:.1f}"

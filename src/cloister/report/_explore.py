@@ -16,15 +16,12 @@ from typing import Any
 import numpy as np
 
 from cloister.columns import FloatArray
-from cloister.release import rank_columns, stability_words
-from cloister.report._choice import Curve
-from cloister.report._cuts import Cut, Cuts, flows_between
-from cloister.report._dendrogram import Dendrogram, dendrogram_of
-from cloister.report._heat import brief_value, colour_steps, deviations_of, heat_kind, heat_legend, value_words
+from cloister.report._cuts import Cuts, Dendrogram, dendrogram_of, flows_between
+from cloister.report._figures import Curve
+from cloister.report._heat import Shades, shade
 from cloister.report._maps import COLOURS, ScatterMap, count_words, scatter_map
 from cloister.report._pages import TEMPLATES, Picture
-from cloister.report._summary import coordinates_of
-from cloister.text import number, plain_text, with_error
+from cloister.text import number, share_text, with_error
 
 __all__ = ["Exploration", "explore", "page_script"]
 
@@ -41,10 +38,7 @@ class Exploration:
 
     chosen: dict[str, Any]
     n_cuts: int
-    names: Sequence[str]
-    left_out: int
-    legend: Sequence[tuple[str, str]]
-    unit: str
+    shades: Shades
     clusters_down: bool
     map: ScatterMap
     tree: Dendrogram
@@ -52,16 +46,17 @@ class Exploration:
     data: Picture
 
 
-def explore(cuts: Cuts, summary: dict[str, Any], *, chosen: int, curve: Curve | None) -> Exploration:
-    """Prepare all cuts; `summary` is that of the synopsis, `chosen` the number of clusters that the page opens with."""
-    drawn, tree = scatter_map(cuts, summary), dendrogram_of(cuts.tree, len(cuts.cuts))
-    profiles = _profiles(cuts, chosen)
-    plain = [_cut(cuts, index, drawn, tree, profiles, curve) for index in range(len(cuts.cuts))]
-    down = len(profiles.names) <= CLUSTERS_DOWN
+def explore(cuts: Cuts, *, chosen: int, curve: Curve) -> Exploration:
+    """Prepare all cuts; `chosen` is the number of clusters that the page opens with."""
+    drawn, tree = scatter_map(cuts), dendrogram_of(cuts.tree, len(cuts.cuts))
+    releases = [cut.release for cut in cuts.cuts]
+    shades = shade(releases, releases[chosen - 1], most=MOST_COORDINATES)
+    plain = [_cut(cuts, index, drawn, tree, shades, curve) for index in range(len(cuts.cuts))]
+    down = len(shades.names) <= CLUSTERS_DOWN
     data = {
         "chosen": chosen,
-        "counted": summary["receipt"]["counted"],
-        "names": profiles.names,
+        "counted": releases[0].receipt.counted,
+        "names": shades.names,
         "clustersDown": down,
         "withValues": WITH_VALUES,
         "brackets": tree.brackets,
@@ -71,15 +66,12 @@ def explore(cuts: Cuts, summary: dict[str, Any], *, chosen: int, curve: Curve | 
     return Exploration(
         chosen=found,
         n_cuts=len(plain),
-        names=profiles.names,
-        left_out=profiles.left_out,
-        legend=heat_legend(profiles.top),
-        unit="spread" if summary["scaling"] == "spread" else "range",
+        shades=shades,
         clusters_down=down,
         map=drawn,
         tree=tree,
         colours=[found["clusters"][owner]["colour"] for owner in found["owners"]],
-        data=Picture("", _safe_json(data)),
+        data=Picture(_safe_json(data)),
     )
 
 
@@ -87,7 +79,7 @@ def page_script() -> tuple[Picture, str]:
     """Return the script of the page, and the digest by which the page's policy allows it and no other."""
     text = (TEMPLATES / Path(SCRIPT)).read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return Picture("", text), f"sha256-{digest}"
+    return Picture(text), f"sha256-{digest}"
 
 
 def _safe_json(data: object) -> str:
@@ -96,87 +88,35 @@ def _safe_json(data: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-# -- profiles --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Profiles:
-    """Columns that are shown, and the colour steps of every cut on one scale."""
-
-    picked: Sequence[int]
-    names: Sequence[str]
-    kinds: Sequence[str]
-    steps: Sequence[Any]
-    top: float
-    left_out: int
-
-
-def _profiles(cuts: Cuts, chosen: int) -> _Profiles:
-    best = cuts.cuts[chosen - 1].release
-    picked = sorted(rank_columns(best)[:MOST_COORDINATES])
-    coordinates = coordinates_of(best)
-    units = np.array([coordinates[index]["unit"] for index in picked])
-    parts = [
-        deviations_of(one.cluster_centers[:, picked], one.center_errors[:, picked], one.cluster_counts, units)
-        for one in (cut.release for cut in cuts.cuts)
-    ]
-    top = max(float(np.max(np.abs(far), where=noticed, initial=0.0)) for far, noticed in parts)
-    return _Profiles(
-        picked=picked,
-        names=[plain_text(coordinates[index]["name"]) for index in picked],
-        kinds=[coordinates[index]["kind"] for index in picked],
-        steps=[colour_steps(far, noticed, top) for far, noticed in parts],
-        top=top,
-        left_out=best.n_features - len(picked),
-    )
-
-
 # -- one cut ---------------------------------------------------------------------------------------------------------------
 
 
-def _cut(
-    cuts: Cuts, index: int, drawn: ScatterMap, tree: Dendrogram, profiles: _Profiles, curve: Curve | None
-) -> dict[str, Any]:
+def _cut(cuts: Cuts, index: int, drawn: ScatterMap, tree: Dendrogram, shades: Shades, curve: Curve) -> dict[str, Any]:
     cut, weights = cuts.cuts[index], cuts.points.weights
     before = None if index == 0 else flows_between(cut, cuts.cuts[index - 1], weights)
     after = None if index + 1 == len(cuts.cuts) else flows_between(cut, cuts.cuts[index + 1], weights)
+    release, loss = cut.release, " ± ".join(with_error(cut.loss.value, cut.loss.error))
     return {
         "k": cut.n_clusters,
-        "words": _cut_words(cut),
+        "words": f"k = {cut.n_clusters}, loss {loss}, silhouette {cut.silhouette:.2f}",
         "owners": cut.owners.tolist(),
         "marks": drawn.marks[index],
         "treeAt": tree.cuts[index],
-        "curveAt": None if curve is None else curve.places.get(cut.n_clusters),
-        "clusters": [_cluster(cut, label, profiles, index, before=before, after=after) for label in range(cut.n_clusters)],
+        "curveAt": curve.places.get(cut.n_clusters),
+        "clusters": [
+            {
+                "label": label,
+                "colour": cut.lines[label] % COLOURS,
+                "line": cut.lines[label],
+                "rows": count_words(release, label),
+                "stability": "" if release.stability is None else share_text(float(release.stability[label])),
+                "cells": [[cell.kind, cell.brief, cell.words] for cell in shades.cells[index][label]],
+                "from": _flow(before, label),
+                "to": _flow(after, label),
+            }
+            for label in range(cut.n_clusters)
+        ],
     }
-
-
-def _cut_words(cut: Cut) -> str:
-    loss, error = with_error(cut.loss.value, cut.loss.error)
-    return f"k = {cut.n_clusters}, loss {loss} ± {error}, silhouette {cut.silhouette:.2f}"
-
-
-def _cluster(
-    cut: Cut, label: int, profiles: _Profiles, index: int, *, before: FloatArray | None, after: FloatArray | None
-) -> dict[str, Any]:
-    release = cut.release
-    return {
-        "label": label,
-        "colour": cut.lines[label] % COLOURS,
-        "line": cut.lines[label],
-        "rows": count_words(cut, label),
-        "stability": "" if release.stability is None else stability_words(float(release.stability[label])),
-        "cells": [_cell(cut, label, profiles, index, position) for position in range(len(profiles.picked))],
-        "from": _flow(before, label),
-        "to": _flow(after, label),
-    }
-
-
-def _cell(cut: Cut, label: int, profiles: _Profiles, index: int, position: int) -> list[str]:
-    """Return colour, short value and value with its error of one column."""
-    column, kind = profiles.picked[position], profiles.kinds[position]
-    value, error = (float(one[label, column]) for one in (cut.release.cluster_centers, cut.release.center_errors))
-    return [heat_kind(int(profiles.steps[index][label, position])), brief_value(kind, value), value_words(kind, value, error)]
 
 
 def _flow(flows: FloatArray | None, label: int) -> list[list[Any]] | None:

@@ -6,48 +6,81 @@ outside passes ``html.escape``.
 """
 
 import math
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from cloister.report._axes import WHISKER, Plot, plot_plane
-from cloister.text import chance_text, number, plain_text
+from cloister.report._pages import Picture
+from cloister.report._plot import WHISKER, Axis, Plot, Point, plot_columns, plot_plane
+from cloister.text import chance_text
 
-__all__ = ["Chart", "count_bar", "count_chart", "guess_meter", "line_chart", "step_panels", "strip"]
+__all__ = ["Curve", "bar", "count_chart", "curve_of", "guess_meter", "histogram", "line_chart", "step_panels", "strip"]
 
+STRIP, STRIP_EDGE = 120.0, 3.0  # width of a picture in a cell, and how far from its sides the ends of an axis stand
+HISTOGRAM = 36.0  # height
 PANEL, PANEL_MARGIN, PANEL_FLATTEST = 200.0, 8.0, 48.0
-CHART_WIDTH, CHART_HEIGHT, CHART_TITLE = 460.0, 150.0, 18.0
+CHART_WIDTH, CHART_HEIGHT, CURVE_HEIGHT = 460.0, 150.0, 260.0
+HALF_BAR = 0.36  # of the distance between two bars
+ROOM = 1.05  # above the largest value of a chart
 
 
-def strip(value: float, error: float, *, low: float, high: float, others: Sequence[float] = ()) -> str:
-    """Draw one coordinate of one centre across its bounds: a dot, a whisker, and light ticks where other centres are."""
-    ticks = "".join(f'<path class="other" d="M0 4v8" transform="translate({_at(one, low, high)} 0)"/>' for one in others)
-    return _strip(
-        f'<path class="rule" d="M0 8H120M0 5v6M120 5v6"/>{ticks}{_whisker(value, error, low, high)}'
-        f'<path class="dot" d="M{_at(value, low, high)} 8h0"/>'
+# -- in cells of tables ------------------------------------------------------------------------------------------------------
+
+
+def strip(value: float, error: float, *, low: float, high: float, others: Sequence[float] = ()) -> Picture:
+    """Draw a value across its bounds: a dot, a whisker, and light ticks where other values are."""
+    at = _along(low, high)
+    return _small(
+        f'<path class="rule" d="M0 8H120M0 5v6M120 5v6"/>{_ticks(at, others)}{_whisker(at, value, error)}'
+        f'<path class="dot" d="M{at(value)} 8h0"/>'
     )
 
 
-def count_bar(value: float, error: float, *, low: float, high: float) -> str:
-    """Draw one noisy count as a bar from zero, with a whisker."""
-    zero, end = _at(0.0, low, high), _at(value, low, high)
-    whisker = _whisker(value, error, low, high)
-    return _strip(f'<path class="bar" d="M{zero} 8H{end}"/>{whisker}<path class="rule" d="M{zero} 2v12"/>')
+def bar(value: float, error: float = 0.0, *, low: float = 0.0, high: float = 1.0, others: Sequence[float] = ()) -> Picture:
+    """Draw a count or a share as a bar from zero, with a whisker, and light ticks where other values are."""
+    at = _along(low, high)
+    zero = at(0.0)
+    body = f'<path class="bar" d="M{zero} 8H{at(value)}"/>{_ticks(at, others)}{_whisker(at, value, error)}'
+    return _small(f'{body}<path class="rule" d="M{zero} 2v12"/>')
 
 
-def _strip(marks: str) -> str:
-    return f'<svg class="strip" viewBox="0 0 120 16" preserveAspectRatio="none" aria-hidden="true">{marks}</svg>'
+def histogram(shares: Sequence[float], whole: Sequence[float]) -> Picture:
+    """Draw bars for the shares of a cluster, and an outline for those of all rows, to one scale."""
+    tallest, step = max([*shares, *whole, 1e-9]), STRIP / len(shares)
+
+    def y(share: float) -> str:
+        return f"{HISTOGRAM - (HISTOGRAM - 2) * share / tallest:.1f}"
+
+    foot = f"{HISTOGRAM:g}"
+    bars = "".join(
+        f"M{index * step:.1f} {foot}V{y(share)}h{step - 0.6:.1f}V{foot}z" for index, share in enumerate(shares) if share
+    )
+    line = "".join(f"{'V' if index else f'M0 {foot}V'}{y(share)}h{step:.1f}" for index, share in enumerate(whole))
+    outline = f'<path class="outline" d="{line}V{foot}"/>' if whole else ""
+    rule = f'<path class="rule" d="M0 {foot}H{STRIP:g}"/>'
+    return _small(f'<path class="bars" d="{bars}"/>{outline}{rule}', "histogram", HISTOGRAM)
 
 
-def _whisker(value: float, error: float, low: float, high: float) -> str:
-    left, right = (_at(value + side * WHISKER * error, low, high) for side in (-1, 1))
-    return f'<path class="whisker" d="M{left} 8H{right}"/>'
+def _small(marks: str, kind: str = "strip", height: float = 16.0) -> Picture:
+    box = f'viewBox="0 0 {STRIP:g} {height:g}" preserveAspectRatio="none" aria-hidden="true"'
+    return Picture(f'<svg class="{kind}" {box}>{marks}</svg>')
 
 
-def _at(value: float, low: float, high: float) -> str:
-    """Place a value on a strip of 120 units; what lies outside is drawn at the end."""
-    share = (value - low) / (high - low) if high > low else 0.5
-    return f"{3 + 114 * min(max(share, 0.0), 1.0):.1f}"
+def _along(low: float, high: float) -> Any:
+    """Return where values stand on a strip; what lies outside is drawn at the end."""
+    axis = Axis("", low, high)
+    return lambda value: f"{STRIP_EDGE + (STRIP - 2 * STRIP_EDGE) * axis.at(value):.1f}"
+
+
+def _ticks(at: Any, values: Sequence[float]) -> str:
+    return "".join(f'<path class="other" d="M{at(one)} 4v8"/>' for one in values)
+
+
+def _whisker(at: Any, value: float, error: float) -> str:
+    return f'<path class="whisker" d="M{at(value - WHISKER * error)} 8H{at(value + WHISKER * error)}"/>' if error else ""
+
+
+# -- steps of a fit ----------------------------------------------------------------------------------------------------------
 
 
 def step_panels(panels: Sequence[dict[str, Any]]) -> list[str]:
@@ -56,53 +89,100 @@ def step_panels(panels: Sequence[dict[str, Any]]) -> list[str]:
     if not everything:
         return []
     plot = plot_plane(everything, PANEL_MARGIN, width=PANEL, tallest=1.0, flattest=PANEL_FLATTEST)
-    return [_panel(panel, plot) for panel in panels]
+    return [_panel(panel, replace(plot, axes="")) for panel in panels]
 
 
 def _panel(panel: dict[str, Any], plot: Plot) -> str:
     votes = panel["votes"]
     largest = max([*votes, 1.0])
-    silent, voted = [], []
+    silent: list[Point] = []
+    voted = ""
     for index, point in enumerate(panel["candidates"]):
-        x, y = plot.place(point)
         vote = votes[index] if index < len(votes) else 0.0
         if vote > 0:
-            voted.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{1 + 4.5 * math.sqrt(vote / largest):.1f}"/>')
+            x, y = plot.place(point)
+            voted += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{1 + 4.5 * math.sqrt(vote / largest):.1f}"/>'
         else:
-            silent.append(f"M{x:.1f} {y:.1f}h0")
+            silent.append(point)
     crosses = "".join(f"M{x - 4:.1f} {y:.1f}h8M{x:.1f} {y - 4:.1f}v8" for x, y in map(plot.place, panel["centers"]))
-    label = escape(plain_text(panel["name"]))
-    return (
-        f'<svg class="panel" viewBox="0 0 {PANEL:g} {plot.height:.0f}" role="img" aria-label="{label}">'
-        f'<path class="silent" d="{"".join(silent)}"/><g class="voted">{"".join(voted)}</g>'
-        f'<path class="cross" d="{crosses}"/></svg>'
-    )
+    marks = f'<path class="silent" d="{plot.dots(silent)}"/><g class="voted">{voted}</g><path class="cross" d="{crosses}"/>'
+    return plot.svg(marks, panel["name"], "panel")
 
 
-def count_chart(totals: Sequence[float], kept: Sequence[float], label: str) -> str:
+def count_chart(totals: Sequence[float], kept: Sequence[float], label: str) -> Picture:
     """Draw a bar per step, its dark part for what was kept."""
-    chart = Chart(len(totals), max(totals, default=0.0))
-    bars = "".join(
-        f'<path class="pale" d="{chart.bar(index, total)}"/><path class="full" d="{chart.bar(index, part)}"/>'
-        for index, (total, part) in enumerate(zip(totals, kept, strict=True))
-    )
-    return chart.svg(bars, label)
+    plot, marks = _step_plot(totals), ""
+    for kind, values in (("pale", totals), ("full", kept)):
+        bars = "".join(plot.box((n - HALF_BAR, 0.0), (n + HALF_BAR, value)) for n, value in enumerate(values, start=1))
+        marks += f'<path class="{kind}" d="{bars}"/>'
+    return Picture(plot.svg(marks, label, "chart"), label)
 
 
-def line_chart(values: Sequence[float], label: str) -> str:
+def line_chart(values: Sequence[float], label: str) -> Picture:
     """Draw a number from step to step."""
-    chart = Chart(len(values), max(values, default=0.0))
-    places = [(chart.x(index), chart.y(value)) for index, value in enumerate(values)]
-    line = "".join(f"{'L' if index else 'M'}{x:.1f} {y:.1f}" for index, (x, y) in enumerate(places))
-    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in places)
-    return chart.svg(f'<path class="line" d="{line}"/><path class="dots" d="{dots}"/>', label)
+    plot, points = _step_plot(values), list(enumerate(values, start=1))
+    marks = f'<path class="line" d="{plot.line(points)}"/><path class="dots" d="{plot.dots(points)}"/>'
+    return Picture(plot.svg(marks, label, "chart"), label)
 
 
-def guess_meter(chance: float) -> str:
+def _step_plot(values: Sequence[float]) -> Plot:
+    across = Axis("", 0.5, len(values) + 0.5, "steps", most=12)
+    return plot_columns(across, Axis("", 0.0, ROOM * max(values) or 1.0, most=4), CHART_HEIGHT, width=CHART_WIDTH)
+
+
+# -- charts ------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The losses of all numbers of clusters, and where each number stands in the picture."""
+
+    picture: Picture
+    places: Mapping[int, float]
+
+
+def curve_of(choice: dict[str, Any], *, at: int | None = None) -> Curve:
+    """Draw the loss, the held-out loss with its errors, and that of rows without clusters, for each number of clusters.
+
+    A line marks the number `at`, where a page has such a line.
+    """
+    numbers, best, good = choice["n_clusters"], choice["best"], choice["as_good"]
+    values = [value for name in ("loss", "held_out", "even") for value in choice[name] if value > 0]
+    across = Axis("number of clusters", min(numbers) - 0.5, max(numbers) + 0.5, "steps", most=12)
+    up = Axis("", min(values, default=1.0) / 1.4, max(values, default=1.0) * 1.4, scale="log")
+    plot = plot_columns(across, up, CURVE_HEIGHT, width=CHART_WIDTH)
+    loss, held_out, even = (list(zip(numbers, choice[name], strict=True)) for name in ("loss", "held_out", "even"))
+    errors = [(0.0, error) for error in choice["held_out_error"]]
+    places = {count: round(plot.place((count, up.low))[0], 1) for count in numbers}
+    marker = ""
+    if at is not None:
+        hidden = "" if at in places else ' visibility="hidden"'
+        frame, shift = plot.frame, f'transform="translate({places.get(at, 0.0):g} 0)"'
+        marker = f'<g id="curve-at" {shift}{hidden}><path class="cut" d="M0 {frame.top:g}V{frame.bottom:g}"/></g>'
+    marks = _rings(plot, loss, "open", 3.2)
+    marks += _rings(plot, [held_out[numbers.index(count)] for count in good if count != best], "ring near", 6.0)
+    marks += _rings(plot, [held_out[numbers.index(best)]], "ring", 8.0)
+    x, y = plot.place(loss[numbers.index(best)])
+    right = across.at(best) > 0.7
+    place = f'x="{x - 4:.1f}" y="{y - 13:.1f}" text-anchor="end"' if right else f'x="{x + 4:.1f}" y="{y - 13:.1f}"'
+    lines = (
+        f'{marker}<path class="even" d="{plot.line(even)}"/><path class="line" d="{plot.line(loss)}"/>'
+        f'<path class="whisker" d="{plot.crosses(held_out, errors)}"/><path class="dots" d="{plot.dots(held_out)}"/>'
+    )
+    name = f'<text class="name" {place}>best: {best}</text>'
+    return Curve(Picture(plot.svg(f"{lines}{marks}{name}", "Loss for each number of clusters", "chart")), places)
+
+
+def _rings(plot: Plot, points: Sequence[Point], kind: str, radius: float) -> str:
+    places = map(plot.place, points)
+    return "".join(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>' for x, y in places)
+
+
+def guess_meter(chance: float) -> Picture:
     """Draw how far a guess can rise above the toss of a coin."""
     x = 10 + 440 * min(max(2 * chance - 1, 0.0), 1.0)
     anchor = "start" if x < 60 else "end" if x > 400 else "middle"
-    return (
+    return Picture(
         '<svg class="meter" viewBox="0 0 460 58" role="img" aria-label="Chance of a right guess">'
         '<path class="track" d="M10 30H450"/>'
         f'<path class="reach" d="M10 30H{x:.1f}"/><path class="pin" d="M{x:.1f} 21v18"/>'
@@ -110,75 +190,3 @@ def guess_meter(chance: float) -> str:
         '<text class="axis" x="10" y="54">50 %: a coin</text>'
         '<text class="axis" x="450" y="54" text-anchor="end">100 %: certainty</text></svg>'
     )
-
-
-class Chart:
-    """A small chart with steps, or whatever the names say, along the bottom; logarithmic if it has a lowest value."""
-
-    def __init__(
-        self, n_steps: int, largest: float, *, names: Sequence[str] = (), lowest: float = 0.0, across: str = ""
-    ) -> None:
-        self._n = max(n_steps, 1)
-        self._names = names or [str(index + 1) for index in range(self._n)]
-        self._floor, self._largest = lowest, largest if lowest else _nice(largest)
-        self._height = CHART_HEIGHT * (1.6 if lowest else 1.0)
-        self._left, self._right, self.bottom, self.top = 52.0, CHART_WIDTH - 6, self._height - 30, 12.0
-        self._across, self._height = across, self._height + (CHART_TITLE if across else 0.0)
-
-    def x(self, index: int) -> float:
-        """Return where a step stands."""
-        return self._left + (index + 0.5) * (self._right - self._left) / self._n
-
-    def y(self, value: float) -> float:
-        """Return where a value stands; what lies outside is drawn at the end."""
-        if self._floor:
-            share = math.log(max(value, self._floor) / self._floor) / math.log(self._largest / self._floor)
-        else:
-            share = value / self._largest
-        return self.bottom - (self.bottom - self.top) * min(max(share, 0.0), 1.0)
-
-    def bar(self, index: int, value: float) -> str:
-        """Return the outline of a bar."""
-        half = 0.36 * (self._right - self._left) / self._n
-        return f"M{self.x(index) - half:.1f} {self.bottom:.1f}V{self.y(value):.1f}h{2 * half:.1f}V{self.bottom:.1f}z"
-
-    def svg(self, marks: str, label: str) -> str:
-        """Return the picture: grid lines, marks, and both axes."""
-        levels = _decades(self._floor, self._largest) if self._floor else [0.0, self._largest / 2, self._largest]
-        grid = "".join(f"M{self._left:g} {self.y(level):.1f}H{self._right:g}" for level in levels)
-        ticks = "".join(
-            f'<text class="axis" x="{self._left - 6:g}" y="{self.y(level) + 4:.1f}" text-anchor="end">{number(level)}</text>'
-            for level in levels
-        )
-        step = max(1, math.ceil(self._n / (12 if self._floor else 10)))
-        names = "".join(
-            f'<text class="axis" x="{self.x(index):.1f}" y="{self.bottom + 17:.1f}" text-anchor="middle">'
-            f"{escape(self._names[index])}</text>"
-            for index in range(0, self._n, step)
-        )
-        title = (
-            f'<text class="title" x="{(self._left + self._right) / 2:.1f}" y="{self._height - 5:g}" text-anchor="middle">'
-            f"{escape(self._across)}</text>"
-        )
-        return (
-            f'<svg class="chart" viewBox="0 0 {CHART_WIDTH:g} {self._height:g}" role="img" aria-label="{escape(label)}">'
-            f'<path class="rule" d="{grid}"/>{marks}{ticks}{names}{title if self._across else ""}</svg>'
-        )
-
-
-def _decades(low: float, high: float) -> list[float]:
-    """Return round numbers between two positive ones, at most about six."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps in ((1, 2, 5), (1, 3), (1,)):
-        levels = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
-        if len(levels) <= 6:
-            break
-    return levels
-
-
-def _nice(value: float) -> float:
-    """Return a round number of at least `value`."""
-    if not (value > 0 and math.isfinite(value)):
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 2, 4, 5, 6, 8, 10, 20) if step * power >= value)

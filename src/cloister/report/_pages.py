@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cloister.report._words import protected_words
 from cloister.text import count_of, number, plain_text, share_text, with_error
 
 if TYPE_CHECKING:
@@ -35,10 +34,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of our own with a title. Templates write it as it is."""
+    """A drawing, or other markup, of our own. Templates write it as it is."""
 
-    title: str
     svg: str
+    title: str = ""
     caption: str = ""
 
     def __html__(self) -> str:
@@ -64,7 +63,7 @@ def _environment(folder: Path) -> "Environment":
         "with_error": with_error,
         "percent": share_text,
     }
-    environment.globals |= {"count_of": count_of, "protected_words": protected_words}
+    environment.globals |= {"count_of": count_of}
     return environment
 
 

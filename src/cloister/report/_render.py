@@ -4,27 +4,27 @@
 import os
 from typing import Any
 
+import numpy as np
+
 from cloister import validate
 from cloister.files import write_whole
 from cloister.privacy import refuse_seeded
 from cloister.release import NONE, Release, error_words
-from cloister.report._choice import choice_view
-from cloister.report._column_words import cell_words, missing_fact
+from cloister.report._figures import curve_of
 from cloister.report._heat import heat_of
 from cloister.report._maps import cluster_map
-from cloister.report._pages import Picture, render_page
 from cloister.report._profiles import profile_section
-from cloister.report._source_target import source_target_html
+from cloister.report._receipt import Fact, counted_words
+from cloister.report._source_target import source_target_page
 from cloister.report._steps import course_of
-from cloister.report._strips import strip_tables
 from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
-from cloister.report._tables import cell_tables, number_tables, shared_parts
-from cloister.report._words import axis_words, counted_words, released_words
+from cloister.report._tables import document_page, number_tables, strip_tables
+from cloister.report._words import choice_words, curve_caption, released_words
 from cloister.synopsis import Synopsis, WeightedPoints
-from cloister.text import count_of, with_error
+from cloister.text import count_of, sentence, with_error
 
-__all__ = ["render", "report_html", "write_report"]
+__all__ = ["report_html", "write_report"]
 
 DRAWN_COLUMNS = 16  # columns with strips; of more, those that tell clusters apart best
 
@@ -95,51 +95,43 @@ def report_html(release: Release) -> str:
     >>> report_html(model.release_).startswith("<!doctype html>")
     True
     """
-    return render(summary(release))
-
-
-def render(summary: dict[str, Any]) -> str:
-    """Return what :func:`summary` returned as one HTML page."""
-    if "source_target" in summary:
-        return source_target_html(summary)
-    picked = sorted(summary["table_ranking"][:DRAWN_COLUMNS])  # in their own order
-    drawn = cluster_map(summary)
-    return render_page(
+    found = summary(release)
+    if release.source_target is not None:
+        return document_page(
+            "source_target.html", release, found, course=course_of(found), **source_target_page(release, found)
+        )
+    picked = sorted(found["table_ranking"][:DRAWN_COLUMNS])  # in their own order
+    choice = found["choice"]
+    return document_page(
         "release.html",
-        title=f"{count_of(summary['n_clusters'], 'cluster')} in {count_of(summary['n_columns'], 'column')}",
-        summary=summary,
-        released=released_words(summary, counted=counted_words(summary["receipt"])),
-        has_shares=any(one["type"] in ("category", "flag") for one in summary["table"]),
-        silent=not any(cluster["stands_out"] for cluster in summary["clusters"]),
-        facts=_facts(summary),
-        map=drawn,
-        map_picture=Picture("", drawn.svg),
-        heat=heat_of(summary),
-        axes=[axis_words(*pair) for pair in zip(summary["plane"]["shares"], summary["plane"]["loadings"], strict=True)],
-        strips=strip_tables(summary, picked),
-        profiles=profile_section(summary),
+        release,
+        found,
+        title=f"{count_of(release.n_clusters, 'cluster')} in {count_of(release.n_columns, 'column')}",
+        facts=_facts(release, found),
+        course=course_of(found),
+        released=released_words(release),
+        silent=not release.stands_out.any(),
+        map=cluster_map(release),
+        heat=heat_of(release),
+        strips=strip_tables(release, picked),
+        profiles=profile_section(release),
         n_drawn=len(picked),
-        errors=error_words(total=summary["errors_are_total"]),
-        stable=any(cluster["stability"] is not None for cluster in summary["clusters"]),
-        numbers=number_tables(summary) if len(picked) < summary["n_columns"] else None,
-        cells=cell_tables(summary["cells"]),
-        cell_words=cell_words(summary["cells"]),
-        shared=shared_parts(summary),
-        course=course_of(summary),
-        choice=None if summary["choice"] is None else choice_view(summary["choice"], kind="points"),
+        errors=error_words(total=release.errors_are_total),
+        stable=release.stability is not None,
+        numbers=number_tables(release) if len(picked) < release.n_columns else [],
+        choice=[] if choice is None else choice_words(release),
+        curve=None if choice is None else curve_of(choice),
+        caption=curve_caption("points"),
     )
 
 
-def _facts(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
-    receipt = summary["receipt"]
-    error = sum(cluster["count_error"] ** 2 for cluster in summary["clusters"]) ** 0.5
-    total, spread = with_error(summary["total_count"], error)
-    seen = any(cluster["stands_out"] for cluster in summary["clusters"])
-    facts = [
-        (f"{counted_words(receipt).capitalize()} (noisy)", *((total, f"± {spread}") if seen else (NONE, ""))),
-        ("Noisy answers", str(len(receipt["events"])), count_of(len(receipt["groups"]), "kind") + " of question"),
-    ]
-    if "loss" in summary:
-        value, spread = with_error(summary["loss"]["value"], summary["loss"]["error"])
-        facts.insert(1, ("Mean squared distance", value, f"± {spread}"))
-    return [*facts, *missing_fact(summary["cells"])]
+def _facts(release: Release, found: dict[str, Any]) -> list[Fact]:
+    counted = f"{sentence(counted_words(release.receipt))} (noisy)"
+    error = float(np.linalg.norm(release.count_errors))
+    total, spread = with_error(found["total_count"], error) if release.stands_out.any() else (NONE, "")
+    facts = [(counted, total, spread and f"± {spread}")]
+    if "loss" in found:
+        value, spread = with_error(found["loss"]["value"], found["loss"]["error"])
+        facts.append(("Mean squared distance", value, f"± {spread}"))
+    answers, kinds = len(found["receipt"]["events"]), count_of(len(found["receipt"]["groups"]), "kind")
+    return [*facts, ("Noisy answers", str(answers), f"{kinds} of question")]

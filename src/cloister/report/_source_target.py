@@ -3,22 +3,17 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from cloister.algorithms import Plane, plane_of
-from cloister.release import Release
-from cloister.report._axes import MAP_WIDTH, Axis, plot_columns, plot_plane
-from cloister.report._badges import Point, numbered_badges
-from cloister.report._pages import Picture, Table, render_page
-from cloister.report._steps import course_of
-from cloister.report._tables import shared_parts
+from cloister.release import Release, rank_columns
+from cloister.report._pages import Picture, Table
+from cloister.report._plot import Axis, Point, numbered_badges, plot_columns, plot_plane
 from cloister.text import count_of, number, plain_text, share_text
 
-__all__ = ["source_target_html", "source_target_of"]
+__all__ = ["source_target_of", "source_target_page"]
 
 DRAWN_SOURCE = 600  # sanitised points, those with the largest counts
 LABELLED_POINTS = 40
@@ -82,59 +77,55 @@ def source_target_of(release: Release) -> dict[str, Any]:
     }
 
 
-def source_target_html(summary: dict[str, Any]) -> str:
-    """Return the page, from what :func:`summary` returned."""
-    found, drawn = summary["source_target"], summary["map"]
-    picked = sorted(summary["ranking"][:LISTED_COLUMNS])
-    served = f"{share_text(found['served_by_source'] / found['n_target'])} of the target, by sanitised points"
-    heads = ["Label", "Row of the target", "Points served", *(summary["columns"][index] for index in picked)]
+def source_target_page(release: Release, found: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page of a source-target release says beside the receipt, from what :func:`summary` returned."""
+    about, drawn = found["source_target"], found["map"]
+    picked = sorted(rank_columns(release)[:LISTED_COLUMNS])
+    heads = ["Label", "Row of the target", "Points served", *(release.columns[index] for index in picked)]
     rows = [
-        [str(one["label"]), str(row), number(one["count"]), *(number(one["center"][index]) for index in picked)]
-        for one, row in zip(summary["clusters"], found["rows"], strict=True)
+        [
+            str(label),
+            str(row),
+            number(float(release.cluster_counts[label])),
+            *(number(float(center[index])) for index in picked),
+        ]
+        for label, (row, center) in enumerate(zip(about["rows"], release.cluster_centers, strict=True))
     ]
-    return render_page(
-        "source_target.html",
-        title=f"{count_of(summary['n_clusters'], 'point')} chosen from a public target of {found['n_target']:,}",
-        summary=summary,
-        found=found,
-        drawn=drawn,
-        facts=[
-            ("Served by the source", f"{found['served_by_source']:,}", served),
-            ("Mean distance", number(found["cost"]), f"{number(found['cost_alone'])} had the source been ignored"),
+    served = f"{share_text(about['served_by_source'] / about['n_target'])} of the target, by sanitised points"
+    return {
+        "title": f"{count_of(release.n_clusters, 'point')} chosen from a public target of {about['n_target']:,}",
+        "about": about,
+        "drawn": drawn,
+        "facts": [
+            ("Served by the source", f"{about['served_by_source']:,}", served),
+            ("Mean distance", number(about["cost"]), f"{number(about['cost_alone'])} had the source been ignored"),
         ],
-        map=Picture("", _picture(drawn)),
-        labelled=summary["n_clusters"] <= LABELLED_POINTS,
-        chosen=Table(heads, rows, numeric=range(len(heads))),
-        n_listed=len(picked),
-        shared=shared_parts(summary),
-        course=course_of(summary),
-    )
+        "map": Picture(_picture(drawn)),
+        "labelled": release.n_clusters <= LABELLED_POINTS,
+        "chosen": Table(heads, rows, numeric=range(len(heads))),
+        "n_listed": len(picked),
+    }
 
 
 def _picture(drawn: dict[str, Any]) -> str:
-    parts = [[(x, y) for x, y in drawn[name]] for name in ("target", "chosen", "source")]
-    everything = [point for part in parts for point in part]
-    names = [plain_text(name) if name else "" for name in drawn["axes"]]
+    target, chosen, source = ([(x, y) for x, y in drawn[name]] for name in ("target", "chosen", "source"))
+    everything = [*target, *chosen, *source]
     if drawn["in_units"]:
+        names = [plain_text(name) for name in drawn["axes"]]
         across, up = (_axis_of(name, values) for name, values in zip(names, zip(*everything, strict=True), strict=True))
         plot = plot_columns(across, up, MAP_HEIGHT)
     else:
         plot = plot_plane(everything, MARGIN)
-        axes = (
-            f'<text class="axis" x="{MAP_WIDTH - 8:g}" y="{plot.height - 8:.0f}" text-anchor="end">{escape(names[0])}</text>'
-            f'<text class="axis" transform="translate(16 8) rotate(-90)" text-anchor="end">{escape(names[1])}</text>'
-        )
-        plot = replace(plot, axes=axes)
-    target, chosen, source = (list(map(plot.place, part)) for part in parts)
-    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in target)
     largest = max([*drawn["counts"], 1.0])
     crowd = LARGEST_DIAMOND * min(1.0, math.sqrt(25 / max(len(source), 1)))
     diamonds = "".join(
-        _diamond(point, crowd * math.sqrt(max(count, 0.0) / largest), count)
+        _diamond(plot.place(point), crowd * math.sqrt(max(count, 0.0) / largest), count)
         for point, count in zip(source, drawn["counts"], strict=True)
     )
-    badges = numbered_badges(chosen, plot.frame, name="Chosen point", most=LABELLED_POINTS, radius=BADGE, dot=4)
-    marks = f'<path class="served" d="{dots}"/><g class="source">{diamonds}</g>{badges}'
+    badges = numbered_badges(
+        list(map(plot.place, chosen)), plot.frame, name="Chosen point", most=LABELLED_POINTS, radius=BADGE, dot=4
+    )
+    marks = f'<path class="served" d="{plot.dots(target)}"/><g class="source">{diamonds}</g>{badges}'
     return plot.svg(marks, "Target, chosen points and sanitised source")
 
 

@@ -9,18 +9,18 @@ import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from cloister.privacy import FIGURES, Event, StepRecord
+from cloister.privacy import FIGURES, StepRecord
 from cloister.release import Release
 from cloister.report._figures import count_chart, line_chart, step_panels
 from cloister.report._pages import Picture, Table
-from cloister.report._words import sentence
-from cloister.text import count_of, number, share_text, span_of
+from cloister.report._receipt import share_of
+from cloister.text import count_of, number, sentence, share_text, span_of
 
-__all__ = ["course_of", "group_events", "panels_of", "steps_of"]
+__all__ = ["course_of", "panels_of", "steps_of"]
 
 VOTES = (
     "Rows voted for the nearest of a set of public candidates, and only noisy totals of the votes were seen. Candidates that "
@@ -56,35 +56,6 @@ def steps_of(release: Release) -> list[dict[str, Any]]:
             "figures": {name: step.figures[name] for name in FIGURES if name in step.figures},
         }
         for step in release.steps
-    ]
-
-
-def share_of(part: Sequence[Event], whole: Sequence[Event]) -> float:
-    """Return the share of some events in the cost of all of them."""
-    own, all_of_it = (math.fsum(event.cost.weight for event in events) for events in (part, whole))
-    return own / max(all_of_it, math.ulp(0.0))
-
-
-def group_events(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Put events of one kind together, in the order in which the kinds first occur; where they differ, say how far."""
-    groups: dict[tuple[str, str, str], list[Event]] = {}
-    for event in events:
-        groups.setdefault((event.question_name, event.mechanism, event.relation), []).append(event)
-    return [
-        {
-            "asked": asked,
-            "mechanism": mechanism,
-            "times": len(group),
-            "smallest_size": min(event.size for event in group),
-            "largest_size": max(event.size for event in group),
-            "standard_deviation": min(event.standard_deviation for event in group),
-            "largest_standard_deviation": max(event.standard_deviation for event in group),
-            "sensitivity": min(event.sensitivity * event.unit for event in group),
-            "largest_sensitivity": max(event.sensitivity * event.unit for event in group),
-            "relation": relation,
-            "share": share_of(group, events),
-        }
-        for (asked, mechanism, relation), group in groups.items()
     ]
 
 
@@ -149,7 +120,7 @@ def course_of(summary: dict[str, Any]) -> Course:
     plane = "the plane of the final centres" + (" (votes: in a projection)" if summary["projected"] else "")
     legend = f"All at one scale, in {plane}.{LEGEND_OF_VOTES if voted else ''}{LEGEND_OF_ROUNDS if moved else ''}"
     drawn = [
-        Picture(sentence(panel["name"]), svg, panel["caption"]) for panel, svg in zip(panels, step_panels(panels), strict=False)
+        Picture(svg, sentence(panel["name"]), panel["caption"]) for panel, svg in zip(panels, step_panels(panels), strict=False)
     ]
     return Course(words, drawn, legend, _charts(steps), _step_table(steps) if len(steps) > 1 else None)
 
@@ -197,10 +168,10 @@ def _charts(steps: Sequence[dict[str, Any]]) -> list[Picture]:
         if len(run) > 1 and any(_changes(run, name) for name in BARS):
             points, kept = ([max(figures.get(name, figures.get("n_points", 0.0)), 0.0) for figures in run] for name in BARS)
             title, caption = f"{FIGURES['n_points']} {each}", "The dark part was kept." if points != kept else ""
-            charts.append(Picture(title, count_chart(points, kept, title), caption))
+            charts.append(replace(count_chart(points, kept, title), caption=caption))
         for name in (name for name in FIGURES if name not in BARS and _changes(run, name)):
             title = f"{FIGURES[name]} {each}"
-            charts.append(Picture(title, line_chart([max(figures[name], 0.0) for figures in run], title)))
+            charts.append(line_chart([max(figures[name], 0.0) for figures in run], title))
     return charts
 
 

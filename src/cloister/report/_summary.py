@@ -1,32 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A release or a synopsis as plain data, arranged for readers: clusters, receipt, a plane to draw in, the steps of a fit.
+"""A release or a synopsis as plain data: clusters, columns, receipt, a plane to draw in, the steps of a fit.
 
 Everything here is arithmetic on published numbers. Nothing is rounded; that is the printer's business.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from cloister.columns import Box, Category, ColumnDomain
-from cloister.privacy import Receipt
-from cloister.release import Release, columns_of, plane_of_centers, rank_columns, rank_table
-from cloister.report._choice import choice_of
-from cloister.report._column_words import cells_of, table_of
-from cloister.report._profiles import profiles_of
+from cloister.columns import ColumnDomain, Number
+from cloister.release import (
+    MORE,
+    Coordinate,
+    Release,
+    columns_of,
+    coordinates_of,
+    largest_levels,
+    plane_of_centers,
+    rank_columns,
+    rank_table,
+)
+from cloister.report._receipt import receipt_summary
 from cloister.report._source_target import source_target_of
-from cloister.report._steps import group_events, panels_of, steps_of
-from cloister.report._words import meaning_of
+from cloister.report._steps import panels_of, steps_of
 from cloister.synopsis import Synopsis, WeightedPoints, noise_words
-from cloister.text import count_of, number, share_text, with_error
+from cloister.text import count_of, number, plain_text, share_text, with_error
 
-__all__ = ["coordinates_of", "loss_summary", "rank_columns", "rank_table", "summary", "synopsis_summary"]
-
+__all__ = ["PLACES", "cells_of", "choice_of", "loss_summary", "summary", "synopsis_summary", "table_of"]
 
 UNITS = {"bounds": "half the widths of the bounds", "spread": "spreads of the columns"}
 CLEAR = 2.0  # standard errors by which a gain must exceed zero to be reported
 LEAST_GAIN = 0.005  # of the loss of one centre: what is less reads 0 %
+PLACES = {"middle": "the middle", "own": "a place of their own"}  # of missing values
+SERIES = ("loss", "held_out", "held_out_error", "even")  # of a choice
 
 
 def summary(release: Release) -> dict[str, Any]:
@@ -62,19 +70,17 @@ def summary(release: Release) -> dict[str, Any]:
         "n_features": release.n_features,
         "n_columns": release.n_columns,
         "columns": list(release.columns),
-        "bounds": _bounds(release),
+        "bounds": [[one.low, one.high] for one in coordinates_of(release.domain, release.columns)],
         "domain": release.domain.to_dict()["kind"],
         "scaling": release.scaling,
-        "coordinates": coordinates_of(release),
         "ranking": rank_columns(release),
         "table": table_of(release),
         "table_ranking": rank_table(release),
         "cells": cells_of(release),
-        "profiles": profiles_of(release),
         "clusters": _clusters(release),
         "errors_are_total": release.errors_are_total,
         "total_count": float(release.cluster_counts.sum()),
-        "receipt": _receipt(release.receipt),
+        "receipt": receipt_summary(release.receipt),
         "plane": plane_of_centers(release).to_dict(),
         "projected": any("dimension" in step.picture for step in release.steps),
         "steps": steps_of(release),
@@ -155,7 +161,7 @@ def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
         "n_features": synopsis.n_features,
         "n_columns": len(table),
         "columns": list(synopsis.columns),
-        "bounds": _bounds(synopsis),
+        "bounds": [[one.low, one.high] for one in coordinates_of(synopsis.domain, synopsis.columns)],
         "table": table,
         "scaling": synopsis.scaling,
         "sigma": synopsis.sigma,
@@ -163,48 +169,76 @@ def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
         "n_rows_error": synopsis.n_rows_error,
         "cells_of_columns": cells_of(synopsis),
         "full": float(np.mean(counts > 2 * noise)),  # part of the cells, leaves or points above twice their noise
-        "receipt": _receipt(synopsis.receipt),
+        "receipt": receipt_summary(synopsis.receipt),
         "versions": synopsis.versions,
         **about,
     }
 
 
-def _bounds(release: Release | Synopsis | WeightedPoints) -> list[list[float]]:
-    """Return the bounds of each number that is published; shares lie between 0 and 1."""
-    domain = release.domain
+def table_of(published: Release | Synopsis | WeightedPoints) -> list[dict[str, Any]]:
+    """Return what is known of each column of the table: name, type, bounds or levels, and what was found with noise."""
+    domain = published.declared or published.domain if isinstance(published, Synopsis) else published.domain
     if isinstance(domain, ColumnDomain):
-        pairs = []
-        for index, cut in enumerate(domain.slices()):
-            is_share = isinstance(domain.columns[index], Category)
-            own = [] if is_share else [list(domain.interval(index))]
-            pairs += [*own, *[[0.0, 1.0]] * (cut.stop - cut.start - len(own))]
-        return pairs
-    if isinstance(domain, Box):
-        low, high = np.atleast_1d(domain.low), np.atleast_1d(domain.high)
-    else:
-        center = np.atleast_1d(domain.center)
-        low, high = center - domain.radius, center + domain.radius
-    ends = np.broadcast_to(np.stack([low, high], axis=1), (release.n_features, 2))
-    return [[float(first), float(last)] for first, last in ends]
+        names = published.feature_names or tuple(f"x{index}" for index in range(domain.n_columns))
+        plain = zip(names, domain.to_dict()["columns"], strict=True)
+        return [{"missing": "mean", "weight": 1.0, "name": name, **one} for name, one in plain]
+    return [
+        {"name": one.name, "type": Number.kind, "low": one.low, "high": one.high}
+        for one in coordinates_of(domain, published.columns)
+    ]
 
 
-def coordinates_of(release: Release) -> list[dict[str, Any]]:
-    """Return what each number of a centre is, and its unit: the width of the bounds, or the spread where that was found."""
-    widths = [high - low for low, high in _bounds(release)]
-    kinds = ["number"] * release.n_features
-    domain = release.domain
-    if isinstance(domain, ColumnDomain):
-        for index, cut in enumerate(domain.slices()):
-            own = domain.columns[index].kind
-            kinds[cut] = [own if own in ("number", "date") else "share", *["share"] * (cut.stop - cut.start - 1)]
-            if domain.spreads is not None and np.isfinite(domain.spreads[index]) and domain.spreads[index] > 0:
-                widths[cut.start] = float(domain.spreads[index])
-    parts = zip(release.columns, kinds, widths, strict=True)
-    return [{"name": name, "kind": kind, "unit": width if width > 0 else 1.0} for name, kind, width in parts]
+def cells_of(published: Release | Synopsis | WeightedPoints) -> dict[str, Any] | None:
+    """Return what part of each column was missing or outside, and where missing values were placed; None if nobody asked."""
+    cells = published.cells if isinstance(published, Release) else published.column_cells
+    if cells is None or cells.missing is None or cells.outside is None:
+        return None
+    table, domain = table_of(published), published.domain
+    coordinates = coordinates_of(domain, published.columns)
+    cuts = domain.slices() if isinstance(domain, ColumnDomain) else [slice(index, index + 1) for index in range(len(table))]
+    places = [None if cells.places is None else cells.places[cut].tolist() for cut in cuts]
+    parts = zip(table, cells.missing.tolist(), cells.outside.tolist(), cuts, places, strict=True)
+    columns = [
+        {"name": one["name"], "missing": missing, "outside": outside, "placed": _placed(one, coordinates[cut][0], place)}
+        for one, missing, outside, cut, place in parts
+    ]
+    return {"error": cells.error, "columns": columns}
+
+
+def _placed(column: Mapping[str, Any], first: Coordinate, place: Sequence[float] | None) -> str:
+    """Say where a missing value of a column was placed."""
+    chosen = column.get("missing", "mean")
+    if chosen != "mean":
+        return PLACES.get(str(chosen), str(chosen))
+    if place is None:
+        return PLACES["middle"]
+    if not first.is_share:
+        return first.text(place[0])
+    levels = largest_levels(
+        [(str(name), share, 0.0) for name, share in zip(column.get("levels", ["yes"]), place, strict=False)], 3
+    )
+    words = [f"{plain_text(name)} {share_text(share)}" for name, share, _ in levels]
+    return ", ".join([*words, *([MORE] if len(column.get("levels", ())) > len(levels) else [])])
+
+
+def choice_of(details: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the choice that the details of a release hold; None if there is none that can be drawn."""
+    choice = details.get("choice")
+    try:
+        numbers = [int(one) for one in choice["n_clusters"]]  # type: ignore[index]
+        series = {name: [float(one) for one in choice[name]] for name in SERIES}  # type: ignore[index]
+        best, elbow, supported = (int(choice[name]) for name in ("best", "elbow", "supported"))  # type: ignore[index]
+        as_good = [int(one) for one in choice.get("as_good", ())]  # type: ignore[union-attr]
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        return None
+    fits = all(len(values) == len(numbers) and all(map(math.isfinite, values)) for values in series.values())
+    if not fits or not {best, *as_good} <= set(numbers):
+        return None
+    return {"n_clusters": numbers, **series, "best": best, "elbow": elbow, "supported": supported, "as_good": as_good}
 
 
 def _clusters(release: Release) -> list[dict[str, Any]]:
-    seen = release.stands_out
+    seen, profile = release.stands_out, release.profile()
     return [
         {
             "label": label,
@@ -215,38 +249,7 @@ def _clusters(release: Release) -> list[dict[str, Any]]:
             "center": release.cluster_centers[label].tolist(),
             "center_error": release.center_errors[label].tolist(),
             "columns": columns,
+            "distributions": profile[label].get("distributions"),
         }
         for label, columns in enumerate(columns_of(release))
     ]
-
-
-def _receipt(receipt: Receipt) -> dict[str, Any]:
-    spent, meaning, unit, paid = receipt.spent, meaning_of(receipt), receipt.privacy_unit, receipt.ledger
-    persons = None  # where one row is protected
-    if unit is not None:
-        persons = {"noun": unit.noun, "explanation": unit.explain(), "stated": unit.stated, **unit.to_dict()}
-    # Where the fit left the ledger that paid for it; None where it was paid from a budget of its own.
-    ledger = None if paid is None else {**paid.to_dict(), "budget_text": str(paid.budget), "left_text": paid.left_words}
-    return {
-        "guarantee": receipt.guarantee.to_dict(),
-        "guarantee_text": str(receipt.guarantee),
-        "neighbours": receipt.neighbours,
-        "protects": receipt.protects,
-        "counted": receipt.counted,
-        "persons": persons,
-        "spent": "nothing" if spent.empty else spent.describe(receipt.guarantee),
-        "seeded": receipt.seeded,
-        "account": receipt.account,
-        "explanation": receipt.explain(),
-        "promised": receipt.promise(),
-        "dataset": receipt.dataset,
-        "purpose": receipt.purpose,
-        "ledger": ledger,
-        "meaning": meaning,
-        "best_guess": meaning["best_guess"],
-        "groups": group_events(receipt.events),
-        "fits": len(receipt.fits),
-        "events": [
-            {**event.to_line(), "fit": index} for index, fit in enumerate(receipt.fits, start=1) for event in fit.events
-        ],
-    }

@@ -1,28 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a synopsis: every number of clusters to move through, its grid as a picture, the centres, and the receipt."""
 
+import math
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from cloister.release import Release, error_words
-from cloister.report._choice import ChoiceView, choice_view
-from cloister.report._column_words import cell_words
+import numpy as np
+
+from cloister.columns import FloatArray
+from cloister.release import Release, coordinates_of, error_words, rank_columns, rank_table
 from cloister.report._cuts import cuts_of, most_clusters
-from cloister.report._explore import Exploration, explore, page_script
-from cloister.report._grids import bars, drawn_cells, heat_map
-from cloister.report._pages import Picture, Table, render_page
-from cloister.report._strips import strip_tables
-from cloister.report._summary import rank_columns, summary, synopsis_summary
-from cloister.report._tables import cell_tables, shared_parts
-from cloister.report._words import counted_words
+from cloister.report._explore import explore, page_script
+from cloister.report._figures import curve_of
+from cloister.report._pages import Picture, Table
+from cloister.report._plot import MAP_WIDTH, Axis, Plot, numbered_badges, plot_columns
+from cloister.report._receipt import Fact, counted_words
+from cloister.report._summary import synopsis_summary
+from cloister.report._tables import document_page, strip_tables
+from cloister.report._words import comparison_of_numbers, curve_caption
 from cloister.synopsis import KChoice, Synopsis, WeightedPoints, noise_words
-from cloister.text import count_of, plain_text, share_text, with_error
+from cloister.text import count_of, number, plain_text, sentence, share_text, with_error
 
 __all__ = ["synopsis_html"]
 
 PAIRED_COLUMNS = 4
 STRIPPED_COLUMNS = 16
 LISTED_COLUMNS = 6  # of a table of points
+STEPS = 7  # of a colour
+LARGEST_DRAWN = 96  # cells along an axis; finer grids are drawn with neighbouring cells taken together
+LABELLED = 30  # centres
+BADGE = 11.0  # radius of a centre's circle: two digits fit
+PAIR_WIDTH, BARS_WIDTH, BARS_HEIGHT = 320.0, 720.0, 250.0
 PAGE_SEED = 0  # for what a page computes of public numbers: the same page every time
 
 
@@ -64,50 +73,37 @@ def synopsis_html(
         choice = synopsis.choose_k(range(1, most + 1), random_state=seed)
     if release is None:
         release = synopsis.cut(1 if choice is None else choice.best, random_state=seed)
-    about, found = synopsis_summary(synopsis), summary(release)
-    picked = sorted(found["table_ranking"][:STRIPPED_COLUMNS])
-    view, moved = _explored(synopsis, about, release, choice, most=most, seed=seed)
+    about = synopsis_summary(synopsis)
+    picked = sorted(rank_table(release)[:STRIPPED_COLUMNS])
+    curve = moved = None
+    if choice is not None:
+        cuts = cuts_of(synopsis, most, random_state=seed, known=release) if most else None
+        chosen = None if cuts is None else next(k for k in (release.n_clusters, choice.best, 1) if k <= len(cuts.cuts))
+        curve = curve_of(choice.to_dict(), at=chosen)
+        moved = None if cuts is None or chosen is None else explore(cuts, chosen=chosen, curve=curve)
     script, digest = page_script()
-    return render_page(
+    return document_page(
         "synopsis.html",
+        synopsis,
+        about,
         title=_title(about),
-        summary=about,
-        found=found,
-        facts=_facts(about),
-        cell_words=cell_words(about["cells_of_columns"]),
-        cells=cell_tables(about["cells_of_columns"]),
+        facts=_facts(about, counted_words(synopsis.receipt)),
+        n_centers=release.n_clusters,
         grid=_grid(synopsis, release) if isinstance(synopsis, Synopsis) else None,
         points=_point_table(synopsis) if isinstance(synopsis, WeightedPoints) else None,
-        choice=view,
+        choice=[] if choice is None else comparison_of_numbers(choice.to_dict()),
+        curve=curve,
+        caption=curve_caption(about["kind"]),
         explore=moved,
         script=script,
         digest=digest,
-        picture=lambda svg: Picture("", svg),
-        errors=error_words(total=found["errors_are_total"]),
-        strips=strip_tables(found, picked),
-        n_left=found["n_columns"] - len(picked),
-        shared=shared_parts(about),
+        picture=Picture,
+        errors=error_words(total=release.errors_are_total),
+        total=number(round(float(release.cluster_counts.sum()))),
+        strips=strip_tables(release, picked),
+        n_columns=release.n_columns,
+        n_drawn=len(picked),
     )
-
-
-def _explored(
-    synopsis: Synopsis | WeightedPoints,
-    about: dict[str, Any],
-    release: Release,
-    choice: KChoice | None,
-    *,
-    most: int,
-    seed: int,
-) -> tuple[ChoiceView | None, Exploration | None]:
-    """Return the curve of losses, and the cuts to move through; neither where a grid is too large."""
-    if choice is None:
-        return None, None
-    if not most:
-        return choice_view(choice.to_dict(), kind=about["kind"]), None
-    cuts = cuts_of(synopsis, most, random_state=seed, known=release)
-    chosen = next(count for count in (release.n_clusters, choice.best, 1) if count <= len(cuts.cuts))
-    view = choice_view(choice.to_dict(), kind=about["kind"], at=chosen)
-    return view, explore(cuts, about, chosen=chosen, curve=view.curve)
 
 
 def _title(about: dict[str, Any]) -> str:
@@ -120,14 +116,15 @@ def _title(about: dict[str, Any]) -> str:
     return f"A grid of {cells} cells in {columns}"
 
 
-def _facts(about: dict[str, Any]) -> list[tuple[str, str, str]]:
+def _facts(about: dict[str, Any], counted_in: str) -> list[Fact]:
+    """Return size and noise; `counted_in` is what counts are numbers of."""
     rows, spread = with_error(about["n_rows"], about["n_rows_error"])
     unit, size = ("cell", "n_cells") if about["kind"] == "grid" else ("point", "n_points")
     counted = about["receipt"]["counted"]
     return [
         (f"{unit.capitalize()}s", f"{about[size]:,}", f"{share_text(about['full'])} above twice the noise"),
         (f"Noise per {unit}", f"± {about.get('noise', format(about['sigma'], '.3g'))}", f"{counted}, standard deviation"),
-        (counted_words(about["receipt"]).capitalize(), rows, "public" if about["n_rows_error"] == 0 else f"± {spread}, noisy"),
+        (sentence(counted_in), rows, "public" if about["n_rows_error"] == 0 else f"± {spread}, noisy"),
     ]
 
 
@@ -146,31 +143,106 @@ def _point_table(synopsis: WeightedPoints) -> Table:
     return Table(heads, rows, numeric=range(len(heads)))
 
 
+# -- the grid ----------------------------------------------------------------------------------------------------------------
+
+
 def _grid(synopsis: Synopsis, release: Release) -> dict[str, Any]:
     """Return the picture of one or two columns, or pictures of pairs, with words."""
     centers, counted = release.cluster_centers, release.receipt.counted
-    marks = f"Numbered: the {count_of(release.n_clusters, 'centre')} below." if release.n_clusters <= 30 else "Dots: centres."
+    marks = (
+        f"Numbered: the {count_of(release.n_clusters, 'centre')} below." if release.n_clusters <= LABELLED else "Dots: centres."
+    )
     what = (
         f"The stronger the colour, the more {counted}; steps follow the square root of the count. What is not above zero is "
         "empty."
     )
-    merged = "" if drawn_cells(synopsis.cells) else " Neighbouring cells are drawn together, by their mean count."
-    noise = f"± {noise_words(synopsis)}"
+    merged = "" if max(synopsis.cells) <= LARGEST_DRAWN else " Neighbouring cells are drawn together, by their mean count."
     merged += "" if synopsis.split is None else " Cells of several sizes: their rows are spread evenly over the finest of them."
+    noise = f"± {noise_words(synopsis)}"
     if synopsis.n_features == 1:
         words = f"Noisy number of {counted} in each cell, {noise}; those of zero and below are empty. Dashed: centres.{merged}"
-        return {"picture": Picture("", bars(synopsis, centers)), "pairs": [], "words": words}
+        return {"pictures": [_bars(synopsis, centers)], "words": words}
     if synopsis.n_features == 2:
         words = f"{what} {marks} A count has noise of {noise} {counted} (standard deviation).{merged}"
-        return {"picture": Picture("", heat_map(synopsis, centers)), "pairs": [], "words": words}
+        return {"pictures": [_heat_map(synopsis, centers)], "words": words}
     picked = sorted(rank_columns(release)[:PAIRED_COLUMNS])
     all_of = "" if len(picked) == synopsis.n_features else f" Of {synopsis.n_features} columns, four are drawn."
     words = f"Two columns each, all others added up; so the noise is larger than that of a cell. {what} {marks}{all_of}{merged}"
-    return {"pairs": [_pair(synopsis, release, pair) for pair in combinations(picked, 2)], "words": words}
+    return {"pictures": [_pair(synopsis, release, pair) for pair in combinations(picked, 2)], "words": words}
 
 
 def _pair(synopsis: Synopsis, release: Release, pair: tuple[int, int]) -> Picture:
     flat = synopsis.marginal(pair)
     across, up = map(plain_text, flat.columns)
-    drawn = heat_map(flat, release.cluster_centers[:, list(pair)], width=290.0)
-    return Picture(f"{across} and {up}", drawn, f"± {flat.sigma:.3g} {release.receipt.counted} a cell")
+    drawn = _heat_map(flat, release.cluster_centers[:, list(pair)], width=PAIR_WIDTH)
+    return replace(drawn, title=f"{across} and {up}", caption=f"± {flat.sigma:.3g} {release.receipt.counted} a cell")
+
+
+def _heat_map(synopsis: Synopsis, centers: FloatArray, *, width: float = MAP_WIDTH) -> Picture:
+    """Draw a synopsis of two columns, and centres with a label each; the first column runs to the right.
+
+    Counts are drawn as released; what is not above zero is left empty. Seven steps of one hue, from near the paper to far
+    from it, keep their order in grey, in the dark and on paper.
+    """
+    across, up = _axes(synopsis)
+    # In proportion to the box where distances are in input units.
+    ratio = (up.high - up.low) / (across.high - across.low) if synopsis.scaling == "none" else 0.8
+    plot = plot_columns(across, up, width * min(max(ratio, 0.4), 0.9), width=width)
+    counts, (xs, ys) = _coarse(synopsis)
+    top = max(float(counts.max()), 1e-9)
+    steps = np.where(counts > 0, np.ceil(STEPS * np.sqrt(np.maximum(counts, 0.0) / top)), 0).astype(int)
+    cells = "".join(f'<path class="h{step}" d="{_outline(plot, steps == step, xs, ys)}"/>' for step in range(1, STEPS + 1))
+    points = [plot.place(one) for one in centers.tolist()]
+    badges = numbered_badges(points, plot.frame, name="Centre", most=LABELLED, radius=BADGE, dot=3.5)
+    begins = [top * (step / STEPS) ** 2 for step in range(STEPS)]
+    words = [f"{one:.2g}" if one < 10 else number(round(one)) for one in begins]
+    legend = "".join(f'<span class="h{step}">{begin}</span>' for step, begin in enumerate(words, start=1))
+    scale = f'<p class="scale counts" role="img" aria-label="Counts at which colours begin">{legend}</p>'
+    return Picture(plot.svg(f"{cells}{badges}", f"Noisy counts of {across.name} and {up.name}", "heat") + scale)
+
+
+def _outline(plot: Plot, chosen: Any, xs: FloatArray, ys: FloatArray) -> str:
+    """Outline the chosen cells, runs along the second column in one piece."""
+    path = ""
+    for column, line in enumerate(chosen):
+        padded = np.diff(np.concatenate([[0], line.astype(int), [0]]))
+        for start, stop in zip(np.flatnonzero(padded == 1), np.flatnonzero(padded == -1), strict=True):
+            path += plot.box((xs[column], ys[start]), (xs[column + 1], ys[stop]))
+    return path
+
+
+def _bars(synopsis: Synopsis, centers: FloatArray) -> Picture:
+    """Draw a synopsis of one column as bars, with a dashed line for each centre."""
+    counts, (edges,) = _coarse(synopsis)
+    (across,), top = _axes(synopsis), max(float(counts.max()), 1e-9)
+    plot = plot_columns(across, Axis("", 0.0, top, most=4), BARS_HEIGHT, width=BARS_WIDTH)
+    body = "".join(
+        plot.box((start, 0.0), (end, count))
+        for start, end, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        if count > 0
+    )
+    places = [plot.place((float(center[0]), 0.0))[0] for center in centers]
+    stems = "".join(f"M{x:.1f} {plot.frame.top:g}V{plot.frame.bottom:g}" for x in places)
+    labels = "".join(
+        f'<text class="name" x="{x:.1f}" y="{plot.frame.top - 2:g}" text-anchor="middle">{label}</text>'
+        for label, x in enumerate(places[:LABELLED])
+    )
+    marks = f'<path class="pale" d="{body}"/><path class="stem" d="{stems}"/>{labels}'
+    return Picture(plot.svg(marks, f"Noisy counts of {across.name}", "chart"))
+
+
+def _axes(synopsis: Synopsis) -> list[Axis]:
+    """Return an axis for each column, across its bounds."""
+    known = coordinates_of(synopsis.declared or synopsis.domain, synopsis.columns)
+    return [Axis(plain_text(one.name), one.low, one.high, "days" if one.dated is not None else "") for one in known]
+
+
+def _coarse(synopsis: Synopsis) -> tuple[FloatArray, list[FloatArray]]:
+    """Take neighbouring cells together where there are too many to draw: their mean counts, and where these cells end."""
+    counts, edges = synopsis.noisy_counts, []
+    for axis, size in enumerate(counts.shape):
+        ends = np.array([*range(0, size, math.ceil(size / LARGEST_DRAWN)), size])
+        shape = [-1 if one == axis else 1 for one in range(counts.ndim)]
+        counts = np.add.reduceat(counts, ends[:-1], axis=axis) / np.diff(ends).reshape(shape)
+        edges.append(np.asarray(synopsis.edges[axis])[ends])
+    return counts, edges

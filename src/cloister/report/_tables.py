@@ -1,38 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages of releases and synopses share, as tables: receipt and events, parameters, bounds, what was missing."""
+"""Tables with a picture in every cell, of centres and of what was missing; all centres as numbers; what every page says.
+
+A table holds as many columns as fit side by side; more columns make more tables.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from cloister.privacy import MECHANISMS
-from cloister.report._column_words import column_words, declared_words, found_words, is_noticed
-from cloister.report._figures import guess_meter
-from cloister.report._pages import Picture, Table
-from cloister.report._strips import Cell, StripColumn, StripTable, share_line
+from cloister.columns import ColumnDomain
+from cloister.release import NONE, Coordinate, Release, column_words, columns_of, coordinates_of, largest_levels, percent
+from cloister.report._figures import bar, strip
+from cloister.report._pages import Picture, Table, render_page
+from cloister.report._receipt import Fact, counted_words, receipt_facts, receipt_parts
+from cloister.report._summary import cells_of, table_of
 from cloister.report._words import (
-    chance_words,
-    comparison_words,
-    counted_words,
-    factor_words,
-    not_covered,
-    person_of,
-    person_words,
-    promise,
-    question_words,
+    cell_words,
+    declared_words,
+    extent_words,
+    found_words,
+    is_noticed,
+    missing_fact,
     scaling_words,
-    unit_of_protection,
 )
-from cloister.text import count_of, number, share_text, span_of
+from cloister.synopsis import Synopsis, WeightedPoints
+from cloister.text import number, sentence, share_text, with_error
 
-__all__ = ["CellTables", "cell_tables", "number_tables", "shared_parts"]
+__all__ = [
+    "Cell",
+    "CellTables",
+    "Line",
+    "StripColumn",
+    "StripTable",
+    "cell_tables",
+    "document_page",
+    "number_tables",
+    "strip_tables",
+]
 
+SIDE_BY_SIDE = 6  # columns of one table
+TICKED_CLUSTERS = 12  # up to so many, every strip also marks the other centres
+PRINTED_LINES = 24  # of one page
+DRAWN_LEVELS = 5  # of a category, those with the largest shares
 LISTED_COLUMNS = 12  # up to so many, all columns say what was missing
 LISTED_CLUSTERS = 6  # side by side, in a table of words
 LISTED_LEVELS = 8  # of a category, in a table of words
-SQUARES = "Costs of fits with Gaussian noise add up by their squares, so the lines need not add up to the total."
-NO_LEDGER = "This fit was paid from a budget of its own. No ledger adds it to other fits on the same people."
-SEVERAL_FITS = "This page covers several fits, each paid for by itself. What they cost together is stated above."
 SHAPES = {
     "box": "A box. Rows outside were moved to its edge.",
     "ball": "A ball; its extent along each column. Rows outside were moved to its edge.",
@@ -40,85 +53,123 @@ SHAPES = {
 }
 
 
-def shared_parts(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return what every page says: the receipt, the parameters, the versions and the bounds."""
-    receipt, parameters = summary["receipt"], summary["parameters"]
-    neighbours, person = receipt["neighbours"], person_of(receipt)
-    return {
-        "receipt": receipt,
-        "promised": [*receipt["promised"][:-1], _spent_words(receipt)],
-        "counted": receipt["counted"],
-        "counted_words": counted_words(receipt),
-        "persons": person_words(receipt),
-        "not_covered": not_covered(receipt),
-        "unit": person or "row",
-        "promise": promise(receipt),
-        "factor": factor_words(receipt["meaning"], guarantee=receipt["guarantee_text"], neighbours=neighbours, person=person),
-        "chances": Table(
-            ["Likely before", "At least after", "At most after"],
-            chance_words(receipt["meaning"]),
-            numeric=(0, 1, 2),
-            kind="brief",
-        ),
-        "comparison": comparison_words(receipt["meaning"]),
-        "ledger": _ledger_table(receipt["ledger"]),
-        "ledger_words": SQUARES,
-        "no_ledger": NO_LEDGER if receipt["fits"] == 1 else SEVERAL_FITS,
-        "meter": Picture("", guess_meter(receipt["best_guess"])),
-        "groups": _group_table(receipt),
-        "events": _event_table(receipt),
-        "unit_of_protection": unit_of_protection(neighbours, person),
-        "scaling": scaling_words(summary["scaling"], [one["type"] for one in summary.get("table", ())]),
-        "parameters": _pair_table("Value", {n: repr(one) if isinstance(one, str) else one for n, one in parameters.items()}),
-        "versions": _pair_table("Version", summary["versions"]),
-        "shape": SHAPES[summary["domain"]],
-        "found": found_words(summary.get("table", ())),
-        "declared": _declared_bounds(summary.get("table", ())),
-        "bounds": _bounds_table(summary),
-    }
+@dataclass(frozen=True)
+class Line:
+    """A number with its error and a picture of both; of a level its name before them."""
+
+    value: str
+    error: str
+    picture: Picture
+    name: str = ""
 
 
-def _declared_bounds(table: Sequence[dict[str, Any]]) -> str:
-    """Name the bounds that were declared, as the first of several things; nothing where all were found with noise."""
-    found = [bool(one.get("found")) for one in table]
-    return "" if found and all(found) else "other bounds, the " if any(found) else "bounds, the "
+@dataclass(frozen=True)
+class Cell:
+    """What a column is in one cluster: a line, or one for each of the largest levels."""
+
+    lines: Sequence[Line]
+    more: str = ""  # what is left out, or the part that is missing
 
 
-def _ledger_table(found: dict[str, Any] | None) -> Table | None:
-    """Return where the fit left the ledger that paid for it."""
-    if found is None:
-        return None
-    rows = [
-        ["Total budget", found["budget_text"]],
-        ["Spent by earlier fits", found["before"]],
-        ["This fit", found["fit"]],
-        ["Left when it ended", found["left_text"]],
+@dataclass(frozen=True)
+class StripColumn:
+    """A column of the table: its name, what it is, and a cell for each row."""
+
+    name: str
+    note: str
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class StripTable:
+    """Some columns of all clusters, or whatever else `corner` says that the rows are."""
+
+    corner: str
+    labels: Sequence[str]
+    columns: Sequence[StripColumn]
+
+    @property
+    def fits_on_a_page(self) -> bool:
+        """Whether it can be printed on one page."""
+        lines = (max(max(len(column.cells[row].lines) for column in self.columns), 1) for row in range(len(self.labels)))
+        return sum(lines) <= PRINTED_LINES
+
+
+# -- centres -----------------------------------------------------------------------------------------------------------------
+
+
+def strip_tables(release: Release, picked: Sequence[int]) -> list[StripTable]:
+    """Return the centres with a strip for each of the picked columns, and before them what is said of a cluster as a whole."""
+    table, coordinates = table_of(release), coordinates_of(release.domain, release.columns)
+    columns, words = _lead_columns(release), columns_of(release)
+    for index in picked:
+        cut = _slice_of(release, index)
+        own = [cluster[index] for cluster in words]
+        cells = [_cell(release, coordinates[cut], cut, label, own[label]) for label in range(release.n_clusters)]
+        columns.append(StripColumn(table[index]["name"], extent_words(table[index]), cells))
+    labels = [str(label) for label in range(release.n_clusters)]
+    n_tables = -(-len(columns) // SIDE_BY_SIDE)
+    ends = [round(len(columns) * part / n_tables) for part in range(n_tables + 1)]  # of about the same width
+    return [StripTable("Cluster", labels, columns[start:end]) for start, end in pairwise(ends)]
+
+
+def _slice_of(release: Release, index: int) -> slice:
+    """Return which numbers of a centre a column of the table is."""
+    return release.domain.slices()[index] if isinstance(release.domain, ColumnDomain) else slice(index, index + 1)
+
+
+def _lead_columns(release: Release) -> list[StripColumn]:
+    counts, errors = release.cluster_counts.tolist(), release.count_errors.tolist()
+    pairs = list(zip(counts, errors, strict=True))
+    low, high = (
+        min(0.0, *(count - 2 * error for count, error in pairs)),
+        max(1.0, *(count + 2 * error for count, error in pairs)),
+    )
+    cells = [
+        Cell([Line(*(with_error(count, error) if seen else (NONE, "")), bar(count, error, low=low, high=high))])
+        for (count, error), seen in zip(pairs, release.stands_out.tolist(), strict=True)
     ]
-    return Table([f"Ledger {found['name']}".strip(), "Amount"], rows, kind="brief")
+    columns = [StripColumn(sentence(counted_words(release.receipt)), "noisy count", cells)]
+    if release.stability is not None:
+        bars = [Cell([Line(share_text(part), "", bar(part))]) for part in release.stability.tolist()]
+        columns.append(StripColumn("Stability", "how often it comes back", bars))
+    return columns
 
 
-def _spent_words(receipt: dict[str, Any]) -> str:
-    """Say what was spent; the questions are in a table of their own."""
-    answers, kinds = count_of(len(receipt["events"]), "noisy answer"), count_of(len(receipt["groups"]), "kind")
-    shares = " Shares are of the cost of all fits together." if receipt["fits"] > 1 else ""
-    return f"Spent: {receipt['spent']}, in {answers} to {kinds} of question, listed below.{shares}"
+def _cell(release: Release, coordinates: Sequence[Coordinate], cut: slice, label: int, own: dict[str, Any]) -> Cell:
+    """Return a column in its own words, with a strip across its bounds, or a bar for each share."""
+    more = ["missing {} % ± {} %".format(*percent(*own["missing"]))] if "missing" in own else []
+    if coordinates[0].is_share:
+        shares = own["shares"].items() if "shares" in own else [("", (own["share"], own["error"]))]
+        levels = largest_levels([(name, *pair) for name, pair in shares], DRAWN_LEVELS)
+        left = len(shares) - len(levels)
+        more = [*([f"{left:,} more level{'s' * (left > 1)}"] if left else []), *more]
+        return Cell([share_line(share, error, name=name) for name, share, error in levels], "; ".join(more))
+    values, error = release.cluster_centers[:, cut.start].tolist(), float(release.center_errors[label, cut.start])
+    others = [] if len(values) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != label]
+    drawn = strip(values[label], error, low=coordinates[0].low, high=coordinates[0].high, others=others)
+    return Cell([Line(*coordinates[0].words(values[label], error), drawn)], "; ".join(more))
 
 
-def number_tables(summary: dict[str, Any]) -> list[Table]:
+def share_line(share: float, error: float, *, name: str = "") -> Line:
+    """Return a share of rows with a bar from 0 to 100 %."""
+    value, spread = percent(share, error)
+    return Line(f"{value} %", f"{spread} %", bar(share, error), name)
+
+
+def number_tables(release: Release) -> list[Table]:
     """Return all columns of all centres, in words, a few clusters at a time."""
-    clusters = summary["clusters"]
-    return [
-        _number_table(summary, clusters[start : start + LISTED_CLUSTERS]) for start in range(0, len(clusters), LISTED_CLUSTERS)
-    ]
+    names, words, tables = [one["name"] for one in table_of(release)], columns_of(release), []
+    for start in range(0, release.n_clusters, LISTED_CLUSTERS):
+        labels = range(start, min(start + LISTED_CLUSTERS, release.n_clusters))
+        rows = [
+            [name, *(column_words(words[label][index], LISTED_LEVELS) for label in labels)] for index, name in enumerate(names)
+        ]
+        tables.append(Table(["Column", *(f"Cluster {label}" for label in labels)], rows, numeric=range(1, len(labels) + 1)))
+    return tables
 
 
-def _number_table(summary: dict[str, Any], clusters: Sequence[dict[str, Any]]) -> Table:
-    heads = ["Column", *(f"Cluster {cluster['label']}" for cluster in clusters)]
-    rows = [
-        [one["name"], *(column_words(cluster["columns"][index], LISTED_LEVELS) for cluster in clusters)]
-        for index, one in enumerate(summary["table"])
-    ]
-    return Table(heads, rows, numeric=range(1, len(heads)))
+# -- what was missing --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -152,61 +203,53 @@ def _cell_table(columns: Sequence[dict[str, Any]], error: float) -> StripTable |
     return StripTable("Column", [one["name"] for one in columns], [*bars, placed])
 
 
-def _group_table(receipt: dict[str, Any]) -> Table:
-    """Return the kinds of questions: how often, how noisy, and their share of the cost."""
-    rows = [
-        [
-            question_words(group["asked"], counted=receipt["counted"]),
-            str(group["times"]),
-            span_of(number(group["smallest_size"]), number(group["largest_size"])),
-            MECHANISMS[group["mechanism"]].label,
-            span_of(f"{group['standard_deviation']:.4g}", f"{group['largest_standard_deviation']:.4g}"),
-            span_of(f"{group['sensitivity']:.4g}", f"{group['largest_sensitivity']:.4g}"),
-            share_text(group["share"], 1),
-        ]
-        for group in receipt["groups"]
-    ]
-    heads = ["Question", "Times", "Numbers each", "Noise", "Standard deviation", "Sensitivity", "Share of the cost"]
-    return Table(heads, rows, numeric=(1, 2, 4, 5, 6), kind="asked")
+# -- what all pages of a document say ----------------------------------------------------------------------------------------
 
 
-def _event_table(receipt: dict[str, Any]) -> Table:
-    """Return every event, as the ledger records it."""
-    rows = [
-        [
-            str(index),
-            *([str(line["fit"])] if receipt["fits"] > 1 else []),
-            line["when"],
-            *([line["step"]] if _has_steps(receipt) else []),
-            line["asked"],
-            number(line["size"]),
-            line["event"],
-            f"{line['scale']:.6g}",
-            f"{line['sensitivity']:.6g}",
-        ]
-        for index, line in enumerate(receipt["events"], start=1)
-    ]
-    heads = [
-        "No.",
-        *(["Fit"] if receipt["fits"] > 1 else []),
-        "Day",
-        *(["Step"] if _has_steps(receipt) else []),
-        *("Question", "Numbers", "Mechanism", "Scale", "Sensitivity"),
-    ]
-    numbers = {"No.", "Fit", "Numbers", "Scale", "Sensitivity"}
-    return Table(heads, rows, numeric=[place for place, head in enumerate(heads) if head in numbers])
+def document_page(
+    template: str,
+    published: Release | Synopsis | WeightedPoints,
+    found: dict[str, Any],
+    *,
+    facts: Sequence[Fact],
+    **values: Any,
+) -> str:
+    """Return the page of a document: what `values` are about, and its head, receipt, parameters, bounds and missing values.
+
+    `found` is its summary.
+    """
+    receipt, table, cells = published.receipt, found["table"], cells_of(published)
+    was_found = [bool(one.get("found")) for one in table]
+    declared = "" if was_found and all(was_found) else "other bounds, the " if any(was_found) else "bounds, the "
+    has_levels = any(one.is_share for one in coordinates_of(published.domain, published.columns))
+    shared = {
+        "receipt": receipt,
+        **receipt_parts(receipt),
+        "has_levels": has_levels,
+        "scaling": scaling_words(found["scaling"], has_levels=any("levels" in one for one in table)),
+        "parameters": _pair_table("Value", {name: _plain(one) for name, one in found["parameters"].items()}),
+        "versions": _pair_table("Version", found["versions"]),
+        "shape": SHAPES[found["domain"]],
+        "found": found_words(table),
+        "declared": declared,  # the first of several things that were public
+        "bounds": _bounds_table(found),
+        "missing": cell_tables(cells),
+        "missing_words": cell_words(cells),
+    }
+    head = [*receipt_facts(receipt), *facts, *missing_fact(cells)]
+    return render_page(template, summary=found, shared=shared, facts=head, **values)
 
 
-def _has_steps(receipt: dict[str, Any]) -> bool:
-    return any(line["step"] for line in receipt["events"])
-
-
-def _bounds_table(summary: dict[str, Any]) -> Table:
+def _bounds_table(found: dict[str, Any]) -> Table:
     """Return the bounds of every column, or what it was declared to be."""
-    if summary["domain"] == "columns":
-        return Table(["Column", "What it is", "Bounds or levels", "Also"], [declared_words(one) for one in summary["table"]])
-    bounds = zip(summary["columns"], summary["bounds"], strict=True)
+    if found["domain"] == "columns":
+        return Table(["Column", "What it is", "Bounds or levels", "Also"], [declared_words(one) for one in found["table"]])
+    bounds = zip(found["columns"], found["bounds"], strict=True)
     return Table(["Column", "Low", "High"], [[name, number(low), number(high)] for name, (low, high) in bounds], numeric=(1, 2))
+
+
+def _plain(value: Any) -> Any:
+    return repr(value) if isinstance(value, str) else value
 
 
 def _pair_table(value: str, pairs: dict[str, Any]) -> Table:

@@ -72,8 +72,7 @@ class BoundedCounts(NearestCounts):
     def __post_init__(self) -> None:
         super().__post_init__()
         # In whole steps, as BoundedSums rounds it: both leave the same rows out.
-        radius = whole_radius("BoundedCounts.radius", self.radius, step=grid_step(self.points.shape[1]))
-        object.__setattr__(self, "radius", radius)
+        self.keep(radius=whole_radius("BoundedCounts.radius", self.radius, step=grid_step(self.points.shape[1])))
 
     def exact_given(self, rows: FloatArray, labels: IntArray) -> IntArray:
         """Count the near rows of one block."""
@@ -129,9 +128,7 @@ class HashQuestion(Question):
         highest = 2 ** (min(normals.shape[1], DEEPEST_HASH) + 1)
         if nodes.ndim != 1 or nodes.dtype.kind != "i" or not nodes.size or nodes.min() < 1 or nodes.max() >= highest:
             validate.refuse(f"{owner}.nodes", f"whole numbers from 1 to {highest - 1}", nodes.shape, remedy="Pass some nodes.")
-        for name, value in (("normals", normals), ("offsets", offsets), ("nodes", nodes.astype(np.int64))):
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
+        self.keep(normals=normals, offsets=offsets, nodes=nodes.astype(np.int64))
         if (self._starts[1:] < self._ends[:-1]).any():
             validate.refuse(f"{owner}.nodes", "nodes that share no row", "nested ones", remedy="Leave the ancestors out.")
 
@@ -194,7 +191,7 @@ class HashSums(HashQuestion, ClippedSums):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "radius", whole_radius("HashSums.radius", self.radius, step=self.unit))
+        self.keep(radius=whole_radius("HashSums.radius", self.radius, step=self.unit))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -250,9 +247,7 @@ class CubeCounts(ProjectedQuestion, Counts):
         validate.number("CubeCounts.side", self.side, low=0.0, open_low=True)
         if not np.isfinite(corner).all() or self.per_axis ** cubes.shape[1] > LARGEST_CUBE_GRID:
             validate.refuse("CubeCounts.per_axis", "a grid of at most 2**62 cubes", self.per_axis, remedy="Divide less often.")
-        for name, value in (("cubes", cubes), ("corner", corner)):
-            value.setflags(write=False)
-            object.__setattr__(self, name, value)
+        self.keep(cubes=cubes, corner=corner)
         if np.unique(self._number(cubes)).size != len(cubes):
             validate.refuse("CubeCounts.cubes", "each cube once", "one twice", remedy="Leave the repeated ones out.")
 
@@ -289,7 +284,7 @@ class CappedCosts(ProjectedQuestion):
     def __post_init__(self) -> None:
         super().__post_init__()
         cap = validate.number(f"{type(self).__name__}.cap", self.cap, low=SMALLEST_CAP, high=LARGEST_CAP)
-        object.__setattr__(self, "cap", float(np.floor(cap / COST_STEP)) * COST_STEP)
+        self.keep(cap=float(np.floor(cap / COST_STEP)) * COST_STEP)
 
     def _refuse_too_many(self) -> None:
         remedy = "Offer fewer candidates."
@@ -353,8 +348,8 @@ class SwapCosts(CappedCosts):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "centers", self.place("SwapCosts.centers", self.centers))
-        object.__setattr__(self, "candidates", self.place("SwapCosts.candidates", self.candidates))
+        for name in ("centers", "candidates"):
+            self.keep(**{name: self.place(f"SwapCosts.{name}", getattr(self, name))})
         refuse_misfit("SwapCosts.candidates", self.candidates.shape[1:], self.centers.shape[1:])
         self._refuse_too_many()
 
@@ -399,7 +394,7 @@ class SetCosts(CappedCosts):
         if sets.ndim != 3:
             validate.refuse("SetCosts.sets", "an array of three axes", sets.shape, remedy="Pass (sets, clusters, dimensions).")
         placed = self.place("SetCosts.sets", sets.reshape(-1, sets.shape[2]))
-        object.__setattr__(self, "sets", placed.reshape(sets.shape))
+        self.keep(sets=placed.reshape(sets.shape))
         self._refuse_too_many()
 
     @property

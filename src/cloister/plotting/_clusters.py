@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The map: centres where they lie, as large as their counts, with error bars and labels that keep out of each other's way."""
+"""Clusters: where their centres lie, as large as their counts, and how they differ from all rows, column by column."""
 
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cloister.columns import FloatArray
-from cloister.plotting._axes import ACCENT, FAINT, INK, axes_for
+from cloister.plotting._charts import ACCENT, FAINT, INK, LONGEST_NAME, axes_for, label_of
 from cloister.text import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_map"]
+__all__ = ["deviations_of", "plot_map", "plot_profiles"]
 
 LARGEST_RADIUS = 22.0  # points, of the largest count
 SMALLEST_RADIUS = 2.5
@@ -23,6 +24,13 @@ FONT = 9.0
 BESIDE = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))  # where a label may be, seen from its disc
 FURTHER = (0.0, 7.0)  # points from it
 HIDDEN_DISC = 0.3  # how much a label on another disc matters, beside one on another label
+COLOURS = ("#5a78c2", "#f5f4f0", "#e08a3c")  # below, at and above the mean: apart for colour-blind readers, and dark text reads
+NOTICED = 2.0  # standard errors: a difference that is smaller stays pale
+WRITTEN = 12  # up to so many columns, the values are written into the cells
+LARGEST_SIZE = 40.0  # inches
+
+
+# -- the map -------------------------------------------------------------------------------------------------------------------
 
 
 def plot_map(
@@ -84,8 +92,8 @@ def plot_map(
     for place, date in zip(("x", "y"), dates, strict=True):
         if date:
             getattr(axes, f"{place}axis_date")()
-    axes.set_xlabel(names[0])
-    axes.set_ylabel(names[1])
+    axes.set_xlabel(label_of(names[0]))
+    axes.set_ylabel(label_of(names[1]))
     axes.margins(0.12)
     axes.grid(color=FAINT, alpha=0.2, linewidth=0.6)
     axes.set_axisbelow(True)
@@ -170,3 +178,116 @@ def _overlap(box: FloatArray, others: Any) -> float:
     boxes = np.asarray(others)
     sides = np.minimum(box[2:], boxes[:, 2:]) - np.maximum(box[:2], boxes[:, :2])
     return float(np.prod(np.maximum(sides, 0.0), axis=1).sum())
+
+
+# -- profiles ------------------------------------------------------------------------------------------------------------------
+
+
+def plot_profiles(
+    centers: FloatArray,
+    errors: FloatArray,
+    counts: FloatArray,
+    *,
+    units: FloatArray,
+    names: Sequence[str],
+    words: Sequence[Sequence[str]],
+    labels: Sequence[str] | None = None,
+    where: str = "plot_profiles",
+    ax: Any = None,
+) -> "Axes":
+    """Draw a heat map of centres: one line for each cluster, one column for each coordinate.
+
+    The colour is the difference from the mean of all rows in units of the column, over the largest such difference. What does
+    not exceed two standard errors stays pale.
+
+    Parameters
+    ----------
+    centers, errors : array of shape (n_clusters, n_features)
+        Coordinates of the centres, and their standard errors.
+    counts : array of shape (n_clusters,)
+        Noisy numbers of rows, which weigh the mean.
+    units : array of shape (n_features,)
+        In which differences are compared, such as the widths of the bounds.
+    names : sequence of str
+        Of the coordinates.
+    words : sequence of sequences of str
+        What to write into each cell, if the columns are few.
+    labels : sequence of str, optional
+        Of the clusters; their positions by default.
+    where : str
+        Whose name errors carry.
+    ax : Axes, optional
+        Where to draw; by default on a new figure that is as large as it must be.
+
+    Returns
+    -------
+    Axes
+        Whose first image has one value for each cell, from -1 to 1.
+
+    Notes
+    -----
+    **Privacy.** Draws public numbers; costs nothing.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> centers, words = np.array([[20.0, 1.0], [60.0, 1.1]]), [["20", "1.0"], ["60", "1.1"]]
+    >>> ax = plot_profiles(centers, np.full((2, 2), 0.25), np.array([100.0, 100.0]), units=np.array([100.0, 2.0]),
+    ...     names=("age", "size"), words=words)
+    >>> ax.images[0].get_array().round(2).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    n_clusters, n_features = centers.shape
+    written = n_features <= WRITTEN
+    width, height = (0.95 if written else 0.32) * n_features, (0.42 if written else 0.32) * n_clusters
+    size = (min(max(3.5, width + 2.0), LARGEST_SIZE), min(max(2.4, height + 1.6), LARGEST_SIZE))
+    axes = axes_for(where, ax, size=size)
+    from matplotlib.colors import LinearSegmentedColormap
+
+    deviations, noticed = deviations_of(centers, errors, counts, units)
+    shown = np.where(noticed, deviations, 0.0)
+    relative = shown / (float(np.abs(shown).max()) or 1.0)
+    colours = LinearSegmentedColormap.from_list("differences", COLOURS)
+    image = axes.imshow(relative, cmap=colours, vmin=-1.0, vmax=1.0, aspect="auto", interpolation="nearest")
+    _name_ticks(axes.xaxis, [label_of(name, LONGEST_NAME) for name in names], upright=not written)
+    _name_ticks(axes.yaxis, [str(index) for index in range(n_clusters)] if labels is None else list(labels))
+    axes.set_ylabel("cluster")
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    if written:
+        for line, column in np.ndindex(relative.shape):
+            axes.text(column, line, words[line][column], ha="center", va="center", color=INK, fontsize=8)
+    bar = axes.figure.colorbar(image, ax=axes, ticks=[-1, 0, 1], shrink=0.9, pad=0.02)
+    bar.ax.set_yticklabels(["below", "mean of\nall rows", "above"])
+    bar.outline.set_visible(False)
+    return axes
+
+
+def deviations_of(
+    centers: FloatArray, errors: FloatArray, counts: FloatArray, units: FloatArray
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Return how far centres lie from the mean of all rows, in units of each column, and whether that stands out.
+
+    Examples
+    --------
+    >>> deviations, noticed = deviations_of(np.array([[20.0], [60.0]]), np.ones((2, 1)), np.ones(2), np.array([100.0]))
+    >>> deviations.tolist(), noticed.tolist()
+    ([[-0.2], [0.2]], [[True], [True]])
+    """
+    weights = np.maximum(counts, 0.0)
+    weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(weights), 1 / len(weights))
+    deviations = (centers - weights @ centers) / units
+    return deviations, np.abs(deviations) > NOTICED * errors / units
+
+
+def _name_ticks(axis: Any, names: Sequence[str], *, upright: bool = False) -> None:
+    """Name every line or column, of very many only some."""
+    step = max(1, len(names) // 100)
+    axis.set_ticks(range(0, len(names), step), names[::step])
+    if upright:
+        axis.set_tick_params(rotation=90)
+    elif axis.axis_name == "x" and max(map(len, names)) > 10:
+        for label in axis.get_ticklabels():
+            label.set(rotation=30, ha="right", rotation_mode="anchor")

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves and trees of public numbers, and what all pictures share: axes to draw on, and colours that stay apart in grey."""
+
+import importlib.util
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cloister import validate
+from cloister.columns import FloatArray
+from cloister.text import count_of, plain_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ACCENT", "FAINT", "INK", "axes_for", "cut_height", "label_of", "mark_seeded", "plot_curve", "plot_tree"]
+
+INK, FAINT, ACCENT, RED = "#1f2430", "#8a8f9c", "#2f6fb0", "#c62828"
+SEEDED = "SEEDED: not for publication"
+LONGEST_NAME = 24
+NAMED_LEAVES = 120
+LEAF_STEP = 10.0  # SciPy places leaves at 5, 15, 25, ...
+ABOVE = 1.04  # the highest join, where the tree has one cluster
+
+
+def axes_for(where: str, ax: Any, *, size: tuple[float, float]) -> "Axes":
+    """Return the given axes, or those of a new figure whose labels do not overlap."""
+    if importlib.util.find_spec("matplotlib") is None:
+        remedy = "Run pip install 'cloister[plot]'."
+        validate.refuse(where, "matplotlib, which draws the picture", "none installed", remedy=remedy)
+    from matplotlib import pyplot
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    if not isinstance(ax, Axes):
+        validate.refuse(f"{where}.ax", "the Axes of matplotlib, or None", ax, remedy="Pass ax=figure.subplots().")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
+def mark_seeded(ax: "Axes", *, seeded: bool) -> "Axes":
+    """Return the axes; with a title in red, at the right, where what they show has seeded noise."""
+    if seeded:
+        ax.set_title(SEEDED, loc="right", color=RED, fontsize="small")
+    return ax
+
+
+def label_of(name: object, longest: int | None = None) -> str:
+    """Return a name as a label: cut where it is long, with the signs that matplotlib reads as formulas taken literally."""
+    text = plain_text(name)
+    return (text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…").replace("$", r"\$")
+
+
+def plot_curve(
+    numbers: Sequence[int],
+    loss: Any,
+    errors: Any = None,
+    chosen: int | None = None,
+    ax: Any = None,
+    *,
+    name: str = "mean squared distance",
+    where: str = "plot_curve",
+) -> "Axes":
+    """Draw the loss for each number of clusters.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        Numbers of clusters.
+    loss : array of shape (n_numbers,)
+        The loss of each.
+    errors : array of shape (n_numbers,), optional
+        Standard errors, as bars.
+    chosen : int, optional
+        The number to mark.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    name : str
+        What the loss is.
+    where : str
+        Whose name errors carry.
+
+    Returns
+    -------
+    Axes
+        Whose first line is the curve.
+
+    Notes
+    -----
+    **Privacy.** Draws public numbers; costs nothing.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> ax = plot_curve([1, 2, 3], [4.0, 1.0, 0.9], chosen=2)
+    >>> ax.lines[0].get_xydata().tolist(), ax.texts[0].get_text()
+    ([[1.0, 4.0], [2.0, 1.0], [3.0, 0.9]], '2 clusters')
+    """
+    axes = axes_for(where, ax, size=(6.4, 4.0))
+    from matplotlib.ticker import MaxNLocator
+
+    axes.plot(numbers, loss, marker="o", markersize=5, color=ACCENT, zorder=2)
+    if errors is not None:
+        axes.errorbar(numbers, loss, yerr=errors, fmt="none", ecolor=FAINT, capsize=3, zorder=1)
+    axes.set_xlabel("number of clusters")
+    axes.set_ylabel(name)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    low, high = float(np.min(loss)), float(np.max(loss))
+    if low >= 0 and low < 0.5 * high:
+        axes.set_ylim(bottom=0.0)
+    if chosen is not None:
+        axes.axvline(chosen, color=INK, linestyle="--", linewidth=1.0, zorder=0)
+        left = chosen > (min(numbers) + max(numbers)) / 2
+        axes.annotate(
+            count_of(chosen, "cluster"),
+            (chosen, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(-5 if left else 5, -3),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="top",
+            color=INK,
+        )
+    return axes
+
+
+def plot_tree(
+    linkage: Any,
+    ax: Any = None,
+    labels: Sequence[str] | None = None,
+    cut: int | None = None,
+    *,
+    where: str = "plot_tree",
+) -> "Axes":
+    """Draw a dendrogram.
+
+    Parameters
+    ----------
+    linkage : array of shape (n_leaves - 1, 4)
+        In SciPy's format: which two clusters join, how far apart they are, and how many leaves they have.
+    ax : Axes, optional
+        Where to draw; by default on a new figure.
+    labels : sequence of str, optional
+        Of the leaves, in the order of the linkage; their positions by default.
+    cut : int, optional
+        A number of clusters: a line is drawn where the tree has so many, and what joins below it is coloured.
+    where : str
+        Whose name errors carry.
+
+    Returns
+    -------
+    Axes
+        Whose first collection holds a bracket for each join.
+
+    Notes
+    -----
+    **Privacy.** Draws public numbers; costs nothing.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> ax = plot_tree([[0, 1, 1.0, 2], [2, 3, 5.0, 3]], labels=["a", "b", "c"], cut=2)
+    >>> [tick.get_text() for tick in ax.get_xticklabels()], list(ax.lines[0].get_ydata())
+    (['c', 'a', 'b'], [3.0, 3.0])
+    """
+    from scipy.cluster.hierarchy import dendrogram, is_valid_linkage
+
+    joins = np.asarray(linkage, dtype=np.float64)
+    if joins.ndim != 2 or not is_valid_linkage(joins):
+        remedy = "Pass what scipy.cluster.hierarchy.linkage returns."
+        validate.refuse(f"{where}.linkage", "an array in SciPy's linkage format", joins.shape, remedy=remedy)
+    n_leaves = len(joins) + 1
+    if labels is not None and len(labels) != n_leaves:
+        validate.refuse(f"{where}.labels", f"a label for each of {n_leaves} leaves", len(labels), remedy="Pass as many.")
+    if cut is not None:
+        cut = validate.integer(f"{where}.cut", cut, low=1, high=n_leaves)
+    axes = axes_for(where, ax, size=(min(max(6.4, 0.16 * n_leaves + 1.5), 20.0), 4.2))
+    height = None if cut is None else cut_height(joins, cut)
+    found: Any = dendrogram(joins, no_plot=True)
+    _draw_brackets(axes, found, height)
+    names = [str(leaf) if labels is None else label_of(labels[leaf], LONGEST_NAME) for leaf in found["leaves"]]
+    if n_leaves <= NAMED_LEAVES:
+        turned = n_leaves > 25 or max(map(len, names)) > 3
+        axes.set_xticks(LEAF_STEP * (np.arange(n_leaves) + 0.5), names, rotation=90 if turned else 0, fontsize=8)
+    else:
+        axes.set_xticks([])
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(0.0, LEAF_STEP * n_leaves)
+    axes.set_ylim(0.0, 1.05 * float(joins[:, 2].max()) or 1.0)
+    axes.set_ylabel("distance at which clusters join")
+    axes.spines["bottom"].set_visible(False)
+    if height is not None and cut is not None:
+        axes.axhline(height, color=INK, linestyle="--", linewidth=1.0)
+        place: dict[str, Any] = {"xytext": (-4, 3), "textcoords": "offset points", "ha": "right", "va": "bottom"}
+        axes.annotate(
+            count_of(cut, "cluster"), (1.0, height), xycoords=("axes fraction", "data"), color=INK, fontsize=9, **place
+        )
+    return axes
+
+
+def cut_height(joins: FloatArray, n_clusters: int) -> float:
+    """Return the height at which a tree in SciPy's format has `n_clusters` clusters: halfway between two joins.
+
+    Examples
+    --------
+    >>> cut_height(np.array([[0, 1, 1.0, 2], [2, 3, 5.0, 3]]), 2)
+    3.0
+    """
+    heights = np.concatenate([[0.0], np.sort(joins[:, 2]), [ABOVE * float(joins[:, 2].max(initial=0.0))]])
+    last = len(joins) + 1 - n_clusters
+    return float(heights[last : last + 2].mean())
+
+
+def _draw_brackets(axes: "Axes", found: Any, height: float | None) -> None:
+    from matplotlib.collections import LineCollection
+
+    brackets = [np.column_stack(pair) for pair in zip(found["icoord"], found["dcoord"], strict=True)]
+    below = [height is not None and bracket[:, 1].max() <= height for bracket in brackets]
+    colours = [ACCENT if one else (INK if height is None else FAINT) for one in below]
+    axes.add_collection(LineCollection(brackets, colors=colours, linewidths=1.4))

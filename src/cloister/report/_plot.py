@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pictures are drawn on: axes with round numbers, dates or shares along them, and circles that do not cover each other.
+
+A circle with words in it stands at its point; where two would cover each other, both step aside. A circle that had to move is
+tied to its point by a line, and its point is marked by a dot.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from html import escape
+
+import numpy as np
+import numpy.typing as npt
+
+from cloister.columns import FloatArray
+from cloister.text import number, plain_text
+
+__all__ = [
+    "MAP_WIDTH",
+    "WHISKER",
+    "Axis",
+    "Frame",
+    "Plot",
+    "Point",
+    "Tick",
+    "axis_for",
+    "badge_marks",
+    "numbered_badges",
+    "place_badges",
+    "plot_columns",
+    "plot_plane",
+]
+
+EPOCH = date(1970, 1, 1).toordinal()
+WHISKER = 1.96  # standard errors: about 95 %
+FEWEST_TICKS = 3
+MOST_TICKS = 7
+MARGIN = 0.08  # of the stretch that holds all values, to each side
+NARROW = 0.5  # part of the bounds: a stretch of less is drawn by itself
+LARGEST_PLAIN, SMALLEST_PLAIN = 1e7, 1e-4
+STEPS = (1.0, 2.0, 2.5, 5.0)
+DECADES = ((1, 2, 5), (1, 3), (1,))  # steps of a logarithmic axis; the first that are few enough
+MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000)
+DAYS = (1, 2, 7, 14)
+SCALES = {"": float, "root": math.sqrt, "log": math.log}
+MAP_WIDTH = 520.0
+LETTER = 8.2  # width of a digit beside an axis, as large as a phone shows it
+TOP, RIGHT, BOTTOM, TURNED = 12.0, 18.0, 50.0, 32.0  # margins; the last is for the name that is turned upward
+NAMELESS = 22.0  # less, where an axis has no name
+LONGEST_NAME = 48
+INSET = 4.0  # of a plane's marks
+GAP = 2.5  # between circles
+DOT = 3.0  # radius of the dot of a point
+CLEARANCE = DOT + 2.5  # between a circle and the dots of others
+MOVED = 2.0  # a circle farther than this from its point is tied to it
+ROUNDS = 400
+SHRINK, MOST_SHRINKS = 0.85, 8
+GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+
+Point = tuple[float, float]
+Places = npt.NDArray[np.complex128]
+
+
+# -- axes --------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A place on an axis and what stands there."""
+
+    value: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A stretch from `low` to `high`.
+
+    `unit` says what the numbers are: "days" since 1970-01-01, "share" from 0 to 1, "steps" that are counted, or anything.
+    """
+
+    name: str
+    low: float
+    high: float
+    unit: str = ""
+    scale: str = ""  # one of SCALES; that of a logarithm begins above zero
+    most: int = MOST_TICKS
+    whole: bool = True  # whether the stretch is that of the bounds
+
+    def at(self, value: float) -> float:
+        """Return where a value stands, from 0 to 1; what lies outside stands at the end."""
+        if not self.high > self.low:
+            return 0.5
+        low, high, inside = map(SCALES[self.scale], (self.low, self.high, min(max(value, self.low), self.high)))
+        return (inside - low) / (high - low)
+
+    def ticks(self, most: int | None = None) -> list[Tick]:
+        """Return round values, at most so many."""
+        most = self.most if most is None else most
+        if self.high <= self.low or not most:
+            return []
+        if self.unit == "days":
+            return self._dates(most)
+        if self.scale == "log":
+            return self._decades()
+        span, counted = self.high - self.low, self.unit == "steps"
+        power = 10.0 ** math.floor(math.log10(span / most))
+        steps = (one * scale * power for scale in (1.0, 10.0, 100.0, 1000.0) for one in STEPS)
+        step = next(one for one in steps if span / one <= most - 1 + 1e-9 and (not counted or one.is_integer()))
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        values = [index * step for index in range(first, last + 1)]
+        return [Tick(value, f"{100 * value:g} %" if self.unit == "share" else _words(value, step)) for value in values]
+
+    def _decades(self) -> list[Tick]:
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        for steps in DECADES:
+            levels = [step * 10.0**power for power in powers for step in steps if self.low <= step * 10.0**power <= self.high]
+            if len(levels) <= MOST_TICKS - 1:
+                break
+        return [Tick(level, number(level)) for level in levels]
+
+    def _dates(self, most: int) -> list[Tick]:
+        """Return first days of years or months, or single days."""
+        first, last = (_day(end) for end in (self.low, self.high))
+        step = next((months for months in MONTHS if (self.high - self.low) / (30.4 * months) <= most), MONTHS[-1])
+        found = []
+        for index in range(-(-(12 * first.year + first.month - 1) // step) * step, 12 * (last.year + 1), step):
+            day = date(max(index // 12, 1), index % 12 + 1, 1)
+            if first <= day <= last:
+                found.append(Tick(float(day.toordinal() - EPOCH), str(day.year) if step % 12 == 0 else f"{day:%Y-%m}"))
+        if len(found) >= FEWEST_TICKS:
+            return found
+        days = next((step for step in DAYS if (self.high - self.low) / step <= most), DAYS[-1])
+        start = math.ceil(self.low / days) * days
+        return [Tick(float(day), str(_day(day))) for day in range(start, math.floor(self.high) + 1, days)]
+
+
+def axis_for(name: str, values: Sequence[float], errors: Sequence[float], *, low: float, high: float, unit: str = "") -> Axis:
+    """Return the axis of a column: its bounds, or the part of them that holds all values, where that is much less."""
+    first = min(value - WHISKER * error for value, error in zip(values, errors, strict=True))
+    last = max(value + WHISKER * error for value, error in zip(values, errors, strict=True))
+    extra = MARGIN * (last - first)
+    first, last = max(first - extra, low), min(last + extra, high)
+    if len(values) < 2 or not NARROW * (high - low) > last - first > 1e-9 * max(abs(first), abs(last), high - low):
+        return Axis(name, low, high, unit)
+    return Axis(name, first, last, unit, whole=False)
+
+
+def _words(value: float, step: float) -> str:
+    largest = max(abs(value), step)
+    if largest >= LARGEST_PLAIN or step < SMALLEST_PLAIN:
+        return "0" if value == 0 else f"{value:.{max(1, math.ceil(math.log10(largest / step)) + 1)}g}"
+    text = f"{value:,.{max(0, -math.floor(math.log10(step) + 1e-9)) + (f'{step:e}'.startswith('2.5') and step < 10)}f}"
+    return text.lstrip("-") if not text.strip("-0.,") else text
+
+
+def _day(days: float) -> date:
+    return date.fromordinal(min(max(round(days) + EPOCH, 1), date.max.toordinal()))
+
+
+# -- plots ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The part of a picture that circles stay in."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Two axes, drawn, and the part of a picture between them."""
+
+    across: Axis
+    up: Axis
+    frame: Frame
+    width: float
+    height: float
+    axes: str = ""
+
+    def place(self, point: Point) -> Point:
+        """Return where a point stands."""
+        frame, (x, y) = self.frame, point
+        return (
+            frame.left + (frame.right - frame.left) * self.across.at(x),
+            frame.bottom - (frame.bottom - frame.top) * self.up.at(y),
+        )
+
+    def line(self, points: Iterable[Point]) -> str:
+        """Return a path from point to point."""
+        places = map(self.place, points)
+        return "".join(f"{'L' if index else 'M'}{x:.1f} {y:.1f}" for index, (x, y) in enumerate(places))
+
+    def dots(self, points: Iterable[Point]) -> str:
+        """Return a path of nothing but points, which a round pen shows as dots."""
+        return "".join(f"M{x:.1f} {y:.1f}h0" for x, y in map(self.place, points))
+
+    def box(self, corner: Point, opposite: Point) -> str:
+        """Return the outline of a box; of one that begins at the bottom, a bar."""
+        (left, bottom), (right, top) = self.place(corner), self.place(opposite)
+        return f"M{left:.1f} {bottom:.1f}V{top:.1f}H{right:.1f}V{bottom:.1f}z"
+
+    def crosses(self, points: Sequence[Point], errors: Sequence[Point]) -> str:
+        """Return a path with 1.96 standard errors to each side of every point, as far as they are inside."""
+        path = ""
+        for (x, y), (wide, tall) in zip(points, errors, strict=True):
+            left, low = self.place((x - WHISKER * wide, y - WHISKER * tall))
+            right, high = self.place((x + WHISKER * wide, y + WHISKER * tall))
+            across, up = self.place((x, y))
+            path += f"M{left:.1f} {up:.1f}H{right:.1f}M{across:.1f} {high:.1f}V{low:.1f}"
+        return path
+
+    def svg(self, marks: str, label: str, kind: str = "map") -> str:
+        """Return the picture with these marks between the axes."""
+        box, words = f'viewBox="0 0 {self.width:g} {self.height:.0f}"', escape(plain_text(label))
+        return f'<svg class="{kind}" {box} role="img" aria-label="{words}">{self.axes}{marks}</svg>'
+
+
+def plot_columns(across: Axis, up: Axis, height: float, *, width: float = MAP_WIDTH) -> Plot:
+    """Return a plot of two columns: frame, grid lines, ticks and names."""
+    marks_up = up.ticks()
+    left = (TURNED if up.name else TURNED - NAMELESS) + LETTER * max((len(tick.words) for tick in marks_up), default=1)
+    frame = Frame(left, TOP, width - RIGHT, height - (BOTTOM if across.name else BOTTOM - NAMELESS))
+    plot = Plot(across, up, frame, width, height)
+    widest = LETTER * max((len(tick.words) for tick in across.ticks()), default=1) + 10
+    marks_across = across.ticks(min(across.most, max(2, int((frame.right - left) / widest))))
+    right = [(plot.place((tick.value, up.low))[0], escape(tick.words)) for tick in marks_across]
+    upward = [(plot.place((across.low, tick.value))[1], escape(tick.words)) for tick in marks_up]
+    grid = "".join(f"M{x:.1f} {frame.top:g}V{frame.bottom:.1f}" for x, _ in right)
+    grid += "".join(f"M{frame.left:.1f} {y:.1f}H{frame.right:g}" for y, _ in upward)
+    words = [f'x="{x:.1f}" y="{frame.bottom + 18:.1f}" text-anchor="middle">{text}' for x, text in right]
+    words += [f'x="{frame.left - 7:.1f}" y="{y:.1f}" dy="0.35em" text-anchor="end">{text}' for y, text in upward]
+    middle, center = (frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2
+    places = (f'x="{middle:.1f}" y="{height - 10:.1f}"', f'transform="translate(16 {center:.1f}) rotate(-90)"')
+    names = "".join(
+        f'<text class="title" {place} text-anchor="middle">{escape(_short(axis.name))}</text>'
+        for place, axis in zip(places, (across, up), strict=True)
+        if axis.name
+    )
+    spine = f"M{frame.left:.1f} {frame.top:g}V{frame.bottom:.1f}H{frame.right:g}"
+    texts = "".join(f'<text class="axis" {one}</text>' for one in words)
+    return replace(plot, axes=f'<path class="grid" d="{grid}"/><path class="spine" d="{spine}"/>{texts}{names}')
+
+
+def plot_plane(
+    points: Sequence[Point], margin: float, *, width: float = MAP_WIDTH, tallest: float = 0.8, flattest: float = 170.0
+) -> Plot:
+    """Return a plot of a plane that holds all points, at one scale along both axes: as flat as they are.
+
+    `tallest` is its height over its width, at most; `flattest` its height, at least.
+    """
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    wide, tall = max(xs) - min(xs), max(ys) - min(ys)
+    scale = 1.0 if max(wide, tall) < 1e-9 else (width - 2 * margin) / max(wide, tall / tallest)
+    height = max(tall * scale + 2 * margin, flattest)
+    middle, half = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2), (width / 2 - INSET, height / 2 - INSET)
+    across, up = (
+        Axis(f"axis {index}", center - reach / scale, center + reach / scale)
+        for index, center, reach in zip((1, 2), middle, half, strict=True)
+    )
+    plot = Plot(across, up, Frame(INSET, INSET, width - INSET, height - INSET), width, height)
+    x, y = plot.place((0.0, 0.0))
+    axes = (
+        f'<path class="rule" d="M8 {y:.1f}H{width - 8:g}M{x:.1f} 8V{height - 8:.1f}"/>'
+        f'<text class="axis" x="{width - 8:g}" y="{y - 5:.1f}" text-anchor="end">{across.name}</text>'
+        f'<text class="axis" x="{x + 5:.1f}" y="18">{up.name}</text>'
+    )
+    return replace(plot, axes=axes)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "\u2026"
+
+
+# -- circles -------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A circle with words in it, and the point it is for."""
+
+    point: Point
+    center: Point
+    radius: float
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it had to step aside."""
+        return math.dist(self.point, self.center) > MOVED
+
+
+def place_badges(points: Sequence[Point], radii: Sequence[float], frame: Frame) -> list[Badge]:
+    """Return a circle for each point, none over another. Where they do not fit at all, they become smaller."""
+    anchors, sizes = np.array([complex(x, y) for x, y in points]), np.array(radii, dtype=np.float64)
+    for _ in range(MOST_SHRINKS):
+        centers = _relax(anchors, sizes, frame)
+        if not _depths(np.abs(centers[:, None] - centers), _reach(sizes)).any():
+            break
+        sizes = sizes * SHRINK
+    return [
+        Badge((float(point.real), float(point.imag)), (float(at.real), float(at.imag)), float(size))
+        for point, at, size in zip(anchors, centers, sizes, strict=True)
+    ]
+
+
+def badge_marks(badge: Badge, words: str, *, kind: str, title: str) -> str:
+    """Draw a circle with its words; a line and a dot where it had to move. `title` and `words` are plain text of our own."""
+    (x, y), (across, down), radius = badge.point, badge.center, badge.radius
+    tie = ""
+    if badge.is_moved:
+        part = max(1 - radius / math.dist(badge.point, badge.center), 0.0)
+        tie = (
+            f'<path class="leader" d="M{x:.1f} {y:.1f}L{x + part * (across - x):.1f} {y + part * (down - y):.1f}"/>'
+            f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:g}"/>'
+        )
+    label = f'<text class="label" x="{across:.1f}" y="{down:.1f}" dy="0.35em">{words}</text>' if words else ""
+    circle = f'<circle class="{kind}" cx="{across:.1f}" cy="{down:.1f}" r="{radius:.1f}"/>'
+    return f"<g><title>{title}</title>{tie}{circle}{label}</g>"
+
+
+def numbered_badges(points: Sequence[Point], frame: Frame, *, name: str, most: int, radius: float, dot: float) -> str:
+    """Draw a circle of one size for each point, with its number and a title; of more than `most` points, dots."""
+    if len(points) > most:
+        return "".join(f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="{dot:g}"/>' for x, y in points)
+    badges = enumerate(place_badges(points, [radius] * len(points), frame))
+    return "".join(badge_marks(badge, str(label), kind="badge", title=f"{name} {label}") for label, badge in badges)
+
+
+# Points are complex numbers from here on: one number is a place, and a difference of two is a way.
+
+
+def _relax(anchors: Places, radii: FloatArray, frame: Frame) -> Places:
+    """Push circles apart that overlap; those that moved also leave their own point free."""
+    apart = np.abs(anchors[:, None] - anchors)
+    np.fill_diagonal(apart, np.inf)
+    is_inside = np.array_equal(anchors, _inside(anchors, radii, frame))
+    if is_inside and not _depths(apart, _reach(radii)).any() and (apart >= radii[:, None] + CLEARANCE).all():
+        return anchors  # no circle covers another one or another point
+    centers = _push(anchors, anchors, radii, frame, own=np.zeros(len(anchors), dtype=bool))
+    own = np.abs(centers - anchors) > MOVED
+    return _push(centers, anchors, radii, frame, own=own) if own.any() else centers
+
+
+def _push(start: Places, anchors: Places, radii: FloatArray, frame: Frame, *, own: npt.NDArray[np.bool_]) -> Places:
+    n_circles, reach = len(anchors), _reach(radii)
+    centers = start + 0.01 * np.exp(1j * GOLDEN_ANGLE * np.arange(n_circles))  # two points may be the same
+    obstacle = ~np.eye(n_circles, dtype=bool) | np.diag(own)
+    clear = np.where(obstacle, radii[:, None] + CLEARANCE, -np.inf)
+    for index in range(2 * ROUNDS):
+        calm = index / ROUNDS
+        lines = centers[:, None] - centers
+        apart = np.abs(lines)
+        step = 0.5 * _away(lines, apart, _depths(apart, reach))
+        if calm < 1:
+            lines = centers[:, None] - anchors
+            apart = np.abs(lines)
+            step += 0.5 * _away(lines, apart, np.maximum(clear - apart, 0.0)) + 0.08 * (1 - calm) * (anchors - centers)
+        elif not step.any():
+            break
+        centers = _inside(centers + step, radii, frame)
+    return np.asarray(centers)
+
+
+def _reach(radii: FloatArray) -> FloatArray:
+    """Return how far apart any two circles must be."""
+    reach = radii[:, None] + radii + GAP
+    np.fill_diagonal(reach, -np.inf)
+    return np.asarray(reach)
+
+
+def _depths(apart: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return how far circles reach into each other, with the gap between them."""
+    deep = reach - apart
+    deep[deep < 0.5] = 0.0  # the gap is larger than this
+    return deep
+
+
+def _away(lines: Places, apart: FloatArray, depth: FloatArray) -> Places:
+    """Return the sum of the ways out of each overlap."""
+    return np.asarray((lines * (depth / np.maximum(apart, 1e-9))).sum(axis=1))
+
+
+def _inside(places: Places, radii: FloatArray, frame: Frame) -> Places:
+    across = np.minimum(np.maximum(places.real, frame.left + radii), np.maximum(frame.right - radii, frame.left + radii))
+    down = np.minimum(np.maximum(places.imag, frame.top + radii), np.maximum(frame.bottom - radii, frame.top + radii))
+    return np.asarray(across + 1j * down)
