@@ -51,7 +51,7 @@ demo: $(CORE)  ## The whole story in a minute: data, budget, fit, release, repor
 	@$(BIN)/python -m cloister.demo demo-output
 	@echo "  The command is $(BIN)/cloister; put $(BIN) on your PATH to call it by its name."
 
-test: $(TEST)  ## Fast tests and doctests: every law with a few cases.
+test: $(TEST)  ## Fast tests and doctests: every law, with the cases that its test names.
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
 
 slow: $(DEV)  ## All other cases, statistical tests, a real browser (needs chromium), real clusters of Dask and Spark (needs Java).

@@ -1,23 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """One seed for all tests. Any seed must pass: try another with ``pytest --seed 7``.
 
-The fast suite (``-m "not slow"``) tests every law with few cases: of a parametrised test a fixed draw of FEW, of a property
-FEW_EXAMPLES. The slow suite (``-m slow``) has the other cases, and all properties again with as many examples as Hypothesis
-draws by default. Tests of Dask and Spark are slow, which is where these libraries are installed; what also has cases without
-them is marked ``both_suites``. What must hold for every case and is cheap is marked ``every_case``.
+The fast suite (``-m "not slow"``) tests every law. Where the cases of a law take long together, a mark names those that are
+in it, with ``*`` for any text: ``@pytest.mark.fast("KMeans-*", "GridSynopsis-csv")``; the others are slow. The slow suite
+(``-m slow``) has these, and all properties again with as many examples as Hypothesis draws by default (the fast one draws
+FEW_EXAMPLES). Cases of Dask and Spark are slow, which is where these libraries are installed; what also has cases without them
+is marked ``both_suites``.
 
 What a fit without a seed draws from the operating system comes from a stream of the test's own, so that a test which passed
 passes again. A test of the operating system's entropy itself is marked ``os_entropy`` and keeps it.
 """
 
+# ruff: noqa: E402
 import os
+
+# Workers share the cores, where threads of BLAS and OpenMP would busily wait for each other. Read when NumPy is imported.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 import sys
 import threading
 import types
 import warnings
 import zlib
-from collections import defaultdict
 from collections.abc import Generator, Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -25,13 +32,11 @@ import pytest
 from hypothesis import is_hypothesis_test, settings
 
 SEED = 20261115
-FEW = 2
 FEW_EXAMPLES = 20
 CLUSTERS = ("dask", "spark")  # in the name of a case
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--every-case", action="store_true", help="all cases of every law, also in the fast suite")
     parser.addoption("--seed", type=int, default=SEED, help="seed of every test that draws at random")
 
 
@@ -50,20 +55,36 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
     return [one for one in found if type(one).__name__ != "DoctestModule"]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class) -> Generator[None, Any, Any]:
+    """Mark the cases of a law as slow that its mark ``fast`` does not name."""
+    found = yield
+    for item in found if isinstance(found, list) else ():
+        if any(engine in case_of(item) for engine in CLUSTERS):
+            item.add_marker("slow")
+    if isinstance(found, list) and found and (mark := found[0].get_closest_marker("fast")) is not None:
+        named = {pattern: [item for item in found if matches(item, pattern)] for pattern in mark.args}
+        for pattern, cases in named.items():
+            if not cases:
+                raise collector.CollectError(f"{found[0].originalname}: the mark fast names no case with {pattern!r}.")
+        for item in found:
+            if not any(item in cases for cases in named.values()):
+                item.add_marker("slow")
+    return found
+
+
+def case_of(item: pytest.Function) -> str:
+    """Return what a test's name has in brackets."""
+    return item.name.partition("[")[2].removesuffix("]")
+
+
+def matches(item: pytest.Function, pattern: str) -> bool:
+    return fnmatchcase(case_of(item), pattern.replace("[", "[[]"))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the fast suite a few cases of each law."""
-    laws: defaultdict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        case = item.nodeid.partition("[")[2]
-        if any(engine in case for engine in CLUSTERS):
-            item.add_marker("slow")
-        elif item.get_closest_marker("slow") is None and item.get_closest_marker("every_case") is None:
-            laws[item.nodeid.partition("[")[0]].append(item)
-    for cases in laws.values() if not config.getoption("--every-case") else ():
-        drawn = sorted(cases, key=lambda item: zlib.crc32(item.nodeid.encode()))
-        for item in drawn[FEW:]:
-            item.add_marker("slow")
+    """Have what is in both suites in the slow one, too."""
     if config.getoption("markexpr") == "slow":
         for item in items:
             if item.get_closest_marker("both_suites") is not None or is_hypothesis_test(getattr(item, "obj", None)):

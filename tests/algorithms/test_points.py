@@ -123,6 +123,7 @@ def summarise(rows, n_points=48):
     return NoisyPoints(**{**vars(found), "variances": variances})
 
 
+@pytest.mark.fast("2-2", "4-40")
 @pytest.mark.parametrize(("n_groups", "n_features"), [(2, 2), (5, 3), (8, 10), (4, 40)])
 def test_the_planted_number_is_chosen(n_groups, n_features, generator):
     middles = groups(generator, n_groups, n_features, each=1, spread=0.05).points
@@ -147,6 +148,7 @@ def test_nested_clusters_are_good_at_one_level_and_the_other_is_named(generator)
     assert choice.best in choice.as_good
 
 
+@pytest.mark.fast("2-<lambda>0", "8-<lambda>1")
 @pytest.mark.parametrize("draw", [lambda g, size: g.uniform(-0.7, 0.7, size), lambda g, size: 0.2 * g.normal(size=size)])
 @pytest.mark.parametrize("n_features", [1, 2, 8])
 def test_rows_without_clusters_are_one(draw, n_features, generator):

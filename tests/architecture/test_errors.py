@@ -6,10 +6,7 @@ What another library raises may quote a value of a row. So a handler remembers t
 
 import ast
 
-import pytest
 from tests.architecture._sources import MODULES, nodes, place, tree
-
-pytestmark = pytest.mark.every_case
 
 # Files that may raise inside a handler, each with its reason.
 EXEMPT: dict[str, str] = {}

@@ -3,10 +3,7 @@
 
 import ast
 
-import pytest
 from tests.architecture._sources import MODULES, SOURCE, nodes, place, tree
-
-pytestmark = pytest.mark.every_case
 
 LAYERS = {
     "columns": 0,

@@ -11,8 +11,6 @@ from tests.architecture._sources import MODULES, SOURCE, nodes, place, tree
 import cloister
 from cloister import grids, rivals
 
-pytestmark = pytest.mark.every_case
-
 PUBLIC = {name: getattr(cloister, name) for name in cloister.__all__ if not name.startswith("_")}
 WORDS = [name for name, thing in PUBLIC.items() if inspect.isclass(thing) and issubclass(thing, Exception)]
 PUBLIC |= {name: getattr(grids, name) for name in grids.__all__ if name.islower()}

@@ -21,30 +21,28 @@ LATE = {
 }
 
 
+LOADED = "print(*{name.split('.')[0] for name in sys.modules})"
+
+
 def run(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def loaded(code):
-    """Return the libraries that are in memory after running `code`."""
-    return set(run(f"{code}\nimport sys; print(*{{name.split('.')[0] for name in sys.modules}})").split())
+def loaded(*parts):
+    """Return the libraries that are in memory after each part of a program."""
+    shown = run("\n".join(["import sys, numpy as np", *(f"{part}\n{LOADED}" for part in parts)]))
+    assert len(shown.splitlines()) == len(parts), "importing says nothing"
+    return [set(line.split()) for line in shown.splitlines()]
 
 
-def test_nothing_heavy_is_imported_at_start_up():
+def test_neither_importing_nor_a_fit_of_an_array_needs_an_optional_library():
     # scikit-learn looks for some of these itself, so what it loads does not count.
-    ours = loaded("import cloister") - loaded("import sklearn.cluster, sklearn.utils.validation")
-    assert "cloister" in ours
-    assert not LATE & ours
-
-
-def test_a_fit_of_an_array_needs_no_optional_library():
-    fit = "import numpy as np, {0}\n{0}.{1}.fit(np.random.default_rng(0).random((50, 2)))"
-    theirs = loaded(fit.format("sklearn.cluster", "KMeans(2, n_init=1)"))
-    assert not LATE & (loaded(fit.format("cloister", "PEMeans(2, bounds=(0, 1), n_rounds=2, n_init=1)")) - theirs)
-
-
-def test_importing_says_nothing():
-    assert run("import cloister") == ""
+    fit = ".fit(np.random.default_rng(0).random((50, 2)))"
+    theirs = loaded("import sklearn.cluster, sklearn.utils.validation", f"sklearn.cluster.KMeans(2, n_init=1){fit}")
+    ours = loaded("import cloister", f"cloister.PEMeans(2, bounds=(0, 1), n_rounds=2, n_init=1){fit}")
+    assert "cloister" in ours[0]
+    for before, after in zip(theirs, ours, strict=True):
+        assert not LATE & (after - before)
 
 
 @pytest.mark.slow

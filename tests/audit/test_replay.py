@@ -65,6 +65,7 @@ def test_the_cases_cover_what_an_audit_promises(settings: Settings) -> None:
             assert {case.hostile for case in cases if case.method == method} == set(HOSTILE)
 
 
+@pytest.mark.fast("KMeans-*", "GridSynopsis-add-remove", "SourceTargetKMedoids-replace")
 @pytest.mark.parametrize("relation", list(Relation), ids=lambda one: one.value)
 @pytest.mark.parametrize("method", METHODS)
 def test_neighbours_stay_within_the_stated_sensitivity(method: str, relation: Relation, seed: int, tmp_path: Path) -> None:
@@ -73,6 +74,7 @@ def test_neighbours_stay_within_the_stated_sensitivity(method: str, relation: Re
         check(case, seed, tmp_path)
 
 
+@pytest.mark.fast("KMeans, described", "GridSynopsis", "PrivateScaler")
 @pytest.mark.parametrize("method", DECLARED)
 def test_neighbours_of_declared_columns_stay_within_the_stated_sensitivity(method: str, seed: int, tmp_path: Path) -> None:
     for case in [case for case in declared_cases(QUICK) if case.method == method][::2]:

@@ -17,6 +17,7 @@ def rows(generator):
     return np.repeat(middles, 300, axis=0) + 0.05 * generator.normal(size=(1200, 12))
 
 
+@pytest.mark.fast("no shrinkage", "no projection")
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_variant_changes_the_fit(variant, rows):
     whole = KMeans(4, **GIVEN).fit(rows).cluster_centers_

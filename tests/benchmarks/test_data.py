@@ -93,6 +93,7 @@ def test_a_file_takes_the_place_of_an_own_realisation(tmp_path, generator):
     assert not np.array_equal(load("scale_4_4", str(tmp_path)).rows[:5], load("scale_4_4").rows[:5])
 
 
+@pytest.mark.fast("4-4")
 @pytest.mark.parametrize(("k", "d"), [(4, 4), (16, 4), (5, 16)])
 def test_the_scale_family_has_its_sizes_and_its_outliers(generator, k, d):
     rows = scale(generator, k, d)

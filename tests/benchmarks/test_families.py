@@ -16,6 +16,7 @@ def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.fast("powers-5:1", "mixed-15:1000")
 @pytest.mark.parametrize("name", families.TABLES)
 def test_every_table_is_the_same_each_time_and_lies_where_it_should(name):
     first, again, other = families.make(name, 3), families.make(name, 3), families.make(name, 4)

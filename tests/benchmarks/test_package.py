@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.every_case
-
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted((ROOT / "benchmarks").rglob("*.py"))
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
@@ -56,12 +54,12 @@ def test_a_wheel_holds_the_package_and_nothing_of_the_benchmark(tmp_path):
     assert {path for path in inside if ".dist-info" not in path.parts[0]} == wanted
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_modules_import_each_other_by_relative_names(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-        assert not [name for name in names if name.split(".")[0] == "benchmarks"], path.name
+def test_modules_import_each_other_by_relative_names():
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            assert not [name for name in names if name.split(".")[0] == "benchmarks"], path.name
 
 
 def test_the_package_itself_never_imports_a_rival():

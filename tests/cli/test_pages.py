@@ -10,8 +10,6 @@ import pytest
 from benchmarks._cli import bench
 from tests.docs._run import read_command
 
-pytestmark = pytest.mark.every_case
-
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]

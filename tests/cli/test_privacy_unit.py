@@ -89,6 +89,7 @@ def test_auto_prints_the_number_that_was_found(visits: Path, run: Run) -> None:
     assert re.search(rf"Protects one patient_id, with at most {found[1]} rows? each\.", result.stdout)
 
 
+@pytest.mark.fast("visits.csv-auto")
 @pytest.mark.parametrize("more", [(), ("--weighting", "person", "--max-rows-per-unit", 4)], ids=["auto", "persons"])
 def test_a_seed_repeats_a_run(visits: Path, tmp_path: Path, run: Run, more: tuple[object, ...]) -> None:
     first, second, other = (tmp_path / f"{name}.json" for name in ("first", "second", "other"))

@@ -174,6 +174,7 @@ def test_relations_are_read_from_words():
 # -- cleaning ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("1", "3", "33", "784")
 @pytest.mark.parametrize("n_features", DIMENSIONS)
 def test_clean_rows_lie_on_the_grid_in_the_unit_ball(n_features, generator):
     step = grid_step(n_features)
@@ -242,6 +243,7 @@ def test_cleaning_treats_every_row_by_itself(rows, order, cut):
         assert np.array_equal(np.vstack([frame.clean(rows[:cut]), frame.clean(rows[cut:])]), whole)
 
 
+@pytest.mark.fast("0.0-3", "0.02-16", "0.9-300")
 @pytest.mark.parametrize("n_features", [1, 3, 16, 300])
 @pytest.mark.parametrize("part", [0.0, 0.02, 0.9])
 def test_few_or_many_odd_rows_are_cleaned_as_they_are_alone(n_features, part, generator):

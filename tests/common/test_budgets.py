@@ -12,7 +12,7 @@ from cloister.audit import share_spent
 from cloister.exceptions import BudgetExceeded, CloisterError
 from cloister.methods import METHODS
 
-from ._cases import GUARANTEES, RELATIONS, Case, every_method
+from ._cases import CASES, GUARANTEES, RELATIONS, Case, every_method
 
 LEAST = 0.999
 KEPT = 0.02  # for the means of columns with missing values: where there are none, it stays unspent
@@ -39,6 +39,7 @@ def check_budget(case, whole, relation, generator, *, width, n_rows):
     assert ledger.spent.fits(whole)
 
 
+@pytest.mark.fast("KMeans-*", "GridSynopsis-*", "SourceTargetKMedoids-*")
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("guarantee", GUARANTEES)
 def test_a_fit_spends_its_budget_and_no_more(case, guarantee, relation, generator):
@@ -96,7 +97,13 @@ def fit_with_ids(case, model, rows, ids):
     return model.fit(rows[:12], source=rows, **given) if case.kind == "source-target" else model.fit(rows, **given)
 
 
-@pytest.mark.parametrize("guarantee", EXTREMES, ids=str)
+# KMeans meets every extreme, every other method and variant one in eight, all of them together each several times.
+MEETINGS = [(CASES[0], one) for one in EXTREMES]
+MEETINGS += [(case, one) for place, case in enumerate(CASES[1:]) for one in EXTREMES[place % 8 :: 8]]
+
+
+@pytest.mark.fast("KMeans-*(pure)", "KMeans-rho*", "KMeans-*delta = 0.5*")
+@pytest.mark.parametrize(("case", "guarantee"), MEETINGS, ids=str)
 def test_a_fit_is_complete_or_refused_before_its_first_debit(case, guarantee):
     check_extreme(case, guarantee)
 
@@ -105,7 +112,6 @@ SOURCE_TARGET = METHODS["SourceTargetKMedoids"]
 PUBLISHED = {"calibration": "paper", "distance_share": 0.3}
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("guarantee", "options"),
     [
@@ -118,7 +124,6 @@ def test_nor_is_a_source_asked_before_it_is_known_that_noise_can_be_drawn(guaran
     check_extreme(Case(SOURCE_TARGET, "nas"), guarantee, **options)
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("seed", range(6))
 def test_more_neighbours_than_expected_hold_more_rows_of_a_person(seed):
     """How many neighbours are averaged follows from a noisy count: noise that can be drawn for few must do for all."""

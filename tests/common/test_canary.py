@@ -159,6 +159,7 @@ def leaks(tmp_path, caplog, capfd, generator):
 # -- the laws ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("KMeans", "GridSynopsis")
 @every_method
 def test_the_canary_is_found_nowhere(leaks, case):
     assert leaks(case, epsilon=0.1, progress=True) == []
@@ -195,6 +196,7 @@ def test_labels_exist_for_this_process_alone(generator, case):
         del model.labels_
 
 
+@pytest.mark.fast("KMeans", "PointSynopsis")
 @every_method
 def test_no_time_of_day_is_published(generator, case):
     # Between two noisy answers lies the time it took to read the rows, and that depends on them.
@@ -239,6 +241,7 @@ def refusals(case, generator):
         yield name, lambda table=table: fit(case, table, generator)
 
 
+@pytest.mark.fast("KMeans", "GridSynopsis", "SourceTargetKMedoids")
 @every_method
 def test_no_error_quotes_the_canary_nor_does_what_it_was_raised_from(case, generator):
     errors = []

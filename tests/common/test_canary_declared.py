@@ -117,6 +117,7 @@ def leaks(caplog, capfd, generator):
     return look
 
 
+@pytest.mark.fast("KMeans", "described", "PrivateScaler")
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_canary_is_found_nowhere(leaks, name):
     assert leaks(MAKERS[name], epsilon=0.5) == []

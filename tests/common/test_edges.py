@@ -41,6 +41,7 @@ OPTIONS = {
 REFUSED_WHEN_TINY = {"KMeans", "PointSynopsis"}  # some of its questions get a small share
 
 
+@pytest.mark.fast("*-KMeans", "*-GridSynopsis", "*-SourceTargetKMedoids")
 @every_method
 @pytest.mark.parametrize("table", TABLES)
 def test_any_table(case, table, generator):
@@ -48,6 +49,7 @@ def test_any_table(case, table, generator):
     check_fit(case.fit(rows, 5), case, 5, rows.shape[1])
 
 
+@pytest.mark.fast("*-KMeans", "*-GridSynopsis", "*-SourceTargetKMedoids")
 @every_method
 @pytest.mark.parametrize("options", OPTIONS)
 def test_any_budget(case, options, generator):
@@ -78,6 +80,7 @@ def test_any_table_under_any_budget(case, table, options, generator):
     check_fit(case.fit(rows, 5, **OPTIONS[options]), case, 5, rows.shape[1])
 
 
+@pytest.mark.fast("*-KMeans", "*-GridSynopsis")
 @every_method
 @pytest.mark.parametrize(("n_clusters", "scaling"), [(1, "none"), (2, "bounds"), (50, "bounds")])
 def test_domains_of_every_kind_hold_the_centres(case, n_clusters, scaling, rows):
@@ -95,6 +98,7 @@ def test_forty_columns(case, generator):
     check_fit(case.fit(generator.normal(size=(60, 40)) / 10), case, 3, 40)
 
 
+@pytest.mark.fast("KMeans", "GridSynopsis", "SourceTargetKMedoids")
 @every_method
 def test_float32_and_integers_are_fitted_as_they_are(case, rows):
     # Fault 15: a fit that breaks on float32.
@@ -105,6 +109,7 @@ def test_float32_and_integers_are_fitted_as_they_are(case, rows):
         assert {array.dtype.kind for array in results(model).values()} <= {"f", "i"}
 
 
+@pytest.mark.fast("KMeans")
 @every_clusterer
 def test_a_second_fit_may_have_other_bounds_and_other_columns(case, rows, generator):
     # Fault 15: a second fit with other bounds broke.

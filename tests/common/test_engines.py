@@ -25,6 +25,7 @@ def check(case, table, rows):
     return model
 
 
+@pytest.mark.fast("*-KMeans", "parquet-GridSynopsis", "csv-SourceTargetKMedoids")
 @every_method
 @pytest.mark.parametrize("engine", [engine for engine in AUDIT_ENGINES if engine != "spark"])
 def test_every_form_gives_the_same_fit(case, engine, hostile, tmp_path):
@@ -54,6 +55,7 @@ def test_spark_gives_the_same_fit_and_rows_stay_where_they_are(case, hostile, tm
         assert model.feature_names_in_.tolist() == ["c0", "c1"]
 
 
+@pytest.mark.fast("KMeans", "GridSynopsis", "SourceTargetKMedoids")
 @every_method
 def test_threads_order_and_batches_change_nothing(case, rows, generator, monkeypatch):
     expected = case.fit(rows, random_state=3)

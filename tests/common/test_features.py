@@ -27,6 +27,7 @@ def test_every_feature_has_a_trial_and_every_claim_is_about_one():
         assert [one for one in FEATURES if one in method.offers] == list(method.offers)
 
 
+@pytest.mark.fast("KMeans, *", "GridSynopsis, *", "SourceTargetKMedoids, persons")
 @pytest.mark.parametrize(("case", "feature"), trials(offered=True))
 def test_what_a_method_offers_works(case, feature, tmp_path):
     TRIALS[feature](Trial(case, tmp_path))

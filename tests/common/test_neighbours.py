@@ -22,6 +22,13 @@ HOSTILE = {
 SLOW = {"outside", "signalling", "huge"}
 
 
+@pytest.mark.fast(
+    "KMeans-edge-*",
+    "KMeans-missing-*",
+    "GridSynopsis-missing-add-remove",
+    "PointSynopsis-edge-replace",
+    "SourceTargetKMedoids-edge-replace",
+)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("hostile", [pytest.param(one, marks=pytest.mark.slow if one in SLOW else ()) for one in HOSTILE])
 def test_one_row_moves_no_answer_further_than_was_paid_for(case, hostile, relation, generator):

@@ -62,6 +62,7 @@ def check_replay(case, relation, generator, *, hostile, many=40, **parameters):
     assert found.worst <= 1 + 1e-12
 
 
+@pytest.mark.fast("KMeans-*", "GridSynopsis-edge", "SourceTargetKMedoids-missing")
 @pytest.mark.parametrize("hostile", HOSTILE)
 @every_method
 def test_a_person_moves_no_answer_further_than_was_paid_for(case, hostile, generator):
@@ -79,6 +80,7 @@ def test_nor_with_other_numbers_of_rows(case, relation, weighting, max_rows, gen
         check_replay(case, relation, generator, hostile=hostile, many=many, **given)
 
 
+@pytest.mark.fast("KMeans-*", "PointSynopsis-person")
 @pytest.mark.parametrize("weighting", ["row", pytest.param("person", marks=pytest.mark.slow)])
 @every_method
 def test_the_order_of_rows_changes_nothing(case, weighting, generator):
@@ -117,6 +119,7 @@ def as_bytes(thing):
     return thing if isinstance(thing, bytes) else (thing if isinstance(thing, str) else repr(thing)).encode()
 
 
+@pytest.mark.fast("KMeans", "GridSynopsis")
 @pytest.mark.parametrize(
     "case", [one if one.name in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PLAIN], ids=str
 )
@@ -170,6 +173,7 @@ def test_no_id_raises_or_warns(odd, generator):
 # -- budgets ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("KMeans-*", "GridSynopsis-add-remove")
 @pytest.mark.parametrize("relation", RELATIONS)
 @every_method
 def test_a_fit_that_finds_the_number_of_rows_spends_its_budget_and_no_more(case, relation, generator):

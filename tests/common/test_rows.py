@@ -21,18 +21,21 @@ def spoil(rows, value):
     return spoilt
 
 
+@pytest.mark.fast("KMeans-*", "GridSynopsis-nan", "SourceTargetKMedoids-signalling")
 @pytest.mark.parametrize("value", MISSING)
 def test_a_missing_value_counts_as_one_in_the_middle_of_its_column(case, value, rows):
     # Fault 11: one NaN row raised an error or changed a branch, so its presence was visible. The row keeps its other values.
     assert same(case.fit(spoil(rows, MISSING[value]), random_state=3), case.fit(spoil(rows, 0.0), random_state=3))
 
 
+@pytest.mark.fast("KMeans-*", "GridSynopsis-far", "SourceTargetKMedoids-1e300")
 @pytest.mark.parametrize("value", OUTSIDE)
 def test_a_row_out_of_bounds_counts_as_one_on_their_edge(case, value, rows):
     edge = spoil(rows, np.sign(OUTSIDE[value]))
     assert same(case.fit(spoil(rows, OUTSIDE[value]), random_state=3), case.fit(edge, random_state=3))
 
 
+@pytest.mark.fast("*-KMeans", "*-GridSynopsis", "*-SourceTargetKMedoids")
 @every_method
 @pytest.mark.parametrize("value", ["nan", "1e300"])
 def test_a_hostile_row_changes_neither_shapes_nor_what_is_asked(case, value, generator):

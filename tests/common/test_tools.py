@@ -95,6 +95,7 @@ def test_a_pipeline_carries_it(case, rows):
     assert np.array_equal(pipeline.predict(rows), case.fit(rows / 2, random_state=1).predict(rows / 2))
 
 
+@pytest.mark.fast("KMeans")
 @every_clusterer
 def test_a_search_pays_for_every_fit_and_cannot_overspend(case, rows):
     ledger = Ledger(epsilon=100.0, delta=1e-6)
@@ -150,6 +151,7 @@ def test_what_is_published_is_saved_and_read_as_it_is(case, rows, tmp_path):
 # -- seeds ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("KMeans-*", "GridSynopsis-replace", "SourceTargetKMedoids-add-remove")
 @pytest.mark.parametrize("neighbours", RELATIONS)
 def test_a_seed_repeats_a_fit_and_stamps_the_receipt(case, neighbours, rows, seed):
     first, second = (case.fit(rows, random_state=seed, neighbours=neighbours) for _ in range(2))

@@ -168,6 +168,7 @@ DTYPES = [*(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in ("", "u")
 SHAPELESS = {"arrow-batch", "arrow-array", "lists", "tuples", "lists-of-integers"}  # cannot say how wide an empty table is
 
 
+@pytest.mark.fast("numpy-*", "lists-1", "pandas-nullable-*", "polars-3", "arrow-stream-1", "arrow-decimal-3")
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("kind", IN_MEMORY)
 def test_a_table_in_memory_gives_the_same_integers(kind, n_jobs, table):
@@ -175,6 +176,7 @@ def test_a_table_in_memory_gives_the_same_integers(kind, n_jobs, table):
     assert same(answers(open_rows(IN_MEMORY[kind](table), n_jobs=n_jobs)), expected)
 
 
+@pytest.mark.fast("parquet-small-groups-3", "csv-7-1")
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("kind", FILES)
 def test_files_give_the_same_integers(kind, n_jobs, table, tmp_path):
@@ -182,6 +184,7 @@ def test_files_give_the_same_integers(kind, n_jobs, table, tmp_path):
     assert same(answers(open_rows(FILES[kind](tmp_path, table), n_jobs=n_jobs)), expected)
 
 
+@pytest.mark.fast("numpy", "pandas", "polars", "arrow-stream", "parquet-3", "csv-pattern")
 @pytest.mark.parametrize("kind", [*IN_MEMORY, *FILES])
 def test_neither_a_cache_nor_a_watch_changes_an_integer(kind, table, tmp_path):
     rows = open_rows(IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table), n_jobs=2)
@@ -190,6 +193,7 @@ def test_neither_a_cache_nor_a_watch_changes_an_integer(kind, table, tmp_path):
     assert all(0 <= part <= 1 for part in parts)
 
 
+@pytest.mark.fast("asfortranarray-*", "<lambda>0-float32", "<lambda>1-bool")
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("wrap", [np.asfortranarray, lambda table: arrow_of(table), lambda table: pl.DataFrame(table)])
 def test_every_type_of_number_gives_the_same_integers(dtype, wrap, generator):

@@ -77,6 +77,7 @@ def expected_samples(table, bounding, coins):
     return found
 
 
+@pytest.mark.fast("numpy-*", "lists-1", "pandas-arrow-2", "polars-1", "arrow-stream-2")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("kind", WIDE)
 def test_a_table_in_memory_keeps_the_same_rows(kind, n_jobs, table, bounding, coins):

@@ -31,8 +31,6 @@ from cloister.privacy import PureDP
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount, price_question, sensitivities
 from cloister.vault import _Kernel
 
-pytestmark = pytest.mark.every_case
-
 FEATURES = 3
 PROJECTED = 2
 FRAME = Box(-1.0, 1.0).spread(FEATURES).frame()
@@ -483,6 +481,7 @@ def test_the_bounds_of_sums_are_attained(n_features, projected):
         assert l2 == question.l2_sensitivity(relation)
 
 
+@pytest.mark.fast("1-*", "8-*", "784-False")
 @pytest.mark.parametrize(
     ("n_features", "projected"),
     [(number, False) for number in (1, 2, 3, 8, 33, 128, 784)] + [(number, True) for number in (1, 2, 8, 33)],

@@ -62,6 +62,7 @@ def expected(parts):
 ONE_PART = [kind for kind in IN_MEMORY if "7" not in kind and "-3" not in kind]
 
 
+@pytest.mark.fast("0.4-numpy", "0.02-pandas-nullable", "0.9-polars-chunks", "0.4-arrow-stream")
 @pytest.mark.parametrize("kind", ONE_PART)
 def test_a_table_in_memory_is_one_partition(kind, table, coins, again):
     parts = heads([table], coins)
@@ -136,6 +137,7 @@ def test_declared_columns_of_a_sample_are_read_as_those_of_the_table(kind, patie
     assert np.array_equal(found, open_rows(OF_PATIENTS["arrow"](patients.iloc[kept]), COLUMNS).fold(Cells()))
 
 
+@pytest.mark.fast("0.4-numpy", "0.02-polars", "0.9-csv-3")
 @pytest.mark.parametrize("kind", [*IN_MEMORY, *FILES])
 def test_a_sample_neither_prints_nor_travels(kind, table, tmp_path, coins):
     rows = open_rows(IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table))

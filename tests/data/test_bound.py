@@ -266,6 +266,7 @@ def test_a_file_changes_nothing(n_jobs, table, bounding, spilling, second_file):
     assert "3 columns" in repr(rows)
 
 
+@pytest.mark.fast("17")
 @pytest.mark.parametrize("size", [1, 17, 5000])
 def test_how_rows_are_cut_into_blocks_changes_nothing(size, table, bounding, spilling):
     rows = with_ids(table)

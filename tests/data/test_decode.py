@@ -148,6 +148,7 @@ ONE_VALUE = [
 ]
 
 
+@pytest.mark.fast("0-NoneType", "5-float", "12-bytes", "24-ndarray", "60-datetime64", "77-Hostile")
 @pytest.mark.parametrize(
     ("value", *DECLARED), ONE_VALUE, ids=[f"{i}-{type(row[0]).__name__}" for i, row in enumerate(ONE_VALUE)]
 )
@@ -341,6 +342,7 @@ NUMBERS = {
 OFTEN = ("float64", "int64", "bool")  # the other types share their code and run with the slow tests
 
 
+@pytest.mark.fast("uint64", "float32", "bool")
 @pytest.mark.parametrize("kind", [one if one in OFTEN else pytest.param(one, marks=pytest.mark.slow) for one in NUMBERS])
 @QUICK
 @given(data=st.data())

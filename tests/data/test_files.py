@@ -498,6 +498,7 @@ def test_pieces_of_json_lines_hold_every_line_once(content, size, tmp_path, monk
 # -- files that are damaged ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("rows.csv.gz", "rows.jsonl.zst", "rows.parquet")
 @pytest.mark.parametrize("name", [name for name in KINDS if format_of(name).compression or not format_of(name).is_text])
 def test_a_file_that_is_damaged_is_reported_by_name_and_without_a_value(name, tmp_path, generator):
     place = tmp_path / name

@@ -37,6 +37,7 @@ def first_column(block):
     return np.asarray(block)[:, 0].astype(np.int64)
 
 
+@pytest.mark.fast("array-*", "polars-1-*", "csv-3-*")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("n_jobs", [1, 3])
 @pytest.mark.parametrize("holder", HOLDERS)

@@ -430,6 +430,7 @@ OF_ALL_TYPES = {
 }
 
 
+@pytest.mark.fast("arrow-*", "polars-date", "categorical-flag")
 @pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("kind_of_table", OF_ALL_TYPES)
 @QUICK

@@ -322,6 +322,7 @@ def test_what_an_unbalanced_quote_can_do_at_most(rows, n_between, tmp_path):
 # -- long records ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast('"{}",5*-16777216-*', '"{}",5*-16777217-*')
 @pytest.mark.parametrize("rows", ["records", "lines"])
 @pytest.mark.parametrize("size", [RECORD_BYTES, RECORD_BYTES + 1])
 @pytest.mark.parametrize("form", ["{},5\n", '"{}",5\n', '"{}"",x",5\n', '"{}\n",5\n'])
@@ -377,6 +378,7 @@ def check_long(kind, size, folder):
     return grown, values
 
 
+@pytest.mark.fast("a compressed line with a quote")
 @pytest.mark.parametrize("kind", LONG)
 def test_a_long_line_takes_no_memory_and_is_one_missing_row(kind, tmp_path):
     grown, values = check_long(kind, 200 << 20, tmp_path)

@@ -79,6 +79,7 @@ def quiet_model(**parameters):
     return KMeans(2, epsilon=5.0, random_state=0, **{"bounds": (0, 1), "n_jobs": 2, "n_init": 1, **parameters})
 
 
+@pytest.mark.fast("64-7ff0000000000001-*", "16-fdff-array-*")
 @pytest.mark.parametrize(("name", "order"), [*((name, "<") for name in MAKERS), *((name, ">") for name in OF_NUMPY)])
 def test_it_is_read_as_missing(name, order, table):
     make = MAKERS[name]
@@ -90,6 +91,7 @@ def test_it_is_read_as_missing(name, order, table):
     assert list(zip(*np.nonzero(found), strict=True)) == PLACES
 
 
+@pytest.mark.fast("64-7ff0000000000001-array", "32-ffbfffff-polars", "16-7c01-pandas-objects")
 @pytest.mark.parametrize("name", MAKERS)
 def test_fits_take_it(name, table):
     data = held(MAKERS[name], table)
@@ -107,6 +109,7 @@ def test_fits_take_it(name, table):
             PrivateScaler(epsilon=5.0, random_state=0).fit(data).transform(data)
 
 
+@pytest.mark.fast("64-7ff0000000000001-array", "32-ffbfffff-polars", "16-7c01-pandas-objects")
 @pytest.mark.parametrize("name", HERE)
 def test_predictions_take_it(name, table):
     zeros = np.zeros((9, 2))
@@ -117,6 +120,7 @@ def test_predictions_take_it(name, table):
     assert np.isfinite(model.score(data))
 
 
+@pytest.mark.fast("64-7ff0000000000001-*", "32-ffbfffff-series")
 @pytest.mark.parametrize("name", ["array", "lists", "series", "nullable", "arrow"])
 def test_it_is_a_missing_id(name, table, generator):
     column = np.ascontiguousarray(table[:, 0])
@@ -134,6 +138,7 @@ def test_it_is_a_missing_id(name, table, generator):
     quiet_model().fit(generator.uniform(size=(40, 2)), privacy_unit=ids)
 
 
+@pytest.mark.fast("64-7ff0000000000001-csv", "32-ffbfffff-parquet")
 @pytest.mark.parametrize("kind", ["parquet", "feather", "csv"])
 def test_files_take_it(kind, table, tmp_path):
     file = tmp_path / f"rows.{kind}"

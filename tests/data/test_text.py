@@ -103,6 +103,7 @@ def test_a_csv_file_is_read_alike(tmp_path):
     assert np.array_equal(read(path), expected(), equal_nan=True)
 
 
+@pytest.mark.fast("read_csv", "arrow", "polars", "bytes", "lists")
 @pytest.mark.parametrize("name", [*NAMED, *NAMELESS])
 def test_one_cell_decides_no_error(name):
     # All is done as it would be without the cell: fits of all kinds, labels, the scaler, ids of text.

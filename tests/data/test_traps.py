@@ -112,6 +112,7 @@ def cells(data, columns=None):
         return open_rows(data, columns, n_jobs=1).fold(Cells())
 
 
+@pytest.mark.fast("array-*", "lists-hash", "lists-all")
 @pytest.mark.parametrize("name", TRAPS)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_it_is_one_missing_value(kind, name):
@@ -121,6 +122,7 @@ def test_it_is_one_missing_value(kind, name):
     assert found[1, 0] in ({2} if name in ("warns", "odd-float") else {-1, 28, 30})  # what a float is worth without asking it
 
 
+@pytest.mark.fast("float-*", "eq-*", "hash-*", "all-*")
 @pytest.mark.parametrize("declared", DECLARED, ids=lambda one: one.kind)
 @pytest.mark.parametrize("name", TRAPS)
 def test_it_is_one_value_of_a_declared_column(name, declared):
@@ -136,6 +138,7 @@ def test_as_a_row_it_is_a_row_of_missing_values(name):
     assert np.delete(found, 2, axis=0).tolist() == [[1, 2], [2, 2], [4, 0]]
 
 
+@pytest.mark.fast("float", "eq", "hash", "all")
 @pytest.mark.parametrize("name", TRAPS)
 def test_as_an_id_it_is_one_id(name):
     rows = np.zeros((4, 2))

@@ -54,7 +54,6 @@ def mu_of(*receipts):
     )
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("name", FITS)
 def test_the_receipt_covers_scaler_and_fit(name, rows, scaler):
     ledger = Ledger(epsilon=1.0, delta=1e-6)
@@ -182,7 +181,6 @@ WAYS = {
 }
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_way_of_numpy_loses_the_events(way, rows, scaler):
@@ -235,7 +233,6 @@ def test_scalers_of_several_columns_all_count(rows):
     assert len(twice.receipt.fits) == 2
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("join", [np.add, np.maximum, lambda one, other: np.add(one, other, out=one.copy())])
 def test_what_is_computed_from_two_scalers_has_the_events_of_both(join, rows, scaler):
     other = PrivateScaler(epsilon=1.0, random_state=1).fit(rows)
@@ -246,7 +243,6 @@ def test_what_is_computed_from_two_scalers_has_the_events_of_both(join, rows, sc
     assert list(again.receipt.fits) == receipts  # each was asked once, and is counted once
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("held", [list, tuple, np.ma.masked_array])
 def test_what_holds_scaled_rows_brings_their_events(held, rows, scaler):
     model = KMeans(2, bounds=(-20, 20), random_state=0).fit(held(scaler.transform(rows)))

@@ -72,7 +72,6 @@ def test_the_second_fit_that_nobody_counts_warns(rows: np.ndarray) -> None:
         quick().fit(rows)
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("name", [*METHODS, "PrivateScaler"])
 def test_of_every_kind(name: str, rows: np.ndarray) -> None:
     def fit() -> None:
@@ -235,7 +234,6 @@ def test_a_model_that_travels_leaves_the_default_behind(rows: np.ndarray) -> Non
 # -- a delta above the ledger's --
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("name", METHODS)
 def test_a_delta_above_the_ledgers_is_refused_before_anything_is_reserved(name: str, rows: np.ndarray) -> None:
     method, ledger = METHODS[name], Ledger(epsilon=9.0, delta=1e-6)

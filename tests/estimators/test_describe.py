@@ -165,6 +165,7 @@ def as_files_of_dask(table, folder):
     return open_rows(as_parquet(table, folder), {**CLUSTERED, **EXTRA}, engine="dask")
 
 
+@pytest.mark.fast("as_stream", "as_parquet")
 @pytest.mark.parametrize("hold", [as_stream, as_parquet, as_csv, as_open_rows, as_dask, as_files_of_dask])
 def test_every_engine_says_the_same(hold, table, tmp_path):
     expected = fit(table).release_.profiles

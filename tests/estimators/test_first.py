@@ -193,6 +193,7 @@ def test_nothing_more_is_asked_where_nothing_is_missing():
 # -- declared columns ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("*-KMeans", "spread-PEMeans")
 @pytest.mark.parametrize("name", CENTRED)
 @pytest.mark.parametrize("scaling", ["auto", "spread"])
 def test_every_method_takes_declared_columns(name, scaling, people):
@@ -234,6 +235,7 @@ def test_groups_are_found_and_told_in_the_columns_own_words(people):
     assert cells.outside[2] > 0.1  # the question mark is no level
 
 
+@pytest.mark.fast("csv", "rows")
 @pytest.mark.parametrize("kind", ["pandas", "csv", *(pytest.param(one, marks=pytest.mark.slow) for one in ("parquet", "rows"))])
 def test_every_form_of_a_declared_table_gives_the_same_fit(kind, people, tmp_path):
     table, _ = people

@@ -31,6 +31,7 @@ def words(forecast):
 # -- the noise ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("100-14-{}", "8000-3-{'delta': 0.0, 'neighbours': 'replace'}", "60000-14-{'guarantee': *")
 @pytest.mark.parametrize("options", [{}, REPLACE, {"delta": 0.0}, {"delta": 0.0, **REPLACE}, {"guarantee": ZCDP(0.1)}], ids=str)
 @pytest.mark.parametrize(("n_rows", "n_features"), [(100, 14), (8000, 3), pytest.param(60_000, 14, marks=pytest.mark.slow)])
 def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_rows, n_features, generator):
@@ -63,6 +64,7 @@ def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_rows, n_featur
             assert math.isclose(event.standard_deviation, noise.sigma, rel_tol=1e-2)
 
 
+@pytest.mark.fast("{}")
 @pytest.mark.parametrize("options", [{}, {"delta": 0.0}, REPLACE], ids=str)
 def test_shares_add_up_to_the_budget(options):
     for n_rows, n_features, n_clusters in itertools.product([10, 10_000], [1, 8, 200], [1, 30]):
@@ -153,6 +155,7 @@ def test_advice_for_precision_comes_true():
     assert plan(500, 8, 4, epsilon=0.9 * float(found.group(1))).error(125) > 0.1
 
 
+@pytest.mark.fast("epsilon = 1 (pure)", "rho = 0.05 (zCDP)")
 @pytest.mark.parametrize("guarantee", [PureDP(1.0), ApproxDP(1.0, 1e-6), ApproxDP(1.0, 0.0), ZCDP(0.05), GDP(0.3)], ids=str)
 def test_every_guarantee_has_its_own_currency(guarantee):
     forecast = plan(10_000, 6, 40, guarantee=guarantee)

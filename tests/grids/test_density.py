@@ -28,6 +28,7 @@ def laplace(generator, sigma, shape):
 # -- what is found -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("moons-rugnik-0.5", "rings-20-2.0")
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 @pytest.mark.parametrize("rule", ["rugnik", 20, 40])
 @pytest.mark.parametrize("shape", SHAPES)

@@ -19,6 +19,7 @@ def synopsis(fit):
     return fit(rule=(6, 5), bounds=([0, -1], [1, 2]))
 
 
+@pytest.mark.fast("*-json", "parameters0-parquet", "parameters5-Parquet")
 @pytest.mark.parametrize("suffix", ["json", "parquet", "JSON", "Parquet"])
 @pytest.mark.parametrize(
     "parameters",

@@ -329,7 +329,6 @@ def test_persons_of_a_chain_have_the_rows_of_the_widest_part(fit):
 # -- files ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("kind", ["json", "parquet"])
 def test_a_merged_receipt_comes_back_from_a_file(kind, fit, tmp_path):
     small, weak, again = of_mu(fit, 0.5, 2.36, 0.39)
@@ -363,7 +362,6 @@ DAMAGES = {
 }
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_damaged_receipts_are_refused(damage, fit):
     merged = fit(rule=4, guarantee=GDP(2.36)).merge(fit(rule=4, guarantee=GDP(0.5)))

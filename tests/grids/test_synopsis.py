@@ -292,6 +292,7 @@ def test_three_clusters_are_three(fit):
     assert str(choice) == "3 clusters"
 
 
+@pytest.mark.fast("0-1-30", "1000-3-8")
 @pytest.mark.parametrize(
     ("n_rows", "n_features", "rule"), [(0, 1, 30), (0, 2, 12), (200, 2, 12), (3000, 1, 30), (3000, 2, 12), (1000, 3, 8)]
 )

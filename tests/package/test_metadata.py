@@ -36,7 +36,6 @@ def locked() -> dict[str, list[Version]]:
 
 def test_every_direct_dependency_is_locked_at_a_version_that_is_allowed() -> None:
     asked = [*map(Requirement, PROJECT["dependencies"]), *direct("dev")]
-    assert len(asked) > 35
     have = locked()
     for one in asked:
         versions = have.get(re.sub(r"[-_.]+", "-", one.name).lower(), [])
@@ -97,7 +96,7 @@ def test_the_changelog_keeps_its_order_of_headings() -> None:
     for part in re.split(r"^## ", changelog(), flags=re.MULTILINE)[1:]:
         headings = re.findall(r"^### (.*)$", part, re.MULTILINE)
         assert headings == sorted(headings, key=order.index)
-        assert len(set(headings)) == len(headings) > 0
+        assert len(set(headings)) == len(headings)
 
 
 def test_versions_of_python_are_those_of_the_page() -> None:

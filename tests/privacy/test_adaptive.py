@@ -129,12 +129,14 @@ def delta_of_many(budget: ApproxDP, rule: Rule, n_fits: int) -> float:
     return float(value[len(value) // 2])
 
 
+@pytest.mark.fast("epsilon = 1, delta = 1e-06-*", "epsilon = 4, delta = 0.001-0.9")
 @pytest.mark.parametrize("set_aside", SET_ASIDE)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_two_fits_of_which_one_chooses_the_other_keep_the_promise(budget: ApproxDP, set_aside: float) -> None:
     assert delta_of_two(budget, rule_of(budget, set_aside)) <= budget.delta * (1 + 1e-6)
 
 
+@pytest.mark.fast("epsilon = 1, delta = 1e-06-*", "epsilon = 4, delta = 0.001-0.9")
 @pytest.mark.parametrize("set_aside", SET_ASIDE)
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_fifty_one_fits_keep_the_promise(budget: ApproxDP, set_aside: float) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.every_case
-
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "auditing.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`((?:src|tests)/\S+?\.py)`", PAGE)

@@ -64,6 +64,7 @@ class Children:
 # -- races --
 
 
+@pytest.mark.fast("6-4")
 @pytest.mark.parametrize(("processes", "fits"), [(2, 1), (6, 1), (6, 4)])
 def test_the_last_bit_of_budget_goes_to_one(path: Path, processes: int, fits: int) -> None:
     Ledger.create(path, PureDP(0.1 * fits)).close()

@@ -113,6 +113,7 @@ def short_words(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     return int(request.param)
 
 
+@pytest.mark.fast("1-0.1", "3-1.0", "8-50.0")
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 50.0])
 def test_short_words_do_not_change_the_gaussian(sigma, short_words, entropy, gaussian_law, fit_of) -> None:
     scale = Scale.at_least(sigma)
@@ -125,6 +126,7 @@ def test_short_words_do_not_change_the_laplace(scale, short_words, entropy, lapl
     assert fit_of(discrete_laplace(entropy, exact, 3_000), laplace_law(float(exact)), bins=30) > FALSE_ALARM
 
 
+@pytest.mark.fast("1", "8")
 def test_short_words_reach_the_full_width_of_wide_noise(short_words, entropy) -> None:
     draws = rounded_gaussian(entropy, Scale.at_least(2.0**45), 2_000)
     assert stats.kstest(draws / 2.0**45, "norm").pvalue > FALSE_ALARM

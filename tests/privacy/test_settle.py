@@ -89,8 +89,8 @@ def half_a_fit(path: Path, *, debits: int, answers: Path | None = None) -> Calla
 # -- processes that are gone --
 
 
+@pytest.mark.fast("False-1", "True-3")
 @needs_fork
-@pytest.mark.every_case
 @pytest.mark.parametrize("debits", [0, 1, 3])
 @pytest.mark.parametrize("planned", [False, True])
 def test_a_killed_fit_counts_with_its_debits(path: Path, debits: int, planned: bool) -> None:
@@ -123,8 +123,8 @@ DEATHS = {
 }
 
 
+@pytest.mark.fast("after the reservation", "after a debit", "before the account is closed")
 @needs_fork
-@pytest.mark.every_case
 @pytest.mark.parametrize("death", DEATHS)
 def test_killed_at_any_point_a_fit_can_be_settled(path: Path, death: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Ledger.create(path, GDP(1.0)).close()
@@ -411,7 +411,6 @@ def test_a_copy_of_an_account_holds_no_lease(path: Path) -> None:
 # -- what ends a fit --
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, SystemExit])
 @pytest.mark.parametrize(
     ("victim", "debits"),

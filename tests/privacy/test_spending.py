@@ -93,6 +93,7 @@ def test_a_fit_spends_its_budget(n_features: int, guarantee: Guarantee, neighbou
     check(guarantee, n_features, neighbours=neighbours, n_rows=None, n_rounds=2)
 
 
+@pytest.mark.fast("2-5-7", "40-1-1", "40-40-7")
 @pytest.mark.parametrize("n_clusters", [1, 7])
 @pytest.mark.parametrize("n_rounds", [1, 5, 40])
 @pytest.mark.parametrize("n_features", [2, 40])

@@ -92,6 +92,7 @@ SETTINGS: dict[str, Mapping[str, Any]] = {
 }
 
 
+@pytest.mark.fast("declared-gdp-add-remove", "spread-pure-replace", "rows known-pure-add-remove", "nothing missing-gdp-replace")
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("guarantee", [GDP(1.0), PureDP(6.0)], ids=lambda one: one.kind)
 @pytest.mark.parametrize("options", SETTINGS)

@@ -85,6 +85,7 @@ def test_a_fit_spends_its_budget(
     assert names.count("second_moments") <= 1
 
 
+@pytest.mark.fast("0.0-0-7", "0.0-*-1", "1e-09-50000-20")
 @pytest.mark.parametrize("n_clusters", [1, 7, 20])
 @pytest.mark.parametrize("n_rows", [0, 1, 50_000, 10**9])
 @pytest.mark.parametrize("delta", [0.0, 1e-9])
@@ -136,6 +137,7 @@ def test_a_budget_too_small_to_draw_noise_for_is_refused_before_anything_is_spen
     assert not paid
 
 
+@pytest.mark.fast("False-16", "True-784")
 @pytest.mark.parametrize("n_features", [1, 16, 784])
 @pytest.mark.parametrize("pure", [False, True])
 def test_a_budget_that_is_not_refused_can_be_spent(n_features: int, pure: bool, paid: Paid) -> None:

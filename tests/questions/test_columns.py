@@ -45,6 +45,7 @@ def test_states_are_counted_column_by_column():
     assert states.tolist() == [[3, 0, 1], [2, 1, 1], [2, 1, 1]]
 
 
+@pytest.mark.fast("nan-*", "1.5-3-C")
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("n_columns", [1, 3, 1500])
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1.5, -1e300, 1.0])
@@ -122,6 +123,7 @@ def test_columns_are_looked_up_by_position_each_between_its_own_ends():
     assert ColumnMagnitudes(columns=(1,)).exact(rows).sum() == 3
 
 
+@pytest.mark.fast("states")
 @pytest.mark.parametrize(
     "make",
     [

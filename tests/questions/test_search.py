@@ -77,6 +77,7 @@ def test_points_at_the_edge_of_the_range(engine, generator):
     assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
 
 
+@pytest.mark.fast("*-1-2", "*-8-300", "*-33-65", "*-784-64")
 @pytest.mark.parametrize("n_points", [2, 8, 9, 64, 65, 300, 2000])
 @pytest.mark.parametrize("dimension", [1, 2, 3, 8, 16, 33, 784])
 def test_rows_of_the_unit_ball_are_searched_exactly(engine, n_points, dimension, generator):

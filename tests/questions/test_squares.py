@@ -92,6 +92,7 @@ def test_sums_are_exact_in_blocks_of_any_size(n_features, count, n_points, gener
     assert not question.exact(rows[:0]).any()
 
 
+@pytest.mark.fast("1", "8", "128")
 @pytest.mark.parametrize("n_features", [1, 2, 3, 8, 33, 128, 512])
 def test_no_row_adds_more_than_the_squared_radius(n_features, generator):
     rows, points = clean_rows(generator, 300, n_features), points_of(generator, 1, n_features)

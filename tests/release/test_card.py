@@ -43,6 +43,7 @@ def check_screen(text):
     return lines
 
 
+@pytest.mark.fast("1-1", "7-*", "1000-1000")
 @pytest.mark.parametrize("n_clusters", SIZES)
 @pytest.mark.parametrize("n_features", SIZES)
 def test_a_release_fits_on_a_screen(n_clusters, n_features):

@@ -192,6 +192,7 @@ def check_damage(product: Any, path: Any, picked: slice, generator: np.random.Ge
     assert not faults
 
 
+@pytest.mark.fast("KMeans")
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.filterwarnings("ignore")
 def test_a_damaged_file_is_refused_or_works(name, tmp_path, generator):

@@ -27,8 +27,6 @@ from cloister.exceptions import ParameterError, ReleaseError
 from cloister.report import report_html, synopsis_html
 
 matplotlib.use("agg")
-pytestmark = pytest.mark.every_case
-
 ROWS = np.random.default_rng(1).normal([[0.3, 0.3], [0.7, 0.6]], 0.05, (100, 2, 2)).reshape(-1, 2)
 REMEDY = "Fit again without random_state (--seed), or pass allow_seeded=True (--allow-seeded) for tests and benchmarks."
 REFUSAL = f": expected noise that nobody can draw again, got a seeded fit. {REMEDY}"

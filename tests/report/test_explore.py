@@ -52,6 +52,7 @@ KINDS = ("points 1", "points 2", "points 4", "points 12", "grid 2")
 each = pytest.mark.parametrize("name", KINDS)
 
 
+@pytest.mark.fast("points 1", "grid 2")
 @each
 def test_every_cut_says_what_the_synopsis_says(synopses: dict[str, Any], pages: dict[str, str], name: str) -> None:
     synopsis, data = synopses[name], data_of(pages[name])

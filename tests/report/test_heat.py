@@ -64,6 +64,7 @@ def test_no_rows_at_all_still_make_a_table() -> None:
     assert "up4" in kinds(heat)[2]
 
 
+@pytest.mark.fast("12-40-shape0", "3-200-shape4")
 @pytest.mark.parametrize(
     ("n_clusters", "n_columns", "shape"),
     [(12, 40, (40, 12)), (40, 12, (40, 12)), (8, 4, (8, 4)), (40, 40, (40, 40)), (3, 200, (60, 3))],

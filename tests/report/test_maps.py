@@ -58,6 +58,7 @@ CROWDS = {
 }
 
 
+@pytest.mark.fast("one-1", "on a line-5", "a heap of a hundred-5")
 @pytest.mark.parametrize("columns", [1, 2, 5])
 @pytest.mark.parametrize("crowd", CROWDS)
 def test_no_circle_covers_another(crowd: str, columns: int, generator: np.random.Generator) -> None:

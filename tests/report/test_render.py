@@ -118,6 +118,7 @@ def test_names_are_text(rows: np.ndarray, name: str) -> None:
         assert name in page.text
 
 
+@pytest.mark.fast("shape0-parameters0", "shape3-parameters3", "shape9-parameters9")
 @pytest.mark.parametrize(
     ("shape", "parameters"),
     [

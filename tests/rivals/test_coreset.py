@@ -51,6 +51,7 @@ def planes_of(generator, n_features, n_levels):
     return {"normals": planes.normals, "offsets": planes.offsets}
 
 
+@pytest.mark.fast("3")
 @pytest.mark.parametrize("n_features", [1, 3, 17])
 def test_a_row_is_where_rational_arithmetic_puts_it(n_features, generator):
     leaves = [4, 10, 11, 6, 14, 60, 61, 31]

@@ -131,6 +131,7 @@ def test_replacing_needs_more_noise_than_adding(kind, guarantee, of_counts):
 # -- the noise -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fast("None-add-remove-1e-06-LloydKMeans", "7-replace-0.0-FastLloyd")
 @both
 @pytest.mark.parametrize(("neighbours", "delta"), [("add-remove", 1e-6), ("replace", 0.0)])
 @pytest.mark.parametrize("random_state", [None, 7])

@@ -313,6 +313,7 @@ def true_sensitivity(event, n_features, model):
     return twice * radius**2 / 2 / event.unit
 
 
+@pytest.mark.fast("add-remove-pure-*", "replace-zcdp-16")
 @pytest.mark.parametrize("n_features", [1, 2, 16])
 @pytest.mark.parametrize("guarantee", [PureDP(2.0), ApproxDP(1.0, 1e-6), ZCDP(0.2), GDP(0.4)], ids=lambda one: one.kind)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])

@@ -48,6 +48,7 @@ def tables(generator):
 GUARANTEES = [PureDP(2.0), ZCDP(0.3), GDP(0.7)]
 
 
+@pytest.mark.fast("nna-add-remove-pure-2", "nna-replace-zcdp-33", "nas-*-gdp-8")
 @pytest.mark.parametrize("n_features", [1, 2, 8, 33])
 @pytest.mark.parametrize("guarantee", GUARANTEES, ids=lambda one: one.kind)
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from ._outputs import BLOCK, PAGES, with_outputs
+from ._outputs import PAGES, with_outputs
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -14,16 +14,8 @@ def test_blocks_print_what_the_page_shows(name: str) -> None:
     assert with_outputs(text) == text, "run python -m tests.understand._outputs"
 
 
-def test_there_are_blocks_to_run() -> None:
-    found = {name: BLOCK.findall(path.read_text(encoding="utf-8")) for name, path in PAGES.items()}
-    assert len(found["epsilon.md"]) >= 6
-    assert len(found["when-not.md"]) >= 3
-    assert sum(bool(shown) for blocks in found.values() for _, _, shown in blocks) >= 7
-
-
 def test_the_index_leads_to_every_page() -> None:
     index = PAGES["index.md"].read_text(encoding="utf-8")
     entries = {entry for block in re.findall(r"```\{toctree\}\n.*?\n\n(.*?)```", index, re.DOTALL) for entry in block.split()}
     assert {name.removesuffix(".md") for name in PAGES} - {"index"} <= entries
-    assert len(re.findall(r"```\{toctree\}", index)) == 3
     assert all((PAGES["index.md"].parent / f"{entry}.md").exists() for entry in entries)

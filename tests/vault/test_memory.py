@@ -77,6 +77,7 @@ def open_vault(table, columns=None, **options):
     return Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0), **options)
 
 
+@pytest.mark.fast("array-KMeans", "parquet-FastLloyd")
 @pytest.mark.parametrize("estimator", [KMeans, PEMeans, FastLloyd])
 def test_answers_are_the_same_with_and_without_it(estimator, rows, table, keep):
     fits = []
@@ -207,6 +208,7 @@ def reads(monkeypatch):
     return seen
 
 
+@pytest.mark.fast("parquet-private", "csv.gz-bounds0")
 @pytest.mark.parametrize("bounds", [(-1, 1), "private"])
 @pytest.mark.parametrize("kind", SMALL_FILES)
 def test_a_small_file_is_read_once_in_a_fit(kind, bounds, rows, tmp_path, reads):
