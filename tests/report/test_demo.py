@@ -54,5 +54,5 @@ def test_patients_are_repeatable_and_within_reason() -> None:
     for index, (name, declared) in enumerate(demo.COLUMNS.items()):
         column = rows[:, index]
         assert np.isnan(column).mean() == pytest.approx(demo.MISSING_GLUCOSE if name == "glucose" else 0, abs=0.02)
-        low, high = declared.days if isinstance(declared, Date) else (getattr(declared, "low", 0), getattr(declared, "high", 2))
+        low, high = declared.interval
         assert low <= np.nanmin(column) < np.nanmax(column) <= high

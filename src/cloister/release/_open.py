@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cloister.columns import AnyDeclaration, ColumnDomain, Domain, Number
+from cloister.columns import Declaration, Domain
 from cloister.data import ArrayRows, LocalRows, Rows, open_rows
 from cloister.exceptions import DataError
 
@@ -21,7 +21,7 @@ class _Described(Protocol):
     def n_columns(self) -> int: ...
 
     @property
-    def table_columns(self) -> dict[str, AnyDeclaration] | list[str] | None: ...
+    def table_columns(self) -> dict[str, Declaration] | list[str] | None: ...
 
     @property
     def has_words(self) -> bool: ...
@@ -36,18 +36,18 @@ class TableColumns:
     n_columns: int
 
     @property
-    def table_columns(self) -> dict[str, AnyDeclaration] | list[str] | None:
+    def table_columns(self) -> dict[str, Declaration] | list[str] | None:
         """What each of them is, or their names alone; None where they have no names."""
         if self.feature_names is None:
             return None
-        if isinstance(self.domain, ColumnDomain):
+        if self.domain.is_declared:
             return dict(zip(self.feature_names, self.domain.columns, strict=True))
         return list(self.feature_names)
 
     @property
     def has_words(self) -> bool:
         """Whether some column holds levels, flags or dates, which only a table with names can be read for."""
-        return isinstance(self.domain, ColumnDomain) and not all(isinstance(one, Number) for one in self.domain.columns)
+        return not all(one.as_is for one in self.domain.columns)
 
 
 def open_for(release: _Described, table: object, *, where: str = WHERE, **source: object) -> LocalRows:
