@@ -8,10 +8,11 @@ by the estimators, the report and the command line.
 import json
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +23,16 @@ from cloister.exceptions import CloisterError, ReleaseError, without_sizes
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, refuse_seeded
+from cloister.release._card import TEXT_COLUMNS, release_card
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import Profiles
 from cloister.release._open import TableColumns, open_for
+from cloister.release._plot import plot_release
 from cloister.release._profile import profile_of, to_frame
 from cloister.release._source_target import CHOSEN, TargetDetails
-from cloister.release._views import ReleaseViews
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
@@ -41,7 +46,7 @@ OPTIONAL_ERRORS = ("center_noise", "count_noise", "stability")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Release(ReleaseViews):
+class Release:
     """Everything a private fit may publish.
 
     Parameters
@@ -254,6 +259,54 @@ class Release(ReleaseViews):
         ['label', 'rows', 'rows_error', 'stands_out', 'x0', 'x0_error']
         """
         return to_frame(self, library)
+
+    def __repr__(self) -> str:
+        return release_card(self, TEXT_COLUMNS).text()
+
+    def _repr_html_(self) -> str:
+        return release_card(self).html()
+
+    def plot(self, kind: str = "map", ax: Any = None, *, columns: Sequence[int | str] | None = None) -> "Axes":
+        """Draw the clusters with matplotlib, which ``pip install 'cloister[plot]'`` installs.
+
+        Parameters
+        ----------
+        kind : {"map", "profiles", "curve"}, default="map"
+            Centres in a plane, as large as their noisy counts and with error bars: two columns are the axes themselves; of more
+            it is the plane in which the centres differ most. Or a heat map of clusters and columns, coloured by how each
+            cluster differs from the mean of all rows. Or, where ``n_clusters="auto"`` chose the number of clusters, the
+            held-out loss that spoke for it.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on a new figure.
+        columns : sequence of str or int, optional
+            Columns to draw: one or two of a map, any of a heat map. By default all, of more than 40 those that tell the
+            clusters apart best.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Nothing is shown or saved: ``ax.figure.savefig("clusters.png")``.
+
+        Raises
+        ------
+        ParameterError
+            If matplotlib is not installed, or something else than these is asked for.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the release; costs nothing.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from cloister import PEMeans
+        >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
+        >>> ax = model.release_.plot()
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('x0', 'x1')
+        """
+        return plot_release(self, kind, columns, ax)
 
     @without_sizes
     def predict(self, table: object) -> IntArray:
