@@ -355,9 +355,7 @@ def test_parts_are_centred_and_as_large_as_they_say(part, generator):
     assert np.linalg.norm(far, axis=1).max() <= part.radius * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    "part", [one for one in PARTS if not isinstance(one, Apart)], ids=lambda one: type(one).__name__
-)
+@pytest.mark.parametrize("part", [one for one in PARTS if not isinstance(one, Apart)], ids=lambda one: type(one).__name__)
 def test_errors_are_those_of_what_is_told(part):
     """Around the centre what is told is linear in the coordinates: variances add up with squared slopes."""
     size = 1e-4 * np.arange(1, part.dimension + 1)

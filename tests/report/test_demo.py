@@ -8,7 +8,6 @@ import pytest
 
 from cloister import Ledger, demo, load_release, open_rows
 from cloister.cli._bounds import read_bounds
-from cloister.columns import Date
 
 
 def test_the_demo_can_be_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

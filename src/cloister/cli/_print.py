@@ -107,7 +107,7 @@ def _print_centers(console: "Console", release: "Release", columns: Sequence[int
     from cloister.report import cell_words, cells_of, choice_words, column_words, found_words, loss_summary, table_of
 
     loss, known, seen = loss_summary(release), table_of(release), release.stands_out.tolist()
-    units = "in the columns' own words" if release.has_words else "in the units of the input"
+    units = "in the columns' own words" if release.domain.has_words else "in the units of the input"
     stability = [] if release.stability is None else release.stability.tolist()
     heads = [
         ("label", True),

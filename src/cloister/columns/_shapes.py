@@ -75,6 +75,11 @@ class Domain(ABC):
         return low, high
 
     @property
+    def has_words(self) -> bool:
+        """Whether the raw number of some column is none that a table holds: that of a level, of yes, of a date."""
+        return not all(one.as_is for one in self.columns)
+
+    @property
     def private(self) -> tuple[int, ...]:
         """Positions of the columns whose bounds are still to be found."""
         return tuple(index for index, one in enumerate(self.columns) if one.is_private)
