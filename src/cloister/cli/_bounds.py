@@ -292,6 +292,8 @@ def _complete(name: str, value: Any, file: str | None) -> Any:
     """Return an entry of a draft as it was filled in; what was not is refused."""
     if not isinstance(value, Mapping):
         return value
+    from cloister.columns import KINDS
+
     given = dict(value)
     if set(given) == {"low", "high"} and None not in given.values():
         return [given["low"], given["high"]]
@@ -302,8 +304,10 @@ def _complete(name: str, value: Any, file: str | None) -> Any:
         problem, remedy = "type is '?'", "Write number, category, flag or date, with low and high or levels"
     elif lacking:
         empty = f"{' and '.join(lacking)} {'is' if lacking == [lacking[0]] and lacking[0] != 'levels' else 'are'} empty"
-        private = ', write "private" for low to find both with noise' if given.get("type", "number") == "number" else ""
-        problem, remedy = empty, f"{FILL_IN}{private if 'levels' not in lacking else ''}"
+        kind = KINDS.get(str(given.get("type", "")))
+        can_be_private = "levels" not in lacking and (kind is None or kind.can_be_private)
+        private = ', write "private" for low to find both with noise' if can_be_private else ""
+        problem, remedy = empty, f"{FILL_IN}{private}"
     else:
         return given
     where = f"column {name!r}" + (f" of {file!r}" if file else "")
