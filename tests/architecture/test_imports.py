@@ -25,7 +25,6 @@ ANYONE = {
     "files",
     "grids",
     "methods",
-    "schemas",
     "text",
     "validate",
     "_version",
@@ -34,12 +33,13 @@ ANYONE = {
 BESIDE = {
     "nearest": {"columns", "questions"},
     "plotting": {"columns"},
+    "schemas": {"columns"},
     "release": {"columns", "privacy", "data", "nearest", "algorithms", "plotting"},
     "synopsis": {"columns", "privacy", "questions", "algorithms", "plotting", "release"},
     "experimental": set(LAYERS) - {"audit"} | {"algorithms", "release"},
     "demo": set(LAYERS) - {"audit"} | {"algorithms", "release", "cluster", "cli"},
     "__main__": {"cli"},
-    "__init__": set(LAYERS) - {"audit", "rivals"} | {"algorithms", "release", "synopsis"},
+    "__init__": set(LAYERS) - {"audit", "rivals"} | {"algorithms", "release", "schemas", "synopsis"},
 }
 PUBLIC = {"algorithms", "nearest", "plotting", "release", "synopsis"}  # arithmetic on public numbers, for `cluster` and above
 OPTIONAL = {"pandas", "polars", "dask", "pyspark", "matplotlib"}

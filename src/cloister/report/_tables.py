@@ -4,6 +4,7 @@
 A table holds as many columns as fit side by side; more columns make more tables.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -133,8 +134,9 @@ def _cells(release: Release, index: int, told: Sequence[dict[str, Any]]) -> list
     values, errors = (one.tolist() for one in column.on_axis(release.cluster_centers[:, cut], release.center_errors[:, cut]))
     cells = []
     for label, (value, error) in enumerate(zip(values, errors, strict=True)):
-        others = [] if len(values) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != label]
-        drawn = strip(value, error, low=axis.low, high=axis.high, others=others)
+        others = [one for index, one in enumerate(values) if index != label and math.isfinite(one)]
+        others = [] if len(values) > TICKED_CLUSTERS else others
+        drawn = strip(value, error, low=axis.low, high=axis.high, others=others) if math.isfinite(value) else Picture("")
         cells.append(Cell([Line(*axis.words(value, error), drawn)], more[label]))
     return cells
 
