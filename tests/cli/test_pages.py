@@ -12,7 +12,7 @@ from tests.docs._run import read_command
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+TEXTS = {str(page.relative_to(ROOT)): page.read_text(encoding="utf-8") for page in PAGES}
 
 
 def written(page: str) -> list[str]:
@@ -27,9 +27,8 @@ def written(page: str) -> list[str]:
     return list(dict.fromkeys([*lines, *spans]))
 
 
-@pytest.mark.parametrize("page", NAMES)
-def test_commands_have_the_options_that_pages_write(page: str) -> None:
-    for line in written((ROOT / page).read_text(encoding="utf-8")):
+def test_commands_have_the_options_that_pages_write() -> None:
+    for page, line in [(page, line) for page, text in TEXTS.items() for line in written(text)]:
         words = shlex.split(re.split(r" \| | && ", line)[0].replace(r"\|", "|"), comments=True)
         try:
             read_command(
@@ -41,10 +40,6 @@ def test_commands_have_the_options_that_pages_write(page: str) -> None:
             pytest.fail(f"{page}: {line}: {error.format_message()}")
 
 
-def test_there_are_commands_to_read() -> None:
-    assert sum(len(written(page.read_text(encoding="utf-8"))) for page in PAGES) > 90
-
-
 @pytest.mark.parametrize(
     "line",
     ["cloister fit x.csv --nope 3", "python -m benchmarks table9", "python -m benchmarks table1 --methodss a", "cloister nope"],
@@ -54,12 +49,16 @@ def test_what_no_command_takes_is_noticed(line: str) -> None:
         read_command(line.split())
 
 
-@pytest.mark.parametrize("page", NAMES)
-def test_scripts_have_the_options_that_pages_write(page: str) -> None:
-    text = re.sub(r" \\\n\s+", " ", (ROOT / page).read_text(encoding="utf-8"))
+def scripts(text: str) -> list[tuple[str, str]]:
+    """Return the scripts of the benchmark that a page runs, with what follows."""
+    text = re.sub(r" \\\n\s+", " ", text)
     spans = [span.replace("\n", " ") for span in re.findall(r"`(python -m benchmarks\.[^`]{1,300})`", text)]
-    for found in [*spans, *re.findall(r"^\s+(?:.* && )?(python -m benchmarks\..*)$", text, re.MULTILINE)]:
-        name, rest = re.findall(r"benchmarks\.([a-z_]+)(.*)", found)[0]
+    lines = re.findall(r"^\s+(?:.* && )?(python -m benchmarks\..*)$", text, re.MULTILINE)
+    return [re.findall(r"benchmarks\.([a-z_]+)(.*)", found)[0] for found in [*spans, *lines]]
+
+
+def test_scripts_have_the_options_that_pages_write() -> None:
+    for page, (name, rest) in [(page, found) for page, text in TEXTS.items() for found in scripts(text)]:
         script = ROOT / "benchmarks" / f"{name}.py"
         assert script.is_file(), f"{page}: there is no {script.name}"
         for option in re.findall(r"--[a-z-]+", rest):
@@ -82,12 +81,11 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", line.replace("`", "").strip().lower()).replace(" ", "-") for line in lines}
 
 
-@pytest.mark.parametrize("page", NAMES)
-def test_links_within_the_repository_lead_somewhere(page: str) -> None:
-    here = ROOT / page
-    for place, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", here.read_text(encoding="utf-8")):
+def test_links_within_the_repository_lead_somewhere() -> None:
+    links = r"\]\(([^)#]*)(?:#([^)]*))?\)"
+    for page, place, anchor in [(page, *found) for page, text in TEXTS.items() for found in re.findall(links, text)]:
         if place.startswith("http"):
             continue
-        there = (here.parent / place) if place else here
+        there = (ROOT / page).parent / place if place else ROOT / page
         assert there.exists(), f"{page}: {place}"
         assert not anchor or there.suffix != ".md" or anchor in headings(there), f"{page}: {place}#{anchor}"
