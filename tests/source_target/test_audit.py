@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.statistical.test_audit import proven_epsilon as best_epsilon
+from tests.statistical.proven import proven_epsilon as best_epsilon
 
 from cloister.columns import Ball, Relation
 from cloister.data import open_rows
