@@ -12,7 +12,7 @@ from cloister.card import Card
 from cloister.columns import FloatArray, IntArray
 from cloister.exceptions import without_sizes
 from cloister.questions import GridCounts
-from cloister.release import TableColumns, guarantee_words, open_for, rows_words
+from cloister.release import guarantee_words, open_for, rows_words
 from cloister.synopsis._card import place_words
 from cloister.text import count_of, number, with_error
 
@@ -133,8 +133,7 @@ class DensityClusters:
         frame = domain.frame(scaling=synopsis.scaling, missing=places)
         assert frame.half_widths is not None
         grid, labels = GridCounts(half_widths=frame.half_widths, cells=synopsis.cells), self.cell_labels.ravel()
-        columns = TableColumns(domain, synopsis.feature_names, synopsis.n_features)
-        rows = open_for(columns, table, where="DensityClusters.predict")
+        rows = open_for(table, domain, synopsis.feature_names, synopsis.n_features, where="DensityClusters.predict")
         found = [labels[grid.cell_of(frame.clean(np.asarray(block, dtype=np.float64)))] for block in rows.blocks()]
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
 

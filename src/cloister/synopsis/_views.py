@@ -87,10 +87,7 @@ class SynopsisViews:
             validate.refuse("Synopsis.plot.n_clusters", "numbers to compare", n_clusters, remedy="Pass range(1, 13).")
         given = () if n_clusters is None else (n_clusters,)
         choice = self.choose_k(*given, random_state=random_state)
-        name = "held-out mean squared distance"
-        drawn = plot_curve(
-            choice.n_clusters, choice.held_out, choice.held_out_error, choice.best, ax, name=name, where="Synopsis.plot"
-        )
+        drawn = plot_curve(choice.n_clusters, choice.held_out, choice.held_out_error, choice.best, ax, where="Synopsis.plot")
         return mark_seeded(drawn, seeded=self.receipt.seeded)
 
 
@@ -102,6 +99,6 @@ def _draw_tree(synopsis: _Comparing, ax: Any, cut: Any, seed: int) -> "Axes":
     if len(linkage) == 0:
         rule, remedy = "at least two points above the noise", "There is nothing to join."
         validate.refuse(where, rule, "one", remedy=remedy)
-    axes = plot_tree(linkage, ax, [f"{one:,.0f}" for one in rows], number, where=where)
+    axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], number, ax, where=where)
     axes.set_xlabel(f"points, by their noisy numbers of {synopsis.receipt.counted}")
     return mark_seeded(axes, seeded=synopsis.receipt.seeded)
