@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +58,6 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_xref_param_type = False
 
-
-def refuse_warnings(gallery: dict[str, Any], example: str, when: str) -> None:
-    """Make a warning of an example an error, as a reader would see it."""
-    warnings.simplefilter("error" if when == "before" else "ignore")
-
-
 # Gallery
 EXAMPLES_OF_NAMES = "reference/api/examples"
 sphinx_gallery_conf = {
@@ -80,7 +73,7 @@ sphinx_gallery_conf = {
     "reference_url": {"cloister": None},
     "download_all_examples": False,
     "remove_config_comments": True,
-    "reset_modules": ("matplotlib", refuse_warnings),
+    "reset_modules": ("matplotlib", "strict_gallery.refuse_warnings"),
     "reset_modules_order": "both",
     "show_memory": False,
     "show_signature": False,
