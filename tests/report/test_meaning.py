@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, GridSynopsis, KMeans, Ledger, PureDP, Release, SourceTargetKMedoids, write_report
+from cloister.columns import percent
 from cloister.exceptions import ParameterError
 from cloister.privacy import Receipt
-from cloister.release import percent
 from cloister.report import report_html, summary, synopsis_html
 from cloister.report._receipt import comparison_words, factor_words, meaning_of
 from cloister.rivals import LloydKMeans
