@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from cloister.columns import BLOCK_NUMBERS, AnyDeclaration, Box, IntArray, quiet
+from cloister.columns import BLOCK_NUMBERS, Box, Declaration, IntArray, quiet
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Choice, hidden_of
 from cloister.data._threads import map_in_order, one_blas_thread, read_ahead
@@ -106,7 +106,7 @@ class Rows(ABC):
         What is public of the columns.
     """
 
-    declared: tuple[AnyDeclaration, ...] | None = None  # what the columns were declared to be; None: numbers
+    declared: tuple[Declaration, ...] | None = None  # what the columns were declared to be; None: numbers
     privacy_unit: str | None = None  # the column that says whose row it is; empty where ids came beside the table
     bounds: Box | None = None  # of rows that a PrivateScaler has scaled: where they lie
     scaled_by: Receipt | None = None  # of these: what finding it cost
