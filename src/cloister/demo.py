@@ -9,7 +9,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,48 +45,25 @@ COLUMNS = {
 NUMBERS = tuple(COLUMNS)[:4]
 UNITS = ("years", "kg/m2", "mmHg", "mg/dl")
 MISSING_GLUCOSE = 0.1
-# Share of the patients; mean and spread of the numbers; shares of the wards; share with insulin; usual day of admission.
-GROUPS: dict[str, dict[str, Any]] = {
-    "young and healthy": {
-        "share": 0.34,
-        "mean": (29, 22.5, 114, 86),
-        "spread": (7, 2.2, 8, 8),
-        "ward": (0.97, 0.02, 0.01),
-        "insulin": 0.01,
-        "admitted": "2022-03-01",
-    },
-    "middle-aged and heavier": {
-        "share": 0.26,
-        "mean": (49, 30.5, 129, 103),
-        "spread": (8, 3.2, 10, 11),
-        "ward": (0.85, 0.14, 0.01),
-        "insulin": 0.03,
-        "admitted": "2024-06-01",
-    },
-    "older, high blood pressure": {
-        "share": 0.20,
-        "mean": (70, 27.0, 163, 105),
-        "spread": (8, 2.8, 12, 12),
-        "ward": (0.1, 0.8, 0.1),
-        "insulin": 0.05,
-        "admitted": "2023-05-01",
-    },
-    "diabetic": {
-        "share": 0.13,
-        "mean": (61, 34.0, 143, 196),
-        "spread": (10, 4.0, 13, 28),
-        "ward": (0.9, 0.09, 0.01),
-        "insulin": 0.9,
-        "admitted": "2023-11-01",
-    },
-    "old and frail": {
-        "share": 0.07,
-        "mean": (85, 19.5, 118, 92),
-        "spread": (5, 1.8, 12, 10),
-        "ward": (0.04, 0.06, 0.9),
-        "insulin": 0.04,
-        "admitted": "2025-08-01",
-    },
+
+
+class Group(NamedTuple):
+    """Patients who are alike."""
+
+    share: float  # of all patients
+    mean: tuple[float, ...]  # of the numbers
+    spread: tuple[float, ...]
+    wards: tuple[float, ...]  # shares of them
+    insulin: float  # share with it
+    admitted: str  # on about this day
+
+
+GROUPS = {
+    "young and healthy": Group(0.34, (29, 22.5, 114, 86), (7, 2.2, 8, 8), (0.97, 0.02, 0.01), 0.01, "2022-03-01"),
+    "middle-aged and heavier": Group(0.26, (49, 30.5, 129, 103), (8, 3.2, 10, 11), (0.85, 0.14, 0.01), 0.03, "2024-06-01"),
+    "older, high blood pressure": Group(0.20, (70, 27.0, 163, 105), (8, 2.8, 12, 12), (0.1, 0.8, 0.1), 0.05, "2023-05-01"),
+    "diabetic": Group(0.13, (61, 34.0, 143, 196), (10, 4.0, 13, 28), (0.9, 0.09, 0.01), 0.9, "2023-11-01"),
+    "old and frail": Group(0.07, (85, 19.5, 118, 92), (5, 1.8, 12, 10), (0.04, 0.06, 0.9), 0.04, "2025-08-01"),
 }
 DAYS = 150.0  # by which admissions of a group spread
 FILES = ("patients.parquet", "schema.json", "budget.sqlite", "budget.sqlite-journal", "release.json", "report.html")
@@ -104,18 +81,18 @@ def make_patients(n_rows: int = N_PATIENTS, *, seed: int = SEED) -> "pa.Table":
 
     generator = np.random.default_rng(seed)
     groups = list(GROUPS.values())
-    owner = generator.choice(len(groups), size=n_rows, p=[group["share"] for group in groups])
-    means, spreads = (np.array([group[name] for group in groups], dtype=np.float64) for name in ("mean", "spread"))
+    owner = generator.choice(len(groups), size=n_rows, p=[group.share for group in groups])
+    means, spreads = np.array([group.mean for group in groups]), np.array([group.spread for group in groups])
     numbers = np.round(generator.normal(means[owner], spreads[owner]), 1)
-    levels = np.cumsum([group["ward"] for group in groups], axis=1)[owner]
+    levels = np.cumsum([group.wards for group in groups], axis=1)[owner]
     ward = np.minimum(np.sum(generator.random((n_rows, 1)) > levels, axis=1), levels.shape[1] - 1)
-    days = generator.normal([days_of(groups[index]["admitted"]) for index in owner], DAYS).astype(np.int32)
+    days = generator.normal([days_of(groups[index].admitted) for index in owner], DAYS).astype(np.int32)
     missing = generator.random(n_rows) < MISSING_GLUCOSE
     columns: dict[str, Any] = {"patient_id": pa.array([f"P{index:06d}" for index in range(n_rows)])}
     columns |= {name: pa.array(numbers[:, index]) for index, name in enumerate(NUMBERS)}
     columns["glucose"] = pa.array(numbers[:, NUMBERS.index("glucose")], mask=missing)
     columns["ward"] = pa.array(WARDS).take(pa.array(ward))
-    columns["insulin"] = pa.array(generator.random(n_rows) < np.array([group["insulin"] for group in groups])[owner])
+    columns["insulin"] = pa.array(generator.random(n_rows) < np.array([group.insulin for group in groups])[owner])
     columns["admitted"] = pa.array(days).cast(pa.date32())
     return pa.table(columns)
 

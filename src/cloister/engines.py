@@ -17,9 +17,9 @@ __all__ = ["DEFAULT_ENGINE", "ENGINES", "Engine"]
 class Engine:
     """One engine.
 
-    Its module offers ``open_collection(where, data, columns, *, n_jobs)`` and
-    ``open_files(where, files, *, scheduler, n_jobs)``; both return ``Rows``. Where rows are those of persons, the first one is
-    also passed ``ids``: the column that says so, or the ids themselves.
+    Its module offers ``open_collection(where, data, columns, *, n_jobs, ids)`` and
+    ``open_files(where, files, *, scheduler, n_jobs)``; both return ``Rows``. Where rows are those of persons, ``ids`` is the
+    column that says so, or the ids themselves.
     """
 
     name: str

@@ -51,7 +51,7 @@ class DeckRows(Rows):
 
 @pytest.fixture
 def deck_engine(monkeypatch):
-    module = SimpleNamespace(open_collection=lambda where, data, columns, *, n_jobs: DeckRows(data))
+    module = SimpleNamespace(open_collection=lambda where, data, columns, *, n_jobs, ids: DeckRows(data))
     monkeypatch.setitem(sys.modules, "deck_engine", module)
     toy = Engine(name="deck", summary="cards", module="deck_engine", holds=lambda kind: kind is Deck)
     # An engine that takes what no other does comes last.

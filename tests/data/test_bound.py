@@ -109,7 +109,7 @@ def test_the_order_of_rows_decides_nothing(block, limit, key, data):
 
 
 def test_rows_with_equal_contents_are_told_apart_by_what_stands_in_them(table, bounding, monkeypatch, generator):
-    monkeypatch.setattr("cloister.data._bound._contents", lambda block, _: np.full(len(block), 5, dtype=np.uint64))
+    monkeypatch.setattr("cloister.data._bound.contents_of", lambda block, _: np.full(len(block), 5, dtype=np.uint64))
     shuffled = table[generator.permutation(len(table))]
     assert identical(choose_rows(table, bounding), choose_rows(shuffled, bounding))
 
@@ -289,7 +289,7 @@ def test_a_person_with_enormously_many_rows(persons, n_different, limit, generat
 
 
 def test_rows_with_equal_contents_are_told_apart_in_files_too(generator, bounding, spilling, monkeypatch):
-    for module in ("_bound._contents", "_cut.contents_of"):
+    for module in ("_bound.contents_of", "_cut.contents_of"):
         monkeypatch.setattr(f"cloister.data.{module}", lambda block, bounding: np.full(len(block), 5, dtype=np.uint64))
     table = np.column_stack([generator.integers(0, 9, (2500, 1)), np.ones((2500, 2))]).astype(np.float64)
     assert identical(matrix_of(with_ids(table).bounded(bounding)), choose_rows(table, bounding))

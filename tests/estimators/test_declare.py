@@ -8,7 +8,6 @@ import re
 import pytest
 
 from cloister.cluster import PrivateClusterer, PrivateEstimator, estimator
-from cloister.cluster import _declare as parts
 from cloister.methods import METHODS
 
 ESTIMATORS = [method.estimator for method in METHODS.values()]
@@ -28,28 +27,26 @@ def test_no_estimator_declares_again_what_all_have(kind):
     assert "__init__" not in inspect.getsource(kind), "the constructor is written from the fields"
 
 
-def test_every_shared_parameter_is_documented_once():
-    documented = [name for part in parts._PARAMETERS for name in part.names]
-    assert sorted(documented) == sorted(shared())
-
-
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 def test_docstrings_are_complete_and_refer_to_no_other_class(kind):
     doc = inspect.getdoc(kind)
     assert "As for" not in doc
-    for name in (*inspect.signature(kind).parameters, *kind._attributes):
+    for name in (*inspect.signature(kind).parameters, "plan_", "privacy_receipt_", "n_features_in_"):
         assert len(re.findall(rf"^(?:\w+, )*{name}(?:, \w+)* : ", doc, flags=re.M)) == 1, name
 
 
-def test_an_option_for_all_is_one_field_and_one_part(monkeypatch):
-    note = parts._Part(("note",), "note : str, default={note}\n    Kept with the release.", first=False)
-    monkeypatch.setattr(parts, "_PARAMETERS", (*parts._PARAMETERS, note))
-
+def test_an_option_for_all_is_one_field_and_one_entry():
     @estimator
     class Base(PrivateClusterer):
-        """Base of some estimators."""
+        """Base of some estimators.
 
-        note: str = ""
+        Parameters
+        ----------
+        note : str, default="none"
+            Kept with the release.
+        """
+
+        note: str = "none"
 
     @estimator
     class Method(Base):
@@ -62,10 +59,11 @@ def test_an_option_for_all_is_one_field_and_one_part(monkeypatch):
         """
 
         n_rounds: int = 3
+        note: str = "other"
 
     assert Method(4, note="mine").get_params()["note"] == "mine"
     assert Method().n_rounds == 3
-    assert "note : str, default=''\n    Kept with the release." in inspect.getdoc(Method)
+    assert 'note : str, default="other"\n    Kept with the release.\nn_rounds' in inspect.getdoc(Method)
     assert [field.name for field in dataclasses.fields(Method)][-2:] == ["note", "n_rounds"]
 
 

@@ -4,7 +4,6 @@
 import importlib.util
 import subprocess
 import sys
-from dataclasses import replace
 
 import matplotlib
 import numpy as np
@@ -18,7 +17,7 @@ from tests.releases import release_by_hand
 
 from cloister import GridSynopsis, KMeans, PointSynopsis
 from cloister.exceptions import ParameterError
-from cloister.plotting import plot_curve, plot_map, plot_profiles, plot_tree
+from cloister.plotting import plot_curve, plot_tree
 
 matplotlib.use("agg")
 
@@ -99,6 +98,8 @@ def test_counts_of_no_rows_are_hollow():
     assert len(hollow.get_facecolors()) == 0
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["50 rows", "no rows above the noise"]
     assert release_by_hand(2, cluster_counts=np.array([-1.0, -2.0])).plot().get_legend() is not None
+    faint = release_by_hand(2, cluster_counts=np.array([500.0, 9.0]), count_errors=np.array([8.0, 8.0])).plot()
+    assert "no rows above the noise" in [text.get_text() for text in faint.get_legend().get_texts()]
 
 
 def test_labels_do_not_overlap(generator):
@@ -168,7 +169,7 @@ def test_any_size_can_be_drawn(kind, n_clusters, n_features):
 
 
 def test_a_curve_has_its_points_errors_and_choice():
-    ax = plot_curve([1, 2, 4], [4.0, 1.0, 0.9], [0.5, 0.25, 0.25], chosen=2)
+    ax = plot_curve([1, 2, 4], [4.0, 1.0, 0.9], [0.5, 0.25, 0.25], 2, None, where="Release.plot")
     assert ax.lines[0].get_xydata().tolist() == [[1, 4.0], [2, 1.0], [4, 0.9]]
     bars = next(one for one in ax.collections if isinstance(one, LineCollection))
     assert [np.ptp(segment[:, 1]) for segment in bars.get_segments()] == pytest.approx([1.0, 0.5, 0.5])
@@ -177,14 +178,6 @@ def test_a_curve_has_its_points_errors_and_choice():
     assert ax.get_xlabel() == "number of clusters"
     ax.figure.canvas.draw()
     assert all(float(tick).is_integer() for tick in ax.get_xticks())
-
-
-def test_the_curve_of_a_synopsis_is_that_of_choose_k(generator):
-    rows = np.repeat([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]], 300, axis=0) + 0.03 * generator.normal(size=(900, 2))
-    model = GridSynopsis(3, epsilon=4.0, bounds=(0, 1), random_state=1).fit(rows).synopsis_
-    ax, choice = model.plot("curve", n_clusters=range(1, 6), random_state=2), model.choose_k(range(1, 6), random_state=2)
-    assert np.allclose(ax.lines[0].get_xydata(), np.column_stack([choice.n_clusters, choice.held_out]))
-    assert ax.texts[0].get_text() == f"{choice.best} clusters" == "3 clusters"
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +209,15 @@ def test_the_curve_compares_the_numbers_of_its_kind(synopses, kind, largest):
     choice = synopses[kind].choose_k(random_state=2)
     assert np.allclose(ax.lines[0].get_xydata(), np.column_stack([choice.n_clusters, choice.held_out]))
     assert ax.lines[0].get_xdata()[-1] == largest
+    assert ax.texts[0].get_text() == f"{choice.best} clusters"
+
+
+def test_a_release_draws_the_curve_of_its_choice(generator):
+    rows = generator.normal([[20.0, 20.0], [80.0, 70.0]], 3.0, (1000, 2, 2)).reshape(-1, 2)
+    release = KMeans("auto", max_clusters=5, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows).release_
+    ax = release.plot("curve")
+    assert ax.lines[0].get_xdata().tolist() == [1, 2, 3, 4, 5]
+    assert ax.get_ylabel() == "held-out mean squared distance"
 
 
 def test_what_a_synopsis_does_not_draw_is_refused(synopses):
@@ -232,7 +234,7 @@ def test_what_a_synopsis_does_not_draw_is_refused(synopses):
 def test_a_tree_joins_what_the_linkage_joins(generator):
     points = np.repeat([0.0, 5.0, 20.0], 4)[:, None] + 0.1 * generator.normal(size=(12, 1))
     joins = linkage(points, "ward")
-    ax = plot_tree(joins, labels=[f"point {index}" for index in range(12)], cut=3)
+    ax = plot_tree(joins, [f"point {index}" for index in range(12)], 3, None, where="Synopsis.plot")
     brackets = ax.collections[0].get_segments()
     assert sorted(bracket[:, 1].max() for bracket in brackets) == pytest.approx(sorted(joins[:, 2]))
     names = [tick.get_text() for tick in ax.get_xticklabels()]
@@ -248,7 +250,7 @@ def test_a_tree_joins_what_the_linkage_joins(generator):
 @pytest.mark.parametrize("cut", [None, 1, 5])
 def test_a_tree_may_be_cut_anywhere(generator, cut):
     joins = linkage(generator.normal(size=(5, 2)), "ward")
-    ax = plot_tree(joins, cut=cut)
+    ax = plot_tree(joins, list("abcde"), cut, None, where="Synopsis.plot")
     if cut == 1:
         assert ax.lines[0].get_ydata()[0] > joins[-1, 2]
     elif cut == 5:
@@ -289,38 +291,14 @@ def test_other_requests_are_refused(options, match):
         release_by_hand(3, 3).plot(**options)
 
 
-def test_a_cluster_that_does_not_stand_out_is_drawn_without_rows():
-    release = replace(release_by_hand(2, 2), cluster_counts=np.array([500.0, 9.0]), count_errors=np.array([8.0, 8.0]))
-    legend = [text.get_text() for text in release.plot().get_legend().get_texts()]
-    assert "no rows above the noise" in legend
-
-
-def test_a_release_draws_the_curve_that_spoke_for_its_number(generator):
-    rows = generator.normal([[20.0, 20.0], [80.0, 70.0]], 3.0, (1000, 2, 2)).reshape(-1, 2)
-    release = KMeans("auto", max_clusters=5, epsilon=2.0, bounds=(0, 100), random_state=0).fit(rows).release_
-    ax = release.plot("curve")
-    assert ax.lines[0].get_xdata().tolist() == [1, 2, 3, 4, 5]
-    assert ax.get_ylabel() == "held-out mean squared distance"
-
-
-def test_other_trees_are_refused(generator):
-    joins = linkage(generator.normal(size=(5, 2)), "ward")
-    with pytest.raises(ParameterError, match=r"plot_tree\.linkage: expected an array in SciPy's linkage format"):
-        plot_tree(np.zeros((3, 3)))
-    with pytest.raises(ParameterError, match=r"plot_tree\.labels: expected a label for each of 5 leaves, got 4"):
-        plot_tree(joins, labels=list("abcd"))
-    with pytest.raises(ParameterError, match=r"plot_tree\.cut: expected an integer from 1 to 5, got 6"):
-        plot_tree(joins, cut=6)
-
-
-def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, generator):
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, synopses):
     known = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "matplotlib" else known(name, *rest))
     for draw in (
         lambda: release_by_hand().plot(),
         lambda: release_by_hand().plot("profiles"),
-        lambda: plot_curve([1, 2], [2.0, 1.0]),
-        lambda: plot_tree(linkage(generator.normal(size=(5, 2)), "ward")),
+        lambda: synopses["points"].plot("curve"),
+        lambda: synopses["points"].plot("tree"),
     ):
         with pytest.raises(ParameterError, match=r"Run pip install 'cloister\[plot\]'"):
             draw()
@@ -336,10 +314,3 @@ def test_no_screen_is_needed(tmp_path):
     environment = {"PYTHONPATH": ":".join(path for path in ["", *sys.path] if path), "PATH": "", "HOME": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=tmp_path)
     assert (tmp_path / "map.png").read_bytes()[:4] == b"\x89PNG"
-
-
-def test_the_functions_take_plain_arrays():
-    places, errors, counts = np.array([[0.0, 1.0]]), np.zeros((1, 2)), np.array([4.0])
-    assert plot_map(places, errors, counts, names=("a", "b")).texts[0].get_text() == "0"
-    image = plot_profiles(places, errors, counts, units=np.ones(2), names=("a", "b"), words=[["0", "1"]], labels=["all"])
-    assert [tick.get_text() for tick in image.get_yticklabels()] == ["all"]

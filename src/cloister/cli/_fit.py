@@ -14,7 +14,6 @@ from cloister.cli._options import (
     WHOLE_OR_AUTO,
     Rule,
     default_delta,
-    delta_option,
     guarantee_options,
     method_lines,
     method_options,
@@ -47,7 +46,7 @@ POINT_OPTIONS = {"max_clusters": "--max-clusters", "n_points": "--points"}
 @option("--max-clusters", type=int, help="Largest number that '-k auto' considers. Default: 30.")
 @option("--method", words=commands(), default=next(iter(commands())), help="How to cluster.")
 @method_options
-@delta_option(f"{DELTA_HELP} {default_delta(commands().values())}", default=None)
+@option("--delta", type=float, help=f"{DELTA_HELP} {default_delta(commands().values())}")
 @guarantee_options
 @DESCRIBE
 @option(
@@ -129,9 +128,10 @@ def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> Non
     type=int,
     help="Points: how many. Default: two for each cluster, or as many as rows and budget carry.",
 )
-@delta_option(
-    f"0: Laplace noise, pure. Above 0: Gaussian noise. Default: {GRID.delta:g} for a grid, {POINTS.delta:g} for points.",
-    default=None,
+@option(
+    "--delta",
+    type=float,
+    help=f"0: Laplace noise, pure. Above 0: Gaussian noise. Default: {GRID.delta:g} for a grid, {POINTS.delta:g} for points.",
 )
 @guarantee_options
 @option("-o", "--output", metavar="FILE", help="Write the synopsis as .json or .parquet; '-' is standard output, as JSON.")

@@ -14,16 +14,14 @@ from cloister.cli._options import (
     DESCRIBE,
     EPSILON,
     JSON,
+    NEIGHBOURS,
     OPTIONS,
     default_delta,
-    delta_option,
     file_options,
     method_lines,
     method_options,
-    neighbours_option,
     option,
     own_parameters,
-    shape_options,
     unit_rows_options,
     variant_parameters,
 )
@@ -35,11 +33,13 @@ __all__ = ["compare", "plan"]
 
 
 @click.command(short_help="Forecast a fit from public numbers.")
-@shape_options(
+@option(
+    "--n-rows",
+    type=int,
     required=True,
-    rows="About how many rows there are, with --privacy-unit persons: a public number, or a guess.",
-    features="Number of columns.",
+    help="About how many rows there are, with --privacy-unit persons: a public number, or a guess.",
 )
+@option("--features", type=int, required=True, help="Number of columns.")
 @CLUSTERS
 @option(
     "--method",
@@ -49,8 +49,8 @@ __all__ = ["compare", "plan"]
 )
 @method_options
 @EPSILON
-@delta_option(f"{DELTA_HELP} {default_delta(words().values())}", default=None)
-@neighbours_option()
+@option("--delta", type=float, help=f"{DELTA_HELP} {default_delta(words().values())}")
+@NEIGHBOURS
 @option("--privacy-unit", is_flag=True, help="Persons are protected, each with all of their rows, instead of single rows.")
 @option(
     "--rows-per-unit",
@@ -90,9 +90,10 @@ def plan(n_rows: int, features: int, clusters: int, *, method: str, as_json: boo
 )
 @click.argument("public", metavar="[PUBLIC]", required=False)
 @CLUSTERS
-@shape_options(required=False, rows="Rows to make up, if there is no PUBLIC table.", features="Columns to make up.")
+@option("--n-rows", type=int, help="Rows to make up, if there is no PUBLIC table.")
+@option("--features", type=int, help="Columns to make up.")
 @EPSILON
-@delta_option(default=Method.delta)
+@option("--delta", type=float, default=Method.delta, help=DELTA_HELP)
 @option("--bounds", multiple=True, metavar="BOUNDS", help="Where rows of PUBLIC may lie, as for 'cloister fit'.")
 @COLUMNS
 @option("--privacy-unit", metavar="COLUMN", help="Compare fits that protect whoever this column of PUBLIC names.")

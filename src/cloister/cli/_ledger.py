@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._options import JSON, delta_option, neighbours_option, option
+from cloister.cli._options import JSON, NEIGHBOURS, option
 from cloister.cli._print import (
     describe_remaining,
     open_console,
@@ -35,8 +35,8 @@ def ledger() -> None:
 @ledger.command(short_help="Create a ledger.")
 @click.argument("path", metavar="PATH")
 @option("--epsilon", type=float, required=True, help="The total that all fits together may spend.")
-@delta_option("Of the total; 0 is pure differential privacy.", default=1e-6)
-@neighbours_option()
+@option("--delta", type=float, default=1e-6, help="Of the total; 0 is pure differential privacy.")
+@NEIGHBOURS
 @option(
     "--unit",
     words=["row", "person"],

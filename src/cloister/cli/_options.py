@@ -25,25 +25,22 @@ __all__ = [
     "EPSILON_HELP",
     "FORCE",
     "JSON",
+    "NEIGHBOURS",
     "OPTIONS",
     "RELEASE_OUTPUT",
-    "REPORT",
     "WHOLE_OR_AUTO",
     "MethodOption",
     "Rule",
     "default_delta",
-    "delta_option",
     "file_options",
     "guarantee_options",
     "method_lines",
     "method_options",
-    "neighbours_option",
     "option",
     "output_options",
     "own_parameters",
     "private_options",
-    "shape_options",
-    "text_output",
+    "report_options",
     "unit_rows_options",
     "variant_parameters",
 ]
@@ -53,7 +50,6 @@ Decorator: TypeAlias = Callable[[Any], Any]
 NONE = "none"  # on the command line, what is None in Python
 EPSILON_HELP = "Privacy of this fit: smaller is more private, 0.1 to 10 is usual."
 DELTA_HELP = "Well below 1 over the number of rows, or of persons; 0 is pure."
-NEIGHBOURS_HELP = "Which tables count as neighbours."
 
 
 class NumberOrWord(click.ParamType):  # type: ignore[type-arg]
@@ -117,29 +113,6 @@ def together(*options: Decorator) -> Decorator:
     return add
 
 
-def delta_option(help: str = DELTA_HELP, *, default: float | None) -> Decorator:  # noqa: A002
-    """Return ``--delta``. None leaves the default to the method, and to the words of the help."""
-    return option("--delta", type=float, default=default, help=help)
-
-
-def neighbours_option(help: str = NEIGHBOURS_HELP, *, default: str | None = "add-remove") -> Decorator:  # noqa: A002
-    """Return ``--neighbours``."""
-    return option("--neighbours", words=["add-remove", "replace"], default=default, help=help)
-
-
-def text_output(help: str) -> Decorator:  # noqa: A002
-    """Return ``--output`` of a command that writes text, by default on standard output."""
-    return option("-o", "--output", metavar="FILE", default="-", help=help)
-
-
-def shape_options(*, required: bool, rows: str, features: str) -> Decorator:
-    """Return ``--n-rows`` and ``--features``: how large a table is."""
-    return together(
-        option("--n-rows", type=int, required=required, help=rows),
-        option("--features", type=int, required=required, help=features),
-    )
-
-
 # -- single options -----------------------------------------------------------------------------------------------------
 
 CLUSTERS = option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
@@ -157,12 +130,20 @@ ALLOW_SEEDED = option(
     help="Write files of a seeded fit, whose noise can be drawn again: for tests and benchmarks.",
 )
 FORCE = option("--force", is_flag=True, help="Replace files that exist.")
+NEIGHBOURS = option(
+    "--neighbours", words=["add-remove", "replace"], default="add-remove", help="Which tables count as neighbours."
+)
 JSON = option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 RELEASE_OUTPUT = option("-o", "--output", metavar="FILE", help="Write the release as JSON; '-' is standard output.")
-REPORT = option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output.")
 
 # -- groups of options --------------------------------------------------------------------------------------------------
 
+report_options = together(
+    option("--report", metavar="FILE", help="Write the report as one HTML file; '-' is standard output."),
+    FORCE,
+    ALLOW_SEEDED,
+    JSON,
+)
 file_options = together(  # what they are called is what `open_rows` takes
     option(
         "--delimiter",
@@ -215,7 +196,11 @@ private_options = together(  # of every command that reads private rows and spen
     click.option("--name", default="", help="What the data set is called. Public: kept in ledger, release and report."),
     click.option("--purpose", default="", help="What the fit is for. Public: kept in ledger, release and report."),
     option("--ledger", metavar="PATH", help="Take the budget from this ledger ('cloister ledger create')."),
-    neighbours_option(f"{NEIGHBOURS_HELP} Default: as in the ledger, else add-remove.", default=None),
+    option(
+        "--neighbours",
+        words=["add-remove", "replace"],
+        help="Which tables count as neighbours. Default: as in the ledger, else add-remove.",
+    ),
     option(
         "--engine",
         words=sorted(ENGINES, key=lambda name: name != DEFAULT_ENGINE),
@@ -246,10 +231,7 @@ guarantee_options = together(  # how rows are protected and measured, besides th
     ),
 )
 output_options = together(  # what is written and printed, besides the output itself
-    REPORT,
-    FORCE,
-    ALLOW_SEEDED,
-    JSON,
+    report_options,
     option("--jobs", type=int, help="Threads. Default: all processors."),
     option("-q", "--quiet", is_flag=True, help="No progress, no summary: only errors, and what '-' or --json ask for."),
 )

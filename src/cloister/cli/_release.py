@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._options import ALLOW_SEEDED, FORCE, JSON, REPORT, file_options, option, text_output
+from cloister.cli._options import FORCE, file_options, option, report_options
 from cloister.cli._output import RELEASE, STANDARD_OUTPUT, OutputOptions, open_target, publish_found, refuse_same
 from cloister.exceptions import ParameterError, ReleaseError
 
@@ -23,10 +23,7 @@ __all__ = ["predict", "show"]
 
 @click.command(short_help="Print a release, or write its report.")
 @click.argument("release", metavar="RELEASE")
-@JSON
-@REPORT
-@FORCE
-@ALLOW_SEEDED
+@report_options
 def show(release: str, **options: Any) -> None:
     """Print what RELEASE says: centres with their errors, and the receipt. '-' reads standard input.
 
@@ -50,7 +47,7 @@ def show(release: str, **options: Any) -> None:
     metavar="COLUMN",
     help="Write this column of NEW_DATA before the label, as it is: an identifier, for example. May be repeated.",
 )
-@text_output("Where to write; '-' is standard output.")
+@option("-o", "--output", metavar="FILE", default="-", help="Where to write; '-' is standard output.")
 @file_options
 @FORCE
 @option("-q", "--quiet", is_flag=True, help="Print nothing but labels and errors.")
@@ -85,7 +82,7 @@ def _label_blocks(release: "Release", data: str, keep: tuple[str, ...], text: di
     from cloister.data import kept_rows
     from cloister.release import open_for
 
-    rows = open_for(release, data, where="predict", **text)
+    rows = open_for(data, release.domain, release.feature_names, release.n_columns, where="predict", **text)
     kept = kept_rows(data, keep, where="--keep", **text) if keep else None
     name = "label"
     while name in keep:

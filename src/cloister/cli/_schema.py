@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cloister.cli._bounds import HELP_KEY, UNKNOWN_TYPE
-from cloister.cli._options import FORCE, file_options, option, text_output
+from cloister.cli._options import FORCE, file_options, option
 from cloister.cli._output import STANDARD_OUTPUT, open_target, refuse_ending, refuse_same
 from cloister.exceptions import DataError
 
@@ -29,7 +29,7 @@ UNKNOWN_HELP = 'Text declares no types: in place of "?" write number (low, high)
 
 @click.command(short_help="Draft what the columns of a table are.")
 @click.argument("data", metavar="DATA")
-@text_output("Where to write, .json or .toml; '-' is standard output, as JSON.")
+@option("-o", "--output", metavar="FILE", default="-", help="Where to write, .json or .toml; '-' is standard output, as JSON.")
 @option(
     "--privacy-unit", metavar="COLUMN", help="Leave this column out: it says whose row it is, for 'fit --privacy-unit COLUMN'."
 )

@@ -10,7 +10,6 @@ from cloister.cli._options import (
     EPSILON_HELP,
     RELEASE_OUTPUT,
     default_delta,
-    delta_option,
     option,
     output_options,
     private_options,
@@ -36,7 +35,7 @@ METHOD = METHODS["SourceTargetKMedoids"]
 @option("--plan", is_flag=True, help="Only say how noisy the answers will be and what that adds to the error. Reads no SOURCE.")
 @option("-k", "--clusters", type=int, required=True, help="Number of target points to choose.")
 @option("--epsilon", type=float, help=EPSILON_HELP)
-@delta_option(f"Well below 1 over the number of source rows; 0 is pure. {default_delta([METHOD])}", default=None)
+@option("--delta", type=float, help=f"Well below 1 over the number of source rows; 0 is pure. {default_delta([METHOD])}")
 @option("--rho", type=float, help="Zero-concentrated privacy, instead of --epsilon and --delta.")
 @option(
     "--method",

@@ -9,7 +9,7 @@ import click
 
 from cloister.cli._bounds import Bounds, read_query
 from cloister.cli._fit import fit_synopsis, is_device
-from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, REPORT, option, text_output
+from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, option, report_options
 from cloister.cli._output import (
     CHOICE,
     RELEASE,
@@ -63,10 +63,7 @@ synopsis.add_command(fit_synopsis)
 @CLUSTERS
 @SEED
 @RELEASE_OUTPUT
-@REPORT
-@FORCE
-@ALLOW_SEEDED
-@JSON
+@report_options
 def cut(source: str, clusters: int, seed: int | None, **options: Any) -> None:
     """Cluster the cells or points of SYNOPSIS by their counts, and print the centres. 'cloister predict' reads the release.
 
@@ -91,10 +88,7 @@ def cut(source: str, clusters: int, seed: int | None, **options: Any) -> None:
     help="Numbers to compare. Default: 1:12 for a grid; for points, as many as they were made for.",
 )
 @SEED
-@REPORT
-@FORCE
-@ALLOW_SEEDED
-@JSON
+@report_options
 def choose_k(source: str, numbers: str | None, seed: int | None, **options: Any) -> None:
     """Compare numbers of clusters: by the loss, and by the loss on a half of the noise the centres have not seen.
 
@@ -189,7 +183,7 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
 @SOURCE
 @option("-n", "--n-rows", "n_rows", type=int, required=True, help="How many rows; any number, they cost nothing.")
 @SEED
-@text_output("Where to write, .csv or .parquet; '-' is standard output, as CSV.")
+@option("-o", "--output", metavar="FILE", default="-", help="Where to write, .csv or .parquet; '-' is standard output, as CSV.")
 @FORCE
 @ALLOW_SEEDED
 def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bool, allow_seeded: bool) -> None:
@@ -218,10 +212,7 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
 
 @synopsis.command(short_help="Print a synopsis, or write its report.")
 @SOURCE
-@REPORT
-@FORCE
-@ALLOW_SEEDED
-@JSON
+@report_options
 def show(source: str, **options: Any) -> None:
     """Print what SYNOPSIS says: the grid or the points, their noise, and the receipt.
 

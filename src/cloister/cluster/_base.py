@@ -20,12 +20,12 @@ from cloister.cluster._first import BOUNDS_SHARE, FirstSteps, Ready, ask_first, 
 from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import REFERENCE_DELTA, Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._privacy_unit import (
+    PLANNED_ROWS,
+    STARTS,
     PersonParameters,
-    at_most,
+    assume_rows,
     decided_rows,
     find_max_rows,
-    limit,
-    provisional,
     unit_options,
 )
 from cloister.cluster._progress import Progress
@@ -77,7 +77,62 @@ class PrivateFit:
 
 @estimator
 class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: ignore[misc]
-    """Base of everything that is fitted to private rows. Subclasses declare parameters and implement `_plan` and `_run`."""
+    """Base of everything that is fitted to private rows. Subclasses declare parameters and implement `_plan` and `_run`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of centres; always exactly so many are returned.
+    epsilon, delta : float, default=1.0 and 1e-06
+        The guarantee. ``delta=0`` is pure differential privacy, with Laplace noise; Gaussian noise above.
+    guarantee : PureDP, ApproxDP, ZCDP or GDP, optional
+        Replaces `epsilon` and `delta`.
+    bounds : (low, high), Box, Ball, list of pairs, mapping or "private"
+        Where rows may lie, known without looking at them: ``(X.min(0), X.max(0))`` publishes rows that nobody paid for.
+        Rows outside are moved to the boundary. A mapping says what each column is,
+        ``{"age": (0, 120), "sex": Category(["f", "m"])}``, and only these columns are used; see :class:`Number`,
+        :class:`Category`, :class:`Flag` and :class:`Date`. ``"private"``, for all columns or for some, finds bounds with
+        noise.
+    neighbours : {"add-remove", "replace"}, default="add-remove"
+        Which tables count as neighbours.
+    privacy_unit : str, optional
+        The column that says whose row it is. Then a person is protected with all of their rows, instead of one row: two
+        tables are neighbours if they differ in one person. It is never clustered by, and no id is published. Rows
+        without an id are left out. Ids of a table in memory may be passed to ``fit(X, privacy_unit=ids)`` instead.
+    max_rows_per_unit : "auto" or int, default="auto"
+        Rows of a person that are used, up to 1,000; of whoever has more, as many are drawn at random. More rows are
+        more noise: where every row counts, so many times as much. ``"auto"`` spends 2 % of the budget on a noisy
+        histogram of rows per person and takes the number with the least expected error.
+    weighting : {"row", "person"}, default="row"
+        With `privacy_unit`: every row that is used counts 1, or every person, in equal parts for each of their rows.
+        Persons need less noise, and counts are numbers of persons.
+    units_bounded : bool, default=False
+        Your statement that nobody has more than `max_rows_per_unit` rows: they are not counted, which saves a pass.
+        The guarantee rests on it.
+    n_rows : int, optional
+        The number of rows, if it is public; with `privacy_unit`, that of persons. ``len(X)`` is not: it counts private
+        rows exactly. None spends 2 % of the budget on a noisy count, where the method needs one.
+    dataset, purpose : str, default="" and ""
+        What the data set is called and what the fit is for: public words that ledger, release and report keep. They
+        change no result.
+    ledger : Ledger, optional
+        A budget shared with other fits; the fit is refused where it does not fit.
+    random_state : int, optional
+        Makes noise and choices reproducible and stamps the receipt ``seeded``: for tests, not for publication.
+    n_jobs : int, optional
+        Threads; None uses all processors.
+    progress : bool, default=False
+        Show a progress bar on standard error.
+
+    Attributes
+    ----------
+    plan_ : Plan
+        What was asked, step by step, and how the budget was divided.
+    privacy_receipt_ : Receipt
+        Guarantee and events.
+    n_features_in_ : int
+        Columns.
+    """
 
     n_clusters: Any = field(default=8, kw_only=False)
     epsilon: float = 1.0
@@ -98,7 +153,6 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     progress: bool = False
     _ids: Any = field(default=None, init=False)  # during a fit
 
-    _attributes: ClassVar[tuple[str, ...]] = ("plan_", "privacy_receipt_", "n_features_in_")
     _single_pass: ClassVar[bool] = False  # whether all questions are answered in one pass, so that keeping rows does not pay
 
     # -- what a method decides --------------------------------------------------------------------------------------------
@@ -249,7 +303,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
         Where nobody knows it, `expected` stands for it.
         """
-        request = provisional(request)
+        request = assume_rows(request, PLANNED_ROWS)
         known = expected if request.n_rows is None else max(float(request.n_rows), 1.0)
         n_rows = UNKNOWN_ROWS if known is None else known
         first = self._first_steps(request, setting, known)
@@ -274,11 +328,11 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         n_rows = None if request.n_rows is None else float(request.n_rows)
         generator = request.entropy.public_generator()
         progress.follow(plan.all_steps)
-        first = self._first_steps(provisional(request), setting, n_rows)
+        first = self._first_steps(assume_rows(request, PLANNED_ROWS), setting, n_rows)
         if first.sizes is not None:
             max_rows = find_max_rows(ask, first.sizes, request, setting.frame.n_features)
             vault.limit_rows(max_rows)
-            request = limit(request, max_rows)
+            request = assume_rows(request, max_rows)
             first = self._first_steps(request, setting, n_rows)
         if first.count is not None:
             n_rows = max(1.0, float(ask(RowCount(), first.count["counts"]).value[0]))
@@ -343,7 +397,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
 
     def _noisiest(self, request: Request) -> Request:
         """Return the request as it is where answers make the noise largest."""
-        return at_most(request)
+        return assume_rows(request, STARTS[-1])
 
     def _refuse_noise_that_cannot_be_drawn(self, request: Request, setting: "_Setting", first: Plan) -> None:
         """Rehearse a fit with a tiny budget on a table without rows: it must not fail once something is spent."""
@@ -542,7 +596,7 @@ def plan_fit(model: PrivateEstimator, n_features: int, *, max_rows: int | None =
     """
     request = model._request()
     if max_rows is not None:
-        request = limit(request, max_rows)
+        request = assume_rows(request, max_rows)
     width = n_features + len(model._extra_columns)
     return model._first_plan(request, model._setting(open_rows(np.empty((0, width)), n_jobs=1)), expected=expected)
 

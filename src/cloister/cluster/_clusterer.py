@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the estimators that find centres share: fitting, storing the release, and prediction, which needs no budget."""
 
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._describe import Description, read_columns, read_share
-from cloister.cluster._draft import Later, ReleaseDraft
 from cloister.cluster._first import FirstSteps
 from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
@@ -28,24 +29,36 @@ __all__ = ["PrivateClusterer"]
 
 @estimator
 class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, ScaledEstimator):  # type: ignore[misc]
-    """Base of the estimators that have centres."""
+    """Base of the estimators that have centres.
+
+    Parameters
+    ----------
+    describe : float, default=0.0
+        Part of the budget, up to 0.9, that says what the clusters look like: noisy histograms of every column in each
+        of them (``release_.profiles``). It is taken from what finds the centres. 0 asks nothing.
+    describe_columns : mapping, optional
+        Further columns to describe, declared as in `bounds`, which must be a mapping, too:
+        ``{"income": (0, 200_000), "region": Category(["north", "south"])}``. They are read from the same table and
+        never clustered by. Their bounds and levels must be public.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+        In the units of the input, inside the domain.
+    cluster_counts_ : array of shape (n_clusters,)
+        Noisy numbers of rows; of persons with ``weighting='person'``.
+    n_iter_ : int
+        Rounds.
+    release_ : Release
+        What may be published.
+    labels_ : array of shape (n_rows,)
+        Row-level, not covered by the guarantee, absent from pickles. Only for tables in memory.
+    """
 
     describe: float = 0.0
     describe_columns: Any = None
 
-    release_ = Later()
     labels_ = RowLevel()  # exists because scikit-learn asks for it; what is about single rows is never shown or stored
-
-    _attributes: ClassVar[tuple[str, ...]] = (
-        "cluster_centers_",
-        "cluster_counts_",
-        "plan_",
-        "release_",
-        "privacy_receipt_",
-        "labels_",
-        "n_features_in_",
-        "n_iter_",
-    )
 
     @without_sizes
     def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
@@ -98,8 +111,19 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             versions=library_versions(),
         )
         self._publish(release, n_rounds=outcome.n_rounds)
-        if outcome.unjudged is not None:
-            self.release_ = ReleaseDraft(release, outcome, frame)
+        if outcome.error_inputs is not None:
+            self._complete: Callable[[], Release] | None = partial(outcome.error_inputs.complete, release, outcome, frame)
+            del self.release_
+
+    @cached_property
+    def release_(self) -> Release:
+        """What may be published. Total errors are computed when it is first read: they cost time, and a fit needs none."""
+        complete = vars(self).get("_complete")
+        if complete is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'release_'")
+        self._complete = None
+        release: Release = complete()
+        return release
 
     # -- describing the clusters -----------------------------------------------------------------------------------------
 
@@ -133,6 +157,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         self.cluster_counts_ = release.cluster_counts
         self.privacy_receipt_ = release.receipt
         self.release_ = release
+        self._complete = None
 
     # -- using a fitted model: costs no budget, and says nothing about the rows it was fitted on ---------------------------
 

@@ -266,8 +266,6 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
     representatives: str = "center"
     n_init: int = 10
 
-    _attributes: ClassVar[tuple[str, ...]] = PrivateClusterer._attributes
-
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> GridPlan:
         validate.one_of(self._where("representatives"), self.representatives, REPRESENTATIVES)
         self._whole("n_init")

@@ -23,7 +23,7 @@ from cloister.cluster._base import LARGEST_N_CLUSTERS, NO_NOISE, PrivateFit
 from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready
-from cloister.cluster._kmeans_errors import Unjudged, first_points
+from cloister.cluster._kmeans_errors import ErrorInputs, first_points
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
@@ -125,8 +125,8 @@ class KMeans(PrivateClusterer):
             self._store_chosen(fit)
         else:
             super()._store(fit)
+            self.loss_ = float(fit.outcome.details["loss"])
         self.n_clusters_ = len(self.cluster_centers_)
-        self.loss_ = float(vars(self)["release_"].details["loss"])
 
     def _store_chosen(self, fit: PrivateFit) -> None:
         points, seed = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit.outcome.seed
@@ -136,6 +136,7 @@ class KMeans(PrivateClusterer):
         details = {**release.details, "choice": self.choice_.to_dict()}
         release = replace(release, parameters=self._public_parameters(), details=details, profiles=fit.profiles)
         self._publish(release, n_rounds=fit.outcome.n_rounds)
+        self.loss_ = float(release.details["loss"])
 
 
 def find_centers(
@@ -170,7 +171,7 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
     counts = np.concatenate([counts, np.zeros(missing)])
     noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.last.count_sigma)
     losses = _losses(refined, plan, longest=_most_rows(located, plan))
-    unjudged = Unjudged(
+    error_inputs = ErrorInputs(
         points=first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"]),
         centers=refined.centers,
         last=LastStep(offsets=refined.last.offsets, errors=refined.last.errors, errors_before=refined.errors_before),
@@ -185,7 +186,7 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
         counts=counts,
         count_errors=count_noise,
         n_rounds=len(refined.moves),
-        unjudged=unjudged,
+        error_inputs=error_inputs,
         decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=frame.distance_unit),
         details={name: value * frame.distance_unit**2 for name, value in losses.items()},
     )

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What KMeans' own answers tell of its errors: points that stand for the rows, and the last step of the centres."""
 
+import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cloister.algorithms import LastStep, NoisyPoints, Refined, TotalErrors, add_beyond, judge_solution, nearest_of
+from cloister.algorithms import LastStep, NoisyPoints, Refined, add_beyond, judge_solution, nearest_of
 from cloister.columns import FloatArray, Frame
 from cloister.privacy import Entropy
+from cloister.release import Release
 
-__all__ = ["Unjudged", "first_points"]
+if TYPE_CHECKING:
+    from cloister.cluster._plan import Outcome
+
+__all__ = ["ErrorInputs", "first_points"]
 
 LEAST_SCATTER = 0.05  # of the loss, within the points
 
@@ -42,8 +48,8 @@ def first_points(refined: Refined, *, n_rows: float, loss: float) -> NoisyPoints
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Unjudged:
-    """What it takes to tell the total errors of a fit: public numbers alone."""
+class ErrorInputs:
+    """Inputs of the total error estimate: public numbers alone."""
 
     points: NoisyPoints  # stand for the rows
     centers: FloatArray  # as the last round left them
@@ -53,9 +59,20 @@ class Unjudged:
     hidden: FloatArray  # standard error of a coordinate of a cluster that was not seen
     seed: int  # for drawing again
 
-    def total(self, noise: FloatArray, counts: FloatArray, count_noise: FloatArray, *, frame: Frame) -> TotalErrors:
-        """Return total errors of k centres with these errors of the noise."""
+    def complete(self, release: Release, outcome: "Outcome", frame: Frame) -> Release:
+        """Return the release of an outcome, which states the errors of the noise, with total errors; the same every time."""
         generator = Entropy(self.seed).public_generator()
         beyond = judge_solution(self.points, self.centers, last=self.last, generator=generator)
         beyond = replace(beyond, count_errors=beyond.count_errors / self.row_share)
-        return add_beyond(noise, counts, count_noise, beyond, n_rows=self.n_rows, hidden=self.hidden, frame=frame)
+        noise, counts, count_noise = outcome.center_errors, outcome.counts, outcome.count_errors
+        total = add_beyond(noise, counts, count_noise, beyond, n_rows=self.n_rows, hidden=self.hidden, frame=frame)
+        error = math.hypot(release.details["loss_error"], total.loss * frame.distance_unit**2)
+        return replace(
+            release,
+            center_errors=frame.errors_from_unit(total.centers, outcome.centers),
+            count_errors=total.counts,
+            center_noise=release.center_errors,
+            count_noise=release.count_errors,
+            stability=total.stability,
+            details={**release.details, "loss_error": error},
+        )

@@ -30,8 +30,8 @@ class NotebookPage:
     def _published_html(self) -> str:
         """Return the card of the release or the synopsis; of what has neither, the guarantee; nothing before the fit."""
         for name in ("release_", "synopsis_"):
-            if name in vars(self):
-                return str(getattr(self, name)._repr_html_())  # completes what is computed when it is first read
+            if hasattr(self, name):
+                return str(getattr(self, name)._repr_html_())
         receipt = vars(self).get("privacy_receipt_")
         if receipt is None:
             return ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cloister.algorithms import Scatter
-from cloister.cluster._kmeans_errors import Unjudged
+from cloister.cluster._kmeans_errors import ErrorInputs
 from cloister.columns import FloatArray, Neighbours, as_neighbours
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
@@ -113,7 +113,7 @@ class Outcome:
     counts: FloatArray
     count_errors: FloatArray  # of the noise alone
     n_rounds: int
-    unjudged: Unjudged | None = None  # what tells total errors; None: nothing is known beyond the noise
+    error_inputs: ErrorInputs | None = None  # None: nothing is known of errors beyond the noise
     scatter: Scatter | None = None  # of the rows around their centre; where centres are points of a synopsis
     n_rows: float = 0.0  # public or noisy; of a synopsis
     seed: int = 0  # for what is computed from the outcome, on public numbers

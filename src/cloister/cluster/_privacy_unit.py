@@ -20,19 +20,19 @@ from cloister.privacy import Entropy, Step
 from cloister.questions import Ask, NearestSums, RowsPerUnit, deviation
 
 __all__ = [
+    "PLANNED_ROWS",
     "SIZES",
     "SIZES_SHARE",
+    "STARTS",
     "PersonParameters",
-    "at_most",
+    "assume_rows",
     "center_variances",
     "choose_max_rows",
     "decided_rows",
     "find_max_rows",
-    "limit",
     "noise_of_center",
     "pick_max_rows",
     "plan_sizes",
-    "provisional",
     "unit_options",
 ]
 
@@ -135,24 +135,11 @@ def unit_options(privacy_unit: Any, *, units_bounded: bool, entropy: Entropy) ->
     return {"privacy_unit": privacy_unit, "unit_key": entropy.key("privacy_unit"), "units_bounded": units_bounded}
 
 
-def provisional(request: Request) -> Request:
-    """Return the request with a number of rows per person, where that is to be found."""
+def assume_rows(request: Request, max_rows: int) -> Request:
+    """Return the request with so many rows per person, where that is to be found."""
     privacy_unit = request.relation.privacy_unit
     if privacy_unit is None or privacy_unit.max_rows is not None:
         return request
-    return limit(request, PLANNED_ROWS)
-
-
-def at_most(request: Request) -> Request:
-    """Return the request with the largest number of rows per person, where that is to be found."""
-    privacy_unit = request.relation.privacy_unit
-    return request if privacy_unit is None or privacy_unit.max_rows is not None else limit(request, STARTS[-1])
-
-
-def limit(request: Request, max_rows: int) -> Request:
-    """Return the request with so many rows per person."""
-    privacy_unit = request.relation.privacy_unit
-    assert privacy_unit is not None
     return replace(request, relation=replace(request.relation, privacy_unit=privacy_unit.limited(max_rows)))
 
 

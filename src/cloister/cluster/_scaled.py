@@ -23,7 +23,22 @@ WIDTHS_DIFFER = 1 + 1e-12
 
 @estimator
 class ScaledEstimator(PrivateEstimator):
-    """An estimator that can measure distances relative to the bounds or to the spread of columns."""
+    """An estimator that can measure distances relative to the bounds or to the spread of columns.
+
+    Parameters
+    ----------
+    scaling : {"auto", "none", "bounds", "spread"}, default="auto"
+        Measure distances in the units of the input, with every column divided by the width of its bounds, or by a
+        private spread (paid from `bounds_share`). ``"auto"``: by the bounds, if their widths differ or columns are
+        declared.
+    missing : {"mean", "middle"}, default="mean"
+        Where a missing value is placed, in its own column alone, unless the column says so itself: at a private mean of
+        the column, or in the middle of its bounds. Up to 3 % of the budget asks what part of each column is missing or
+        outside its bounds, which is published, and for the means: less with many rows, nothing with too few.
+        ``"middle"`` asks nothing.
+    bounds_share : float, default=0.05
+        Part of the budget that finds private bounds and spreads, where there are any to be found.
+    """
 
     scaling: str = "auto"
     missing: str = "mean"

@@ -2,16 +2,14 @@
 """PrivateScaler: what StandardScaler is used for, paid for. Its output says where it lies, so that a pipeline stays honest."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
 from cloister.cluster._declare import estimator
-from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._privacy_unit import SIZES_SHARE
 from cloister.cluster._scaled import ScaledEstimator
@@ -19,7 +17,7 @@ from cloister.cluster._tables import has_names
 from cloister.columns import Box, ColumnDomain, FloatArray, Frame
 from cloister.data import LocalRows, ScaledRows
 from cloister.exceptions import DataError, without_sizes
-from cloister.privacy import Guarantee, Ledger, Step
+from cloister.privacy import Step
 from cloister.questions import Ask
 
 __all__ = ["PrivateScaler"]
@@ -36,30 +34,10 @@ class _NoPlan(Plan):
 
 
 @estimator
-class _Ranges(ScaledEstimator):
-    """Asks the preliminary questions of a fit, and nothing else."""
-
-    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> Plan:
-        return _NoPlan()
-
-    def _run(self, ask: Ask, plan: Any, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Any:
-        return None
-
-    def _bounds_share(self) -> float:
-        finds = self._max_rows() is None and (self.privacy_unit is not None or self._ids is not None)
-        return RANGES_SHARE - (SIZES_SHARE if finds else 0.0)
-
-    @property
-    def _owner(self) -> str:
-        return "PrivateScaler"
-
-
-@estimator
 class PrivateScaler(  # type: ignore[call-arg]
-    NotebookPage,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    ScaledEstimator,
     auto_wrap_output_keys=None,  # a data frame would hold neither bounds nor receipt
 ):
     """Centre columns and divide them by their spread, found with noise and paid for.
@@ -78,8 +56,6 @@ class PrivateScaler(  # type: ignore[call-arg]
         Where rows may lie, as for :class:`KMeans`.
     scaling : {"spread", "bounds"}, default="spread"
         Divide by the standard deviation, or by half the width of the bounds.
-    ledger : Ledger, optional
-        A budget shared with other fits.
 
     Attributes
     ----------
@@ -89,10 +65,6 @@ class PrivateScaler(  # type: ignore[call-arg]
         What was found: bounds and spreads of the columns. Public.
     center_, scale_ : array of shape (n_features_out,)
         What is subtracted, and what is divided by, where every column is a number. Public.
-    privacy_receipt_ : Receipt
-        Guarantee and events.
-    n_features_in_ : int
-        Columns.
 
     Notes
     -----
@@ -114,25 +86,11 @@ class PrivateScaler(  # type: ignore[call-arg]
     """
 
     epsilon: float = field(default=0.1, kw_only=False)
-    delta: float = 1e-6
-    guarantee: Guarantee | None = None
     bounds: Any = "private"
     scaling: str = "spread"
-    neighbours: str = "add-remove"
-    privacy_unit: str | None = None
-    max_rows_per_unit: Any = "auto"
-    weighting: str = "row"
-    units_bounded: bool = False
-    n_rows: int | None = None
-    dataset: str = ""
-    purpose: str = ""
-    ledger: Ledger | None = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    progress: bool = False
-
-    _attributes: ClassVar[tuple[str, ...]] = ()
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"privacy_unit": True}
+    n_clusters: Any = field(default=1, init=False)  # these three are no parameters of a scaler
+    missing: str = field(default="mean", init=False)
+    bounds_share: float = field(default=RANGES_SHARE, init=False)
 
     @without_sizes
     def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
@@ -140,17 +98,8 @@ class PrivateScaler(  # type: ignore[call-arg]
 
         `privacy_unit` says whose row each is, for tables in memory that have no column of ids.
         """
-        where = f"{type(self).__name__}.scaling"
-        scaling = validate.one_of(where, self.scaling, ("bounds", "spread"))
-        shared = {name: value for name, value in self.get_params(deep=False).items() if name != "scaling"}
-        self._ranges = _Ranges(1, scaling=scaling, **shared)
-        with self._ranges._with_ids(privacy_unit, unknown):
-            fit = self._ranges._fit_privately(X, self._ranges._open(X))
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self._ranges, name):
-                setattr(self, name, getattr(self._ranges, name))
-            elif hasattr(self, name):
-                delattr(self, name)
+        with self._with_ids(privacy_unit, unknown):
+            fit = self._fit_privately(X, self._open(X))
         self._frame = fit.frame
         self.domain_ = fit.frame.domain
         self.privacy_receipt_ = fit.receipt
@@ -160,11 +109,25 @@ class PrivateScaler(  # type: ignore[call-arg]
             self.center_, self.scale_ = fit.frame.center, fit.frame.scale / fit.frame.distance_unit
         return self
 
+    def _request(self) -> Request:
+        validate.one_of(self._where("scaling"), self.scaling, ("bounds", "spread"))
+        return super()._request()
+
+    def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> Plan:
+        return _NoPlan()
+
+    def _run(self, ask: Ask, plan: Any, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> None:
+        """Ask nothing: the preliminary questions have found everything."""
+
+    def _bounds_share(self) -> float:
+        finds = self._max_rows() is None and (self.privacy_unit is not None or self._ids is not None)
+        return RANGES_SHARE - (SIZES_SHARE if finds else 0.0)
+
     @without_sizes
     def transform(self, X: object) -> ScaledRows:
         """Return the rows, scaled and moved into `bounds_`. They are as private as `X`."""
         check_is_fitted(self)
-        rows = self._ranges._open_as(X, self._ranges._declared or self._columns_of(X))
+        rows = self._open_as(X, self._declared or self._columns_of(X))
         if rows.n_features != self.n_features_in_:
             raise DataError(
                 f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
@@ -193,11 +156,6 @@ class PrivateScaler(  # type: ignore[call-arg]
                 "Pass scaled points."
             )
         return self._frame.from_unit(points / self._frame.distance_unit)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _box(frame: Frame) -> Box:

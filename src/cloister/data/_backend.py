@@ -254,20 +254,16 @@ class LocalRows(Rows):
         if not reads_values(kernel) and self.n_numbers is not None:
             return kernel(blank_block(self.n_numbers // self.width, self.width))
         if cache is None:
-            return self._add_up(kernel, kernel, self._stream(), watch=watch, n_blocks=self.n_blocks)
+            return self._add_up(kernel, kernel, watch)
         if cache.blocks is not None:
-            return self._add_up(kernel, kernel, (block for block in cache.blocks), watch=watch, n_blocks=len(cache.blocks))
+            return self._add_up(kernel, kernel, watch, kept=cache.blocks)
         with cache.filling(self.kept_numbers if self.may_be_kept else 0) as prepare:
-            return self._add_up(
-                kernel, lambda block: kernel(prepare(block)), self._stream(), watch=watch, n_blocks=self.n_blocks
-            )
+            return self._add_up(kernel, lambda block: kernel(prepare(block)), watch)
 
-    def _add_up(
-        self, kernel: Kernel, work: Kernel, blocks: Generator[Any, None, None], *, watch: Watch | None, n_blocks: int | None
-    ) -> Integers:
-        merge = merge_of(kernel)
-        total = kernel(empty_block(self.width))
-        with one_blas_thread(), closing(blocks):
+    def _add_up(self, kernel: Kernel, work: Kernel, watch: Watch | None, *, kept: Sequence[Any] | None = None) -> Integers:
+        merge, total = merge_of(kernel), kernel(empty_block(self.width))
+        n_blocks = self.n_blocks if kept is None else len(kept)
+        with one_blas_thread(), closing(self._stream() if kept is None else (block for block in kept)) as blocks:
             for number, integers in enumerate(map_in_order(work, blocks, self.n_jobs), start=1):
                 total = merge(total, integers)
                 if watch is not None and n_blocks:
@@ -319,16 +315,13 @@ class MemoryRows(LocalRows):
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks there are."""
         return -(-self._n_rows // self._size)
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers there are."""
         return self._n_rows * self.width
 
     def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order."""
         for start in self._starts():
             yield self._doubles(start, start + self._size)
 
@@ -349,14 +342,11 @@ class MemoryRows(LocalRows):
                 labels[start : start + self._size] = found
         return labels
 
-    def bounded(self, bounding: "Bounding", *, watch: Watch | None = None) -> LocalRows:
-        """Look at the rows once, on all threads, and keep at most so many of each person."""
-        from cloister.data._bounded import bound_parts
+    def parts(self) -> Sequence[Part]:
+        """Return the blocks: threads look at them side by side. Coins are tossed by the partitions that the rows are from."""
+        return [Stream(partial(self._blocks_from, start), 1) for start in self._starts()]
 
-        slices = [Stream(partial(self._slice, start), 1) for start in self._starts()]
-        return bound_parts(slices, bounding, like=self, watch=watch)
-
-    def _slice(self, start: int) -> Generator[Block, None, None]:
+    def _blocks_from(self, start: int) -> Generator[Block, None, None]:
         yield self._doubles(start, start + self._size)
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
@@ -378,7 +368,6 @@ class _PickedRows(MemoryRows):
         return self._source.pick(self._positions[start:stop])
 
     def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, which ascend."""
         return self._source.pick(self._positions[positions])
 
 
@@ -396,7 +385,6 @@ class ArrayRows(MemoryRows):
         return self._array[start:stop]
 
     def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, which ascend."""
         return np.asarray(self._array[positions])
 
 

@@ -136,13 +136,13 @@ def choose_rows(block: Block, bounding: Bounding) -> Block:
 
 def choose(block: Block, bounding: Bounding) -> Chosen:
     """Return the rows that are kept of a block with all rows of some persons, and their numbers."""
-    return choose_canonical(_canonical(with_id(block)), bounding)
+    return choose_canonical(make_canonical(np.array(with_id(block), dtype=np.float64, order="C")), bounding)
 
 
 def choose_canonical(block: Block, bounding: Bounding) -> Chosen:
     """Return the same of a block with one form of missing values and no negative zero."""
     first, second = block[:, -2].astype(np.uint64), block[:, -1].astype(np.uint64)
-    contents = _contents(block, bounding)
+    contents = contents_of(block, bounding)
     order = _order(first, second, contents)
     first, second, numbers = first[order], second[order], contents[order]
     starts = _starts(first, second)
@@ -172,16 +172,12 @@ def buckets_of(block: Block) -> npt.NDArray[np.uint8]:
 
 
 def contents_of(block: Block, bounding: Bounding) -> Words:
-    """Return the content of each row.
+    """Return the content of each row of a block in canonical form.
 
     Two sums of products of the halves of all numbers with words of the key, modulo 2**64; the upper half of each. Of two
     different rows, both contents are uniform and independent of one another if the words are (Lemire and Kaser, Strongly
     universal string hashing is fast, 2014). A bijection that is not linear then hides sums from those who know some of them.
     """
-    return _contents(_canonical(block), bounding)
-
-
-def _contents(block: Block, bounding: Bounding) -> Words:
     n_halves = 2 * block.shape[1]
     words = _words_of_key(bounding, 2 * n_halves + 2 + N_MIXERS)
     factors, offsets = words[: 2 * n_halves].reshape(n_halves, 2), words[2 * n_halves : 2 * n_halves + 2]
@@ -260,11 +256,6 @@ def _mix(words: Words, key: Words) -> Words:
 def _words_of_key(bounding: Bounding, count: int, *, purpose: bytes = b"contents") -> Words:
     digest = hashlib.shake_256(b"cloister/bound/" + purpose + b"/" + bounding.key).digest(WORD_BYTES * count)
     return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
-
-
-def _canonical(block: Block) -> Block:
-    """Return a copy of the block in canonical form: doubles, row after row."""
-    return make_canonical(np.array(block, dtype=np.float64, order="C"))
 
 
 def _top_bits(lane: Words) -> npt.NDArray[np.uint8]:

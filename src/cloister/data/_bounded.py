@@ -83,16 +83,13 @@ class SpilledRows(LocalRows):
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks there are."""
         return -(-len(self._whole) // block_rows(self.width))
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers there are."""
         return len(self._whole) * self.width
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield blocks of rows, in order."""
         return self._whole.blocks(block_rows(self.width))
 
     def parts(self) -> Sequence[Part]:

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from cloister import validate
 from cloister.columns import AnyDeclaration, Category, Date, Flag, Identifier, Number, declare_columns
 from cloister.exceptions import DataError
 
@@ -26,7 +27,7 @@ __all__ = [
     "declared_of",
     "hidden_of",
     "refuse_id_values",
-    "refuse_mapping",
+    "refuse_names",
     "width_of",
 ]
 
@@ -204,14 +205,15 @@ def refuse_id_values(where: str, engine: str) -> NoReturn:
     )
 
 
-def refuse_mapping(where: str, columns: Chosen, data: object) -> None:
-    """Refuse declarations by name for a table that has no names."""
+def refuse_names(where: str, columns: Chosen, kind: type) -> None:
+    """Refuse declarations by name, and names, for a table of a kind that has none."""
     if isinstance(columns, Mapping):
-        kind = type(data).__name__
         raise DataError(
-            f"{where}: expected a table with column names, got one without ({kind}). Pass a data frame, or bounds as pairs per "
-            "column."
+            f"{where}: expected a table with column names, got one without ({kind.__name__}). Pass a data frame, or bounds as "
+            "pairs per column."
         )
+    if columns is not None:
+        validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
 
 
 def _find(

@@ -72,8 +72,8 @@ def csv_blocks(
     """
     header, begin = _header(where, file)
     reader = _Reader(file.dialect, len(header), [header.index(name) for name in names], declared)
-    for records in read_records(file, reader.grammar, max(start, begin), stop):
-        yield reader.block(records if tosses is None else records.take(tosses.take(len(records))))
+    for records in read_records(file, reader.grammar, max(start, begin), stop, tosses=tosses):
+        yield reader.block(records)
 
 
 def csv_texts(where: str, file: TextFile, names: Sequence[str], declared: Declared) -> Iterator[tuple[str, ...]]:

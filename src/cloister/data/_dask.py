@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cloister import validate
 from cloister.data._backend import Integers, Kernel, Rows, Schema, Watch, empty_block, explained, merge_of, rows_of_parts
 from cloister.data._bound import Bounding
 from cloister.data._bounded import new_shuffle, store
@@ -33,7 +32,7 @@ from cloister.data._columns import (
     check_id_array,
     choose_columns,
     refuse_id_values,
-    refuse_mapping,
+    refuse_names,
 )
 from cloister.data._files import DOUBLE, FileSet
 from cloister.data._numpy import check_array_type
@@ -277,7 +276,7 @@ class _DaskSample(DaskRows):
             return join_shares([self._await(future, client) for future in futures], packed)
 
 
-def open_collection(where: str, data: Any, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None = None) -> DaskRows:
+def open_collection(where: str, data: Any, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None) -> DaskRows:
     """Open a Dask array or data frame; no partition is computed."""
     kind = type(data)
     if hasattr(kind, "chunks"):
@@ -316,9 +315,7 @@ def connect_dask(where: str, scheduler: str) -> Any:
 
 
 def _open_array(where: str, array: Any, columns: Chosen, n_jobs: int, *, ids: IdColumn | IdValues | None) -> DaskRows:
-    refuse_mapping(where, columns, array)
-    if columns is not None:
-        validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
+    refuse_names(where, columns, type(array))
     if array.ndim != 2:
         raise DataError(f"{where}: expected a 2-d table, got {array.ndim} dimension(s). Pass rows and columns.")
     check_array_type(where, array.dtype)

@@ -41,12 +41,10 @@ class FileRows(LocalRows):
 
     @property
     def n_blocks(self) -> int:
-        """About how many blocks there are."""
         return sum(piece.n_blocks for piece in self._files.whole) if self._held is None else sum(map(len, self._held))
 
     @property
     def n_numbers(self) -> int | None:
-        """How many numbers there are, where the files say so."""
         return None if self._files.size is None else self._files.size // DOUBLE
 
     @property
@@ -56,7 +54,6 @@ class FileRows(LocalRows):
         return numbers <= self.kept_numbers and not self._too_many
 
     def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order."""
         if self._held is not None:
             return (block for part in self._held for block in part)
         if self._holds and not self._too_many:

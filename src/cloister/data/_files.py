@@ -162,7 +162,18 @@ def find_files(
         if columns is None:  # the first file says what all of them have
             chosen = [name for name in found.names if ids is None or name != ids.name]
         schemas.append(Schema.of(found))
-        whole.append(_whole(where, place, dialect, found.names, found.declared, described))
+        piece = Piece(
+            where=where,
+            place=place,
+            format=described.format,
+            names=found.names,
+            declared=found.declared,
+            dialect=dialect,
+            start=0,
+            stop=described.stop,
+            size=described.n_bytes + described.n_rows * found.width * DOUBLE,
+        )
+        whole.append(piece)
     nullable = tuple(map(any, zip(*(schema.nullable or () for schema in schemas), strict=True)))  # in any of the files
     return FileSet(tuple(whole), replace(schemas[0], nullable=nullable))
 
@@ -200,58 +211,55 @@ def _are_names(kind: str, table: list[Column], columns: Chosen, ids: IdColumn | 
 # -- what files say of themselves ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Description:
     columns: list[Column]
-    n_groups: int  # row groups or batches; 0 for text
-    size: int  # rows, or bytes of text
+    format: Format
+    stop: int  # row groups, batches, or bytes of text
+    n_rows: int = 0  # where the file says so
+    n_bytes: int = 0  # of text
 
 
 def _describe(where: str, place: Place, dialect: Dialect, columns: list[str] | None) -> _Description:
-    return _explained(where, place, partial(_read_description, where, place, dialect, columns))
-
-
-def _read_description(where: str, place: Place, dialect: Dialect, columns: list[str] | None) -> _Description:
-    kind = _format(place)
-    if kind.kind == "parquet":
-        return _describe_parquet(place)
-    if kind.kind == "arrow":
-        return _describe_arrow(place)
-    if kind.kind == "json":
-        names = _declared_names(where, place, columns)
-    else:
-        names = csv_names(where, TextFile(place=place, dialect=dialect, compression=kind.compression), columns)
-    # Text might hold anything, as Python objects do: what it is read as is declared.
-    return _Description([Column(name, "text", is_number=True) for name in names], 0, place.size())
-
-
-def _format(place: Place) -> Format:
     found = format_of(place.name)
     assert found is not None, "checked when it was found"
-    return found
+    if found.is_text:
+        return _explained(where, place, partial(_describe_text, where, place, found, dialect, columns))
+    return _explained(where, place, partial(_describe_parquet if found.kind == "parquet" else _describe_arrow, place, found))
 
 
-def _declared_names(where: str, place: Place, columns: list[str] | None) -> list[str]:
-    if columns is None:
+def _describe_text(where: str, place: Place, found: Format, dialect: Dialect, columns: list[str] | None) -> _Description:
+    """Describe text. It might hold anything, as Python objects do: what it is read as is declared."""
+    if found.kind != "json":
+        names = csv_names(where, TextFile(place=place, dialect=dialect, compression=found.compression), columns)
+    elif columns is not None:
+        names = columns
+    else:
         raise DataError(
             f"{where}: expected the names of the columns of {place.name!r}, got none: JSON lines have no line of names, and "
             "keys of rows are not public. Pass columns=[...] (--columns), or bounds by name."
         )
-    return columns
+    size = place.size()
+    stop, n_bytes = (size, size) if found.compression is None else (WHOLE, size * SHRUNK)
+    return _Description(
+        columns=[Column(name, "text", is_number=True) for name in names], format=found, stop=stop, n_bytes=n_bytes
+    )
 
 
-def _describe_parquet(place: Place) -> _Description:
+def _describe_parquet(place: Place, found: Format) -> _Description:
     with place.open_arrow() as stream:
         metadata = pyarrow.parquet.read_metadata(stream)
-        return _Description(columns_of(metadata.schema.to_arrow_schema()), metadata.num_row_groups, metadata.num_rows)
+    columns = columns_of(metadata.schema.to_arrow_schema())
+    return _Description(columns=columns, format=found, stop=metadata.num_row_groups, n_rows=metadata.num_rows)
 
 
-def _describe_arrow(place: Place) -> _Description:
+def _describe_arrow(place: Place, found: Format) -> _Description:
     with place.open_arrow() as stream:
         reader = _arrow_reader(stream, None)
         columns = columns_of(reader.schema)
-        n_batches = WHOLE if isinstance(reader, pa.ipc.RecordBatchStreamReader) else reader.num_record_batches
-        return _Description(columns, n_batches, stream.size() // (DOUBLE * max(len(columns), 1)))
+        stop = WHOLE if isinstance(reader, pa.ipc.RecordBatchStreamReader) else reader.num_record_batches
+        n_rows = stream.size() // (DOUBLE * max(len(columns), 1))
+    return _Description(columns=columns, format=found, stop=stop, n_rows=n_rows)
 
 
 def _arrow_reader(stream: pa.NativeFile, names: list[str] | None) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
@@ -269,44 +277,15 @@ def _arrow_reader(stream: pa.NativeFile, names: list[str] | None) -> pa.RecordBa
 # -- pieces ----------------------------------------------------------------------------------------------------------------
 
 
-def _whole(
-    where: str,
-    place: Place,
-    dialect: Dialect,
-    names: tuple[str, ...],
-    declared: Declared,
-    described: _Description,
-) -> Piece:
-    kind, size = _format(place), described.size
-    if kind.compression is not None:
-        stop, size = WHOLE, size * SHRUNK
-    elif kind.is_text:
-        stop = size
-    else:
-        stop, size = described.n_groups, size * width_of(len(names), declared) * DOUBLE
-    return Piece(
-        where=where,
-        place=place,
-        format=kind,
-        names=names,
-        declared=declared,
-        dialect=dialect,
-        start=0,
-        stop=stop,
-        size=size,
-    )
-
-
 def _cut(piece: Piece) -> Iterator[Piece]:
     if piece.stop in (0, WHOLE):  # without rows, or can only be read from its beginning
-        return iter([piece])
-    return _cut_text(piece) if piece.is_text else _cut_groups(piece)
-
-
-def _cut_text(piece: Piece) -> Iterator[Piece]:
-    cuts = _explained(piece.where, piece.place, partial(_cuts, piece)) if piece.size > PIECE_BYTES else []
-    for start, stop in pairwise([piece.start, *cuts, piece.stop]):
-        yield replace(piece, start=start, stop=stop, size=stop - start)
+        yield piece
+    elif piece.is_text:
+        cuts = _explained(piece.where, piece.place, partial(_cuts, piece)) if piece.size > PIECE_BYTES else []
+        for start, stop in pairwise([piece.start, *cuts, piece.stop]):
+            yield replace(piece, start=start, stop=stop, size=stop - start)
+    else:
+        yield from _cut_groups(piece)
 
 
 def _cuts(piece: Piece) -> list[int]:

@@ -38,11 +38,9 @@ class IdentifiedRows(MemoryRows):
         self._lanes = lanes
 
     def block(self, start: int, stop: int) -> Block:
-        """Return some of the rows: a copy."""
         return np.concatenate([self._source.block(start, stop), self._lanes[start:stop]], axis=1, dtype=np.float64)
 
     def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, which ascend."""
         return np.concatenate([self._source.pick(positions), self._lanes[positions]], axis=1, dtype=np.float64)
 
 
@@ -70,7 +68,10 @@ def hash_given(where: str, values: Any, ids: Identifier) -> npt.NDArray[np.float
     if not hasattr(values, "__array__") or hasattr(values, "columns"):
         _refuse(where, type(values).__name__)
     array = values if isinstance(values, np.ndarray) else _read(where, partial(np.asarray, values), "what NumPy cannot read")
-    return hash_array(_checked(where, array), ids)
+    if array.ndim != 1:
+        _refuse(where, f"{array.ndim} dimension(s)")
+    check_id_array(f"{where}.privacy_unit", array.dtype)
+    return hash_array(array, ids)
 
 
 def _refuse(where: str, kind: str) -> NoReturn:
@@ -100,10 +101,3 @@ def _as_column(where: str, values: Any) -> pa.ChunkedArray | pa.Array | None:
 def _read(where: str, read: Callable[[], Any], what: str) -> Any:
     """Return what the conversion of another library makes of ids."""
     return explained(read, lambda error: f"{where}.privacy_unit: expected ids, got {what} ({type(error).__name__}). {REMEDY}")
-
-
-def _checked(where: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if array.ndim != 1:
-        _refuse(where, f"{array.ndim} dimension(s)")
-    check_id_array(f"{where}.privacy_unit", array.dtype)
-    return array

@@ -46,8 +46,8 @@ def json_blocks(
     With `tosses`, only the lines whose coins show heads are looked into.
     """
     encoding = file.dialect.encoding
-    for records in read_records(file, JSON_LINES, start, stop):
-        lines = (records if tosses is None else records.take(tosses.take(len(records)))).split()
+    for records in read_records(file, JSON_LINES, start, stop, tosses=tosses):
+        lines = records.split()
         found = [_object(line, encoding) for line in lines]
         block = np.empty((len(found), width_of(len(names), declared)))
         for index, name in enumerate(names):

@@ -11,11 +11,11 @@ import numpy as np
 from cloister import validate
 from cloister.columns import Category, Identifier, declare_columns, quiet
 from cloister.data._backend import ArrayRows, MemoryRows, Rows
-from cloister.data._columns import Chosen, Column, Holds, IdColumn, IdValues, refuse_mapping
-from cloister.data._formats import TextOptions, refuse_options, text_options
+from cloister.data._columns import Chosen, Column, Holds, IdColumn, IdValues, refuse_names
+from cloister.data._formats import refuse_options, text_options
 from cloister.data._numpy import as_matrix, scaled_by
 from cloister.data._threads import count_jobs
-from cloister.engines import DEFAULT_ENGINE, ENGINES, Engine
+from cloister.engines import DEFAULT_ENGINE, ENGINES
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Entropy
 
@@ -127,14 +127,24 @@ def open_rows(
     )
     text = text_options(where, delimiter=delimiter, decimal=decimal, encoding=encoding, rows=rows)
     if isinstance(data, str | os.PathLike):
-        options: dict[str, Any] = {"text": text, "scheduler": scheduler, "n_jobs": jobs}
-        return _noted(_open_path(where, os.fspath(data), columns, ids, chosen, **options), columns, privacy_unit)
+        from cloister.data._files import find_files
+
+        if not chosen.is_installed:
+            remedy = f"pip install 'cloister[{chosen.name}]'."
+            validate.refuse(f"{where}.engine", "an engine that is installed", chosen.name, remedy=remedy)
+        if isinstance(ids, IdValues):
+            kind = type(ids.values).__name__
+            validate.refuse(
+                f"{where}.privacy_unit", "the name of a column of the files", kind, remedy="Pass privacy_unit='name'."
+            )
+        files = find_files(where, os.fspath(data), columns, ids=ids, text=text)
+        opened = cast(Rows, chosen.load().open_files(where, files, scheduler=scheduler, n_jobs=jobs))
+        return _noted(opened, columns, privacy_unit)
     refuse_options(where, text, "data in memory")
     if chosen.library is not None:
         validate.refuse(f"{where}.engine", "files to read with it", type(data).__name__, remedy="Leave it out, or pass a path.")
     own = next(one for one in ENGINES.values() if one.holds(type(data)))
-    given = {} if ids is None else {"ids": ids}
-    opened = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, **given)), columns, privacy_unit)
+    opened = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, ids=ids)), columns, privacy_unit)
     if isinstance(data, np.ndarray | list | tuple):
         arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if issubclass(type(one), np.ndarray)]
         opened.bounds, opened.scaled_by = getattr(data, "bounds", None), scaled_by(arrays)
@@ -193,17 +203,13 @@ def _read_privacy_unit(
         validate.refuse(f"{where}.unit_key", f"{KEY_BYTES} bytes", kind, remedy=f"Pass os.urandom({KEY_BYTES}), or None.")
     if privacy_unit is None:
         return None
-    ids = Identifier(_fresh_key() if unit_key is None else unit_key)
+    ids = Identifier(Entropy().words(KEY_BYTES // WORD_BYTES).tobytes() if unit_key is None else unit_key)
     if not isinstance(privacy_unit, str):
         return IdValues(privacy_unit, ids) if read else None
     if columns is not None and privacy_unit in map(str, columns):
         remedy = f"Leave {privacy_unit!r} out of columns and bounds, or name another column in privacy_unit."
         validate.refuse(f"{where}.privacy_unit", "a column that is none of those to cluster by", privacy_unit, remedy=remedy)
     return IdColumn(privacy_unit, ids if read else None)
-
-
-def _fresh_key() -> bytes:
-    return Entropy().words(KEY_BYTES // WORD_BYTES).tobytes()
 
 
 def _noted(rows: Rows, columns: Chosen, privacy_unit: Any) -> Rows:
@@ -213,29 +219,6 @@ def _noted(rows: Rows, columns: Chosen, privacy_unit: Any) -> Rows:
     if privacy_unit is not None:
         rows.privacy_unit = privacy_unit if isinstance(privacy_unit, str) else ""
     return rows
-
-
-def _open_path(
-    where: str,
-    path: str,
-    columns: Chosen,
-    ids: IdColumn | IdValues | None,
-    engine: Engine,
-    *,
-    text: TextOptions,
-    scheduler: str | None,
-    n_jobs: int,
-) -> Rows:
-    from cloister.data._files import find_files
-
-    if not engine.is_installed:
-        remedy = f"pip install 'cloister[{engine.name}]'."
-        validate.refuse(f"{where}.engine", "an engine that is installed", engine.name, remedy=remedy)
-    if isinstance(ids, IdValues):
-        kind = type(ids.values).__name__
-        validate.refuse(f"{where}.privacy_unit", "the name of a column of the files", kind, remedy="Pass privacy_unit='name'.")
-    files = find_files(where, path, columns, ids=ids, text=text)
-    return cast(Rows, engine.load().open_files(where, files, scheduler=scheduler, n_jobs=n_jobs))
 
 
 # -- the engine of this process --------------------------------------------------------------------------------------------
@@ -248,7 +231,7 @@ def open_files(where: str, files: "FileSet", *, scheduler: str | None, n_jobs: i
     return FileRows(files, n_jobs=n_jobs)
 
 
-def open_collection(where: str, data: object, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None = None) -> Rows:
+def open_collection(where: str, data: object, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None) -> Rows:
     """Open a table in memory, or rows that are open already."""
     if isinstance(data, Rows):
         if columns is not None:
@@ -275,10 +258,8 @@ def _open_table(where: str, data: object, columns: Chosen, ids: IdColumn | None,
     if hasattr(type(data), "fold"):
         rule = "a table, or rows of a class derived from cloister.data.Rows"
         raise DataError(f"{where}: expected {rule}, got a {type(data).__name__}. Derive its class from Rows.")
-    refuse_mapping(where, columns, data)
+    refuse_names(where, columns, type(data))
     matrix = as_matrix(where, data)
-    if columns is not None:
-        validate.refuse(f"{where}.columns", "None for a table without column names", columns, remedy="Pass data[:, columns].")
     if ids is not None:
         rule = "ids, one for each row, beside a table without column names"
         validate.refuse(f"{where}.privacy_unit", rule, ids.name, remedy="Pass a list or an array of ids, or a data frame.")

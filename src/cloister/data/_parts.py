@@ -82,7 +82,6 @@ class SampledParts(LocalRows):
         self._coins = coins
 
     def blocks(self) -> Iterator[Block]:
-        """Yield blocks of raw rows, in order."""
         for number, part in enumerate(self._parts):
             yield from _gather(part.blocks(self._coins.partition(number)), self.width)
 

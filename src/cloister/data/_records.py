@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from cloister.data._formats import RECORD_BYTES
 from cloister.data._places import TextFile
+from cloister.privacy import CoinStream
 
 __all__ = ["CHUNK_BYTES", "WHOLE", "Grammar", "Records", "find_cuts", "read_records"]
 
@@ -74,10 +75,16 @@ class Records:
         return zip([0, *ends][:-1], ends, strict=True)
 
 
-def read_records(file: TextFile, grammar: Grammar, start: int, stop: int = WHOLE) -> Iterator[Records]:
-    """Yield the records of a range of bytes that begins and ends between two records, some megabytes at a time."""
+def read_records(
+    file: TextFile, grammar: Grammar, start: int, stop: int = WHOLE, *, tosses: CoinStream | None = None
+) -> Iterator[Records]:
+    """Yield the records of a range of bytes that begins and ends between two records, some megabytes at a time.
+
+    With `tosses`, only those whose coins show heads.
+    """
     for stretch in _stretches(file, grammar, start, stop):
-        yield _clean(stretch, grammar)
+        records = _clean(stretch, grammar)
+        yield records if tosses is None else records.take(tosses.take(len(records)))
     yield Records(b"", np.empty(0, dtype=np.int64))  # so that there is no range without a block, for those who count them
 
 

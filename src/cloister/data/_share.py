@@ -58,7 +58,6 @@ __all__ = [
     "hold",
     "identify",
     "join_parts",
-    "join_sampled",
     "join_shares",
     "share_of",
     "shuffle_part",
@@ -234,15 +233,14 @@ def draw_part(where: str, part: Any, coins: Coins, number: int, *, declared: Dec
     return Sampled(matrix, {number: len(matrix)})
 
 
-def join_parts(parts: list[Sampled | Failure]) -> Sampled | Failure:
+def join_parts(parts: Iterable[Sampled | Failure]) -> Sampled | Failure:
     """Join parts of a sample; one that failed makes the whole fail."""
-    return failure_of(parts) or join_sampled([part for part in parts if isinstance(part, Sampled)])
-
-
-def join_sampled(parts: Sequence[Sampled]) -> Sampled:
-    """Join parts of a sample."""
-    lengths = {number: length for part in parts for number, length in part.lengths.items()}
-    return Sampled(np.concatenate([part.rows for part in parts]), lengths)
+    found = list(parts)
+    if failure := failure_of(found):
+        return failure
+    sampled = [part for part in found if isinstance(part, Sampled)]
+    lengths = {number: length for part in sampled for number, length in part.lengths.items()}
+    return Sampled(np.concatenate([part.rows for part in sampled]), lengths)
 
 
 # -- bounding --------------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from cloister.data._bound import Bounding
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, IdValues, choose_columns, refuse_id_values
 from cloister.data._files import FileSet, Piece
-from cloister.data._share import Sampled, choose_buckets, count_ranges, fold_blocks, join_sampled, unpack
+from cloister.data._share import Failure, Sampled, choose_buckets, count_ranges, fold_blocks, join_parts, unpack
 from cloister.data._spark_driver import Job, explain, start_session
 from cloister.data._spill import split_by_bucket
 from cloister.data._table import to_matrix
@@ -250,9 +250,7 @@ class _FilePartitions:
         return self._pieces.map(partial(_draw_piece, coins, n_features))
 
 
-def open_collection(
-    where: str, frame: Any, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None = None
-) -> SparkRows:
+def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None) -> SparkRows:
     """Open a Spark data frame; no row is read."""
     if not hasattr(frame, "mapInArrow") or not hasattr(frame, "schema"):
         kind = type(frame).__name__
@@ -368,10 +366,10 @@ def _choose(bounding: Bounding, n_features: int, dealt: Iterable[tuple[int, Bloc
     return choose_buckets((rows for _, rows in dealt), bounding, n_features)
 
 
-def _join_drawn(parts: Iterable[Sampled]) -> Iterator[Sampled]:
+def _join_drawn(parts: Iterable[Sampled]) -> Iterator[Sampled | Failure]:
     found = list(parts)
     if found:
-        yield join_sampled(found)
+        yield join_parts(found)
 
 
 def _gather(batches: Iterable[pa.RecordBatch], n_features: int, declared: Declared) -> Iterator[Block]:

@@ -323,9 +323,7 @@ def _read_public(
     rows: Any, bounds: Any, n_rows: int | None, n_features: int | None, *, relative: bool, privacy_unit: str | None
 ) -> _PublicRows:
     """Return public rows as the fits will see them, inside the domain and in the units in which distances are measured."""
-    for name, value in (("n_rows", n_rows), ("n_features", n_features)):
-        if value is not None:
-            validate.refuse(f"compare.{name}", "left out beside rows, which have a shape", value, remedy="Leave it out.")
+    _refuse_given("left out beside rows, which have a shape", "Leave it out.", n_rows=n_rows, n_features=n_features)
     source = _open_public(rows, privacy_unit)
     if not isinstance(source, LocalRows):
         validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
@@ -372,19 +370,13 @@ def _make_up(
     seed: int, k: int, bounds: Any, n_rows: int | None, n_features: int | None, *, privacy_unit: str | None
 ) -> _PublicRows:
     """Return round clusters in a cube; their sizes differ by up to a factor of two."""
-    if bounds is not None:
-        validate.refuse("compare.bounds", "left out for made-up rows", bounds, remedy="Leave it out, or pass rows.")
-    if privacy_unit is not None:
-        validate.refuse(
-            "compare.privacy_unit", "left out for made-up rows, which nobody owns", privacy_unit, remedy="Pass public rows."
-        )
+    rule, remedy = "left out for made-up rows, which nobody owns", "Leave it out, or pass public rows."
+    _refuse_given(rule, remedy, bounds=bounds, privacy_unit=privacy_unit)
     if n_rows is None or n_features is None:
-        validate.refuse(
-            "compare.rows", "public rows, or n_rows and n_features", None, remedy="Pass one or the other, never private rows."
-        )
-    size, width = (
-        validate.integer(f"compare.{name}", value, low=1) for name, value in (("n_rows", n_rows), ("n_features", n_features))
-    )
+        remedy = "Pass one or the other, never private rows."
+        validate.refuse("compare.rows", "public rows, or n_rows and n_features", None, remedy=remedy)
+    size = validate.integer("compare.n_rows", n_rows, low=1)
+    width = validate.integer("compare.n_features", n_features, low=1)
     if size * width > LARGEST:
         validate.refuse("compare.n_rows", f"at most {LARGEST // width:,} rows of {width}", size, remedy="Ask for fewer.")
     generator = Entropy(seed).public_generator()
@@ -393,3 +385,9 @@ def _make_up(
     labels = generator.choice(k, size=size, p=sizes / sizes.sum())
     domain = Box(-1.0, 1.0).spread(width)
     return _PublicRows(domain.clip(middles[labels] + SPREAD * generator.standard_normal((size, width))), domain)
+
+
+def _refuse_given(rule: str, remedy: str, **given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            validate.refuse(f"compare.{name}", rule, value, remedy=remedy)

@@ -10,9 +10,9 @@ from cloister import validate
 from cloister.cluster import KMeansPlan, Plan, read_share
 from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, PrivacyUnit, Relation
 from cloister.forecast._model import Outlook
-from cloister.forecast._setting import LARGEST_ROWS, PersonForecast, Persons, RowLimit, Setting, forecast_persons, recommend
+from cloister.forecast._setting import LARGEST_ROWS, PersonForecast, RowLimit, Setting, forecast_persons, recommend
 from cloister.forecast._words import about, advise, aligned, html_table, judge, part, standing_out
-from cloister.methods import METHODS, Method, find_method
+from cloister.methods import METHODS, find_method
 from cloister.privacy import Guarantee, Step, as_guarantee
 
 __all__ = ["CenterError", "Forecast", "plan"]
@@ -98,18 +98,18 @@ class Forecast:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the forecast as plain data."""
+        names = "method", "n_rows", "n_features", "n_clusters", "neighbours", "n_projected", "smallest_cluster", "stands_out_at"
         return {
-            "method": self.method,
-            "n_rows": self.n_rows,
-            "n_features": self.n_features,
-            "n_clusters": self.n_clusters,
+            **{name: getattr(self, name) for name in names},
             "guarantee": self.guarantee.to_dict(),
-            "neighbours": self.neighbours,
-            "n_projected": self.n_projected,
-            "steps": [_step_dict(step) for step in self.steps],
-            "smallest_cluster": self.smallest_cluster,
+            "steps": [
+                {
+                    **{name: getattr(step, name) for name in ("name", "purpose", "n_points", "share")},
+                    "questions": [{"of": one.name, "share": one.share, "sigma": one.sigma} for one in step.queries],
+                }
+                for step in self.steps
+            ],
             "center_errors": [asdict(one) for one in self.center_errors],
-            "stands_out_at": self.stands_out_at,
             "verdict": list(self.verdict),
             "advice": list(self.advice),
             "privacy_unit": None if self.privacy_unit is None else self.privacy_unit.to_dict(),
@@ -233,7 +233,11 @@ def plan(
     found = find_method(method) if isinstance(method, str) else None
     if found is None:
         validate.refuse("plan.method", "the name of an estimator", method, remedy=f"Pass one of {', '.join(METHODS)}.")
-    is_for_persons = validate.boolean("plan.privacy_unit", privacy_unit)
+    own, share = dict(options or {}), read_share("plan.describe", describe)
+    for name in own:  # their values are checked by the estimator
+        validate.one_of("plan.options", name, found.parameters, remedy=f"It has {', '.join(found.parameters)}.")
+    if share and found.kind != "centers":
+        validate.refuse("plan.describe", "a method that finds centres", found.name, remedy="Leave it out.")
     setting = Setting(
         n_rows=validate.integer("plan.n_rows", n_rows, low=1, high=LARGEST_ROWS),
         n_features=validate.integer("plan.n_features", n_features, low=1, high=LARGEST),
@@ -241,12 +245,12 @@ def plan(
         guarantee=as_guarantee("plan", epsilon, found.delta if delta is None else delta, guarantee),
         relation=Relation.parse("plan.neighbours", neighbours),
         method=found,
-        options=_own_parameters(found, options),
-        describe=_describe(found, describe),
-        persons=_persons(rows_per_unit, max_rows_per_unit, weighting, privacy_unit=is_for_persons),
+        options=own,
+        describe=share,
+        **_persons(privacy_unit, rows_per_unit, max_rows_per_unit, weighting),
     )
-    if setting.persons is not None and setting.persons.finds:
-        setting = setting.limited(recommend(setting, setting.persons))
+    if setting.finds:
+        setting = setting.limited(recommend(setting))
     asked = setting.plan()
     outlook = Outlook(asked) if isinstance(asked, KMeansPlan) and found.name == "KMeans" else None
     return Forecast(
@@ -262,61 +266,35 @@ def plan(
         stands_out_at=None if outlook is None else standing_out(setting),
         verdict=tuple(judge(setting, asked, outlook)),
         advice=tuple(advise(setting, asked, outlook)),
-        privacy_unit=None if setting.persons is None else forecast_persons(setting, setting.persons),
+        privacy_unit=forecast_persons(setting),
     )
 
 
-def _own_parameters(method: Method, options: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Refuse options that are no parameters of the method's own; their values are checked by the estimator."""
-    for name in options or {}:
-        remedy = f"It has {', '.join(method.parameters)}."
-        validate.one_of("plan.options", name, method.parameters, remedy=remedy)
-    return dict(options or {})
-
-
-def _describe(method: Method, share: object) -> float:
-    found = read_share("plan.describe", share)
-    if found and method.kind != "centers":
-        validate.refuse("plan.describe", "a method that finds centres", method.name, remedy="Leave it out.")
-    return found
-
-
-def _persons(rows_per_unit: object, max_rows: object, weighting: object, *, privacy_unit: bool) -> Persons | None:
+def _persons(privacy_unit: object, rows_per_unit: object, max_rows: object, weighting: object) -> dict[str, Any]:
     """Check the parameters that concern persons; a number of rows that is to be found is 1 for now."""
-    if privacy_unit:
-        where, finds = "plan.max_rows_per_unit", validate.is_word(max_rows, "auto")
+    if validate.boolean("plan.privacy_unit", privacy_unit):
+        finds = validate.is_word(max_rows, "auto")
         remedy = 'Pass "auto" or how many rows of a person are used.'
+        where = "plan.max_rows_per_unit"
         limit = 1 if finds else validate.integer(where, max_rows, low=1, high=LARGEST_MAX_ROWS, remedy=remedy)
-        return Persons(
-            privacy_unit=PrivacyUnit(max_rows=limit, weighting=validate.one_of("plan.weighting", weighting, WEIGHTINGS)),
-            most_rows=validate.integer("plan.rows_per_unit", rows_per_unit, low=1, high=LARGEST_ROWS_PER_UNIT),
-            finds=finds,
-        )
-    given = {
-        "rows_per_unit": (rows_per_unit, USUAL_ROWS),
-        "max_rows_per_unit": (max_rows, "auto"),
-        "weighting": (weighting, "row"),
-    }
-    for name, (value, usual) in given.items():
+        unit = PrivacyUnit(max_rows=limit, weighting=validate.one_of("plan.weighting", weighting, WEIGHTINGS))
+        most_rows = validate.integer("plan.rows_per_unit", rows_per_unit, low=1, high=LARGEST_ROWS_PER_UNIT)
+        return {"privacy_unit": unit, "most_rows": most_rows, "finds": finds}
+    given = (
+        ("rows_per_unit", rows_per_unit, USUAL_ROWS),
+        ("max_rows_per_unit", max_rows, "auto"),
+        ("weighting", weighting, "row"),
+    )
+    for name, value, usual in given:
         if value != usual:
             validate.refuse(f"plan.{name}", "privacy_unit with it", value, remedy="Pass privacy_unit=True, or leave it out.")
-    return None
+    return {}
 
 
 def _center_errors(outlook: Outlook) -> tuple[CenterError, ...]:
     most = int(outlook.plan.n_rows)
     sizes = sorted({min(most, max(1, round(size * outlook.average))) for size in SIZES})
     return tuple(CenterError(size, outlook.error(size), size >= outlook.smallest) for size in sizes)
-
-
-def _step_dict(step: Step) -> dict[str, Any]:
-    return {
-        "name": step.name,
-        "purpose": step.purpose,
-        "n_points": step.n_points,
-        "share": step.share,
-        "questions": [{"of": one.name, "share": one.share, "sigma": one.sigma} for one in step.queries],
-    }
 
 
 # -- tables -------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ Measured on generated blobs, most clusters of that size are found, few of half t
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -120,22 +121,16 @@ def first_success(works: Callable[[float], bool], low: float, high: float) -> fl
         return low
     if not works(high):
         return None
-    for _ in range(64):
+    while high > 1.001 * low:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if works(middle) else (middle, high)
-        if high <= 1.001 * low:
-            break
     return high
 
 
 def last_success(works: Callable[[int], bool], low: int, high: int) -> int | None:
     """Return the largest integer from `low` to below `high` that works, if all smaller ones do and any does."""
-    if low >= high or not works(low):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if works(middle) else (low, middle)
-    return low
+    found = bisect_left(range(low, high), True, key=lambda number: not works(number))
+    return low + found - 1 if found else None
 
 
 def _model_lengths(n_features: int, radius: float) -> Lengths:

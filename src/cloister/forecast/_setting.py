@@ -17,45 +17,15 @@ from cloister.columns import LARGEST_MAX_ROWS, FloatArray, Neighbours, PrivacyUn
 from cloister.methods import Method
 from cloister.privacy import Entropy, Guarantee, Step
 
-__all__ = ["LARGEST_ROWS", "PersonForecast", "Persons", "RowLimit", "Setting", "count_noise", "forecast_persons", "recommend"]
+__all__ = ["LARGEST_ROWS", "PersonForecast", "RowLimit", "Setting", "count_noise", "forecast_persons", "recommend"]
 
 LARGEST_ROWS = 10**15
 STEPS = (1, 2, 3, 5)  # times powers of ten: the numbers of rows that are compared
 
 
 @dataclass(frozen=True, kw_only=True)
-class Persons:
-    """Persons as the unit of privacy of a fit that is forecast."""
-
-    privacy_unit: PrivacyUnit  # with a number of rows
-    most_rows: int  # persons are taken to have from 1 to this many
-    finds: bool  # whether the fit finds with noise how many rows of each are used
-
-    @property
-    def max_rows(self) -> int:
-        """Rows of a person that are used, at most."""
-        assert self.privacy_unit.max_rows is not None
-        return self.privacy_unit.max_rows
-
-    @property
-    def sizes(self) -> FloatArray:
-        """How many rows persons have."""
-        return np.arange(1.0, self.most_rows + 1)
-
-    @property
-    def mean_used(self) -> float:
-        """Rows of a person that are used, on average."""
-        return float(np.minimum(self.sizes, self.max_rows).mean())
-
-    def variances(self, limits: Sequence[int], n_persons: int, *, noise: float, weighted: bool) -> FloatArray:
-        """Return the expected squared error of a centre for some numbers of rows per person, as ``center_variances`` does."""
-        persons = np.full(self.most_rows, n_persons / self.most_rows)
-        return center_variances(limits, self.sizes, persons, noise=noise, weighted=weighted)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Setting:
-    """The public numbers that a forecast is made from."""
+    """The public numbers that a forecast is made from. Where rows are protected, each is that of a person with one row."""
 
     n_rows: int  # or persons
     n_features: int
@@ -65,53 +35,71 @@ class Setting:
     method: Method
     options: Mapping[str, Any] = field(default_factory=dict)  # parameters of the method's own
     describe: float = 0.0  # part of the budget that says what the clusters look like
-    persons: Persons | None = None  # where they are protected, instead of rows
+    privacy_unit: PrivacyUnit | None = None  # where persons are protected; with a number of rows
+    most_rows: int = 1  # persons are taken to have from 1 to this many
+    finds: bool = False  # whether the fit finds with noise how many rows of each are used
 
     @property
     def unit(self) -> str:
         """What is protected, and what there are `n_rows` of: "row" or "person"."""
-        return "row" if self.persons is None else "person"
+        return "row" if self.privacy_unit is None else "person"
 
     @property
     def counted(self) -> str:
         """What counts are numbers of: "row" or "person"."""
-        return "row" if self.persons is None or not self.persons.privacy_unit.is_weighted else "person"
+        return "person" if self.is_weighted else "row"
 
     @property
-    def size(self) -> int:
-        """What counts add up to: rows that are used, or persons."""
-        return self.n_rows if self.counted == "person" else self.rows_used
+    def is_weighted(self) -> bool:
+        """Whether every person counts 1."""
+        return self.privacy_unit is not None and self.privacy_unit.is_weighted
+
+    @property
+    def max_rows(self) -> int:
+        """Rows of a person that are used, at most."""
+        return 1 if self.privacy_unit is None or self.privacy_unit.max_rows is None else self.privacy_unit.max_rows
+
+    @property
+    def sizes(self) -> FloatArray:
+        """How many rows persons have."""
+        return np.arange(1.0, self.most_rows + 1)
 
     @property
     def rows_used(self) -> int:
         """How many rows are used."""
-        return self.n_rows if self.persons is None else round(self.n_rows * self.persons.mean_used)
+        return round(self.n_rows * float(np.minimum(self.sizes, self.max_rows).mean()))
+
+    @property
+    def size(self) -> int:
+        """What counts add up to: rows that are used, or persons."""
+        return self.n_rows if self.is_weighted else self.rows_used
 
     def limited(self, max_rows: int) -> "Setting":
         """Return the same with at most this many rows of a person."""
-        assert self.persons is not None
-        return replace(self, persons=replace(self.persons, privacy_unit=self.persons.privacy_unit.limited(max_rows)))
+        assert self.privacy_unit is not None
+        return replace(self, privacy_unit=self.privacy_unit.limited(max_rows))
+
+    def variances(self, limits: Sequence[int], *, noise: float, weighted: bool) -> FloatArray:
+        """Return the expected squared error of a centre for some numbers of rows per person, as ``center_variances`` does."""
+        persons = np.full(self.most_rows, self.n_rows / self.most_rows)
+        return center_variances(limits, self.sizes, persons, noise=noise, weighted=weighted)
 
     def chance(self, size: float) -> float:
         """Return the sampling error of the mean of `size` rows or persons, in parts of their radius."""
-        if self.persons is None:
-            return 1 / math.sqrt(size)
-        persons = self.persons
-        weighted = persons.privacy_unit.is_weighted
-        (variance,) = persons.variances([persons.max_rows], self.n_rows, noise=0.0, weighted=weighted).tolist()
+        (variance,) = self.variances([self.max_rows], noise=0.0, weighted=self.is_weighted).tolist()
         return math.sqrt(variance * self.size / size)
 
     def plan(self) -> Plan:
         """Return the plan of a fit that is given the number of rows or persons, in a box."""
-        persons = self.persons
-        parameters = dict(self.options)
+        parameters, max_rows = dict(self.options), None
         if self.describe:
             parameters["describe"] = self.describe
-        if persons is not None:
+        if self.privacy_unit is not None:
+            max_rows = self.max_rows
             parameters |= {
-                "privacy_unit": persons.privacy_unit.noun,
-                "max_rows_per_unit": "auto" if persons.finds else persons.max_rows,
-                "weighting": persons.privacy_unit.weighting,
+                "privacy_unit": self.privacy_unit.noun,
+                "max_rows_per_unit": "auto" if self.finds else max_rows,
+                "weighting": self.privacy_unit.weighting,
             }
         model = self.method.estimator(
             self.n_clusters,
@@ -121,7 +109,6 @@ class Setting:
             n_rows=min(self.n_rows, LARGEST_ROWS),
             **parameters,
         )
-        max_rows = None if persons is None else persons.max_rows
         return plan_fit(model, self.n_features, max_rows=max_rows, expected=float(self.size))
 
     def center_noise(self) -> float:
@@ -203,38 +190,33 @@ class PersonForecast:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {
-            "unit": "person",
-            "rows_per_unit": self.rows_per_unit,
-            "max_rows": self.max_rows,
-            "found": self.found,
-            "weighting": self.weighting,
-            "limits": [asdict(one) for one in self.limits],
-            "divided": {**asdict(self.divided), "guarantee": self.row_guarantee.to_dict()},
-        }
+        plain = {"unit": "person", **asdict(self)}
+        del plain["row_guarantee"]
+        return {**plain, "divided": {**plain["divided"], "guarantee": self.row_guarantee.to_dict()}}
 
 
-def recommend(setting: Setting, persons: Persons) -> int:
+def recommend(setting: Setting) -> int:
     """Return how many rows of a person to use, by the rule of a fit that finds it."""
-    limits, weighted = _limits(persons), persons.privacy_unit.is_weighted
+    limits, weighted = _limits(setting), setting.is_weighted
     noise = 0.0 if weighted else setting.center_noise()
-    return pick_max_rows(limits, persons.variances(limits, setting.n_rows, noise=noise, weighted=weighted))
+    return pick_max_rows(limits, setting.variances(limits, noise=noise, weighted=weighted))
 
 
-def forecast_persons(setting: Setting, persons: Persons) -> PersonForecast:
-    """Return what numbers of rows cost and lose."""
-    best, limits, most_rows = recommend(setting, persons), _limits(persons), persons.most_rows
-    weighted, noise = persons.privacy_unit.is_weighted, setting.center_noise()
-    variances = persons.variances(limits, setting.n_rows, noise=noise, weighted=weighted).tolist()
-    guarantee, n_rows = setting.guarantee.for_each_of(most_rows), round(setting.n_rows * persons.sizes.mean())
-    rows = replace(setting, persons=None, n_rows=n_rows, guarantee=guarantee)
+def forecast_persons(setting: Setting) -> PersonForecast | None:
+    """Return what numbers of rows cost and lose; None where single rows are protected."""
+    if setting.privacy_unit is None:
+        return None
+    best, limits, most_rows = recommend(setting), _limits(setting), setting.most_rows
+    variances = setting.variances(limits, noise=setting.center_noise(), weighted=setting.is_weighted).tolist()
+    guarantee, n_rows = setting.guarantee.for_each_of(most_rows), round(setting.n_rows * setting.sizes.mean())
+    rows = replace(setting, privacy_unit=None, most_rows=1, finds=False, n_rows=n_rows, guarantee=guarantee)
     noise = rows.center_noise() / most_rows**2  # one row moves a sum, not all of a person
-    (divided,) = persons.variances([most_rows], setting.n_rows, noise=noise, weighted=False).tolist()
+    (divided,) = setting.variances([most_rows], noise=noise, weighted=False).tolist()
     return PersonForecast(
         rows_per_unit=most_rows,
-        max_rows=persons.max_rows,
-        found=persons.finds,
-        weighting=persons.privacy_unit.weighting,
+        max_rows=setting.max_rows,
+        found=setting.finds,
+        weighting=setting.privacy_unit.weighting,
         limits=tuple(
             _row_limit(setting.limited(limit), limit, variance, recommended=limit == best)
             for limit, variance in zip(limits, variances, strict=True)
@@ -244,11 +226,11 @@ def forecast_persons(setting: Setting, persons: Persons) -> PersonForecast:
     )
 
 
-def _limits(persons: Persons) -> list[int]:
+def _limits(setting: Setting) -> list[int]:
     """Return the numbers of rows to compare: up to the first that nobody exceeds, and the one asked for."""
     all_of_them = [step * 10**power for power in range(4) for step in STEPS if step * 10**power <= LARGEST_MAX_ROWS]
-    last = next((one for one in all_of_them if one >= persons.most_rows), LARGEST_MAX_ROWS)
-    asked = set() if persons.finds else {persons.max_rows}
+    last = next((one for one in all_of_them if one >= setting.most_rows), LARGEST_MAX_ROWS)
+    asked = set() if setting.finds else {setting.max_rows}
     return sorted({one for one in all_of_them if one <= last} | asked)
 
 

@@ -54,49 +54,14 @@ def label_of(name: object, longest: int | None = None) -> str:
     return (text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…").replace("$", r"\$")
 
 
-def plot_curve(
-    numbers: Sequence[int],
-    loss: Any,
-    errors: Any = None,
-    chosen: int | None = None,
-    ax: Any = None,
-    *,
-    name: str = "mean squared distance",
-    where: str = "plot_curve",
-) -> "Axes":
-    """Draw the loss for each number of clusters.
-
-    Parameters
-    ----------
-    numbers : sequence of int
-        Numbers of clusters.
-    loss : array of shape (n_numbers,)
-        The loss of each.
-    errors : array of shape (n_numbers,), optional
-        Standard errors, as bars.
-    chosen : int, optional
-        The number to mark.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    name : str
-        What the loss is.
-    where : str
-        Whose name errors carry.
-
-    Returns
-    -------
-    Axes
-        Whose first line is the curve.
-
-    Notes
-    -----
-    **Privacy.** Draws public numbers; costs nothing.
+def plot_curve(numbers: Sequence[int], loss: Any, errors: Any, chosen: int, ax: Any, *, where: str) -> "Axes":
+    """Draw the held-out loss for each number of clusters, with its standard errors, and mark the chosen number.
 
     Examples
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> ax = plot_curve([1, 2, 3], [4.0, 1.0, 0.9], chosen=2)
+    >>> ax = plot_curve([1, 2, 3], [4.0, 1.0, 0.9], [0.1, 0.1, 0.1], 2, None, where="Release.plot")
     >>> ax.lines[0].get_xydata().tolist(), ax.texts[0].get_text()
     ([[1.0, 4.0], [2.0, 1.0], [3.0, 0.9]], '2 clusters')
     """
@@ -104,86 +69,55 @@ def plot_curve(
     from matplotlib.ticker import MaxNLocator
 
     axes.plot(numbers, loss, marker="o", markersize=5, color=ACCENT, zorder=2)
-    if errors is not None:
-        axes.errorbar(numbers, loss, yerr=errors, fmt="none", ecolor=FAINT, capsize=3, zorder=1)
+    axes.errorbar(numbers, loss, yerr=errors, fmt="none", ecolor=FAINT, capsize=3, zorder=1)
     axes.set_xlabel("number of clusters")
-    axes.set_ylabel(name)
+    axes.set_ylabel("held-out mean squared distance")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     low, high = float(np.min(loss)), float(np.max(loss))
     if low >= 0 and low < 0.5 * high:
         axes.set_ylim(bottom=0.0)
-    if chosen is not None:
-        axes.axvline(chosen, color=INK, linestyle="--", linewidth=1.0, zorder=0)
-        left = chosen > (min(numbers) + max(numbers)) / 2
-        axes.annotate(
-            count_of(chosen, "cluster"),
-            (chosen, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(-5 if left else 5, -3),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="top",
-            color=INK,
-        )
+    axes.axvline(chosen, color=INK, linestyle="--", linewidth=1.0, zorder=0)
+    left = chosen > (min(numbers) + max(numbers)) / 2
+    axes.annotate(
+        count_of(chosen, "cluster"),
+        (chosen, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(-5 if left else 5, -3),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="top",
+        color=INK,
+    )
     return axes
 
 
-def plot_tree(
-    linkage: Any,
-    ax: Any = None,
-    labels: Sequence[str] | None = None,
-    cut: int | None = None,
-    *,
-    where: str = "plot_tree",
-) -> "Axes":
-    """Draw a dendrogram.
+def plot_tree(joins: FloatArray, labels: Sequence[str], cut: int | None, ax: Any, *, where: str) -> "Axes":
+    """Draw a dendrogram in SciPy's format, with `labels` of its leaves.
 
-    Parameters
-    ----------
-    linkage : array of shape (n_leaves - 1, 4)
-        In SciPy's format: which two clusters join, how far apart they are, and how many leaves they have.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-    labels : sequence of str, optional
-        Of the leaves, in the order of the linkage; their positions by default.
-    cut : int, optional
-        A number of clusters: a line is drawn where the tree has so many, and what joins below it is coloured.
-    where : str
-        Whose name errors carry.
-
-    Returns
-    -------
-    Axes
-        Whose first collection holds a bracket for each join.
-
-    Notes
-    -----
-    **Privacy.** Draws public numbers; costs nothing.
+    With a number of clusters to `cut` at, a line is drawn where the tree has so many, and what joins below it is coloured.
 
     Examples
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
-    >>> ax = plot_tree([[0, 1, 1.0, 2], [2, 3, 5.0, 3]], labels=["a", "b", "c"], cut=2)
+    >>> ax = plot_tree(np.array([[0, 1, 1.0, 2], [2, 3, 5.0, 3]]), ["a", "b", "c"], 2, None, where="Synopsis.plot")
     >>> [tick.get_text() for tick in ax.get_xticklabels()], list(ax.lines[0].get_ydata())
     (['c', 'a', 'b'], [3.0, 3.0])
     """
-    from scipy.cluster.hierarchy import dendrogram, is_valid_linkage
+    from matplotlib.collections import LineCollection
+    from scipy.cluster.hierarchy import dendrogram
 
-    joins = np.asarray(linkage, dtype=np.float64)
-    if joins.ndim != 2 or not is_valid_linkage(joins):
-        remedy = "Pass what scipy.cluster.hierarchy.linkage returns."
-        validate.refuse(f"{where}.linkage", "an array in SciPy's linkage format", joins.shape, remedy=remedy)
     n_leaves = len(joins) + 1
-    if labels is not None and len(labels) != n_leaves:
-        validate.refuse(f"{where}.labels", f"a label for each of {n_leaves} leaves", len(labels), remedy="Pass as many.")
     if cut is not None:
         cut = validate.integer(f"{where}.cut", cut, low=1, high=n_leaves)
     axes = axes_for(where, ax, size=(min(max(6.4, 0.16 * n_leaves + 1.5), 20.0), 4.2))
     height = None if cut is None else cut_height(joins, cut)
     found: Any = dendrogram(joins, no_plot=True)
-    _draw_brackets(axes, found, height)
-    names = [str(leaf) if labels is None else label_of(labels[leaf], LONGEST_NAME) for leaf in found["leaves"]]
+    brackets = [np.column_stack(pair) for pair in zip(found["icoord"], found["dcoord"], strict=True)]
+    below = [height is not None and bracket[:, 1].max() <= height for bracket in brackets]
+    colours = [ACCENT if one else (INK if height is None else FAINT) for one in below]
+    axes.add_collection(LineCollection(brackets, colors=colours, linewidths=1.4))
+    names = [label_of(labels[leaf], LONGEST_NAME) for leaf in found["leaves"]]
     if n_leaves <= NAMED_LEAVES:
         turned = n_leaves > 25 or max(map(len, names)) > 3
         axes.set_xticks(LEAF_STEP * (np.arange(n_leaves) + 0.5), names, rotation=90 if turned else 0, fontsize=8)
@@ -214,12 +148,3 @@ def cut_height(joins: FloatArray, n_clusters: int) -> float:
     heights = np.concatenate([[0.0], np.sort(joins[:, 2]), [ABOVE * float(joins[:, 2].max(initial=0.0))]])
     last = len(joins) + 1 - n_clusters
     return float(heights[last : last + 2].mean())
-
-
-def _draw_brackets(axes: "Axes", found: Any, height: float | None) -> None:
-    from matplotlib.collections import LineCollection
-
-    brackets = [np.column_stack(pair) for pair in zip(found["icoord"], found["dcoord"], strict=True)]
-    below = [height is not None and bracket[:, 1].max() <= height for bracket in brackets]
-    colours = [ACCENT if one else (INK if height is None else FAINT) for one in below]
-    axes.add_collection(LineCollection(brackets, colors=colours, linewidths=1.4))

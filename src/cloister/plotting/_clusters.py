@@ -39,45 +39,22 @@ def plot_map(
     counts: FloatArray,
     *,
     names: Sequence[str],
-    dates: Sequence[bool] = (False, False),
-    counted: str = "rows",
-    where: str = "plot_map",
-    ax: Any = None,
+    dates: Sequence[bool],
+    counted: str,
+    where: str,
+    ax: Any,
 ) -> "Axes":
-    """Draw centres in a plane.
+    """Draw centres in a plane, with their standard errors; areas of discs are noisy counts, hollow diamonds are none.
 
-    Parameters
-    ----------
-    positions, errors : array of shape (n_clusters, 2)
-        Where the centres lie, and their standard errors.
-    counts : array of shape (n_clusters,)
-        Noisy numbers of rows: the areas of the discs. A count of zero or less is a hollow diamond.
-    names : pair of str
-        Labels of the axes.
-    dates : pair of bool
-        Which of the axes are days since 1970-01-01, to be written as dates.
-    counted : str, default="rows"
-        What the counts are numbers of.
-    where : str
-        Whose name errors carry.
-    ax : Axes, optional
-        Where to draw; by default on a new figure.
-
-    Returns
-    -------
-    Axes
-        With the error bars, the discs and a text for each label.
-
-    Notes
-    -----
-    **Privacy.** Draws public numbers; costs nothing.
+    `dates` says which of the axes are days since 1970-01-01, `counted` what the counts are numbers of.
 
     Examples
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> places, errors = np.array([[0.2, 0.3], [0.8, 0.7]]), np.full((2, 2), 0.01)
-    >>> ax = plot_map(places, errors, np.array([300.0, 120.0]), names=("age", "income"))
+    >>> about = {"names": ("age", "income"), "dates": (False, False), "counted": "rows", "where": "Release.plot"}
+    >>> ax = plot_map(places, errors, np.array([300.0, 120.0]), **about, ax=None)
     >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
     ('age', ['0', '1'])
     """
@@ -191,50 +168,21 @@ def plot_profiles(
     units: FloatArray,
     names: Sequence[str],
     words: Sequence[Sequence[str]],
-    labels: Sequence[str] | None = None,
-    where: str = "plot_profiles",
-    ax: Any = None,
+    where: str,
+    ax: Any,
 ) -> "Axes":
     """Draw a heat map of centres: one line for each cluster, one column for each coordinate.
 
-    The colour is the difference from the mean of all rows in units of the column, over the largest such difference. What does
-    not exceed two standard errors stays pale.
-
-    Parameters
-    ----------
-    centers, errors : array of shape (n_clusters, n_features)
-        Coordinates of the centres, and their standard errors.
-    counts : array of shape (n_clusters,)
-        Noisy numbers of rows, which weigh the mean.
-    units : array of shape (n_features,)
-        In which differences are compared, such as the widths of the bounds.
-    names : sequence of str
-        Of the coordinates.
-    words : sequence of sequences of str
-        What to write into each cell, if the columns are few.
-    labels : sequence of str, optional
-        Of the clusters; their positions by default.
-    where : str
-        Whose name errors carry.
-    ax : Axes, optional
-        Where to draw; by default on a new figure that is as large as it must be.
-
-    Returns
-    -------
-    Axes
-        Whose first image has one value for each cell, from -1 to 1.
-
-    Notes
-    -----
-    **Privacy.** Draws public numbers; costs nothing.
+    The colour is the difference from the mean of all rows in `units` of the column, over the largest such difference. What does
+    not exceed two standard errors stays pale. `words` are written into the cells where the columns are few.
 
     Examples
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> centers, words = np.array([[20.0, 1.0], [60.0, 1.1]]), [["20", "1.0"], ["60", "1.1"]]
-    >>> ax = plot_profiles(centers, np.full((2, 2), 0.25), np.array([100.0, 100.0]), units=np.array([100.0, 2.0]),
-    ...     names=("age", "size"), words=words)
+    >>> about = {"units": np.array([100.0, 2.0]), "names": ("age", "size"), "words": words, "where": "Release.plot"}
+    >>> ax = plot_profiles(centers, np.full((2, 2), 0.25), np.array([100.0, 100.0]), **about, ax=None)
     >>> ax.images[0].get_array().round(2).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
@@ -251,7 +199,7 @@ def plot_profiles(
     colours = LinearSegmentedColormap.from_list("differences", COLOURS)
     image = axes.imshow(relative, cmap=colours, vmin=-1.0, vmax=1.0, aspect="auto", interpolation="nearest")
     _name_ticks(axes.xaxis, [label_of(name, LONGEST_NAME) for name in names], upright=not written)
-    _name_ticks(axes.yaxis, [str(index) for index in range(n_clusters)] if labels is None else list(labels))
+    _name_ticks(axes.yaxis, [str(index) for index in range(n_clusters)])
     axes.set_ylabel("cluster")
     axes.tick_params(length=0)
     for spine in axes.spines.values():

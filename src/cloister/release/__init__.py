@@ -8,7 +8,7 @@ from cloister.release._card import guarantee_words
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
-from cloister.release._open import TableColumns, open_for
+from cloister.release._open import open_for
 from cloister.release._profile import columns_of, date_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
 from cloister.release._source_target import TargetDetails
@@ -39,7 +39,6 @@ __all__ = [
     "Estimate",
     "Profiles",
     "Release",
-    "TableColumns",
     "TargetDetails",
     "axis_words",
     "column_words",

@@ -2,8 +2,6 @@
 """Opening the table whose rows a release is to label, with the columns of the release, read as they were declared."""
 
 import os
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -11,63 +9,40 @@ from cloister.columns import AnyDeclaration, ColumnDomain, Domain, Number
 from cloister.data import ArrayRows, LocalRows, Rows, open_rows
 from cloister.exceptions import DataError
 
-__all__ = ["TableColumns", "open_for"]
+__all__ = ["columns_to_open", "open_for"]
 
-WHERE = "Release.predict"
-
-
-class _Described(Protocol):
-    @property
-    def n_columns(self) -> int: ...
-
-    @property
-    def table_columns(self) -> dict[str, AnyDeclaration] | list[str] | None: ...
-
-    @property
-    def has_words(self) -> bool: ...
+Names = tuple[str, ...] | None
 
 
-@dataclass(frozen=True)
-class TableColumns:
-    """The columns to open a table with, of a result with this domain and these names."""
-
-    domain: Domain
-    feature_names: tuple[str, ...] | None
-    n_columns: int
-
-    @property
-    def table_columns(self) -> dict[str, AnyDeclaration] | list[str] | None:
-        """What each of them is, or their names alone; None where they have no names."""
-        if self.feature_names is None:
-            return None
-        if isinstance(self.domain, ColumnDomain):
-            return dict(zip(self.feature_names, self.domain.columns, strict=True))
-        return list(self.feature_names)
-
-    @property
-    def has_words(self) -> bool:
-        """Whether some column holds levels, flags or dates, which only a table with names can be read for."""
-        return isinstance(self.domain, ColumnDomain) and not all(isinstance(one, Number) for one in self.domain.columns)
+def columns_to_open(domain: Domain, names: Names) -> dict[str, AnyDeclaration] | list[str] | None:
+    """Return the columns to open a table with: what each of them is, or their names alone; None where they have no names."""
+    if names is None:
+        return None
+    return dict(zip(names, domain.columns, strict=True)) if isinstance(domain, ColumnDomain) else list(names)
 
 
-def open_for(release: _Described, table: object, *, where: str = WHERE, **source: object) -> LocalRows:
-    """Open a table with the columns of a release; `source` says how, as for ``open_rows``.
+def open_for(
+    table: object, domain: Domain, names: Names, n_columns: int, *, where: str = "Release.predict", **source: object
+) -> LocalRows:
+    """Open a table with the columns of a result, which lie in `domain`; `source` says how, as for ``open_rows``.
 
     An array of numbers is taken as it is.
     """
     if type(table) is np.ndarray and table.dtype.kind in "fiub":
-        if table.ndim != 2 or table.shape[1] != release.n_columns:
-            raise _other_columns(where, release.n_columns)
+        if table.ndim != 2 or table.shape[1] != n_columns:
+            raise _other_columns(where, n_columns)
         return ArrayRows(table)
-    columns = release.table_columns if _has_names(table) else None
-    if columns is None and release.has_words and not isinstance(table, Rows):
+    columns = columns_to_open(domain, names) if _has_names(table) else None
+    # Levels, flags and dates can be read of a table with names only.
+    has_words = isinstance(domain, ColumnDomain) and not all(isinstance(one, Number) for one in domain.columns)
+    if columns is None and has_words and not isinstance(table, Rows):
         raise DataError(
             f"{where}: expected a table with column names, as levels, flags or dates are to be read, got one without. Pass a "
             "data frame or a file."
         )
     rows = open_rows(table, columns, where=where, **source)  # type: ignore[arg-type]
-    if rows.n_features != release.n_columns:
-        raise _other_columns(where, release.n_columns, rows.n_features)
+    if rows.n_features != n_columns:
+        raise _other_columns(where, n_columns, rows.n_features)
     if not isinstance(rows, LocalRows):
         raise DataError(
             f"{where}: expected rows of this machine, got rows of a cluster. Send release.predict to where they are, as "

@@ -22,7 +22,6 @@ __all__ = ["RELEASE_PLOTS", "plot_release"]
 WHERE = "Release.plot"
 RELEASE_PLOTS = ("map", "profiles", "curve")
 DRAWN_COLUMNS = 40  # of a heat map, unless columns are named
-HELD_OUT = "held-out mean squared distance"
 
 
 def plot_release(release: "Release", kind: str, columns: Sequence[int | str] | None, ax: Any) -> "Axes":
@@ -44,9 +43,7 @@ def _plot_choice(release: "Release", ax: Any) -> "Axes":
     if choice is None:
         remedy = 'Fit KMeans("auto"), or draw the curve of a synopsis: synopsis.plot("curve").'
         validate.refuse(f"{WHERE}.kind", "a release whose number of clusters was chosen", "curve", remedy=remedy)
-    return plot_curve(
-        choice["n_clusters"], choice["held_out"], choice["held_out_error"], choice["best"], ax, name=HELD_OUT, where=WHERE
-    )
+    return plot_curve(choice["n_clusters"], choice["held_out"], choice["held_out_error"], choice["best"], ax, where=WHERE)
 
 
 def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
@@ -54,20 +51,22 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
     if picked is None and release.n_features <= 2:
         picked = list(range(release.n_features))
     counts, counted = np.where(release.stands_out, release.cluster_counts, 0.0), release.receipt.counted
+    dates = [False, False]
     if picked is None:
         plane = plane_of_centers(release)
         names = [axis_words(*pair, spread="spread") for pair in zip(plane.shares, plane.loadings, strict=True)]
-        return plot_map(plane.positions, plane.errors, counts, names=names, counted=counted, where=WHERE, ax=ax)
-    if len(picked) > 2:
-        validate.refuse(f"{WHERE}.columns", "one or two columns of a map", picked, remedy="Name two, or leave them out.")
-    known = coordinates_of(release.domain, release.columns)
-    drawn = [known[index] for index in picked]
-    names = [f"{plain_text(one.name)} (share)" if one.is_share else plain_text(one.name) for one in drawn]
-    dates = [one.dated is not None for one in drawn]
-    places, errors = release.cluster_centers[:, picked], release.center_errors[:, picked]
-    if len(picked) == 1:
-        names, dates = [*names, f"{counted} (noisy)"], [*dates, False]
-        places, errors = np.column_stack([places, release.cluster_counts]), np.column_stack([errors, release.count_errors])
+        places, errors = plane.positions, plane.errors
+    else:
+        if len(picked) > 2:
+            validate.refuse(f"{WHERE}.columns", "one or two columns of a map", picked, remedy="Name two, or leave them out.")
+        known = coordinates_of(release.domain, release.columns)
+        drawn = [known[index] for index in picked]
+        names = [f"{plain_text(one.name)} (share)" if one.is_share else plain_text(one.name) for one in drawn]
+        dates[: len(drawn)] = [one.dated is not None for one in drawn]
+        places, errors = release.cluster_centers[:, picked], release.center_errors[:, picked]
+        if len(picked) == 1:
+            names = [*names, f"{counted} (noisy)"]
+            places, errors = np.column_stack([places, release.cluster_counts]), np.column_stack([errors, release.count_errors])
     return plot_map(places, errors, counts, names=names, dates=dates, counted=counted, where=WHERE, ax=ax)
 
 

@@ -8,10 +8,11 @@ by the estimators, the report and the command line.
 import json
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +23,16 @@ from cloister.exceptions import CloisterError, ReleaseError, without_sizes
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
 from cloister.privacy import Event, Receipt, StepRecord, refuse_seeded
+from cloister.release._card import TEXT_COLUMNS, release_card
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import Profiles
-from cloister.release._open import TableColumns, open_for
+from cloister.release._open import columns_to_open, open_for
+from cloister.release._plot import plot_release
 from cloister.release._profile import profile_of, to_frame
 from cloister.release._source_target import CHOSEN, TargetDetails
-from cloister.release._views import ReleaseViews
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
 
@@ -37,11 +42,12 @@ LARGEST_NUMBER = 1e150  # its square is finite
 LARGEST_JSON = 1e300  # that a file may hold
 ROUNDING = 1e-9  # of centres on the border of the domain
 DEEPEST = 50  # lists within lists of a file
-OPTIONAL_ERRORS = ("center_noise", "count_noise", "stability")
+OPTIONAL = ("center_noise", "count_noise", "stability")
+ARRAYS = ("cluster_centers", "center_errors", "cluster_counts", "count_errors", *OPTIONAL)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Release(ReleaseViews):
+class Release:
     """Everything a private fit may publish.
 
     Parameters
@@ -185,16 +191,7 @@ class Release(ReleaseViews):
     @property
     def table_columns(self) -> "dict[str, AnyDeclaration] | list[str] | None":
         """The columns to open a table with: what each of them is, or their names alone; None where they have no names."""
-        return self._opened_columns.table_columns
-
-    @property
-    def has_words(self) -> bool:
-        """Whether some column holds levels, flags or dates, which only a table with names can be read for."""
-        return self._opened_columns.has_words
-
-    @property
-    def _opened_columns(self) -> TableColumns:
-        return TableColumns(self.domain, self.feature_names, self.n_columns)
+        return columns_to_open(self.domain, self.feature_names)
 
     def profile(self) -> list[dict[str, Any]]:
         """Return one entry per cluster, in the columns' own words and as plain data.
@@ -255,6 +252,54 @@ class Release(ReleaseViews):
         """
         return to_frame(self, library)
 
+    def __repr__(self) -> str:
+        return release_card(self, TEXT_COLUMNS).text()
+
+    def _repr_html_(self) -> str:
+        return release_card(self).html()
+
+    def plot(self, kind: str = "map", ax: Any = None, *, columns: Sequence[int | str] | None = None) -> "Axes":
+        """Draw the clusters with matplotlib, which ``pip install 'cloister[plot]'`` installs.
+
+        Parameters
+        ----------
+        kind : {"map", "profiles", "curve"}, default="map"
+            Centres in a plane, as large as their noisy counts and with error bars: two columns are the axes themselves; of more
+            it is the plane in which the centres differ most. Or a heat map of clusters and columns, coloured by how each
+            cluster differs from the mean of all rows. Or, where ``n_clusters="auto"`` chose the number of clusters, the
+            held-out loss that spoke for it.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on a new figure.
+        columns : sequence of str or int, optional
+            Columns to draw: one or two of a map, any of a heat map. By default all, of more than 40 those that tell the
+            clusters apart best.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Nothing is shown or saved: ``ax.figure.savefig("clusters.png")``.
+
+        Raises
+        ------
+        ParameterError
+            If matplotlib is not installed, or something else than these is asked for.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the release; costs nothing.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from cloister import PEMeans
+        >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
+        >>> ax = model.release_.plot()
+        >>> ax.get_xlabel(), ax.get_ylabel()
+        ('x0', 'x1')
+        """
+        return plot_release(self, kind, columns, ax)
+
     @without_sizes
     def predict(self, table: object) -> IntArray:
         """Return the index of the nearest centre for each row; a missing value is placed where the fit placed it.
@@ -282,7 +327,8 @@ class Release(ReleaseViews):
 
         A label of a cluster that does not stand out of the noise (`stands_out`) says nothing about its row.
         """
-        return np.concatenate([np.empty(0, dtype=np.int64), *map(self._label, open_for(self, table).blocks())])
+        rows = open_for(table, self.domain, self.feature_names, self.n_columns)
+        return np.concatenate([np.empty(0, dtype=np.int64), *map(self._label, rows.blocks())])
 
     def _label(self, block: npt.NDArray[Any]) -> IntArray:
         array = np.asarray(block, dtype=np.float64)
@@ -307,11 +353,7 @@ class Release(ReleaseViews):
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "domain": self.domain.to_dict(),
             "scaling": self.scaling,
-            "cluster_centers": self.cluster_centers.tolist(),
-            "center_errors": self.center_errors.tolist(),
-            "cluster_counts": self.cluster_counts.tolist(),
-            "count_errors": self.count_errors.tolist(),
-            **{name: _plain_array(getattr(self, name)) for name in OPTIONAL_ERRORS},
+            **{name: None if (array := getattr(self, name)) is None else array.tolist() for name in ARRAYS},
             "stands_out": self.stands_out.tolist(),
             "cells": None if self.cells is None else self.cells.to_dict(),
             **({} if self.profiles is None else {"profiles": self.profiles.to_dict()}),
@@ -344,22 +386,23 @@ class Release(ReleaseViews):
             )
         try:
             refuse_odd_values(data)
-            names, domain = data["feature_names"], domain_from_dict(data["domain"])
-            centers = np.array(data["cluster_centers"], dtype=np.float64)
+            names, cells, profiles = data["feature_names"], data["cells"], data.get("profiles")
+            domain = domain_from_dict(data["domain"])
+            arrays: dict[str, Any] = {name: _read_array(name, data[name]) for name in ARRAYS}
+            if cells is not None:
+                width = np.shape(arrays["cluster_centers"])[-1]
+                n_columns = domain.n_columns if isinstance(domain, ColumnDomain) else width
+                cells = CellSummary.from_dict(cells, n_columns=n_columns, n_published=width)
             release = cls(
                 method=str(data["method"]),
                 parameters=dict(data["parameters"]),
-                cluster_centers=centers,
-                center_errors=np.array(data["center_errors"], dtype=np.float64),
-                cluster_counts=np.array(data["cluster_counts"], dtype=np.float64),
-                count_errors=np.array(data["count_errors"], dtype=np.float64),
                 domain=domain,
                 scaling=str(data["scaling"]),
+                **arrays,
                 receipt=Receipt.from_dict(data["receipt"]),
                 feature_names=None if names is None else tuple(map(str, names)),
-                cells=_read_cells(data["cells"], domain, centers),
-                **{name: _read_array(data[name]) for name in OPTIONAL_ERRORS},
-                profiles=_read_profiles(data.get("profiles"), len(centers)),
+                cells=cells,
+                profiles=None if profiles is None else Profiles.from_dict(profiles),
                 steps=read_steps(data["steps"]),
                 details=dict(data["details"]),
                 versions=dict(data["versions"]),
@@ -374,42 +417,19 @@ class Release(ReleaseViews):
 
 def read_steps(data: Any) -> tuple[StepRecord, ...]:
     """Read records of steps: numbers by name, and a picture that the report draws as far as it fits."""
-    if not isinstance(data, list):
-        raise TypeError("steps")
-    steps = tuple(_read_step(one) for one in data)
-    if len({step.name for step in steps}) != len(steps):
-        raise ValueError("steps of one name")
-    return steps
+    steps: dict[str, StepRecord] = {}
+    for one in data:
+        name, figures, picture = str(one["name"]), one["figures"], one["picture"]
+        numbers = isinstance(figures, dict) and all(isinstance(value, int | float) for value in figures.values())
+        if not numbers or not isinstance(picture, dict) or name in steps:
+            raise ValueError("steps")
+        plain = {figure: float(value) for figure, value in figures.items()}
+        steps[name] = StepRecord(name=name, purpose=str(one["purpose"]), figures=plain, picture=picture)
+    return tuple(steps.values())
 
 
-def _read_step(data: Any) -> StepRecord:
-    figures, picture = data["figures"], data["picture"]
-    if not isinstance(figures, dict) or not isinstance(picture, dict):
-        raise TypeError("steps")
-    if not all(isinstance(value, int | float) for value in figures.values()):
-        raise TypeError("figures")
-    numbers = {name: float(value) for name, value in figures.items()}
-    return StepRecord(name=str(data["name"]), purpose=str(data["purpose"]), figures=numbers, picture=picture)
-
-
-def _plain_array(values: FloatArray | None) -> Any:
-    return None if values is None else values.tolist()
-
-
-def _read_array(values: Any) -> FloatArray | None:
-    return None if values is None else np.array(values, dtype=np.float64)
-
-
-def _read_cells(data: Any, domain: Domain, centers: FloatArray) -> CellSummary | None:
-    if data is None:
-        return None
-    n_published = centers.shape[-1]
-    n_columns = domain.n_columns if isinstance(domain, ColumnDomain) else n_published
-    return CellSummary.from_dict(data, n_columns=n_columns, n_published=n_published)
-
-
-def _read_profiles(data: Any, n_clusters: int) -> Profiles | None:
-    return None if data is None else Profiles.from_dict(data, n_clusters=n_clusters)
+def _read_array(name: str, values: Any) -> FloatArray | None:
+    return None if values is None and name in OPTIONAL else np.array(values, dtype=np.float64)
 
 
 def refuse_odd_values(data: Any) -> None:
@@ -435,15 +455,13 @@ def _refuse_misfit(release: Release) -> None:
         raise ValueError("columns")
     if release.feature_names is not None and len(release.feature_names) != release.n_columns:
         raise ValueError("columns")
-    wanted = {"center_errors": shape, "cluster_counts": shape[:1], "count_errors": shape[:1], "cluster_centers": shape}
-    wanted |= {"center_noise": shape, "count_noise": shape[:1], "stability": shape[:1]}
-    for name, expected in wanted.items():
-        array = getattr(release, name)
-        if array is None and name in OPTIONAL_ERRORS:
-            continue
+    for name in ARRAYS:
+        array, expected = getattr(release, name), shape if name.startswith(("cluster_ce", "center")) else shape[:1]
         least = -LARGEST_NUMBER if name.startswith("cluster") else 0.0
-        if array.shape != expected or not ((least <= array) & (array <= LARGEST_NUMBER)).all():
+        if array is not None and (array.shape != expected or not ((least <= array) & (array <= LARGEST_NUMBER)).all()):
             raise ValueError(name)
+    if release.profiles is not None and release.profiles.columns[0].n_clusters != release.n_clusters:
+        raise ValueError("profiles")
     if release.free_centers is None:
         moved = np.abs(release.domain.clip(release.cluster_centers) - release.cluster_centers)
         if (moved > ROUNDING * np.maximum(release.frame.scale, np.abs(release.cluster_centers))).any():

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from html import escape
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,9 +56,8 @@ GAP = 2.5  # between circles
 DOT = 3.0  # radius of the dot of a point
 CLEARANCE = DOT + 2.5  # between a circle and the dots of others
 MOVED = 2.0  # a circle farther than this from its point is tied to it
-ROUNDS = 400
-SHRINK, MOST_SHRINKS = 0.85, 8
-GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+MESH = 2.0  # between the places that circles may step aside to
+SHRINK = 0.85
 
 Point = tuple[float, float]
 Places = npt.NDArray[np.complex128]
@@ -298,15 +298,46 @@ class Badge:
 def place_badges(points: Sequence[Point], radii: Sequence[float], frame: Frame) -> list[Badge]:
     """Return a circle for each point, none over another. Where they do not fit at all, they become smaller."""
     anchors, sizes = np.array([complex(x, y) for x, y in points]), np.array(radii, dtype=np.float64)
-    for _ in range(MOST_SHRINKS):
-        centers = _relax(anchors, sizes, frame)
-        if not _depths(np.abs(centers[:, None] - centers), _reach(sizes)).any():
-            break
+    while (centers := _free_places(anchors, sizes, frame)) is None:
         sizes = sizes * SHRINK
     return [
         Badge((float(point.real), float(point.imag)), (float(at.real), float(at.imag)), float(size))
         for point, at, size in zip(anchors, centers, sizes, strict=True)
     ]
+
+
+def _free_places(anchors: Places, radii: FloatArray, frame: Frame) -> Places | None:
+    """Return where circles go, the largest first: to their points or the nearest free places; None if one finds none.
+
+    Places are complex numbers: a difference of two is a way. A circle stays where it covers neither another one nor another
+    point. One that steps aside leaves all points free, also its own, as far as there is room.
+    """
+    across, down = np.meshgrid(np.arange(frame.left, frame.right, MESH), np.arange(frame.top, frame.bottom, MESH))
+    mesh = (across + 1j * down).ravel()
+    apart = np.abs(anchors[:, None] - anchors)
+    np.fill_diagonal(apart, np.inf)
+    centers, placed = anchors.copy(), np.zeros(len(anchors), dtype=bool)
+    order = np.argsort(-radii, kind="stable")
+    for one in order:
+        covers = (apart[one] < radii[one] + np.where(placed, radii + GAP, CLEARANCE)).any()
+        placed[one] = not covers and _inside(anchors[one], radii[one], frame)
+    to_point = np.min([np.abs(mesh - point) for point in anchors], axis=0)
+    to_circle = np.min([np.abs(mesh - centers[one]) - radii[one] for one in order[placed[order]]], axis=0, initial=np.inf)
+    for one in order[~placed[order]]:
+        free = (to_circle >= radii[one] + GAP) & _inside(mesh, radii[one], frame)
+        clear = free & (to_point >= radii[one] + CLEARANCE)
+        found = mesh[clear if clear.any() else free]
+        if not found.size:
+            return None
+        centers[one] = found[np.argmin(np.abs(found - anchors[one]))]
+        to_circle = np.minimum(to_circle, np.abs(mesh - centers[one]) - radii[one])
+    return centers
+
+
+def _inside(places: Any, radius: float, frame: Frame) -> Any:
+    across, down = places.real, places.imag
+    inside = (across >= frame.left + radius) & (across <= frame.right - radius)
+    return inside & (down >= frame.top + radius) & (down <= frame.bottom - radius)
 
 
 def badge_marks(badge: Badge, words: str, *, kind: str, title: str) -> str:
@@ -330,63 +361,3 @@ def numbered_badges(points: Sequence[Point], frame: Frame, *, name: str, most: i
         return "".join(f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="{dot:g}"/>' for x, y in points)
     badges = enumerate(place_badges(points, [radius] * len(points), frame))
     return "".join(badge_marks(badge, str(label), kind="badge", title=f"{name} {label}") for label, badge in badges)
-
-
-# Points are complex numbers from here on: one number is a place, and a difference of two is a way.
-
-
-def _relax(anchors: Places, radii: FloatArray, frame: Frame) -> Places:
-    """Push circles apart that overlap; those that moved also leave their own point free."""
-    apart = np.abs(anchors[:, None] - anchors)
-    np.fill_diagonal(apart, np.inf)
-    is_inside = np.array_equal(anchors, _inside(anchors, radii, frame))
-    if is_inside and not _depths(apart, _reach(radii)).any() and (apart >= radii[:, None] + CLEARANCE).all():
-        return anchors  # no circle covers another one or another point
-    centers = _push(anchors, anchors, radii, frame, own=np.zeros(len(anchors), dtype=bool))
-    own = np.abs(centers - anchors) > MOVED
-    return _push(centers, anchors, radii, frame, own=own) if own.any() else centers
-
-
-def _push(start: Places, anchors: Places, radii: FloatArray, frame: Frame, *, own: npt.NDArray[np.bool_]) -> Places:
-    n_circles, reach = len(anchors), _reach(radii)
-    centers = start + 0.01 * np.exp(1j * GOLDEN_ANGLE * np.arange(n_circles))  # two points may be the same
-    obstacle = ~np.eye(n_circles, dtype=bool) | np.diag(own)
-    clear = np.where(obstacle, radii[:, None] + CLEARANCE, -np.inf)
-    for index in range(2 * ROUNDS):
-        calm = index / ROUNDS
-        lines = centers[:, None] - centers
-        apart = np.abs(lines)
-        step = 0.5 * _away(lines, apart, _depths(apart, reach))
-        if calm < 1:
-            lines = centers[:, None] - anchors
-            apart = np.abs(lines)
-            step += 0.5 * _away(lines, apart, np.maximum(clear - apart, 0.0)) + 0.08 * (1 - calm) * (anchors - centers)
-        elif not step.any():
-            break
-        centers = _inside(centers + step, radii, frame)
-    return np.asarray(centers)
-
-
-def _reach(radii: FloatArray) -> FloatArray:
-    """Return how far apart any two circles must be."""
-    reach = radii[:, None] + radii + GAP
-    np.fill_diagonal(reach, -np.inf)
-    return np.asarray(reach)
-
-
-def _depths(apart: FloatArray, reach: FloatArray) -> FloatArray:
-    """Return how far circles reach into each other, with the gap between them."""
-    deep = reach - apart
-    deep[deep < 0.5] = 0.0  # the gap is larger than this
-    return deep
-
-
-def _away(lines: Places, apart: FloatArray, depth: FloatArray) -> Places:
-    """Return the sum of the ways out of each overlap."""
-    return np.asarray((lines * (depth / np.maximum(apart, 1e-9))).sum(axis=1))
-
-
-def _inside(places: Places, radii: FloatArray, frame: Frame) -> Places:
-    across = np.minimum(np.maximum(places.real, frame.left + radii), np.maximum(frame.right - radii, frame.left + radii))
-    down = np.minimum(np.maximum(places.imag, frame.top + radii), np.maximum(frame.bottom - radii, frame.top + radii))
-    return np.asarray(across + 1j * down)

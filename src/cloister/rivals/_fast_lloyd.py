@@ -32,15 +32,11 @@ class FastLloyd(LloydEstimator):
     alpha : float, default=0.8
         From the second round on rows farther than ``alpha R / n_clusters^(1/d)`` from their centre are left out, with R the
         radius of the domain (half the diagonal of a box): `alpha` times half the diagonal of one of k equal parts.
-    count_share : float or "auto", default="auto"
-        Part of each round's budget that goes to the counts; ``"auto"`` minimises the expected error of a centre.
 
     Attributes
     ----------
     cluster_counts_ : array of shape (n_clusters,)
         Noisy numbers of rows, of the last round: of those within the radius of the centres it began with.
-    rounds_ : tuple of LloydRound
-        Centres, noisy counts and noisy sums of every round, in the coordinates in which distances were measured.
 
     Notes
     -----

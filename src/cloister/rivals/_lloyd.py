@@ -72,7 +72,18 @@ class LloydRound:
 
 @estimator
 class LloydEstimator(PrivateClusterer):
-    """What the two methods share: the start, the split, the number of rounds, and what is read off the last one."""
+    """What the two methods share: the start, the split, the number of rounds, and what is read off the last one.
+
+    Parameters
+    ----------
+    count_share : float or "auto", default="auto"
+        Part of each round's budget that goes to the counts; ``"auto"`` minimises the expected error of a centre.
+
+    Attributes
+    ----------
+    rounds_ : tuple of LloydRound
+        Centres, noisy counts and noisy sums of every round, in the coordinates in which distances were measured.
+    """
 
     n_rounds: int | str = "auto"
     count_share: float | str = "auto"
@@ -142,15 +153,11 @@ class LloydKMeans(LloydEstimator):
     n_rounds : int or "auto", default="auto"
         ``"auto"`` is the rule of the paper: as many rounds as keep the expected error of each below 0.004 (as a squared
         distance in [-1, 1]^d), at least 2 and at most 7.
-    count_share : float or "auto", default="auto"
-        Part of each round's budget that goes to the counts; ``"auto"`` minimises the expected error of a centre.
 
     Attributes
     ----------
     cluster_counts_ : array of shape (n_clusters,)
         Noisy numbers of rows, of the last round, about the centres it began with.
-    rounds_ : tuple of LloydRound
-        Centres, noisy counts and noisy sums of every round, in the coordinates in which distances were measured.
 
     Notes
     -----

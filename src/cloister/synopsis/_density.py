@@ -12,7 +12,7 @@ from cloister.card import Card
 from cloister.columns import FloatArray, IntArray
 from cloister.exceptions import without_sizes
 from cloister.questions import GridCounts
-from cloister.release import TableColumns, guarantee_words, open_for, rows_words
+from cloister.release import guarantee_words, open_for, rows_words
 from cloister.synopsis._card import place_words
 from cloister.text import count_of, number, with_error
 
@@ -130,8 +130,8 @@ class DensityClusters:
         frame = self.synopsis.frame
         assert frame.half_widths is not None
         grid, labels = GridCounts(half_widths=frame.half_widths, cells=self.cell_labels.shape), self.cell_labels.ravel()
-        columns = TableColumns(frame.domain, self.synopsis.feature_names, self.synopsis.n_features)
-        rows = open_for(columns, table, where="DensityClusters.predict")
+        names, n_features = self.synopsis.feature_names, self.synopsis.n_features
+        rows = open_for(table, frame.domain, names, n_features, where="DensityClusters.predict")
         found = [labels[grid.cell_of(frame.clean(np.asarray(block, dtype=np.float64)))] for block in rows.blocks()]
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
 

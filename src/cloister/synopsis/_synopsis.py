@@ -394,9 +394,8 @@ class Synopsis(Points):
         elif isinstance(n_clusters, int):
             validate.refuse(f"{where}.n_clusters", "numbers to compare", n_clusters, remedy="Pass range(1, 13).")
         else:
-            choice, name = self.choose_k(n_clusters, random_state=random_state), "held-out mean squared distance"
-            curve = (choice.n_clusters, choice.held_out, choice.held_out_error, choice.best)
-            axes = plot_curve(*curve, ax, name=name, where=where)
+            choice = self.choose_k(n_clusters, random_state=random_state)
+            axes = plot_curve(choice.n_clusters, choice.held_out, choice.held_out_error, choice.best, ax, where=where)
         return mark_seeded(axes, seeded=self.receipt.seeded)
 
     def _plot_tree(self, ax: Any, cut: Any, seed: int, *, where: str) -> "Axes":
@@ -406,7 +405,7 @@ class Synopsis(Points):
         if len(linkage) == 0:
             rule, remedy = "at least two points above the noise", "There is nothing to join."
             validate.refuse(where, rule, "one", remedy=remedy)
-        axes = plot_tree(linkage, ax, [f"{one:,.0f}" for one in rows], number, where=where)
+        axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], number, ax, where=where)
         axes.set_xlabel(f"points, by their noisy numbers of {self.receipt.counted}")
         return axes
 
