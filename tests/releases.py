@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Releases of any size made by hand, for tests of how they are shown."""
+"""Releases and synopses of any size made by hand, whose truth and noise are known."""
 
 from typing import Any
 
 import numpy as np
 
-from cloister import Box, PureDP, Release
+from cloister import Box, PureDP, Release, Synopsis
 from cloister.privacy import Receipt
+from cloister.synopsis import Grid
 
-__all__ = ["release_by_hand"]
+__all__ = ["release_by_hand", "synopsis_by_hand"]
 
 
 def release_by_hand(n_clusters: int = 3, n_features: int = 2, **parts: Any) -> Release:
@@ -27,3 +28,18 @@ def release_by_hand(n_clusters: int = 3, n_features: int = 2, **parts: Any) -> R
         **parts,
     }
     return Release(**given)
+
+
+def synopsis_by_hand(counts: Any, *, domain: Box | None = None, rule: str = "clip", **parts: Any) -> Synopsis:
+    """Return the synopsis of a grid with these counts, over the unit cube."""
+    counts = np.asarray(counts, dtype=np.float64)
+    box = domain or Box(np.zeros(counts.ndim), np.ones(counts.ndim))
+    given = {
+        "method": "GridSynopsis",
+        "scaling": "none",
+        "sigma": 1.0,
+        "receipt": Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=()),
+        **parts,
+    }
+    grid = Grid(box=box, cells=counts.shape, counts=rule)
+    return Synopsis(noisy_counts=counts.ravel(), grid=grid, frame=box.frame(scaling=given["scaling"]), **given)

@@ -33,7 +33,7 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
     )
     assert result.exit_code == 0, result.output
     found = load_synopsis(tmp_path / "s.parquet")
-    shape = " x ".join(map(str, found.cells))
+    shape = " x ".join(map(str, found.grid.cells))
     for words in (
         shape,
         "age",

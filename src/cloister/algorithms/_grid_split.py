@@ -123,11 +123,6 @@ class CellNoise:
 
     sigma: float  # of a count; of leaves, of the cells of the first count
     split: GridSplit | None = None
-    leaves: IntArray | None = None  # which of them are meant; None: all
-
-    def select(self, chosen: IntArray) -> "CellNoise":
-        """Return the noise of some of the counts."""
-        return self if self.split is None else CellNoise(self.sigma, self.split, chosen)
 
     @cached_property
     def variances(self) -> FloatArray:
@@ -142,8 +137,7 @@ class CellNoise:
         """Standard deviation of the noise of each count, or the one that all have."""
         if self.split is None:
             return np.asarray(self.sigma)
-        owner = self._owners(self.split)
-        parts = self.split.n_parts[owner]
+        owner, parts = self.split.owners, self.split.n_parts[self.split.owners]
         return np.asarray(np.sqrt(self.split.sigma**2 * (1 - 1 / parts) + self.variances[owner] / parts**2))
 
     def of_sums(
@@ -167,15 +161,12 @@ class CellNoise:
             return np.bincount(groups, weights=variances, minlength=n_groups).astype(np.float64)
         # In a cell of n leaves the noise is that of the second count less its mean, and an n-th of that of the cell's total.
         n_cells, group = len(self.split.n_parts), np.zeros(len(values), dtype=np.int64) if groups is None else groups
-        keys, index = np.unique(group * n_cells + self._owners(self.split), return_inverse=True)
+        keys, index = np.unique(group * n_cells + self.split.owners, return_inverse=True)
         cell, parts = keys % n_cells, self.split.n_parts[keys % n_cells]
         sums, squares, added = (np.bincount(index, weights=one) for one in (values, values**2, own))
         within = np.where(parts > 1, self.split.sigma**2 * np.maximum(squares - sums**2 / parts, 0.0), 0.0)
         total = self.variances[cell] * (sums / parts) ** 2
         return np.bincount(keys // n_cells, weights=within + total + added, minlength=n_groups).astype(np.float64)
-
-    def _owners(self, split: GridSplit) -> IntArray:
-        return split.owners if self.leaves is None else split.owners[self.leaves]
 
     def of_counts(self, groups: IntArray, n_groups: int) -> FloatArray:
         """Return the standard deviation of the sum of the counts of every group; of one without any, that of a count."""

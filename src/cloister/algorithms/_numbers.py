@@ -28,7 +28,7 @@ NEARLY = 3.0  # times the slack by which a peak may be lower than the highest an
 LEAST_GAIN = math.log(1.12)  # what a further cluster must gain over one in evenly spread mass
 LEFT_OUT = 0.9  # of the scatter within points: no number of clusters removes it, and in many columns it would hide all else
 REFERENCES = 2  # tables without clusters
-REFERENCE_ROWS = 50  # per point
+REFERENCE_ROWS, FEWER_ROWS, ENOUGH_ROWS = 50, 10, 6000  # per point; per point, once there are enough in all
 MOST_AXES = 32  # along which they are spread; what lies across these is the same for every number of clusters
 REFERENCE_ROUNDS = 20
 
@@ -168,7 +168,8 @@ def _even_losses(numbers: Sequence[int], points: NoisyPoints, generator: np.rand
     """Return the losses, between points and within them, of rows spread evenly along the principal axes as far as these."""
     spreads = _axes(points)
     n_points = len(points.points)
-    rows = generator.uniform(-1.0, 1.0, (REFERENCE_ROWS * n_points, min(len(spreads), MOST_AXES)))
+    n_rows = min(REFERENCE_ROWS * n_points, max(ENOUGH_ROWS, FEWER_ROWS * n_points))
+    rows = generator.uniform(-1.0, 1.0, (n_rows, min(len(spreads), MOST_AXES)))
     rows *= np.sqrt(3 * spreads[:MOST_AXES])
     model = KMeans(n_points, n_init=1, max_iter=REFERENCE_ROUNDS, random_state=int(generator.integers(2**31)))
     with warnings.catch_warnings():

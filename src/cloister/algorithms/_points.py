@@ -51,15 +51,10 @@ class NoisyPoints:
         """The counts, moved to the nearest ones that are not negative and add up to the number of rows, or as given."""
         return project_to_total(self.counts, max(self.n_rows, 1.0)) if self.given is None else self.given
 
-    @property
-    def kept(self) -> IntArray:
-        """Which points have a weight above zero: those that the noise does not explain away; at least one."""
-        found = np.flatnonzero(self.weights > 0)
-        return found if found.size else np.array([int(np.argmax(self.counts))])
-
     def filled(self) -> "NoisyPoints":
-        """Return the points that are kept."""
-        return self.select(self.kept)
+        """Return the points whose weight is above zero: those that the noise does not explain away; at least one."""
+        kept = np.flatnonzero(self.weights > 0)
+        return self.select(kept if kept.size else np.array([int(np.argmax(self.counts))]))
 
     @property
     def scatter(self) -> float:

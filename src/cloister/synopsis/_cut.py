@@ -51,17 +51,18 @@ def cut(points: "Points", n_clusters: int, *, n_init: int, representatives: str,
     further centres are spread in its box.
     """
     frame, whole = points.frame, points.cloud(representatives)
-    kept = whole.kept
-    filled, noise = whole.select(kept), points.noise.select(kept)
+    filled = whole.filled()
+    # The noise of cells without rows is in all sums; points that the noise explains away are no places at all.
+    counted = filled if points.grid is None else whole
     n_found = min(n_clusters, len(filled.points))
     found = frame.clip_unit(filled.cut(n_found, generator=generator, restarts=n_init))
-    judged = _judge(filled, noise, found, points.n_rows_error)
+    judged = _judge(counted, points.noise, found, points.n_rows_error)
     again = np.argsort(-judged.counts, kind="stable")[np.arange(n_clusters - n_found) % n_found]
     one = np.average(filled.points, axis=0, weights=np.maximum(filled.weights, 1e-300))[None]
     total = None
     if points.grid is None or len(whole.points) <= MOST_CELLS:
         total = _total_errors(points, filled, found, judged, again, one, generator)
-    noise_of_loss = float(noise.of_sums(nearest_squares(filled.points, found))[0]) / filled.n_rows
+    noise_of_loss = float(points.noise.of_sums(nearest_squares(counted.points, found))[0]) / counted.n_rows
     beyond = 0.0 if total is None else total.loss
     return Cut(
         centers=np.vstack([found, found[again] if points.grid is None else frame.draw(generator, len(again))]),
