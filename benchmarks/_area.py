@@ -18,9 +18,9 @@ from cloister.methods import METHODS
 
 from ._data import DataSet
 from ._harness import Report
-from ._stats import EPSILONS, area
+from ._stats import EPSILONS, area, geometric_mean
 
-__all__ = ["Comparison", "Table", "compare", "compare_all", "geometric_mean", "summarize"]
+__all__ = ["Comparison", "Table", "compare", "compare_all", "summarize"]
 
 Table = tuple[str, Callable[[], DataSet]]  # how it is called, and what makes it; sent to a process as it is
 
@@ -79,11 +79,6 @@ def summarize(report: Report, found: Sequence[Comparison]) -> dict[str, float]:
             f"   {method:<14} geometric mean {means[method]:.3f}, worst {max(ratios):.3f}", method=method, mean=means[method]
         )
     return means
-
-
-def geometric_mean(ratios: Sequence[float]) -> float:
-    """Return the geometric mean."""
-    return float(np.exp(np.mean(np.log(ratios))))
 
 
 def _alone(name: str, make: Callable[[], DataSet], methods: Sequence[str], repeats: int, first_seed: int) -> Comparison:

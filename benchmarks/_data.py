@@ -17,9 +17,8 @@ from ._arrays import Array
 from ._errors import BenchError
 from ._generate import scale
 from ._sources import find_file, sources
-from ._stats import EPSILONS, area
 
-__all__ = ["EPSILONS", "Array", "DataSet", "area", "load", "origin_of", "shape_of"]
+__all__ = ["DataSet", "in_unit_ball", "load", "origin_of", "read_file", "shape_of"]
 
 SAMPLED = {"birch2": 25_000}  # rows that the paper draws from the file
 SAMPLE_SEED = 0
@@ -84,22 +83,23 @@ _CACHE: OrderedDict[tuple[str, str | None], DataSet] = OrderedDict()
 def _load(name: str, folder: str | None) -> DataSet:
     origin, source = origin_of(name, folder), sources().get(name)
     if name == "iris":
-        return _prepare(name, load_iris().data, 3)
+        return in_unit_ball(name, load_iris().data, 3)
     if source is None or source.file is None:
         return _blobs(name)
     if origin == "own":
         generator = np.random.default_rng([source.n_clusters, source.n_features])
-        return _prepare(name, scale(generator, source.n_clusters, source.n_features), source.n_clusters)
+        return in_unit_ball(name, scale(generator, source.n_clusters, source.n_features), source.n_clusters)
     place = find_file(source.file, folder)
     assert place is not None
-    rows = _read(place)
+    rows = read_file(place)
     source.check(rows.shape, place)
     if name in SAMPLED:
         rows = rows[np.random.default_rng(SAMPLE_SEED).permutation(len(rows))[: SAMPLED[name]]]
-    return _prepare(name, rows, source.n_clusters)
+    return in_unit_ball(name, rows, source.n_clusters)
 
 
-def _read(place: Path) -> Array:
+def read_file(place: Path) -> Array:
+    """Return the rows of a file."""
     try:
         with np.load(place) as stored:
             return np.asarray(stored["X"], dtype=np.float64)
@@ -110,7 +110,7 @@ def _read(place: Path) -> Array:
 def _blobs(name: str) -> DataSet:
     n_rows, n_features, n_clusters = _numbers(name)
     rows = make_blobs(n_samples=n_rows, n_features=n_features, centers=n_clusters, random_state=1)[0]
-    return _prepare(name, np.round(rows, 4), n_clusters)
+    return in_unit_ball(name, np.round(rows, 4), n_clusters)
 
 
 def _numbers(name: str) -> tuple[int, int, int]:
@@ -122,6 +122,7 @@ def _numbers(name: str) -> tuple[int, int, int]:
     return (20_000, numbers[1], numbers[0]) if kind == "sklearn" else (numbers[0], numbers[1], numbers[2])
 
 
-def _prepare(name: str, rows: Array, n_clusters: int) -> DataSet:
+def in_unit_ball(name: str, rows: Array, n_clusters: int) -> DataSet:
+    """Return rows centred and scaled to the unit ball."""
     centred = rows - rows.mean(axis=0)
     return DataSet(name, centred / np.linalg.norm(centred, axis=1).max(), n_clusters)

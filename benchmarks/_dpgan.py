@@ -25,7 +25,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from cloister import ApproxDP, PureDP, convert
 
-from ._data import Array
+from ._arrays import Array
 
 DELTA = 1e-6
 STEPS = 400  # of the discriminator

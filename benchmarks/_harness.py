@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the small side-by-side comparisons share: a record of what was measured, timing in turns, floors that fail loudly."""
 
+import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,13 @@ class Report:
         if self.missed:
             print(f"{self.name}: missed {', '.join(self.missed)}", file=sys.stderr)
         return int(bool(self.missed))
+
+
+def check_names(parser: argparse.ArgumentParser, what: str, names: Collection[str], known: Collection[str]) -> None:
+    """End the command where a name is none of those that are known."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        parser.error(f"{what}: expected some of {', '.join(known)}, got {', '.join(unknown)}. Check the spelling.")
 
 
 def side_by_side(

@@ -50,6 +50,14 @@ class Ranking:
         return f"{words} Not ranked, as they were measured on fewer than half: {others}." if others else words
 
     @property
+    def lengths(self) -> list[float]:
+        """How long each method's bar is, on a logarithmic scale that begins where nothing is lost, or at the best."""
+        values = [rank.value for rank in self.ranks]
+        start = min(self.base or values[0] / 1.25, values[0])
+        reach = math.log(max(values) / start) or 1.0
+        return [max(SHORTEST, (WIDTH - NAMES - VALUES) * math.log(value / start) / reach) for value in values]
+
+    @property
     def caption(self) -> str:
         """What stands below the picture."""
         if self.base is None:
@@ -86,15 +94,11 @@ def rank_methods(
 
 
 def ranking_svg(ranking: Ranking) -> str:
-    """Draw a bar for each method, on a logarithmic scale that begins where nothing is lost, or at the best."""
-    values = [rank.value for rank in ranking.ranks]
-    start = min(ranking.base or values[0] / 1.25, values[0])
-    reach = math.log(max(values) / start) or 1.0
-    height = LINE * len(values) + 8
+    """Draw a bar for each method."""
+    height = LINE * len(ranking.ranks) + 8
     lines = []
-    for index, rank in enumerate(ranking.ranks):
+    for index, (rank, length) in enumerate(zip(ranking.ranks, ranking.lengths, strict=True)):
         y = 4 + LINE * index
-        length = max(SHORTEST, (WIDTH - NAMES - VALUES) * math.log(rank.value / start) / reach)
         kind = "full" if index == 0 else "pale"
         lines.append(
             f'<text class="{"first" if index == 0 else "method"}" x="{NAMES - 12:g}" y="{y + 20:g}" text-anchor="end">'

@@ -21,6 +21,7 @@ __all__ = [
     "constant_area",
     "differs",
     "geometric_mean",
+    "log_mean",
     "mean_of",
     "ratio_of",
     "slope_of",
@@ -100,7 +101,12 @@ def ratio_of(one: Estimate, two: Estimate) -> Estimate:
     return Estimate(ratio, total.variance, total.freedom, min(one.n_runs, two.n_runs))
 
 
-def geometric_mean(figures: Sequence[Estimate]) -> Estimate:
+def geometric_mean(ratios: Sequence[float]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+def log_mean(figures: Sequence[Estimate]) -> Estimate:
     """Return the mean of the logarithms of independent figures: its interval is that of the geometric mean's logarithm."""
     logs = [Estimate(math.log(one.value), one.variance / one.value**2, one.freedom, one.n_runs) for one in figures]
     return _add([one.times(1 / len(logs)) for one in logs])

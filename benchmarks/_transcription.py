@@ -15,7 +15,8 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from cloister import ApproxDP
 
-from ._data import Array, DataSet
+from ._arrays import Array
+from ._data import DataSet
 
 
 def pe_means(data: DataSet, *, epsilon: float, seed: int) -> Array:

@@ -20,9 +20,10 @@ from sklearn.datasets import make_blobs
 from cloister import Ball, KMeans
 from cloister.cluster import _kmeans_plan as recipes
 
-from ._data import EPSILONS, DataSet, area, load
+from ._data import DataSet, in_unit_ball, load
 from ._generate import clusters
 from ._harness import Report
+from ._stats import EPSILONS, area, geometric_mean
 from .families import make
 
 TUNED = ("iris", "birch2", "letter", "sklearn_64_4", "sklearn_16_16", "sklearn_64_16", "sklearn_64_64", "sklearn_16_64")
@@ -54,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         figures = "  ".join(f"{variant} {values[-1]:.3f}" for variant, values in ratios.items())
         report.line(f"   {name:16s} {figures}", name=name, whole=whole, ratios={key: one[-1] for key, one in ratios.items()})
     for variant, values in ratios.items():
-        mean = float(np.exp(np.mean(np.log(values))))
+        mean = geometric_mean(values)
         report.line(f"   {variant:34s} {mean:.3f} times the area, worst {max(values):.3f}", variant=variant, mean=mean)
     return report.finish()
 
@@ -67,8 +68,7 @@ def generated(name: str) -> DataSet:
         rows = make_blobs(n_samples=15_000, n_features=d, centers=k, cluster_std=1.5, random_state=100 + k)[0]
     else:
         rows = clusters(np.random.default_rng([k, d]), [12_000 // k] * k, d)
-    centred = rows - rows.mean(axis=0)
-    return DataSet(name, centred / np.linalg.norm(centred, axis=1).max(), k)
+    return in_unit_ball(name, rows, k)
 
 
 def _area(data: DataSet, repeats: int) -> float:

@@ -30,7 +30,7 @@ from cloister import KMeans, Release
 from cloister.exceptions import PrivacyWarning
 
 from ._arrays import Array
-from ._harness import Report
+from ._harness import Report, check_names
 
 N_ROWS = 20_000
 EPSILONS = (0.5, 2.0)
@@ -125,9 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--epsilons", type=float, nargs="+", default=list(EPSILONS))
     parser.add_argument("--seed", type=int, default=0, help="of generated rows")
     options = parser.parse_args(arguments)
-    unknown = [name for name in options.names if name not in ALL]
-    if unknown:
-        parser.error(f"names: expected some of {', '.join(ALL)}, got {', '.join(unknown)}")
+    check_names(parser, "names", options.names, ALL)
     names = options.names or list(FURTHER if options.further else TABLES)
     report = Report("errors", fits=options.fits, epsilons=options.epsilons, seed=options.seed)
     report.head(*HEADINGS)

@@ -16,13 +16,12 @@ import numpy as np
 
 from cloister import KMeans, PointSynopsis, Release
 
-from ._area import geometric_mean
 from ._arrays import Array
-from ._data import DataSet
-from ._errors import BenchError
+from ._data import DataSet, read_file
 from ._generate import clusters, scale
-from ._harness import Report
+from ._harness import Report, check_names
 from ._sources import find_file
+from ._stats import geometric_mean
 
 NUMBERS = (2, 4, 8, 16)
 EPSILONS = (0.5, 2.0)
@@ -41,9 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--epsilons", type=float, nargs="+", default=list(EPSILONS))
     parser.add_argument("--data", metavar="DIR", help="folder with the files, or set CLOISTER_DATA")
     options = parser.parse_args(arguments)
-    unknown = [name for name in options.names if name not in NAMES]
-    if unknown:
-        parser.error(f"names: expected some of {', '.join(NAMES)}, got {', '.join(unknown)}")
+    check_names(parser, "names", options.names, NAMES)
     report = Report("every_k", repeats=options.repeats, numbers=options.numbers, epsilons=options.epsilons)
     tables = list(available(report, options.names or NAMES, options.data))
     report.head("table", "rows x columns", "epsilon", "points", *(f"k = {k}" for k in options.numbers))
@@ -100,13 +97,7 @@ def available(report: Report, names: Sequence[str], folder: str | None) -> Seque
 def make(name: str, folder: str | None = None) -> Array:
     """Return the rows of a table."""
     place = find_file(name, folder) if name in FILES else None
-    if place is None:
-        return GENERATED[name](np.random.default_rng([*name.encode()]))
-    try:
-        with np.load(place) as stored:
-            return np.asarray(stored["X"], dtype=np.float64)
-    except (OSError, ValueError, KeyError) as error:
-        raise BenchError(f"{place.name}: expected an .npz file with an array X, got {error}. Write it anew.") from None
+    return read_file(place) if place is not None else GENERATED[name](np.random.default_rng([*name.encode()]))
 
 
 def compare(

@@ -18,10 +18,11 @@ from functools import partial
 import numpy as np
 from sklearn.datasets import make_blobs
 
-from ._area import Comparison, Table, compare_all, geometric_mean, summarize
+from ._area import Comparison, Table, compare_all, summarize
 from ._arrays import Array
 from ._data import DataSet
-from ._harness import Report
+from ._harness import Report, check_names
+from ._stats import geometric_mean
 
 METHODS = ("KMeans", "PEMeans", "CoresetKMeans", "FastLloyd")
 WIDTHS = (1, 10, 1000)  # times too wide
@@ -38,9 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes, one table and one thread each")
     options = parser.parse_args(arguments)
     names = [table for name in options.names or FAMILIES for table in _tables_of(name)]
-    unknown = [name for name in names if name not in TABLES]
-    if unknown:
-        parser.error(f"names: expected some of {', '.join(FAMILIES)}, got {', '.join(unknown)}")
+    check_names(parser, "names", names, TABLES)
     methods = options.methods.split(",")
     report = Report("families", repeats=options.repeats, seeds=options.seeds, methods=options.methods)
     tables: list[Table] = [(f"{name} seed {seed}", partial(make, name, seed)) for seed in options.seeds for name in names]

@@ -81,8 +81,12 @@ def draw_kmeans(folder: Path) -> None:
     print(f"epsilon 1, {len(rows)} rows: loss {-model.score(rows) / len(rows):.4f}, estimated {model.loss_:.4f}")
 
 
-def draw_errors(folder: Path) -> None:
-    """Draw released centres with both kinds of errors beside those of k-means without noise: no clusters, and clusters."""
+def draw_errors(folder: Path) -> list[dict[str, float]]:
+    """Draw released centres with both kinds of errors beside those of k-means without noise: no clusters, and clusters.
+
+    Returns the coverage of the two kinds, for each of these tables.
+    """
+    covered = []
     generator = np.random.default_rng(3)
     blobs = np.array([[0.2, 0.25], [0.75, 0.2], [0.5, 0.55], [0.2, 0.8], [0.8, 0.8]])
     tables = {
@@ -102,12 +106,13 @@ def draw_errors(folder: Path) -> None:
         away = np.abs(release.cluster_centers - truth.centers[match(release.cluster_centers, truth.centers)])
         assert release.center_noise is not None
         within = {"noise": release.center_noise, "total": release.center_errors}
-        parts = ", ".join(f"{name} {np.mean(away <= REACH * errors):.2f}" for name, errors in within.items())
-        print(f"{title}: coverage {parts}")
+        covered.append({name: float(np.mean(away <= REACH * errors)) for name, errors in within.items()})
+        print(f"{title}: coverage " + ", ".join(f"{name} {part:.2f}" for name, part in covered[-1].items()))
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=3, frameon=False, fontsize=9)
     figure.tight_layout(rect=(0, 0.06, 1, 0.97))
     _save(figure, pyplot, folder / "errors.png")
+    return covered
 
 
 def draw_grid_bound(folder: Path) -> None:

@@ -33,6 +33,7 @@ from cloister import KMeans
 
 from ._arrays import Array
 from ._harness import Report
+from ._stats import geometric_mean
 
 EPSILON, DELTA = 1.0, 1e-6
 N_GROUPS, APART = 4, 6.0  # standard deviations
@@ -284,7 +285,7 @@ def _judge_rule(report: Report, count: int, seed: int) -> None:
             **cells,
         )
     close = float(np.mean(np.array(regrets) <= FEW_PERCENT))
-    mean = float(np.exp(np.mean(np.log(regrets))))
+    mean = geometric_mean(regrets)
     words = f"{close:.0%} of {count} settings; geometric mean of the regret {mean:.3f}"
     report.line(f'\n"auto" within {FEW_PERCENT - 1:.0%} of the best number: {words}', close=close, regret=mean)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ._errors import BenchError
 from ._foreign import LIBRARIES, VARIABLE, Library
+from ._harness import check_names
 
 __all__ = ["main", "make_environment", "python_of"]
 
@@ -23,9 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these of {', '.join(LIBRARIES)}")
     parser.add_argument("--base", default=sys.executable, metavar="PYTHON", help="the interpreter that they are made from")
     given = parser.parse_args(arguments)
-    unknown = [name for name in given.names if name not in LIBRARIES]
-    if unknown:
-        parser.error(f"NAME: expected some of {', '.join(LIBRARIES)}, got {', '.join(unknown)}. Check the spelling.")
+    check_names(parser, "NAME", given.names, LIBRARIES)
     made = {}
     for name in given.names or LIBRARIES:
         try:

@@ -23,7 +23,7 @@ from ._measured import HOME, Measurement, area_of_lines, condense, read_measured
 from ._methods import LIMIT, LIMITS, METHODS
 from ._page import Table, say, table_markdown
 from ._sources import ORIGINS, sources
-from ._stats import EPSILONS, Estimate, constant_area, differs, geometric_mean
+from ._stats import EPSILONS, Estimate, constant_area, differs, log_mean
 
 __all__ = ["IMAGE", "MEASURED", "PAGE", "Board", "draw", "main", "render"]
 
@@ -117,7 +117,7 @@ class Board:
         """Return the logarithm of the geometric mean over the limit; None where a data set is missing."""
         if not names or any((name, method) not in self.areas for name in names):
             return None
-        return geometric_mean([self.areas[name, method].times(1 / self.limits[name]) for name in names])
+        return log_mean([self.areas[name, method].times(1 / self.limits[name]) for name in names])
 
     def bars(self, names: Sequence[str]) -> list[tuple[str, float]]:
         """Return the methods that were measured on all of these data sets, with their geometric means."""

@@ -23,12 +23,12 @@ from cloister.columns import snap
 from cloister.questions import NearestCounts
 
 from ._arrays import Array
-from ._data import EPSILONS, DataSet, load
+from ._data import DataSet, load
 from ._harness import Report
 from ._methods import PROJECTED_TO
 from ._page import say
 from ._papers import table1
-from ._stats import area_of
+from ._stats import EPSILONS, area_of
 
 __all__ = ["Lift", "attack", "lift_centers", "simulate"]
 

@@ -23,8 +23,9 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin_min
 from cloister import Box, Category, Flag, KMeans, Number
 
 from ._arrays import Array
-from ._harness import Report
+from ._harness import Report, check_names
 from ._sources import find_file
+from ._stats import geometric_mean
 
 N_ROWS = 20_000
 WIDTHS = (1e-3, 1.0, 40.0, 1e4, 1e6, 1e9)  # of columns of unlike units
@@ -36,9 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("parts", nargs="*", default=[part for part in PARTS if part != "real"])
     parser.add_argument("--seeds", type=int, default=10)
     options = parser.parse_args(arguments)
-    unknown = sorted(set(options.parts) - set(PARTS))
-    if unknown:
-        parser.error(f"parts: expected some of {', '.join(PARTS)}, got {', '.join(unknown)}")
+    check_names(parser, "parts", options.parts, PARTS)
     report = Report("tables", seeds=options.seeds)
     for part in options.parts:
         PARTS[part](report, range(options.seeds))
@@ -247,7 +246,7 @@ def private(report: Report, seeds: range) -> None:
             unlike=other[-1],
             found=found,
         )
-    means = [float(np.exp(np.mean(np.log(ratios)))) for ratios in (like, other)]
+    means = [geometric_mean(ratios) for ratios in (like, other)]
     report.line(
         f"   private, geometric mean: like units {means[0]:.3f}, unlike units {means[1]:.3f}", part="private", means=means
     )
@@ -269,7 +268,7 @@ def spread(report: Report, seeds: range) -> None:
             before.append(loss(scaled, known.cluster_centers_))
         ratios.append(float(np.mean(ours) / np.mean(before)))
         report.line(f"   spread,  {name:<13} {ratios[-1]:.3f}", part="spread", name=name, ratio=ratios[-1])
-    mean = float(np.exp(np.mean(np.log(ratios))))
+    mean = geometric_mean(ratios)
     report.line(f"   spread, geometric mean {mean:.3f}", part="spread", mean=mean)
 
 
@@ -316,7 +315,7 @@ def real(report: Report, seeds: range) -> None:
             scaled=scaled[-1],
         )
     if like:
-        means = [float(np.exp(np.mean(np.log(ratios)))) for ratios in (like, scaled)]
+        means = [geometric_mean(ratios) for ratios in (like, scaled)]
         words = f"   real, geometric mean: same distances {means[0]:.3f}, scaled by the bounds found {means[1]:.3f}"
         report.line(words, part="real", means=means)
 
@@ -342,7 +341,7 @@ def plain(report: Report, seeds: range) -> None:
         report.line(
             f"   plain,   {name:<13} loss {losses[-1]:.4f}  time {times[-1]:.3f}", part="plain", name=name, loss=losses[-1]
         )
-    means = [float(np.exp(np.mean(np.log(ratios)))) for ratios in (losses, times)]
+    means = [geometric_mean(ratios) for ratios in (losses, times)]
     report.line(f"   plain, geometric mean: loss {means[0]:.4f}, time {means[1]:.3f}", part="plain", means=means)
 
 

@@ -16,8 +16,8 @@ from sklearn import datasets
 
 from ._area import compare_all, summarize
 from ._arrays import Array
-from ._data import DataSet
-from ._harness import Report
+from ._data import DataSet, in_unit_ball
+from ._harness import Report, check_names
 
 METHODS = ("KMeans", "PEMeans", "FastLloyd", "CoresetKMeans")
 Maker = Callable[[np.random.Generator], Array]
@@ -30,9 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--jobs", type=int, default=1, help="processes, one table and one thread each")
     options = parser.parse_args(arguments)
-    unknown = sorted(set(options.names) - set(TABLES))
-    if unknown:
-        parser.error(f"names: expected some of {', '.join(TABLES)}, got {', '.join(unknown)}")
+    check_names(parser, "names", options.names, TABLES)
     methods = options.methods.split(",")
     report = Report("unseen", repeats=options.repeats, methods=options.methods)
     found = []
@@ -48,10 +46,7 @@ def make(name: str) -> DataSet:
     """Return a table by its name: the same rows every time."""
     n_clusters, maker = TABLES[name]
     rows = maker(np.random.default_rng([5, *name.encode()]))
-    if name == "far-domain":
-        return DataSet(name, rows, n_clusters)
-    centred = rows - rows.mean(axis=0)
-    return DataSet(name, centred / np.linalg.norm(centred, axis=1).max(), n_clusters)
+    return DataSet(name, rows, n_clusters) if name == "far-domain" else in_unit_ball(name, rows, n_clusters)
 
 
 def _blobs(n_rows: int, n_features: int, centers: int, **options: object) -> Maker:

@@ -6,6 +6,7 @@ middle, and the centre of a cluster without rows stays at its start. So a centre
 epsilon = 1 allows it to be e = 2.7 times as frequent with the row as without.
 """
 
+import json
 import sys
 
 
@@ -21,4 +22,4 @@ def count(n_fits, *, extra):
 
 if __name__ == "__main__":
     n_fits = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
-    print(f"of {n_fits} fits: {count(n_fits, extra=False)} without the row, {count(n_fits, extra=True)} with it")
+    print(json.dumps({f"fits {name} the row": count(n_fits, extra=name == "with") for name in ("without", "with")}))

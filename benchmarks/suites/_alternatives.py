@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from .._data import EPSILONS
 from .._jobs import Choice, Plan
 from .._methods import PE_ALTERNATIVES, find_method
 from .._page import Block, Figure, Section, Table, say, say_ratio
 from .._plots import draw_marks
 from .._results import Results
-from .._stats import Estimate, ratio_of
+from .._stats import EPSILONS, Estimate, ratio_of
 from ._base import Suite, chosen_data, chosen_methods, failures, turn_by_turn
 from ._board import Board, make_board
 from ._fit import KIND, fit_jobs

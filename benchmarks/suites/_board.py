@@ -4,11 +4,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .._data import EPSILONS
 from .._methods import LIMIT, LIMITS, METHODS, ONE_START
 from .._results import Cell, Results
 from .._sources import sources
-from .._stats import Estimate, constant_area
+from .._stats import EPSILONS, Estimate, constant_area
 
 __all__ = ["Board", "label_of", "make_board", "plain", "unit_of"]
 

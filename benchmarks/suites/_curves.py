@@ -3,13 +3,14 @@
 
 from pathlib import Path
 
-from .._data import EPSILONS, shape_of
+from .._data import shape_of
 from .._jobs import Choice, Plan
 from .._methods import LIMIT, LIMITS
 from .._page import Block, Figure, Section, Table, say
 from .._plots import Panel, draw_panels
 from .._results import Results
 from .._sources import sources
+from .._stats import EPSILONS
 from ._base import Suite, chosen_data, chosen_methods, failures, turn_by_turn
 from ._board import Board, make_board, plain
 from ._fit import KIND, fit_jobs

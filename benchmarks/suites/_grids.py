@@ -27,7 +27,7 @@ from .._papers import cells_printed, wcss_printed
 from .._plots import Panel, draw_panels
 from .._ranking import TIMES, Ranking, rank_methods
 from .._results import Cell, Results
-from .._stats import Estimate, ratio_of
+from .._stats import Estimate, geometric_mean, ratio_of
 from ._base import Suite, chosen_names, failures, turn_by_turn
 from ._fit import run_method
 
@@ -178,9 +178,9 @@ def _means(ratios: dict[tuple[Shape, float], Estimate]) -> Table:
         keys = [key for key in ratios if epsilon in (None, key[1])]
         known = [(*shape, one) for shape, one in keys if (*shape, "rugnik", one) in printed]
         paper = [printed[d, k, n, "rugnik", one] / printed[d, k, n, "eugkm", one] for d, k, n, one in known]
-        ours = _geometric([ratios[key].value for key in keys])
+        ours = geometric_mean([ratios[key].value for key in keys])
         name = "all" if epsilon is None else f"{epsilon:g}"
-        rows.append([name, str(len(keys)), f"{_geometric(paper):.3f}" if paper else "-", f"{ours:.3f}"])
+        rows.append([name, str(len(keys)), f"{geometric_mean(paper):.3f}" if paper else "-", f"{ours:.3f}"])
     return Table("RUGNIK over EUGkM, geometric mean", ["epsilon", "configurations", "paper", "here"], rows)
 
 
@@ -240,7 +240,7 @@ def _cells_check() -> Check:
 def _loss_checks(ratios: dict[tuple[Shape, float], Estimate]) -> list[Check]:
     checks = []
     if ratios:
-        mean = _geometric([ratio.value for ratio in ratios.values()])
+        mean = geometric_mean([ratio.value for ratio in ratios.values()])
         checks.append(Check("RUGNIK over EUGkM, geometric mean", f"{mean:.3f}", "at most 0.80", mean <= 0.80))
     tight = [ratio for (shape, epsilon), ratio in ratios.items() if epsilon <= 0.25 and _eugkm_cells(shape, epsilon) > 1]
     if tight:
@@ -260,7 +260,3 @@ def _loss_checks(ratios: dict[tuple[Shape, float], Estimate]) -> list[Check]:
 def _eugkm_cells(shape: Shape, epsilon: float) -> int:
     d, k, n = shape
     return cells_per_axis("eugkm", n_rows=n, n_features=d, n_clusters=k, epsilon=epsilon) ** d
-
-
-def _geometric(values: list[float]) -> float:
-    return float(np.exp(np.mean(np.log(values))))

@@ -13,6 +13,7 @@ import numpy as np
 from .._methods import METHODS
 from .._page import Table
 from .._papers import PE_COLUMNS, Row, table1
+from .._stats import geometric_mean
 from ._board import Board, plain
 
 __all__ = ["improvement_table"]
@@ -101,7 +102,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _geometric_mean(values: Iterable[float | None]) -> float | None:
     found = [value for value in values if value]
-    return float(np.exp(np.mean(np.log(found)))) if found else None
+    return geometric_mean(found) if found else None
 
 
 def _percent(value: float | None) -> str:

@@ -4,7 +4,7 @@
 import math
 from pathlib import Path
 
-from .._data import EPSILONS, shape_of
+from .._data import shape_of
 from .._jobs import Choice, Plan
 from .._methods import METHODS
 from .._page import Block, Check, Figure, Section, Table, say, say_ratio
@@ -13,7 +13,7 @@ from .._plots import Panel, draw_marks, draw_panels
 from .._ranking import TIMES, Ranking, rank_methods
 from .._results import Results
 from .._sources import ORIGINS, sources
-from .._stats import differs, mean_of
+from .._stats import EPSILONS, differs, mean_of
 from ._base import Suite, chosen_data, chosen_methods, failures, turn_by_turn
 from ._board import Board, label_of, make_board, plain, unit_of
 from ._fit import KIND, fit_jobs

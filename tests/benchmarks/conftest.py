@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark lives outside the package: these tests take it from the repository, and give it a folder of made-up results."""
+"""The benchmark lives outside the package: these tests take it from the repository, and run it in a folder of their own."""
 
 import sys
 from collections.abc import Callable
@@ -23,6 +23,13 @@ from tests.cli.conftest import Run, refused  # noqa: E402, F401
 # Times the limit, by method: who wins is known.
 LEVELS = {"PEMeans": 1.02, "GridKMeans": 1.5, "FastLloyd": 3.0}
 LIMITS = {"iris": 0.0357, "sklearn_4_4": 0.0207}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what is measured out of the repository, and look for no files of the developer's."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CLOISTER_DATA", raising=False)
 
 
 @pytest.fixture
@@ -54,10 +61,11 @@ def record_of(job: Job, **ended: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def made_up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Write results of Table I with known areas, and one failure."""
-    generator = np.random.default_rng(int(request.config.getoption("--seed")))
+    """Write results of Table I with known areas, and one failure: with another factor, the same draws."""
+    seed = int(request.config.getoption("--seed"))
 
     def write(*, factor: float = 1.0, n_repeats: int = 4) -> Path:
+        generator = np.random.default_rng(seed)
         folder = tmp_path_factory.mktemp("made-up") / "table1-quick"
         with Store(folder) as store:
             store.note_run({"suite": "table1", "left_out": ["adult: adult.npz is missing."]})

@@ -1,43 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Planted numbers of clusters, and clusters that are split."""
+"""The choice of k where it is known, and clusters that are split."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from benchmarks._harness import Report
-from scipy.spatial.distance import pdist
 
 from benchmarks import choose_k
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.mark.parametrize("layout", choose_k.LAYOUTS)
-def test_planted_tables_are_what_they_are_called(layout):
-    tables = [choose_k.planted(4, index, layout) for index in range(choose_k.N_TABLES)]
-    assert np.array_equal(tables[3].rows, choose_k.planted(4, 3, layout).rows)
-    assert {table.n_clusters for table in tables} == set(range(2, 21))
-    for table in tables:
-        n_rows, n_features = table.rows.shape
-        assert n_rows in choose_k.ROWS
-        assert n_features in choose_k.COLUMNS
-        nearest = pdist(table.centers).min()
-        assert nearest >= choose_k.APART[0]
-        assert layout == "box" or nearest <= choose_k.APART[1]
-        assert f"{n_rows:,} x {n_features}, nearest {nearest:.1f} apart" in table.words
-        owners = choose_k.nearest(table.rows, table.centers)
-        assert len(set(owners)) == table.n_clusters
-
-
-@pytest.mark.parametrize("name", choose_k.WITHOUT)
-def test_tables_without_clusters_have_at_least_ten_thousand_rows(name):
-    rows = choose_k.WITHOUT[name](np.random.default_rng(0))
-    assert len(rows) >= 10_000
-    assert np.isfinite(rows).all()
 
 
 def test_the_yardstick_finds_what_is_plain():

@@ -10,27 +10,6 @@ from benchmarks import errors
 from cloister import KMeans
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.mark.parametrize("name", errors.ALL)
-def test_every_table_is_the_same_for_the_same_seed_and_lies_within_its_bounds(name):
-    first, again = errors.make(name, 3), errors.make(name, 3)
-    assert np.array_equal(first.rows, again.rows)
-    assert 1 < first.n_clusters <= len(first.rows)
-    low, high = (np.asarray(bound, dtype=float) for bound in first.bounds)
-    inside = ((first.rows >= low) & (first.rows <= high)).all(axis=1)
-    assert inside.mean() > 0.99
-
-
-def test_there_are_the_ten_kinds_of_rows():
-    assert len(errors.TABLES) == 10
-    assert len(errors.make("three-rows", 0).rows) == 3
-    assert not np.array_equal(errors.make("three-rows", 0).rows, errors.make("three-rows", 1).rows)
-
-
 @pytest.fixture(scope="module")
 def fitted():
     table = errors.make("iris", 0)
@@ -99,9 +78,3 @@ def test_over_all_tables_there_are_bars(capsys):
     errors._hold_to_bars(report, [good, {"coverage": 1.0, "stated_over_true": 1.0}])
     assert report.missed[-1] == "highest coverage"
     assert "MISS lowest coverage: 0.85" in capsys.readouterr().out
-
-
-def test_a_name_that_is_not_there_is_refused(capsys):
-    with pytest.raises(SystemExit):
-        errors.main(["irris"])
-    assert "got irris" in capsys.readouterr().err

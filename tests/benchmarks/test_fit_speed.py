@@ -15,11 +15,6 @@ from cloister.vault import Vault
 SIZE = (3000, 4, 3)
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def test_rows_are_the_same_each_time_and_fill_the_unit_ball():
     first, again = fit_speed.make(*SIZE), fit_speed.make(*SIZE)
     assert np.array_equal(first.rows, again.rows)

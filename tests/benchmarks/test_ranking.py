@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who is best: the geometric mean over what all were measured on, in the right order, in the picture and on the page."""
 
+import math
 import re
 
 import pytest
@@ -38,10 +39,11 @@ def test_nothing_is_ranked_that_cannot_be_compared(figures):
 
 def test_bars_are_as_long_as_the_figures_and_names_are_text():
     figures = {("a", "<i>"): 1.5, ("a", "two"): 1.0, ("a", "three"): 4.0}
-    svg = ranking_svg(rank_methods(figures, what="Loss", unit=TIMES, base=1.0))
-    lengths = [float(one) for one in re.findall(r'd="M190 [\d.]+h([\d.]+)v', svg)]
-    assert lengths == sorted(lengths)
-    assert lengths[0] == 3.0  # the best loses nothing, and is still seen
+    ranking = rank_methods(figures, what="Loss", unit=TIMES, base=1.0)
+    assert ranking.lengths[0] == 3.0, "the best loses nothing, and is still seen"
+    assert ranking.lengths[2] == pytest.approx(ranking.lengths[1] * math.log(4) / math.log(1.5))
+    svg = ranking_svg(ranking)
+    assert all(f"h{length:.1f}v" in svg for length in ranking.lengths)
     assert "&lt;i&gt;" in svg
     assert "1.50 \u00d7" in svg
 

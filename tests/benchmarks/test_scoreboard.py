@@ -11,6 +11,7 @@ from benchmarks._data import shape_of
 from benchmarks._errors import BenchError
 from benchmarks._measured import Measurement, condense, read_measured, write_measured
 from benchmarks._methods import LIMIT, LIMITS, METHODS
+from benchmarks._page import Table
 from benchmarks._results import open_results
 from benchmarks._stats import EPSILONS
 
@@ -20,14 +21,12 @@ STORED = [json.loads(line) for line in scoreboard.MEASURED.read_text(encoding="u
 RUNS = {line["run"]: line for line in STORED if "command" in line}
 LINES = [{**line, **RUNS[line["run"]]} for line in STORED if "command" not in line]
 PAGE = scoreboard.PAGE.read_text(encoding="utf-8")
+BOARD = scoreboard.Board(tuple(read_measured(scoreboard.MEASURED)))
 
 
-def table(heading: str) -> list[dict[str, str]]:
-    """Return the table of the page below a heading."""
-    part = PAGE[PAGE.index(heading) :]
-    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines() if line.startswith("|")]
-    width = next(index for index, line in enumerate(part[part.index("|") :].splitlines()) if not line.startswith("|"))
-    return [dict(zip(lines[0], row, strict=True)) for row in lines[2:width]]
+def rows_of(table: Table) -> list[dict[str, str]]:
+    """Return the rows of a table of the page, by column."""
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
 def stored_area(data: str, method: str) -> float | None:
@@ -40,59 +39,57 @@ def test_page_and_picture_are_those_of_the_file(capsys):
     assert scoreboard.main(["--check"]) == 0, capsys.readouterr().err
 
 
-def test_every_area_and_ratio_comes_from_the_file():
-    areas, ratios = table("## Areas"), {row["data"]: row for row in table("## Area over the limit, by data set")}
-    assert {row["data"].split(" ")[0] for row in areas} == {line["data"] for line in LINES}
-    for row in areas:
-        data = row["data"].split(" ")[0]
-        limit = 3.75 * next(line["mean"] for line in LINES if (line["data"], line["method"]) == (data, LIMIT))
-        assert row["limit"] == f"{limit:.4g}"
-        for method in list(row)[5:]:
-            area, shown = stored_area(data, method), row[method].strip("*").split(" ± ")[0]
-            assert shown == ("-" if area is None else f"{area:.4g}")
-            assert ratios[data][method] == ("-" if area is None else f"{area / limit:.3f}")
-    assert {method for row in areas for method in list(row)[5:]} == {line["method"] for line in LINES} - set(LIMITS)
+def test_every_area_comes_from_the_file():
+    methods = {line["method"] for line in LINES} - set(LIMITS)
+    wanted = {(data, method): stored_area(data, method) for data in BOARD.data for method in methods}
+    assert set(BOARD.data) == {line["data"] for line in LINES}
+    assert set(BOARD.methods) == methods
+    assert {key: area.value for key, area in BOARD.areas.items()} == pytest.approx(
+        {key: area for key, area in wanted.items() if area is not None}
+    )
+    limits = {line["data"]: 3.75 * line["mean"] for line in LINES if line["method"] == LIMIT}
+    assert BOARD.limits == pytest.approx(limits)
+    areas, ratios = rows_of(scoreboard._areas(BOARD)), rows_of(scoreboard._ratios(BOARD))
+    for data, area, ratio in zip(BOARD.data, areas, ratios, strict=False):
+        assert (area["data"].split(" ")[0], ratio["data"], area["limit"]) == (data, data, f"{limits[data]:.4g}")
+        for method in methods:
+            found = wanted[data, method]
+            assert area[method].split(" ± ")[0] == ("-" if found is None else f"{found:.4g}")
+            assert ratio[method] == ("-" if found is None else f"{found / limits[data]:.3f}")
 
 
 def test_every_mean_and_win_comes_from_the_file():
-    names = {line["data"] for line in LINES}
-    limits = {line["data"]: 3.75 * line["mean"] for line in LINES if line["method"] == LIMIT}
-    areas = {
-        (data, method): stored_area(data, method)
-        for data in names
-        for method in {line["method"] for line in LINES} - set(LIMITS)
-    }
-    few = {name for name in names if shape_of(name)[1] <= 6}
-    for row in table("**Area over the limit**"):
+    few = [name for name in BOARD.data if shape_of(name)[1] <= 6]
+    assert BOARD.few == few
+    for row in rows_of(scoreboard._ranks(BOARD)):
         method = row["method"].strip("`")
-        for column, chosen in (("all", names), ("few columns", few)):
-            known = [areas[name, method] for name in chosen]
+        for column, names in (("all", BOARD.data), ("few columns", few)):
+            known = [stored_area(name, method) for name in names]
+            found = BOARD.mean(method, names)
             if None in known:
-                assert row[column] == "-"
+                assert (found, row[column]) == (None, "-")
                 continue
-            mean = math.exp(sum(math.log(areas[name, method] / limits[name]) for name in chosen) / len(chosen))
-            assert float(row[column].split(" ")[0]) == pytest.approx(mean, abs=6e-4)
-            if "(" in row[column]:
-                low, high = map(float, re.findall(r"\((.*) to (.*)\)", row[column])[0])
-                assert low <= float(row[column].split(" ")[0]) <= high
-        wins = [
-            name
-            for name in names
-            if areas[name, method] == min(a for (d, _), a in areas.items() if d == name and a is not None)
-        ]
-        assert int(row["lowest"].split(" ")[0]) == len(wins)
+            logs = [math.log(area / BOARD.limits[name]) for area, name in zip(known, names, strict=True)]
+            assert found.value == pytest.approx(sum(logs) / len(logs))
+            assert found.low <= found.value <= found.high
+            assert row[column].split(" ")[0] == f"{math.exp(found.value):.3f}"
+        wins = [data for data in BOARD.data if BOARD.lowest(data) == method]
+        assert all(
+            stored_area(data, method) <= area.value for data in wins for (one, _), area in BOARD.areas.items() if one == data
+        )
+        assert row["lowest"].startswith(f"{len(wins)} (")
 
 
 def test_the_picture_has_the_means_of_the_page():
     picture = scoreboard.IMAGE.read_text(encoding="utf-8")
-    shown = re.findall(r'text-anchor="end">(.+?)</text>.*?>([\d.]+) \u00d7<', picture)
-    wanted = []
-    for column in ("few columns", "all"):
-        means = [(row["method"].strip("`"), row[column].split(" ")[0]) for row in table("**Area over the limit**")]
-        wanted += sorted((name, float(mean)) for name, mean in means if mean != "-")
-    assert sorted(name for name, _ in shown) == sorted(name for name, _ in wanted)
-    for name, value in shown:
-        assert min(abs(float(value) - mean) for one, mean in wanted if one == name) < 0.006
+    for names in (BOARD.few, BOARD.data):
+        bars = BOARD.bars(names)
+        assert dict(bars) == pytest.approx(
+            {method: math.exp(mean.value) for method in BOARD.methods if (mean := BOARD.mean(method, names)) is not None}
+        )
+        for method, mean in bars:
+            assert f'text-anchor="end">{method}</text>' in picture
+            assert f">{mean:.2f} \u00d7<" in picture
 
 
 def test_the_stored_lines_are_whole_and_name_no_machine():
@@ -114,7 +111,7 @@ def test_the_stored_lines_are_whole_and_name_no_machine():
 
 
 def test_other_libraries_are_on_the_board_by_their_own_code():
-    rows = {row["method"].strip("`"): row["code"] for row in table("**Area over the limit**")}
+    rows = {row["method"].strip("`"): row["code"] for row in rows_of(scoreboard._ranks(BOARD))}
     others = {name: code for name, code in rows.items() if METHODS[name].needs}
     assert set(others) == {"diffprivlib", "dpmm-MST"}
     assert all(code.startswith(f"{METHODS[name].needs} ") for name, code in others.items())

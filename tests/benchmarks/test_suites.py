@@ -2,11 +2,11 @@
 """The suites themselves, on as little as shows that they work; the vote-splitting figure with its result."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 from benchmarks._jobs import Choice, Context
+from benchmarks._page import Figure
 from benchmarks._report import make_page
 from benchmarks._store import Store
 from benchmarks._worker import measure
@@ -49,12 +49,12 @@ def _small(job):
 @pytest.mark.parametrize("name", LITTLE)
 def test_a_suite_measures_and_tells(name, tmp_path):
     page = run_here(name, tmp_path, LITTLE[name], keep=_small)
-    text = page.markdown.read_text()
-    assert f"## {SUITES[name].title}" in text
-    for picture in re.findall(r"\(figures/(.*?)\.png\)", text):
-        assert (tmp_path / "figures" / f"{picture}.svg").stat().st_size > 1000
-        assert (tmp_path / "figures" / f"{picture}.png").stat().st_size > 1000
-    assert re.findall(r"\(figures/(.*?)\.png\)", text)
+    (section,) = page.sections
+    assert section.title == SUITES[name].title
+    figures = [block.name for block in section.blocks if isinstance(block, Figure)]
+    assert figures
+    for figure in figures:
+        assert all((tmp_path / "figures" / f"{figure}.{kind}").stat().st_size > 1000 for kind in ("svg", "png"))
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ def test_every_form_gives_the_same_fit(case, engine, hostile, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("dask")
+@every_method
 def test_workers_of_dask_give_the_same_fit(case, hostile, tmp_path, dask_client):
     with dask_client.as_current():
         model = check(case, as_table(hostile, "dask", tmp_path, "rows"), hostile)

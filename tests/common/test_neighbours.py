@@ -19,7 +19,8 @@ HOSTILE = {
     "signalling": [signalling(64, PATTERNS[64][2])[0], 0.2],
     "huge": [1e300, -np.inf],
 }
-SLOW = {"outside", "signalling", "huge"}
+MEETINGS = [(hostile, relation) for hostile in ("edge", "missing") for relation in RELATIONS]
+MEETINGS += [("outside", "replace"), ("signalling", "add-remove"), ("huge", "replace")]
 
 
 @pytest.mark.fast(
@@ -29,8 +30,7 @@ SLOW = {"outside", "signalling", "huge"}
     "PointSynopsis-edge-replace",
     "SourceTargetKMedoids-edge-replace",
 )
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("hostile", [pytest.param(one, marks=pytest.mark.slow if one in SLOW else ()) for one in HOSTILE])
+@pytest.mark.parametrize(("hostile", "relation"), MEETINGS)
 def test_one_row_moves_no_answer_further_than_was_paid_for(case, hostile, relation, generator):
     rows = generator.uniform(-1, 1, size=(20, 2))
     with_it = np.insert(rows, 7, HOSTILE[hostile], axis=0)

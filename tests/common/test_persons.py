@@ -25,12 +25,8 @@ from .test_canary import of_a_ledger, of_a_model, of_what_is_published
 
 CANARY = "CANARY-PERSON-17"
 SEED = 5
-QUICK = ("KMeans", "SourceTargetKMedoids")  # whose canary is looked for in the fast suite
-HOSTILE = {
-    "edge": "add-remove",
-    "missing": "replace",
-    "signalling": "add-remove",
-}  # what stands in the rows of the person, and how tables differ
+# What stands in the rows of the person, and how tables differ.
+HOSTILE = {"edge": "add-remove", "missing": "replace", "signalling": "add-remove"}
 
 
 def fit(case, table, **parameters):
@@ -71,9 +67,10 @@ def test_a_person_moves_no_answer_further_than_was_paid_for(case, hostile, gener
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("max_rows", [1, 7, 11, "auto"])
-@pytest.mark.parametrize("weighting", ["row", "person"])
-@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(
+    ("max_rows", "weighting", "relation"),
+    [(1, "row", "replace"), (7, "person", "add-remove"), (11, "row", "add-remove"), ("auto", "person", "replace")],
+)
 def test_nor_with_other_numbers_of_rows(case, relation, weighting, max_rows, generator):
     for hostile, many in (("edge", 40), ("outside", 1_000), ("missing", 3)):
         given = {"weighting": weighting, "max_rows_per_unit": max_rows}
@@ -119,10 +116,8 @@ def as_bytes(thing):
     return thing if isinstance(thing, bytes) else (thing if isinstance(thing, str) else repr(thing)).encode()
 
 
-@pytest.mark.fast("KMeans", "GridSynopsis")
-@pytest.mark.parametrize(
-    "case", [one if one.name in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in PLAIN], ids=str
-)
+@pytest.mark.fast("KMeans")
+@every_method
 def test_ids_are_in_nothing_that_a_fit_leaves_behind(case, generator, tmp_path, caplog, capfd):
     table = people(generator, who=CANARY)
     frame = pd.DataFrame({"a": table.rows[:, 0], "b": table.rows[:, 1], "who": table.ids})

@@ -19,10 +19,10 @@ from cloister.cluster._first import FirstSteps, Ready, correct_for_missing
 from cloister.cluster._plan import Outcome
 from cloister.columns import ColumnDomain
 from cloister.data import open_rows
-from cloister.exceptions import DataError, ParameterError
+from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
 from cloister.privacy import Query, Step
-from cloister.questions import Answer, CellStates
+from cloister.questions import Answer
 from cloister.release import CellSummary
 
 N_ROWS = 6000
@@ -154,7 +154,6 @@ def ready_for(*, filled, missing=(8.0, 5.0)):
 
 
 def test_centres_are_those_of_what_is_there():
-    """A part f of a cluster was placed at 8: its centre is (1 - f) times the mean of the others plus f times 8."""
     told, asked, frame = present(ready_for(filled=(0,)), [[20.0], [60.0]])
     centers = frame.from_unit(told.centers)
     assert centers[:, 0] == pytest.approx([(3 - 0.2 * 8) / 0.8, (9 - 0.2 * 8) / 0.8], abs=1e-6)
@@ -209,7 +208,7 @@ def test_every_method_takes_declared_columns(name, scaling, people):
     shares = release.cluster_centers[:, 2:5]
     assert (shares >= 0).all()
     assert shares.sum(axis=1) == pytest.approx(1.0)
-    low, high = release.domain.interval(1)
+    low, high = release.domain.columns[1].interval
     assert low < 2e4 < 8e4 < high < 1e6  # found: nobody said so
     assert release.domain.found[1]
     assert release.receipt.spent.fits(release.receipt.guarantee)
@@ -257,14 +256,6 @@ def test_only_declared_columns_are_used_in_their_order(people):
     reordered = table.select(["glucose", "admitted", "sex", "smoker", "income", "age"])
     fits = [KMeans(2, bounds=COLUMNS, random_state=3).fit(one) for one in (table, reordered)]
     assert np.array_equal(fits[0].cluster_centers_, fits[1].cluster_centers_)
-
-
-def test_open_rows_of_other_columns_are_refused(people):
-    table, _ = people
-    rows = open_rows(table, {"age": (0, 120), "income": "private"})
-    for wrong in ({"income": "private", "age": (0, 120)}, {"age": (0, 120)}):
-        with pytest.raises(DataError, match=r"KMeans\.bounds: expected the columns of the rows, in order, got others\. Pass"):
-            KMeans(2, bounds=wrong).fit(rows)
 
 
 @pytest.mark.parametrize("name", [name for name in SCALED if name.startswith("Grid")])
@@ -339,7 +330,7 @@ def test_bounds_nobody_knows_are_told_with_the_release(generator):
     rows = np.column_stack([generator.normal(5e6, 10.0, N_ROWS), np.full(N_ROWS, np.nan)])
     domain = KMeans(2, epsilon=3.0, bounds="private").fit(rows).release_.domain
     assert (domain.found, domain.guessed) == ((True, True), (False, True))
-    low, high = domain.interval(0)
+    low, high = domain.columns[0].interval
     assert 4_999_000 < low < 5e6 < high < 5_001_000
     assert isinstance(domain, ColumnDomain)
 
@@ -359,9 +350,7 @@ def test_empty_promises_are_warned_of_from_public_numbers(generator):
         KMeans(2, bounds=(0, 1), delta=1e-3, n_rows=100).fit(rows)
 
 
-def test_states_are_what_they_are_called():
-    assert (CellStates.MISSING, CellStates.OUTSIDE) == (1, 2)
-    assert CellSummary(missing=[0.5], error=0.1).to_dict() == {"places": None, "missing": [0.5], "outside": None, "error": 0.1}
+def test_parts_that_are_none_are_refused():
     for wrong in ({"missing": [0.1, 0.2]}, {"missing": [math.nan]}):
         data = {**CellSummary(missing=[0.5], outside=[0.0]).to_dict(), **wrong}
         with pytest.raises(ValueError, match="cells"):

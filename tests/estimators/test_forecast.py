@@ -64,15 +64,6 @@ def test_the_noise_it_names_is_the_noise_that_is_drawn(options, n_rows, n_featur
             assert math.isclose(event.standard_deviation, noise.sigma, rel_tol=1e-2)
 
 
-@pytest.mark.fast("{}")
-@pytest.mark.parametrize("options", [{}, {"delta": 0.0}, REPLACE], ids=str)
-def test_shares_add_up_to_the_budget(options):
-    for n_rows, n_features, n_clusters in itertools.product([10, 10_000], [1, 8, 200], [1, 30]):
-        forecast = plan(n_rows, n_features, n_clusters, **options)
-        assert math.isclose(sum(step.share for step in forecast.steps), 1.0)
-        assert forecast.steps[-1].n_points == n_clusters
-
-
 # -- what follows from it -----------------------------------------------------------------------------------------------
 
 

@@ -2,24 +2,18 @@
 """KMeans: it plans its whole budget, says how good it is, and is as good as k-means where there is no noise."""
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from sklearn.cluster import KMeans as PlainKMeans
 from sklearn.datasets import make_blobs
 
-from cloister import GDP, Ball, Box, KMeans, Ledger, PureDP, open_rows
+from cloister import GDP, Ball, Box, KMeans, Ledger, PureDP
 from cloister.cluster import Planner, make_plan
 from cloister.cluster._kmeans_recipe import GAUSSIAN, PURE
 from cloister.columns import Relation
 from cloister.data import Rows, Schema
 from cloister.exceptions import DataError
 
-
-@pytest.fixture
-def rows(generator):
-    middles = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
-    return np.repeat(middles, 200, axis=0) + 0.05 * generator.normal(size=(600, 2))
+from ..common._cases import MIDDLES, draw_rows
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -57,32 +51,11 @@ def test_centres_settle_where_noise_is_small_and_rows_fit_into_memory():
     assert n_settling(10**6, 500, 200, GDP(1.0)) == 0  # a sample would take more memory than is given to one
 
 
-@pytest.mark.parametrize("relation", Relation)
-@pytest.mark.parametrize("cost", [GDP(0.3), PureDP(0.7)], ids=str)
-def test_the_plan_knows_the_noise_before_it_is_drawn(cost, relation, rows):
-    model = KMeans(3, guarantee=cost, bounds=(-1, 1), neighbours=relation.value, n_rows=600).fit(rows)
-    counts = [event for event in model.privacy_receipt_.events if event.question_name == "nearest_counts"]
-    sums = [event for event in model.privacy_receipt_.events if event.question_name == "nearest_sums"]
-    later = model.plan_.locate_steps.origin[1:]  # not asked: the rows fill their bounds
-    last = model.plan_.rounds_without(later)[-1].step
-    assert counts[-1].standard_deviation == pytest.approx(last["counts"].sigma, rel=1e-3)
-    radius = sums[-1].sensitivity * sums[-1].unit / (1 if relation is Relation.ADD_REMOVE else 2)
-    radius /= 1 if isinstance(cost, GDP) else 2**0.5
-    assert sums[-1].standard_deviation == pytest.approx(radius * last["sums"].sigma, rel=0.01)
-
-
 @pytest.mark.parametrize("n_rows", [0, 1, 40])
 def test_the_estimated_loss_is_a_number_whatever_the_rows(n_rows, generator):
     rows = generator.normal(size=(n_rows, 2))
     rows[: n_rows // 2] = np.nan
     assert np.isfinite(KMeans(5, epsilon=0.5, bounds=(-1, 1)).fit(rows).loss_)
-
-
-@pytest.mark.parametrize("n_clusters", [1, 50])
-@pytest.mark.parametrize("epsilon", [1e-3, 1e5])
-def test_constant_rows_in_a_ball(n_clusters, epsilon):
-    model = KMeans(n_clusters, epsilon=epsilon, bounds=Ball(2.0)).fit(np.full((30, 3), 0.5))
-    assert np.isfinite(model.cluster_centers_).all()
 
 
 @pytest.mark.parametrize("size", [200, 5000])
@@ -94,8 +67,8 @@ def test_finds_clear_clusters_and_estimates_their_size_and_loss(size, generator)
     its total moves no two histograms apart), so it is more than t errors from its mean with probability exp(-t^2 / 2); its
     mean lies 0.6 errors above the truth, because no part of a histogram is negative. Six errors leave t = 5.4: 5e-7.
     """
-    middles = np.array([[-0.6, -0.6], [0.0, 0.7], [0.6, -0.5]])
-    rows = np.repeat(middles, size, axis=0) + 0.05 * generator.normal(size=(3 * size, 2))
+    middles = MIDDLES[np.argsort(MIDDLES[:, 0])]
+    rows = draw_rows(generator, size=size, spread=0.05)
     model = KMeans(3, epsilon=5.0, bounds=(-1, 1)).fit(rows)
     order = np.argsort(model.cluster_centers_[:, 0])
     np.testing.assert_allclose(model.cluster_centers_[order], middles, atol=0.08)
@@ -151,33 +124,16 @@ def test_rows_without_the_whole_protocol_are_refused_before_anything_is_spent():
 
 
 def test_a_fit_on_a_sample_is_as_good_and_says_how_sure_it_is(generator):
-    middles = np.array([[-0.6, -0.6], [0.0, 0.7], [0.6, -0.5]])
-    rows = np.repeat(middles, 50_000, axis=0) + 0.1 * generator.normal(size=(150_000, 2))
+    rows = draw_rows(generator, size=50_000, spread=0.1)
     model = KMeans(3, epsilon=1.0, bounds=(-1, 1), n_rows=len(rows)).fit(rows)
     assert model.plan_.row_share < 0.2
     clipped = Box([-1, -1], [1, 1]).clip(rows)
     means = np.array([part.mean(axis=0) for part in np.split(clipped, 3)])
-    order = np.argsort(model.cluster_centers_[:, 0])
-    assert np.abs(model.cluster_centers_[order] - means).max() < 0.01
+    centers = model.cluster_centers_[np.argsort(model.cluster_centers_[:, 0])]
+    assert np.abs(centers - means[np.argsort(means[:, 0])]).max() < 0.01
     np.testing.assert_allclose(model.cluster_counts_, 50_000, atol=8 * model.release_.count_errors.max() + 50)
     loss, error = -model.score(rows) / len(rows), model.release_.details["loss_error"]
     assert abs(model.loss_ - loss) <= 6 * error + 0.1 * loss
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("spark")
-def test_every_engine_finds_the_same_on_its_sample(generator, tmp_path, spark, dask_client):
-    rows = generator.normal(generator.choice([-3.0, 0.0, 3.0], (120_000, 1)), 0.4, (120_000, 3))
-    path = tmp_path / "rows.parquet"
-    pyarrow.parquet.write_table(pa.table({f"c{index}": rows[:, index] for index in range(3)}), path, row_group_size=30_000)
-    given = {"epsilon": 1.0, "delta": 1e-9, "bounds": (-5, 5), "n_rows": len(rows), "random_state": 5}
-    found = {}
-    for engine in (None, "dask", "spark"):
-        model = KMeans(3, **given).fit(open_rows(path, engine=engine))
-        assert model.plan_.row_share < 0.2
-        found[engine] = model.cluster_centers_
-    assert np.array_equal(found[None], found["dask"])
-    assert np.array_equal(found[None], found["spark"])
 
 
 @pytest.mark.slow

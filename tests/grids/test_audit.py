@@ -11,7 +11,7 @@ import pytest
 from cloister import GridSynopsis
 from cloister.privacy import Event
 
-from ..statistical.test_audit import proven_epsilon
+from ..statistical.proven import proven_epsilon
 
 pytestmark = pytest.mark.slow
 

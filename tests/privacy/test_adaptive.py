@@ -226,12 +226,5 @@ BUDGET = ApproxDP(1.0, 0.01)
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", [{}, {"pure_epsilon": 0.4}], ids=str)
 def test_the_analyst_gains_no_more_than_promised_through_the_real_ledger(terms: dict[str, Any]) -> None:
-    measured, error = Analyst({"budget": BUDGET, **terms}, 0.5).delta(3_000)
+    measured, error = Analyst({"budget": BUDGET, **terms}, 0.5).delta(2_000)
     assert measured <= BUDGET.delta + 6 * error  # a false alarm in 10^9
-
-
-@pytest.mark.slow
-def test_the_measurement_finds_the_ledger_that_is_not_made_for_such_analysts() -> None:
-    # A planned ledger promises nothing to an analyst who lets an answer choose: here it can be seen.
-    measured, error = Analyst({"budget": BUDGET, "planned": True}, 0.5).delta(8_000)
-    assert measured > BUDGET.delta + 3 * error  # it is 1.5 to 1.6 times delta, with an error of 0.07

@@ -20,6 +20,8 @@ from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Qu
 from cloister.rivals import SetCosts
 from cloister.vault import Vault
 
+from ._laws import discrete_laplace_law, fit_of, rounded_gaussian_law
+
 FALSE_ALARM = 1e-6
 KINDS = {"gaussian": GDP, "laplace": PureDP}
 
@@ -97,28 +99,19 @@ def test_counts_and_sums_asked_together_have_nothing_in_common(kind: str, seeded
 
 @pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
 @pytest.mark.parametrize("order", [1, -1])
-def test_gaussian_answers_have_the_scale_that_was_paid(order: int, together: bool, gaussian_law, fit_of) -> None:
-    vault, ledger = open_vault(1, GDP(10.0), Entropy())
-    questions, costs = questions_about(1, 2_000)[:2], [GDP(0.5), GDP(0.05)][::order]
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_have_the_scale_that_was_paid(kind: str, order: int, together: bool) -> None:
+    # Where steps are fine, they are counted by the tenth of a scale.
+    law = {"gaussian": rounded_gaussian_law, "laplace": discrete_laplace_law}[kind]
+    vault, ledger = open_vault(1, KINDS[kind](10.0), Entropy())
+    questions, costs = questions_about(1, 2_000)[:2], [KINDS[kind](0.5), KINDS[kind](0.05)][::order]
     for noise, event in zip(noise_of(vault, questions, costs, together=together), ledger.events, strict=True):
-        assert event.scale == pytest.approx(event.sensitivity / costs[event.question_name == "nearest_sums"].mu, rel=1e-6)
-        assert fits(noise, event, gaussian_law, fit_of)
-
-
-@pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
-@pytest.mark.parametrize("order", [1, -1])
-def test_laplace_answers_have_the_scale_that_was_paid(order: int, together: bool, laplace_law, fit_of) -> None:
-    vault, ledger = open_vault(1, PureDP(10.0), Entropy())
-    questions, costs = questions_about(1, 2_000)[:2], [PureDP(0.5), PureDP(0.05)][::order]
-    for noise, event in zip(noise_of(vault, questions, costs, together=together), ledger.events, strict=True):
-        assert event.scale == pytest.approx(event.sensitivity / costs[event.question_name == "nearest_sums"].epsilon, rel=1e-6)
-        assert fits(noise, event, laplace_law, fit_of)
-
-
-def fits(noise: np.ndarray, event: Event, law, fit_of) -> bool:
-    """Say whether noise follows the law at the event's scale; where steps are fine, they are counted by the hundredth scale."""
-    coarse = max(1, int(event.scale / 100))
-    return bool(fit_of(noise // coarse + (noise % coarse > coarse // 2), law(event.scale / coarse)) > FALSE_ALARM)
+        cost = costs[event.question_name == "nearest_sums"]
+        assert event.scale == pytest.approx(event.sensitivity / cost.strength, rel=1e-6)
+        coarse = 2 * int(event.scale / 20) + 1
+        coarsely = (noise + coarse // 2) // coarse
+        assert fit_of(coarsely, law(2 * event.scale / coarse)) < FALSE_ALARM  # so many draws would tell
+        assert fit_of(coarsely, law(event.scale / coarse)) > FALSE_ALARM
 
 
 def test_a_single_number_is_noised_like_any_other() -> None:

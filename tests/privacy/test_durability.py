@@ -24,13 +24,12 @@ JOURNALS_ON_DISK = {"delete", "truncate", "persist"}
 
 @pytest.fixture
 def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[sqlite3.Connection]]:
-    """Every connection that is made, with the statements that it ran."""
+    """Every connection that is made."""
     made: list[Watched] = []
     connect = sqlite3.connect
 
     def watched(*args: object, **options: object) -> sqlite3.Connection:
         connection = connect(*args, factory=Watched, **options)
-        connection.set_trace_callback(connection.statements.append)
         made.append(connection)
         return connection
 
@@ -41,11 +40,10 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[sqlite3.Connec
 
 
 class Watched(sqlite3.Connection):
-    """A connection that lists its statements and looks at its own settings before it writes a line."""
+    """A connection that looks at its own settings before it writes a line."""
 
     def __init__(self, *args: object, **options: object) -> None:
         super().__init__(*args, **options)
-        self.statements: list[str] = []
         self.settings: list[tuple[int, str]] = []
 
     def execute(self, statement: str, *args: object) -> sqlite3.Cursor:
@@ -101,11 +99,3 @@ def test_a_debit_is_committed_when_it_returns(tmp_path: Path) -> None:
                 assert other.execute("SELECT count(*) FROM ledger WHERE line LIKE '%\"debit\"%'").fetchone() == (number,)
             other.close()
         assert not list(tmp_path.glob("*-journal"))  # nothing is left that would undo it
-
-
-def test_nothing_softens_the_flush_later(tmp_path: Path, connections: list[Watched]) -> None:
-    spend(create(tmp_path / "budget.sqlite"))
-    pragmas = [line for connection in connections for line in connection.statements if line.upper().startswith("PRAGMA")]
-    assert any("synchronous" in line.lower() for line in pragmas)
-    harmful = ("synchronous = off", "synchronous = normal", "journal_mode = memory", "journal_mode = off", "journal_mode = wal")
-    assert not [line for line in pragmas if any(one in line.lower() for one in harmful)]

@@ -20,7 +20,7 @@ from cloister.questions import NearestMissing, NearestSums, Question
 from cloister.rivals import CoresetKMeans, LloydKMeans, TreeKMeans
 
 from .conftest import Paid
-from .test_spending_kmeans import true_ratio
+from .test_spending import true_ratio
 
 N_ROWS = 3000
 COLUMNS: dict[str, Any] = {

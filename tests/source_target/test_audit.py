@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.statistical.test_audit import proven_epsilon as best_epsilon
+from tests.statistical.proven import proven_epsilon as best_epsilon
 
 from cloister.columns import Ball, Relation
 from cloister.data import open_rows
@@ -108,9 +108,7 @@ def test_an_honest_vault_keeps_its_promise(method, kind, relation, seed):
     assert proven > 0.5 * visible  # the attack is worth its name
 
 
-@pytest.mark.parametrize(
-    ("method", "kind", "relation"), [case for case in CASES if case[0] == "nas" or case[2].value != "replace"]
-)
+@pytest.mark.parametrize(("method", "kind", "relation"), [CASES[0], CASES[-1]])
 def test_half_the_noise_is_caught(method, kind, relation, seed, monkeypatch):
     draw = Event.draw
     monkeypatch.setattr(Event, "draw", lambda event, entropy: draw(replace(event, scale=event.scale / 2), entropy))

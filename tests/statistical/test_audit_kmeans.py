@@ -3,7 +3,7 @@
 
 The answers' likelihood under either table is known exactly, so the privacy loss of a fit is a number, not an estimate: it must
 not exceed epsilon (Laplace noise), nor the squared distances of the answers over the noise exceed mu^2 (Gaussian noise), in any
-fit. That the noise drawn is as wide as claimed is tested on all answers together, with a false-alarm rate of 1e-6.
+fit. That every answer has the noise it was paid for is what ``tests/audit/test_replay.py`` tests.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from cloister import GDP, Ball, KMeans, PureDP
 from cloister.columns import FloatArray, IntArray, snap
@@ -22,10 +21,7 @@ from cloister.vault import Vault
 pytestmark = pytest.mark.slow
 
 FITS = 20
-FALSE_ALARM = 1e-6
 STEPS = 1e-9  # relative: the scale of the noise is rounded up
-GUARANTEES = {"laplace": PureDP(1.5), "gaussian": GDP(1.0)}
-
 Story = list[tuple[Question, Event, FloatArray]]
 
 
@@ -62,7 +58,7 @@ def fits(story: Story, rows: FloatArray, guarantee: Guarantee, neighbours: str) 
         yield story
 
 
-@pytest.mark.parametrize("n_features", [1, 3, 12])
+@pytest.mark.parametrize("n_features", [1, 12])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_no_fit_with_laplace_noise_loses_more_than_epsilon(neighbours: str, n_features: int, story: Story) -> None:
     left, right = tables(neighbours, n_features)
@@ -82,7 +78,7 @@ def test_no_fit_with_laplace_noise_loses_more_than_epsilon(neighbours: str, n_fe
     assert max(losses) > 0.2, "the attack is worth its name"
 
 
-@pytest.mark.parametrize("n_features", [1, 3, 12])
+@pytest.mark.parametrize("n_features", [1, 12])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_no_fit_with_gaussian_noise_tells_neighbours_farther_apart_than_mu(
     neighbours: str, n_features: int, story: Story
@@ -97,43 +93,3 @@ def test_no_fit_with_gaussian_noise_tells_neighbours_farther_apart_than_mu(
     ]
     assert max(squares) <= 1 + STEPS
     assert max(squares) > 0.5, "the attack is worth its name"
-
-
-def width_of(story: Story, kind: str) -> float:
-    """Return the probability of noise that is at least as unusual in width, over all answers of all fits on one table."""
-    left, _ = tables("add-remove", 3)
-    squares, expected, variance = 0.0, 0.0, 0.0
-    for transcript in fits(story, left, GUARANTEES[kind], "add-remove"):
-        for question, event, value in transcript:
-            noise = (value / question.unit - question.exact(left)) / (event.standard_deviation / question.unit)
-            squares += float(np.sum(noise**2))
-            expected += noise.size
-            variance += noise.size * (2.0 if kind == "gaussian" else 5.0)  # of the square of a deviate of variance 1
-    return float(2 * stats.norm.sf(abs(squares - expected) / variance**0.5))
-
-
-@pytest.mark.parametrize("kind", GUARANTEES)
-def test_every_answer_has_the_noise_it_was_paid_for(kind: str, story: Story) -> None:
-    assert width_of(story, kind) > FALSE_ALARM
-
-
-@pytest.mark.parametrize("kind", GUARANTEES)
-@pytest.mark.parametrize("part", [0.0, 0.8])
-def test_less_noise_than_stated_is_caught(kind: str, part: float, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = Event.draw
-    monkeypatch.setattr(Event, "draw", lambda event, entropy: np.rint(draw(event, entropy) * part).astype(np.int64))
-    assert width_of(story, kind) < FALSE_ALARM
-
-
-@pytest.mark.parametrize("kind", GUARANTEES)
-def test_no_two_numbers_share_their_noise(kind: str, story: Story) -> None:
-    # Faults 3 and 4: noise of sums that is the same in all coordinates, or that of the counts over again.
-    left, _ = tables("add-remove", 12)
-    for transcript in fits(story, left, GUARANTEES[kind], "add-remove"):
-        fine = [
-            value - question.exact(left) * question.unit
-            for question, event, value in transcript
-            if event.question_name == "nearest_sums"
-        ]
-        numbers = np.concatenate([noise.ravel() for noise in fine])
-        assert len(np.unique(numbers)) >= numbers.size - 3  # by chance two may be equal, hardly ever four

@@ -37,7 +37,7 @@ NO_ROWS = np.empty((0, 1))
 THRESHOLDS = np.arange(-6, 6.25, 0.25)
 SIDES = 4  # either table first, either side of a threshold
 CHOICE = SetCosts(sets=np.array([[[0.0]], [[1.0]]]), cap=1.0)
-CROWD = 4  # rows at the first point, so that the second is chosen rarely: then the ratio of chances is largest
+CROWD = 1  # rows at the first point: the rarer the second is chosen, the larger is the ratio of chances, and the less is seen
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE
 HUGE = 1e5  # of a budget, in epsilon or mu: the rows are made up
 

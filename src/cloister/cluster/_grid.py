@@ -25,12 +25,12 @@ from cloister.cluster._first import Ready
 from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._points import synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.columns import ColumnDomain, Domain, FloatArray, Frame, Interval
+from cloister.columns import Box, Domain, FloatArray, Frame
 from cloister.exceptions import ParameterError, without_sizes
 from cloister.grids import GRID_RULES, cells_per_axis
 from cloister.privacy import Cost, Step
 from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCounts, check_grid, price_question
-from cloister.synopsis import REPRESENTATIVES, Cut, Grid, Points, box_of, warn_of_few_cells
+from cloister.synopsis import REPRESENTATIVES, Cut, Grid, Points, warn_of_few_cells
 
 __all__ = ["GridKMeans", "GridPlan", "GridSynopsis"]
 
@@ -76,10 +76,8 @@ class _GridEstimator(ScaledEstimator):
 
     def _check_domain(self, domain: Domain) -> None:
         """Refuse columns that are no intervals of equal weight: a grid knows neither levels nor weights nor spreads."""
-        if not isinstance(domain, ColumnDomain):
-            return
-        plain = all(type(part) is Interval for part in domain.parts("bounds"))
-        if not plain or len({one.weight for one in domain.columns}) > 1 or self.scaling == "spread":
+        plain = all(one.is_interval for one in domain.columns) and self.scaling != "spread"
+        if domain.is_declared and (not plain or len({one.weight for one in domain.columns}) > 1):
             rule = "numbers, dates and flags of equal weight, as a grid cuts intervals"
             other = "PointSynopsis" if isinstance(self, GridSynopsis) else "KMeans"
             remedy = f'Leave categories, weights, missing="own" and scaling="spread" out, or use {other}.'
@@ -140,7 +138,7 @@ class _GridEstimator(ScaledEstimator):
         if plan.parts is not None:
             counts, split = self._split(ask, plan, frame, answer, n_rows)
         cells = plan.cells if split is None else split.cells
-        grid = Grid(box=box_of(frame.domain), cells=cells, counts=self.counts, split=split)
+        grid = Grid(box=Box(*frame.domain.ranges), cells=cells, counts=self.counts, split=split)
         points = Points(frame=frame, noisy_counts=counts, sigma=answer.sigma, grid=grid)
         public = self.n_rows is not None and self._counts_units()
         total = n_rows if public else _total_rows(plan, points, n_rows)

@@ -10,7 +10,7 @@ from cloister.synopsis._card import noise_words
 from cloister.synopsis._cut import Cut
 from cloister.synopsis._density import DensityClusters
 from cloister.synopsis._files import file_kind
-from cloister.synopsis._grid import REPRESENTATIVES, Grid, RangeCount, box_of, few_cells_words, warn_of_few_cells
+from cloister.synopsis._grid import REPRESENTATIVES, Grid, RangeCount, few_cells_words, warn_of_few_cells
 from cloister.synopsis._points import LossEstimate, Places, Points
 from cloister.synopsis._synopsis import Synopsis, load_synopsis, read_synopsis
 
@@ -25,7 +25,6 @@ __all__ = [
     "Points",
     "RangeCount",
     "Synopsis",
-    "box_of",
     "few_cells_words",
     "file_kind",
     "load_synopsis",

@@ -10,11 +10,11 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import COUNT_RULES, LARGEST_FACTOR, GridSplit
-from cloister.columns import Frame, domain_from_dict
+from cloister.columns import Box, Frame, domain_from_dict
 from cloister.privacy import Receipt
 from cloister.questions import LARGEST_GRID
 from cloister.release import CellSummary, read_steps, refuse_odd_values
-from cloister.synopsis._grid import Grid, box_of
+from cloister.synopsis._grid import Grid
 from cloister.synopsis._points import LARGEST_N_CLUSTERS, Places
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def read_fields(data: Any) -> dict[str, Any]:
     names, domain, scaling, cells = data["feature_names"], domain_from_dict(data["domain"]), str(data["scaling"]), None
     frame = domain.frame(scaling=scaling)
     if data["column_cells"] is not None:
-        n_published = len(frame.center)
-        cells = CellSummary.from_dict(data["column_cells"], n_columns=frame.n_raw, n_published=n_published)
+        n_published = len(domain.published_names(None))
+        cells = CellSummary.from_dict(data["column_cells"], n_columns=domain.n_columns, n_published=n_published)
         frame = domain.frame(scaling=scaling, missing=cells.places)
     return {
         "noisy_counts": np.array(data["noisy_counts"], dtype=np.float64),
@@ -122,7 +122,7 @@ def _read_grid(data: Any, frame: Frame) -> dict[str, Any]:
     cells = tuple(validate.integer("load_synopsis.cells", count, low=1, high=LARGEST_GRID) for count in data["cells"])
     counts = validate.one_of("load_synopsis.counts", data["counts"], COUNT_RULES)
     split = None if data.get("split") is None else _read_split(data["split"], cells)
-    return {"grid": Grid(box=box_of(frame.domain), cells=cells, counts=counts, split=split)}
+    return {"grid": Grid(box=Box(*frame.domain.ranges), cells=cells, counts=counts, split=split)}
 
 
 def _read_split(data: Any, cells: tuple[int, ...]) -> GridSplit:

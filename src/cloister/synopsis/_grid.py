@@ -10,10 +10,10 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import CellNoise, GridSplit, denoise_counts, denoise_leaves
-from cloister.columns import Box, ColumnDomain, Domain, FloatArray, IntArray
+from cloister.columns import Box, FloatArray, IntArray, as_box
 from cloister.exceptions import AccuracyWarning, warn
 
-__all__ = ["REPRESENTATIVES", "Grid", "RangeCount", "box_of", "few_cells_words", "refuse_slope", "warn_of_few_cells"]
+__all__ = ["REPRESENTATIVES", "Grid", "RangeCount", "few_cells_words", "refuse_slope", "warn_of_few_cells"]
 
 REPRESENTATIVES = ("center", "slope")
 SLOPE = "Synopsis.cut.representatives"
@@ -113,7 +113,7 @@ class Grid:
 
     def count(self, box: Any, noisy_counts: FloatArray, noise: CellNoise) -> RangeCount:
         """Add up the cells in a box; those that it cuts through count with the part of them inside it."""
-        query = _as_box(box, len(self.cells))
+        query = as_box("Synopsis.count.box", box, len(self.cells))
         share: FloatArray = np.ones(())
         for axis, ends in enumerate(self.edges):
             low, high = np.atleast_1d(query.low)[axis], np.atleast_1d(query.high)[axis]
@@ -131,28 +131,9 @@ class Grid:
         return self.box.clip(low + parts * (high - low))
 
 
-def box_of(domain: Domain) -> Box:
-    """Return the box of a domain whose columns are intervals."""
-    if isinstance(domain, ColumnDomain):
-        low, high = zip(*(domain.interval(index) for index in range(domain.n_columns)), strict=True)
-        return Box(low, high)
-    assert isinstance(domain, Box)
-    return domain
-
-
 def refuse_slope(what: str, why: str, representatives: object) -> None:
     """Refuse slopes between neighbouring cells where there are none."""
     validate.refuse(SLOPE, f"'center' for {what}", representatives, remedy=f'Leave representatives="slope" out: {why}.')
-
-
-def _as_box(box: Any, n_features: int) -> Box:
-    """Return what was passed as a box."""
-    if isinstance(box, Box):
-        return box.spread(n_features)
-    pair = isinstance(box, tuple | list) or (isinstance(box, np.ndarray) and box.ndim > 0)
-    if not pair or len(box) != 2:
-        validate.refuse("Synopsis.count.box", "a pair (low, high) or a Box", box, remedy="Pass (low, high).")
-    return Box(box[0], box[1]).spread(n_features)
 
 
 def warn_of_few_cells(where: str, grid: Grid, n_clusters: int) -> None:

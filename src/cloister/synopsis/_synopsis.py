@@ -12,7 +12,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import RESTARTS
-from cloister.columns import Box, ColumnDomain, Domain, FloatArray
+from cloister.columns import Box, Domain, FloatArray
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.files import read_whole, write_whole
 from cloister.plotting import mark_seeded, plot_curve, plot_tree
@@ -102,9 +102,7 @@ class Synopsis(Points):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates of a point, made up where columns have none; of a category one for each level."""
-        if isinstance(self.domain, ColumnDomain):
-            return self.domain.published_names(self.feature_names)
-        return self.feature_names or tuple(f"x{index}" for index in range(self.frame.n_raw))
+        return self.domain.published_names(self.feature_names)
 
     @property
     def n_features(self) -> int:
@@ -247,15 +245,14 @@ class Synopsis(Points):
         others = tuple(axis for axis in range(self.n_features) if axis not in axes)
         added = self.histogram.sum(axis=others)
         counts = np.transpose(added, [sorted(axes).index(axis) for axis in axes])
-        box = Box(np.atleast_1d(grid.box.low)[axes], np.atleast_1d(grid.box.high)[axes])
-        domain = self.domain.of_columns(axes) if isinstance(self.domain, ColumnDomain) else box
+        domain = self.domain.of_columns(axes)
         cells = None if self.column_cells is None else self.column_cells.of_columns(axes)
         return replace(
             self,
             frame=domain.frame(scaling=self.scaling, missing=None if cells is None else cells.places),
             noisy_counts=counts.ravel(),
             sigma=self.sigma * math.sqrt(self.n_points / counts.size),
-            grid=replace(grid, box=box, cells=counts.shape),
+            grid=replace(grid, box=Box(*domain.ranges), cells=counts.shape),
             feature_names=None if self.feature_names is None else tuple(self.feature_names[axis] for axis in axes),
             column_cells=cells,
         )
@@ -335,10 +332,9 @@ class Synopsis(Points):
         **Privacy.** Post-processing of the synopsis; costs nothing.
         """
         rows = self.sample(n_rows, random_state=random_state)
-        names = self.feature_names or tuple(f"x{index}" for index in range(self.frame.n_raw))
         drawn = Entropy(random_state, where="Synopsis.sample_table.random_state").public_generator()
         other = drawn.spawn(1)[0]  # independent of what chose the rows, also with a seed
-        return table_of_rows(rows, self.domain if isinstance(self.domain, ColumnDomain) else None, names, other)
+        return table_of_rows(rows, self.domain, self.domain.names(self.feature_names), other)
 
     def plot(
         self,

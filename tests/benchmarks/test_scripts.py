@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks beside the suites, small: what each of them measures, records, prints and refuses."""
+
+import json
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from benchmarks._area import Comparison, compare_all
+from benchmarks._errors import BenchError
+from benchmarks._harness import RESULTS, Report
+from benchmarks.quote import quote_tables
+
+from benchmarks import adaptive, errors, every_k, families, pictures, privacy_unit, tables, unseen
+
+
+def recorded(name):
+    """Return what a script has kept of its run."""
+    return [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("script", "word"),
+    [
+        (errors, "irris"),
+        (every_k, "rings"),
+        (families, "linne-20"),
+        (families, "line-20:7"),
+        (tables, "missin"),
+        (unseen, "winne"),
+    ],
+)
+def test_a_name_that_is_not_there_is_refused(script, word, capsys):
+    with pytest.raises(SystemExit):
+        script.main([word])
+    assert f"got {word}. Check the spelling." in capsys.readouterr().err
+
+
+# -- methods on tables -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("script", "name"), [(families, "mixed-15:10"), (unseen, "wine")])
+def test_a_line_is_kept_for_each_table(script, name, capsys):
+    seeds = ["--seeds", "1", "2"] if script is families else []
+    assert script.main([name, "--repeats", "1", "--methods", "KMeans,FastLloyd", *seeds]) == 0
+    lines = [line for line in recorded(script.__name__.rpartition(".")[2]) if "ratios" in line]
+    assert [line["name"] for line in lines] == ([f"{name} seed 1", f"{name} seed 2"] if seeds else [name])
+    assert all(set(line["ratios"]) == {"KMeans", "FastLloyd"} for line in lines)
+    printed = capsys.readouterr().out
+    assert "FastLloyd      geometric mean" in printed
+    assert "bar" not in printed, "which is for all tables"
+
+
+@pytest.mark.slow
+def test_processes_find_what_one_process_finds():
+    made = [(name, partial(families.make, name, 0)) for name in ("mixed-15:1", "units-8:10")]
+    alone, apart = (list(compare_all(made, ["FastLloyd"], repeats=1, jobs=jobs)) for jobs in (1, 2))
+    for one, other in zip(alone, apart, strict=True):
+        assert one.name == other.name
+        assert one.ratios["FastLloyd"] == pytest.approx(other.ratios["FastLloyd"], rel=1e-9)
+
+
+def test_over_all_families_there_are_bars(capsys):
+    others = {1: 1.1, 10: 1.3}  # by width
+    found = [Comparison(f"line-20:{one} seed 1", 1.0, 5.0, {"KMeans": 1.2, "PEMeans": others[one]}, {}) for one in others]
+    report = Report("families")
+    families._report_wins(report, found, {"KMeans": 1.2, "PEMeans": 1.2}, whole=True)
+    assert "KMeans is below all others on 1 of 2 tables; not on line-20:1 seed 1" in capsys.readouterr().out
+    assert report.missed == ["geometric mean of KMeans", "tables on which another method is as good"]
+
+
+@pytest.mark.slow
+def test_figures_of_mixed_tables_are_printed(capsys):
+    assert tables.main(["missing", "mixed", "--seeds", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert "missing, k = 2: groups found within 0." in printed
+    assert "mixed: adjusted Rand index 0.9" in printed
+
+
+def test_adaptive_grids_are_held_to_a_bar(capsys, monkeypatch):
+    for ratio, code in ((0.8, 0), (1.2, 1)):
+        monkeypatch.setattr(adaptive, "measure", lambda *given, ratio=ratio, **named: ratio)
+        assert adaptive.main(["--tables", "2"]) == code
+        assert f"20 skewed tables: geometric mean {ratio:.3f}, largest {ratio:.3f}" in capsys.readouterr().out
+
+
+# -- one synopsis beside a fit for each k --------------------------------------------------------------------------------
+
+
+def test_cuts_cost_nothing_and_are_about_as_good(capsys):
+    assert every_k.main(["ring", "--repeats", "1", "--numbers", "2", "4", "--epsilons", "2"]) == 0
+    (line,) = [line for line in recorded("every_k") if line.get("name") == "ring"]
+    assert len(line["ratios"]) == 2
+    assert all(0.8 < ratio < 1.5 for ratio in line["ratios"])
+    (bar,) = [line for line in recorded("every_k") if "what" in line]
+    assert (bar["what"], bar["value"], bar["ok"]) == ("events that cuts add to the receipt of a synopsis", 0, True)
+    assert "1 synopses cut 2 times" in capsys.readouterr().out
+
+
+def test_an_event_that_a_cut_adds_is_seen():
+    def listing(*events):
+        return SimpleNamespace(receipt=SimpleNamespace(events=events))
+
+    receipt = listing("votes", "sums").receipt
+    synopsis = SimpleNamespace(privacy_receipt_=receipt, synopsis_=SimpleNamespace(receipt=receipt))
+    asked, report = every_k.Asked(), Report("every_k")
+    asked.add(synopsis, [SimpleNamespace(receipt=receipt), listing("votes", "sums", "more")], [listing("votes", "sums")])
+    asked.report(report)
+    assert (asked.by_synopses, asked.by_cuts, asked.by_fits) == (2, 1, 2)
+    assert report.missed == ["events that cuts add to the receipt of a synopsis"]
+
+
+def test_files_are_read_and_missing_ones_are_named(capsys):
+    folder = Path("data")
+    folder.mkdir()
+    rows = np.arange(12).reshape(6, 2)
+    np.savez(folder / "letter.npz", X=rows)
+    np.savez(folder / "adult.npz", Y=rows)
+    assert np.array_equal(every_k.make("letter", str(folder)), rows)
+    with pytest.raises(BenchError, match=r"expected an \.npz file with an array X"):
+        every_k.make("adult", str(folder))
+    names = every_k.available(Report("every_k"), ["ring", "letter", "birch2", "scale_16_16"], str(folder))
+    assert names == ["ring", "letter", "scale_16_16"]
+    assert "left out: birch2.npz" in capsys.readouterr().out
+
+
+def test_the_bar_of_cuts_holds_for_all_tables_only():
+    report = Report("every_k")
+    every_k._hold_to_bars(report, [1.0, 1.2], whole=False)
+    assert report.missed == []
+    every_k._hold_to_bars(report, [1.0, 1.2], whole=True)
+    assert len(report.missed) == 1
+
+
+# -- persons -----------------------------------------------------------------------------------------------------------------
+
+
+def test_losses_and_distances():
+    rows, centers = np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]])
+    assert privacy_unit.mean_loss(rows, centers) == 12.5
+    assert privacy_unit.farthest(rows, centers) == 5.0
+
+
+def test_every_way_to_protect_persons_is_compared(monkeypatch):
+    monkeypatch.setattr(privacy_unit, "TABLES", {"few": (150, 2, "1 to 50")})
+    assert privacy_unit.main(["--repeats", "1", "--tables", "few"]) == 0
+    lines = recorded("privacy_unit")
+    assert {"nobody", "persons, every person counts"} <= {line["protected"] for line in lines}
+    assert [line["loss"] for line in lines if line["protected"] == "nobody"] == [1.0]
+    assert all(line["loss"] > 0.9 for line in lines)
+
+
+@pytest.mark.slow
+def test_the_rule_for_rows_of_a_person_is_judged(monkeypatch):
+    monkeypatch.setattr(privacy_unit, "TRIED", (1, 5))
+    monkeypatch.setattr(privacy_unit, "RULE_REPEATS", 1)
+    monkeypatch.setattr(
+        privacy_unit, "draw_settings", lambda count, seed: [privacy_unit.Setting(300, 2, 1.0, 0.5, "1 to 50", "row")] * count
+    )
+    assert privacy_unit.main(["--rule", "2"]) == 0
+    assert recorded("privacy_unit")[-1]["regret"] > 0.5
+
+
+# -- pictures and pages ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_picture_of_errors_shows_what_the_page_says():
+    evenly, blobs = pictures.draw_errors(Path())
+    assert Path("errors.png").stat().st_size > 10_000
+    assert evenly["noise"] < 0.5 < evenly["total"]
+    assert blobs == {"noise": 1.0, "total": 1.0}
+
+
+@pytest.mark.parametrize("name", sorted({*pictures.PICTURES} - {"errors"}))
+def test_pictures_of_the_docs_are_written(name, tmp_path, capsys):
+    assert pictures.main([str(tmp_path), name]) == 0
+    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert name != "hero" or capsys.readouterr().out == "5300 rows, epsilon = 0.25, delta = 1e-06\n"
+
+
+def test_a_marked_table_is_replaced_and_the_rest_is_left():
+    page = "Words.\n\n**Losses**\n\n| data | loss |\n| :--- | ---: |\n| iris | 1 |\n\nA note.\n"
+    text = "Before\n\n<!-- table: Losses -->\nold\n<!-- end -->\n\n<!-- table: Other -->\nkept\n<!-- end -->\nAfter\n"
+    done = quote_tables(text, page)
+    assert "| iris | 1 |" in done
+    assert "old" not in done
+    assert "kept" in done
+    assert done.startswith("Before")
+    assert done.endswith("After\n")
+    assert quote_tables(done, page) == done
