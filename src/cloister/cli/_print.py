@@ -107,13 +107,13 @@ def _print_centers(console: "Console", release: "Release", columns: Sequence[int
     from cloister.report import cell_words, cells_of, choice_words, column_words, found_words, loss_summary, table_of
 
     loss, known, seen = loss_summary(release), table_of(release), release.stands_out.tolist()
-    units = "in the columns' own words" if any(one["type"] != "number" for one in known) else "in the units of the input"
+    units = "in the columns' own words" if release.domain.has_words else "in the units of the input"
     stability = [] if release.stability is None else release.stability.tolist()
     heads = [
         ("label", True),
         (f"{release.receipt.counted} (noisy)", True),
         *([("stability", True)] if stability else []),
-        *((plain_text(known[index]["name"]), known[index]["type"] != "category") for index in columns),
+        *((plain_text(known[index]["name"]), release.domain.columns[index].size == 1) for index in columns),
     ]
     counts, errors = release.cluster_counts.tolist(), release.count_errors.tolist()
     rows = [

@@ -17,7 +17,7 @@ from cloister.cluster._plan import Decision, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.cluster._target import Problem, Target, ball_around, blank_problem, check_metric, read_target, state_problem
 from cloister.cluster._target_forecast import SourceTargetForecast, SourceTargetPlan, forecast, largest_noise, paper_noise_ratio
-from cloister.columns import Ball, ColumnDomain, Domain, FloatArray, Frame, IntArray
+from cloister.columns import Ball, Domain, FloatArray, Frame, IntArray
 from cloister.data import Rows, open_rows
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Guarantee, Step
@@ -312,7 +312,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         )
 
     def _check_domain(self, domain: Domain) -> None:
-        if isinstance(domain, ColumnDomain):
+        if domain.is_declared:
             remedy = "Pass bounds=(low, high), a Box or a Ball, or leave it out: the ball around the target is taken."
             validate.refuse(self._where("bounds"), "a box or a ball around the target", "declared columns", remedy=remedy)
 

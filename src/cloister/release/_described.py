@@ -5,9 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from cloister.columns import iso_date
+from cloister.columns import KINDS, Coordinate
 from cloister.release._distributions import MISSING, OTHER, ColumnProfile, Estimate, Profiles
 
 __all__ = ["describe_clusters", "frame_columns"]
@@ -35,15 +33,15 @@ def _described(profile: ColumnProfile) -> list[dict[str, Any]]:
             for label in range(profile.n_clusters)
         ]
     mean, spread, quartiles = profile.mean(), profile.spread(), profile.quantiles()
-    is_date = profile.kind == "date"
+    axis = _axis_of(profile)
     return [
         {
             **about,
-            "mean": _day(mean.value[label]) if is_date else _plain(mean.value[label]),
+            "mean": axis.plain(mean.value[label]),
             "mean_error": _plain(mean.error[label]),
             "spread": _plain(spread.value[label]),
             "spread_error": _plain(spread.error[label]),
-            "quartiles": [_day(one) if is_date else _plain(one) for one in quartiles.value[label]],
+            "quartiles": [axis.plain(one) for one in quartiles.value[label]],
             "difference": _plain(difference.value[label]),
             "difference_error": _plain(difference.error[label]),
             "missing": _pair(missing, label),
@@ -65,8 +63,10 @@ def _plain(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _day(value: float) -> str | None:
-    return iso_date(float(round(value))) if math.isfinite(value) else None
+def _axis_of(profile: ColumnProfile) -> Coordinate:
+    """Return how values of a column are written."""
+    assert profile.edges is not None
+    return KINDS[profile.kind].axis(profile.name, float(profile.edges[0]), float(profile.edges[-1]))
 
 
 def frame_columns(profiles: Profiles) -> Iterator[tuple[str, list[Any]]]:
@@ -78,8 +78,8 @@ def frame_columns(profiles: Profiles) -> Iterator[tuple[str, list[Any]]]:
             continue
         if not one.clustered:
             mean = one.mean()
-            days = [None if math.isnan(value) else np.datetime64(iso_date(float(round(value)))).item() for value in mean.value]
-            yield one.name, days if one.kind == "date" else mean.value.tolist()
+            axis = _axis_of(one)
+            yield one.name, [axis.cell(value) for value in mean.value.tolist()]
             yield f"{one.name}_error", mean.error.tolist()
         spread = one.spread()
         yield f"{one.name}_spread", spread.value.tolist()

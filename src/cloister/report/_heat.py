@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cloister.columns import MINUS
 from cloister.plotting import deviations_of
-from cloister.release import MINUS, Release, coordinates_of, rank_columns
+from cloister.release import Release, coordinates_of, rank_columns
 from cloister.text import plain_text
 
 __all__ = ["HeatCell", "HeatTable", "Shades", "heat_of", "shade"]

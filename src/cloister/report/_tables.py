@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from cloister.columns import ColumnDomain
-from cloister.release import NONE, Coordinate, Release, column_words, columns_of, coordinates_of, largest_levels, percent
+from cloister.columns import largest_levels, percent
+from cloister.release import NONE, Release, column_words, columns_of, coordinates_of
 from cloister.report._figures import bar, strip
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._receipt import Fact, counted_words, receipt_facts, receipt_parts
@@ -99,22 +99,14 @@ class StripTable:
 
 def strip_tables(release: Release, picked: Sequence[int]) -> list[StripTable]:
     """Return the centres with a strip for each of the picked columns, and before them what is said of a cluster as a whole."""
-    table, coordinates = table_of(release), coordinates_of(release.domain, release.columns)
-    columns, words = _lead_columns(release), columns_of(release)
+    table, words, columns = table_of(release), columns_of(release), _lead_columns(release)
     for index in picked:
-        cut = _slice_of(release, index)
-        own = [cluster[index] for cluster in words]
-        cells = [_cell(release, coordinates[cut], cut, label, own[label]) for label in range(release.n_clusters)]
+        cells = _cells(release, index, [cluster[index] for cluster in words])
         columns.append(StripColumn(table[index]["name"], extent_words(table[index]), cells))
     labels = [str(label) for label in range(release.n_clusters)]
     n_tables = -(-len(columns) // SIDE_BY_SIDE)
     ends = [round(len(columns) * part / n_tables) for part in range(n_tables + 1)]  # of about the same width
     return [StripTable("Cluster", labels, columns[start:end]) for start, end in pairwise(ends)]
-
-
-def _slice_of(release: Release, index: int) -> slice:
-    """Return which numbers of a centre a column of the table is."""
-    return release.domain.slices()[index] if isinstance(release.domain, ColumnDomain) else slice(index, index + 1)
 
 
 def _lead_columns(release: Release) -> list[StripColumn]:
@@ -135,19 +127,28 @@ def _lead_columns(release: Release) -> list[StripColumn]:
     return columns
 
 
-def _cell(release: Release, coordinates: Sequence[Coordinate], cut: slice, label: int, own: dict[str, Any]) -> Cell:
-    """Return a column in its own words, with a strip across its bounds, or a bar for each share."""
-    more = ["missing {} % ± {} %".format(*percent(*own["missing"]))] if "missing" in own else []
-    if coordinates[0].is_share:
-        shares = own["shares"].items() if "shares" in own else [("", (own["share"], own["error"]))]
-        levels = largest_levels([(name, *pair) for name, pair in shares], DRAWN_LEVELS)
-        left = len(shares) - len(levels)
-        more = [*([f"{left:,} more level{'s' * (left > 1)}"] if left else []), *more]
-        return Cell([share_line(share, error, name=name) for name, share, error in levels], "; ".join(more))
-    values, error = release.cluster_centers[:, cut.start].tolist(), float(release.center_errors[label, cut.start])
-    others = [] if len(values) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != label]
-    drawn = strip(values[label], error, low=coordinates[0].low, high=coordinates[0].high, others=others)
-    return Cell([Line(*coordinates[0].words(values[label], error), drawn)], "; ".join(more))
+def _cells(release: Release, index: int, told: Sequence[dict[str, Any]]) -> list[Cell]:
+    """Return a column in its own words, with a strip across its bounds, or a bar for each share; one cell for each cluster."""
+    more = ["missing {} % ± {} %".format(*percent(*own["missing"])) if "missing" in own else "" for own in told]
+    column, cut = release.domain.columns[index], release.domain.slices()[index]
+    if column.has_levels:
+        return [_share_cell(own, words) for own, words in zip(told, more, strict=True)]
+    axis = column.axis("", *column.interval)
+    values, errors = (one.tolist() for one in column.on_axis(release.cluster_centers[:, cut], release.center_errors[:, cut]))
+    cells = []
+    for label, (value, error) in enumerate(zip(values, errors, strict=True)):
+        others = [] if len(values) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != label]
+        drawn = strip(value, error, low=axis.low, high=axis.high, others=others)
+        cells.append(Cell([Line(*axis.words(value, error), drawn)], more[label]))
+    return cells
+
+
+def _share_cell(own: dict[str, Any], missing: str) -> Cell:
+    shares = own["shares"].items() if "shares" in own else [("", (own["share"], own["error"]))]
+    levels = largest_levels([(name, *pair) for name, pair in shares], DRAWN_LEVELS)
+    left = len(shares) - len(levels)
+    more = [f"{left:,} more level{'s' * (left > 1)}" if left else "", missing]
+    return Cell([share_line(share, error, name=name) for name, share, error in levels], "; ".join(filter(None, more)))
 
 
 def share_line(share: float, error: float, *, name: str = "") -> Line:

@@ -128,7 +128,7 @@ class DensityClusters:
         **Privacy.** Labels describe the rows of `table` one by one and are not covered by the guarantee.
         """
         synopsis = self.synopsis
-        domain = synopsis.declared or synopsis.domain
+        domain = synopsis.table
         places = None if synopsis.column_cells is None else synopsis.column_cells.places
         frame = domain.frame(scaling=synopsis.scaling, missing=places)
         assert frame.half_widths is not None
