@@ -110,15 +110,11 @@ def strip_tables(release: Release, picked: Sequence[int]) -> list[StripTable]:
 
 
 def _lead_columns(release: Release) -> list[StripColumn]:
-    counts, errors = release.cluster_counts.tolist(), release.count_errors.tolist()
-    pairs = list(zip(counts, errors, strict=True))
-    low, high = (
-        min(0.0, *(count - 2 * error for count, error in pairs)),
-        max(1.0, *(count + 2 * error for count, error in pairs)),
-    )
+    counts, errors = release.cluster_counts, release.count_errors
+    low, high = min(0.0, float((counts - 2 * errors).min())), max(1.0, float((counts + 2 * errors).max()))
     cells = [
         Cell([Line(*(with_error(count, error) if seen else (NONE, "")), bar(count, error, low=low, high=high))])
-        for (count, error), seen in zip(pairs, release.stands_out.tolist(), strict=True)
+        for count, error, seen in zip(counts.tolist(), errors.tolist(), release.stands_out, strict=True)
     ]
     columns = [StripColumn(sentence(counted_words(release.receipt)), "noisy count", cells)]
     if release.stability is not None:
