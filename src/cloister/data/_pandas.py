@@ -43,13 +43,8 @@ class FrameRows(MemoryRows):
         declared = chosen.declared or [None] * len(chosen.places)
         self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen.places, declared, strict=True)]
 
-    def block(self, start: int, stop: int) -> Block:
-        """Return some of the rows as a matrix."""
-        return _matrix([column[start:stop] for column in self._columns])
-
-    def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, which ascend."""
-        return _matrix([_take(column, positions) for column in self._columns])
+    def some(self, which: slice | IntArray) -> Block:
+        return _matrix([_some(column, which) for column in self._columns])
 
 
 def describe_column(name: object, dtype: Any) -> Column:
@@ -138,8 +133,8 @@ def _is_nullable_number(dtype: Any) -> bool:
     return hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "O") in "fiub"
 
 
-def _take(column: Values, positions: IntArray) -> Values:
-    return column.take(positions) if isinstance(column, pa.ChunkedArray) else column[positions]
+def _some(column: Values, which: slice | IntArray) -> Values:
+    return column.take(which) if isinstance(column, pa.ChunkedArray) and not isinstance(which, slice) else column[which]
 
 
 def _matrix(columns: list[Values]) -> Block:

@@ -36,13 +36,8 @@ class TableRows(MemoryRows):
         self._table = table.select(list(chosen.places))
         self._declared = chosen.declared
 
-    def block(self, start: int, stop: int) -> Block:
-        """Return some of the rows as a matrix."""
-        return to_matrix(self._table.slice(start, stop - start), self._declared)
-
-    def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, which ascend."""
-        return to_matrix(take_rows(self._table, positions), self._declared)
+    def some(self, which: slice | IntArray) -> Block:
+        return to_matrix(self._table[which] if isinstance(which, slice) else take_rows(self._table, which), self._declared)
 
 
 def _table_of(where: str, data: Any) -> pa.Table:
