@@ -74,7 +74,18 @@ def summary(release: Release) -> dict[str, Any]:
         "table": table_of(release),
         "table_ranking": rank_table(release),
         "cells": cells_of(release),
-        "clusters": _clusters(release),
+        "clusters": [
+            {
+                **{name: one[name] for name in ("label", "stands_out", "stability")},
+                "count": one["rows"],
+                "count_error": one["rows_error"],
+                "center": release.cluster_centers[label].tolist(),
+                "center_error": release.center_errors[label].tolist(),
+                "columns": columns,
+                "distributions": one.get("distributions"),
+            }
+            for label, (one, columns) in enumerate(zip(release.profile(), columns_of(release), strict=True))
+        ],
         "errors_are_total": release.errors_are_total,
         "total_count": float(release.cluster_counts.sum()),
         "receipt": receipt_summary(release.receipt),
@@ -203,33 +214,15 @@ def _placed(column: Declaration, place: Sequence[float] | None) -> str:
 
 def choice_of(details: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the choice that the details of a release hold; None if there is none that can be drawn."""
-    choice = details.get("choice")
     try:
-        numbers = [int(one) for one in choice["n_clusters"]]  # type: ignore[index]
-        series = {name: [float(one) for one in choice[name]] for name in SERIES}  # type: ignore[index]
-        best, elbow, supported = (int(choice[name]) for name in ("best", "elbow", "supported"))  # type: ignore[index]
-        as_good = [int(one) for one in choice.get("as_good", ())]  # type: ignore[union-attr]
+        choice: Any = details["choice"]
+        numbers = [int(one) for one in choice["n_clusters"]]
+        series = {name: [float(one) for one in choice[name]] for name in SERIES}
+        best, elbow, supported = (int(choice[name]) for name in ("best", "elbow", "supported"))
+        as_good = [int(one) for one in choice.get("as_good", ())]
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None
     fits = all(len(values) == len(numbers) and all(map(math.isfinite, values)) for values in series.values())
     if not fits or not {best, *as_good} <= set(numbers):
         return None
     return {"n_clusters": numbers, **series, "best": best, "elbow": elbow, "supported": supported, "as_good": as_good}
-
-
-def _clusters(release: Release) -> list[dict[str, Any]]:
-    seen, profile = release.stands_out, release.profile()
-    return [
-        {
-            "label": label,
-            "count": float(release.cluster_counts[label]),
-            "count_error": float(release.count_errors[label]),
-            "stands_out": bool(seen[label]),
-            "stability": None if release.stability is None else float(release.stability[label]),
-            "center": release.cluster_centers[label].tolist(),
-            "center_error": release.center_errors[label].tolist(),
-            "columns": columns,
-            "distributions": profile[label].get("distributions"),
-        }
-        for label, columns in enumerate(columns_of(release))
-    ]

@@ -130,8 +130,7 @@ class DensityClusters:
         frame = self.synopsis.frame
         assert frame.half_widths is not None
         grid, labels = GridCounts(half_widths=frame.half_widths, cells=self.cell_labels.shape), self.cell_labels.ravel()
-        names, n_features = self.synopsis.feature_names, self.synopsis.n_features
-        rows = open_for(table, frame.domain, names, n_features, where="DensityClusters.predict")
+        rows = open_for(table, frame.domain, self.synopsis.feature_names, where="DensityClusters.predict")
         found = [labels[grid.cell_of(frame.clean(np.asarray(block, dtype=np.float64)))] for block in rows.blocks()]
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
