@@ -3,7 +3,7 @@
 
 NNA's two answers about one row are attacked together, by the likelihood ratio of the pair; NAS by the projection of all its
 means on the direction in which one row moves them. An honest vault fails a test with probability at most 1e-6. For NNA a
-thousand independent attacks share a question, one in each cell, as in tests/statistical.
+thousand independent attacks share a question, one in each cell, as in the audit.
 """
 
 import math
@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.statistical.test_audit import proven_epsilon as best_epsilon
 
+from cloister.audit import _attacks
 from cloister.columns import Ball, Relation
 from cloister.data import open_rows
 from cloister.privacy import GDP, ApproxDP, Entropy, Event, Ledger, PureDP, convert
@@ -57,7 +57,8 @@ def look(counts, sums, pure, moved):
 
 def proven_epsilon(left, right, delta):
     thresholds = np.quantile(np.concatenate([left.ravel()[:TUNED], right.ravel()[:TUNED]]), np.linspace(0.02, 0.98, 49))
-    return best_epsilon(left.ravel()[TUNED:], right.ravel()[TUNED:], thresholds, delta)  # chosen on the others
+    seen = (left.ravel()[TUNED:], right.ravel()[TUNED:])  # thresholds were chosen on the others
+    return _attacks.proven_epsilon(*seen, thresholds, delta=delta, level=FALSE_ALARM)
 
 
 def claimed(cost, delta):
