@@ -10,8 +10,10 @@ import pyarrow.parquet
 import pytest
 
 from cloister import Ledger, load_release, load_synopsis
+from cloister.synopsis import read_synopsis
+from cloister.text import with_error
 
-from .conftest import CANARY, Run
+from .conftest import Run, words
 
 BOUNDS = "age=0:120,weight=20:200"
 
@@ -34,16 +36,8 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
     assert result.exit_code == 0, result.output
     found = load_synopsis(tmp_path / "s.parquet")
     shape = " x ".join(map(str, found.cells))
-    for words in (
-        shape,
-        "age",
-        "weight",
-        "Rows: 600 (public)",
-        "epsilon = 1.5 (pure)",
-        "Left in the ledger",
-        "The synopsis is in",
-    ):
-        assert words in result.stdout
+    shown = shape, "age", "weight", "Rows: 600 (public)", "epsilon = 1.5 (pure)", "Left in the ledger", "The synopsis is in"
+    assert all(part in result.stdout for part in shown)
     assert found.columns == ("age", "weight")
     assert found.scaling == "bounds"
     assert not found.receipt.seeded
@@ -102,21 +96,14 @@ def test_pipes(run: Run, table: Path) -> None:
     released = run("synopsis", "cut", "-", "-k", 2, "-o", "-", stdin=fitted.stdout_bytes)
     assert json.loads(released.stdout)["format"] == "cloister.release"
     assert "2 centres" in run("show", "-", stdin=released.stdout_bytes).stdout
-    parquet = load_bytes(fitted.stdout_bytes)
+    parquet = read_synopsis(fitted.stdout_bytes, name="the pipe").to_bytes("parquet")
     assert "age" in run("synopsis", "show", "-", stdin=parquet).stdout
-
-
-def load_bytes(content: bytes) -> bytes:
-    from cloister.synopsis import read_synopsis
-
-    return read_synopsis(content, name="the pipe").to_bytes("parquet")
 
 
 def test_cut_writes_a_release_that_predicts(run: Run, synopsis: Path, table: Path, tmp_path: Path) -> None:
     result = run("synopsis", "cut", synopsis, "-k", 2, "-o", tmp_path / "r.json", "--report", tmp_path / "r.html", "--seed", 1)
     assert result.exit_code == 0, result.output
-    for words in ("2 centres", "age", "The release is in", "The report is in"):
-        assert words in result.stdout
+    assert all(part in result.stdout for part in ("2 centres", "age", "The release is in", "The report is in"))
     centers = load_release(tmp_path / "r.json").cluster_centers
     assert np.allclose(centers[np.argsort(centers[:, 0])], [[30, 60], [70, 90]], atol=4)
     assert "The noisy grid" in (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -137,8 +124,8 @@ def test_choose_k_compares(run: Run, synopsis: Path, tmp_path: Path) -> None:
 
 def test_dense_cells_are_listed(run: Run, synopsis: Path) -> None:
     result = run("synopsis", "density", synopsis)
-    for words in ("2 clusters of dense cells in a grid of 432 cells", "age", "weight", " to ", "In no cluster:", "Guarantee:"):
-        assert words in result.stdout
+    shown = "2 clusters of dense cells in a grid of 432 cells", "age", "weight", " to ", "In no cluster:", "Guarantee:"
+    assert all(part in result.stdout for part in shown)
     summary = json.loads(run("synopsis", "density", synopsis, "--json").stdout)
     assert summary == load_synopsis(synopsis).density_clusters().to_dict()
     assert [abs(one["rows"] - 300) < 60 for one in summary["clusters"]] == [True, True]
@@ -156,10 +143,10 @@ def test_too_few_cells_are_one_line_of_warning(run: Run, synopsis: Path) -> None
 
 
 def test_queries_print_value_and_error(run: Run, synopsis: Path) -> None:
-    one = run("synopsis", "query", synopsis, "age=0:50").stdout
-    value, error = (float(part.replace(",", "")) for part in one.split(" ± "))
-    assert abs(value - 300) < 6 * error
-    assert one.count("\n") == 1
+    (found,) = json.loads(run("synopsis", "query", synopsis, "age=0:50", "--json").stdout)
+    assert abs(found["value"] - 300) < 6 * found["standard_error"]
+    shown = " ± ".join(with_error(found["value"], found["standard_error"]))
+    assert run("synopsis", "query", synopsis, "age=0:50").stdout == f"{shown}\n"
     both = run("synopsis", "query", synopsis, "age=0:50,weight=40:80", "0,300").stdout.splitlines()
     assert both[0].startswith("age=0:50,weight=40:80: ")
     assert both[1].startswith("0,300: ")
@@ -184,8 +171,8 @@ def test_samples_are_tables(run: Run, synopsis: Path, tmp_path: Path) -> None:
 
 def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_path: Path) -> None:
     result = run("synopsis", "show", synopsis, "--report", tmp_path / "s.html")
-    for words in ("24 x 18 = 432 cells", "width of a cell", "epsilon = 5 (pure)", "1 x grid_counts", "s.html"):
-        assert words in result.stdout
+    shown = "24 x 18 = 432 cells", "width of a cell", "epsilon = 5 (pure)", "1 x grid_counts", "s.html"
+    assert all(part in result.stdout for part in shown)
     summary = json.loads(run("synopsis", "show", synopsis, "--json").stdout)
     assert summary["cells"] == [24, 18]
     assert summary["columns"] == ["age", "weight"]
@@ -199,8 +186,6 @@ def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_
     ("changes", "match"),
     [
         ({"--epsilon": 0}, "epsilon: expected a finite number above 0"),
-        ({"--epsilon": None}, "Missing option '--epsilon'"),
-        ({"--delta": 1}, "delta: expected a finite number"),
         ({"-k": 0}, "n_clusters: expected an integer from 1"),
         ({"--rule": "best"}, "rule: expected one of 'adaptive', 'eugkm', 'rugnik', got 'best'"),
         ({"--rule": "5,x"}, "--rule: expected rugnik, eugkm, adaptive, N or N,N,..., got '5,x'"),
@@ -208,49 +193,35 @@ def test_show_is_for_people_machines_and_browsers(run: Run, synopsis: Path, tmp_
         ({"--rule": "3,3,3"}, "rule: expected one number for each of 2 columns, got 3"),
         ({"--rule": 0}, "rule: expected an integer of at least 1"),
         ({"--rule": 31_623}, "at most 16,777,216 cells, each of which must be noised, got '31623 x 31623 = 1,000,014,129'"),
-        ({"--bounds": None}, "--bounds: expected where rows may lie"),
-        ({"--bounds": "age=0:120,height=0:3"}, "column 'height' is not in the table"),
         ({"--output": "s.csv"}, "--output: expected a .json or .parquet file, got 's.csv'"),
         ({"--output": "none/s.json"}, "there is no folder 'none'"),
-        ({"--n-rows": -1}, "n_rows: expected an integer from 0"),
     ],
 )
-def test_bad_input_is_one_line_and_free(
-    refused: Run, table: Path, ledger: Path, tmp_path: Path, changes: dict[str, object], match: str
-) -> None:
-    options = {"--epsilon": 1, "--bounds": BOUNDS, "--ledger": ledger, "--output": tmp_path / "out.json", **changes}
-    given = [word for name, value in options.items() if value is not None for word in (name, value)]
-    refused("synopsis", "fit", table, *given, match=match)
-    with Ledger.open(ledger) as opened:
-        assert [line["kind"] for line in opened.lines] == ["budget"]
-    assert not (tmp_path / "out.json").exists()
+def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, changes: dict[str, object], match: str) -> None:
+    options = {"--epsilon": 1, "--bounds": BOUNDS, "--output": tmp_path / "out.json", **changes}
+    free("synopsis", "fit", table, *words(options), match=match)
 
 
 @pytest.mark.parametrize(
     ("command", "match"),
     [
         (("cut", "-k", 0), "n_clusters: expected an integer from 1"),
-        (("cut",), "Missing option '-k'"),
         (("cut", "-k", 2, "--seed", -1), "random_state: expected an integer from 0"),
         (("cut", "-k", 2, "-o", "-", "--json"), "standard output is taken"),
         (("choose-k", "--range", "5"), "--range: expected FIRST:LAST, whole numbers from 1, got '5'"),
         (("choose-k", "--range", "0:4"), "--range: expected FIRST:LAST"),
-        (("choose-k", "--range", "4:1"), "--range: expected FIRST:LAST"),
         (("choose-k", "--range", "a:b"), "--range: expected FIRST:LAST"),
         (("density", "--min-density", -1), "min_density: expected a finite number of at least 0"),
         (("density", "--false-alarm", 0), "false_alarm: expected a finite number above 0"),
         (("query",), "Missing argument 'QUERY...'"),
         (("query", ""), "QUERY: expected column=low:high, got ''"),
-        (("query", "age"), "QUERY: expected column=low:high, got 'age'"),
         (("query", "age=0:10,weight"), "QUERY: expected column=low:high, got 'weight'"),
         (("query", "age=10:0"), "QUERY: expected low < high for column 'age'"),
         (("query", "age=1:2,age=3:4"), "QUERY: column 'age' has bounds twice"),
         (("query", "shoe=1:2"), "QUERY: 'shoe' not in the table. The columns are: 'age', 'weight'"),
-        (("sample",), "Missing option '-n'"),
         (("sample", "-n", -1), "n_rows: expected an integer of at least 0"),
         (("sample", "-n", 1, "-o", "rows.txt"), "--output: expected a .csv or .parquet file, got 'rows.txt'"),
         (("show", "--report", "none/x.html"), "there is no folder 'none'"),
-        (("show", "--report", "-", "--json"), "standard output is taken"),
     ],
 )
 def test_bad_questions_are_one_line(refused: Run, synopsis: Path, command: tuple[object, ...], match: str) -> None:
@@ -258,15 +229,12 @@ def test_bad_questions_are_one_line(refused: Run, synopsis: Path, command: tuple
 
 
 @pytest.mark.parametrize(
-    "command", [("cut", "-k", 2), ("choose-k",), ("density",), ("query", "a=0:1"), ("sample", "-n", 1), ("show",)]
+    "command", [("cut", "-k", 2), ("choose-k",), ("tree",), ("density",), ("query", "a=0:1"), ("sample", "-n", 1), ("show",)]
 )
-def test_files_that_are_no_synopsis(
-    refused: Run, release: Path, table: Path, tmp_path: Path, command: tuple[object, ...]
-) -> None:
+def test_files_that_are_no_synopsis(refused: Run, release: Path, tmp_path: Path, command: tuple[object, ...]) -> None:
     name, *rest = command
     refused("synopsis", name, tmp_path / "none.json", *rest, match="cannot read 'none.json' (No such file or directory)")
     refused("synopsis", name, release, *rest, match="expected a Cloister synopsis, got another file")
-    refused("synopsis", name, table, *rest, match="expected a Cloister synopsis, got another file")
     (tmp_path / "text.json").write_text("no")
     refused("synopsis", name, tmp_path / "text.json", *rest, match="'text.json' is not a synopsis")
 
@@ -279,18 +247,3 @@ def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: 
     refused("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", match="exists")
     assert run("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", "--force").exit_code == 0
     assert synopsis.read_bytes() == before
-
-
-def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
-    arguments = ("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger)
-    results = [
-        run(*arguments, "-o", tmp_path / "s.json", "--report", tmp_path / "s.html"),
-        run(*arguments, "--epsilon", 50),
-        run("synopsis", "show", tmp_path / "s.json", "--json"),
-        run("synopsis", "sample", tmp_path / "s.json", "-n", 50),
-    ]
-    written = [path.read_bytes() for path in tmp_path.iterdir() if path != table]
-    assert len(written) == 3
-    for text in (*(result.output.encode() for result in results), *written):
-        assert str(CANARY).encode()[:8] not in text
-        assert table.name.encode() not in text

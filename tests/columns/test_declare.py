@@ -328,7 +328,7 @@ def test_zones_are_counted_from_utc():
 
 
 def ends(domain):
-    return [domain.interval(index) for index in range(domain.n_columns)]
+    return [domain.columns[index].interval for index in range(domain.n_columns)]
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,14 @@ from cloister.columns import (
     ColumnDomain,
     Date,
     Flag,
-    Interval,
     Number,
+    as_columns,
     days_of,
     domain_from_dict,
     grid_step,
     project_to_simplex,
 )
-from cloister.columns._parts import OpenInterval, Simplex
+from cloister.columns._parts import Apart, Interval, Simplex
 from cloister.exceptions import ParameterError
 
 DAYS = ("2020-01-01", "2026-12-31")
@@ -89,7 +89,7 @@ def raw_rows(domain, generator, count):
         elif isinstance(one, Flag):
             columns.append(generator.integers(-1, 2, count).astype(float))
         else:
-            low, high = domain.interval(index)
+            low, high = domain.columns[index].interval
             columns.append(low + (high - low) * generator.uniform(-0.5, 1.5, count))
     rows = np.stack(columns, axis=1)
     rows[generator.random(rows.shape) < 0.1] = math.nan
@@ -199,7 +199,7 @@ def test_a_mean_is_the_place_where_the_column_takes_it_and_nowhere_else():
 
 @pytest.mark.parametrize("column", [Number(0, 10, missing="own"), Flag(missing="own"), Date(*DAYS, missing="own")], ids=repr)
 def test_a_place_of_its_own_is_as_far_from_both_ends_as_these_are_from_each_other(column):
-    low, high = ColumnDomain((column,)).interval(0)
+    low, high = ColumnDomain((column,)).columns[0].interval
     places = [place_of(column, value) for value in (low, high, math.nan)]
     assert [np.linalg.norm(one - two) for one, two in itertools.combinations(places, 2)] == pytest.approx([2.0] * 3, rel=1e-6)
     assert [np.linalg.norm(one) for one in places] == pytest.approx([2 / 3**0.5] * 3, rel=1e-6)
@@ -216,7 +216,7 @@ def test_two_levels_lie_as_far_apart_as_the_two_ends_of_a_number_times_the_weigh
         (Category(levels(count), missing=missing, weight=weight), Number(-3, 11), Flag(weight=2), Date(*DAYS))
     )
     frame = domain.frame(scaling="bounds")
-    low, high = domain.interval(3)
+    low, high = domain.columns[3].interval
     middle = [0.0, 4.0, 0.0, low]
     places = {
         value: frame.clean([[value, *middle[1:]]])[0] for value in (*range(count), *([math.nan] if missing == "own" else []))
@@ -254,7 +254,7 @@ def test_columns_count_by_bounds_by_spread_or_as_they_are():
 @pytest.mark.parametrize("scaling", ["bounds", "none"])
 def test_columns_of_numbers_are_a_box(scaling, generator):
     box = Box([0, -5, 1e6], [1, 5, 1e6 + 3])
-    frame, plain = ColumnDomain.of_box(box).frame(scaling=scaling), box.frame(scaling=scaling)
+    frame, plain = as_columns(box).frame(scaling=scaling), box.frame(scaling=scaling)
     rows = generator.uniform([-1, -6, 1e6 - 1], [2, 6, 1e6 + 4], (200, 3))
     rows[::9, 1] = math.nan
     assert np.abs(frame.clean(rows) - plain.clean(rows)).max() <= grid_step(3)
@@ -280,7 +280,7 @@ def check_told(domain, told):
             assert (values >= 0).all()
             assert np.allclose(values.sum(axis=1), 1, atol=1e-12)
             continue
-        low, high = domain.interval(index)
+        low, high = domain.columns[index].interval
         assert ((values[:, 0] >= low) & (values[:, 0] <= high)).all()
         if one.missing == "own":
             assert ((values[:, 1] >= 0) & (values[:, 1] <= 1)).all()
@@ -318,7 +318,7 @@ def test_rows_are_told_as_what_they_are(name, generator):
                 if known or one.missing == "own":
                     assert said[int(value) if known else -1] == pytest.approx(1.0, abs=1e-3)
             elif known:
-                low, high = domain.interval(index)
+                low, high = domain.columns[index].interval
                 assert said[0] == pytest.approx(min(max(value, low), high), abs=1e-3 * (high - low))
             if one.missing == "own" and not isinstance(one, Category):
                 assert said[1] == pytest.approx(float(not known), abs=1e-3)
@@ -335,7 +335,7 @@ def test_points_that_are_drawn_lie_in_the_domain(generator):
 
 PARTS = [
     Interval(size=1.5, low=-2.0, high=8.0),
-    OpenInterval(size=0.5, low=0.0, high=1.0),
+    Apart(size=0.5, inner=Interval(size=0.5, low=0.0, high=1.0)),
     Simplex(size=2.0, n_levels=2),
     Simplex(size=0.7, n_levels=6, own=True),
 ]
@@ -355,9 +355,7 @@ def test_parts_are_centred_and_as_large_as_they_say(part, generator):
     assert np.linalg.norm(far, axis=1).max() <= part.radius * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    "part", [one for one in PARTS if not isinstance(one, OpenInterval)], ids=lambda one: type(one).__name__
-)
+@pytest.mark.parametrize("part", [one for one in PARTS if not isinstance(one, Apart)], ids=lambda one: type(one).__name__)
 def test_errors_are_those_of_what_is_told(part):
     """Around the centre what is told is linear in the coordinates: variances add up with squared slopes."""
     size = 1e-4 * np.arange(1, part.dimension + 1)

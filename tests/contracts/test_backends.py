@@ -193,19 +193,18 @@ def test_neither_a_cache_nor_a_watch_changes_an_integer(kind, table, tmp_path):
     assert all(0 <= part <= 1 for part in parts)
 
 
-@pytest.mark.fast("asfortranarray-*", "<lambda>0-float32", "<lambda>1-bool")
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("wrap", [np.asfortranarray, lambda table: arrow_of(table), lambda table: pl.DataFrame(table)])
-def test_every_type_of_number_gives_the_same_integers(dtype, wrap, generator):
+def test_every_type_of_number_gives_the_same_integers(dtype, generator):
     table = generator.integers(0, 100, size=(200, len(NAMES))).astype(dtype)
-    assert same(answers(open_rows(wrap(table))), answers(open_rows(table.astype(np.float64))))
+    expected = answers(open_rows(table.astype(np.float64)))
+    for wrap in (np.asfortranarray, arrow_of, pl.DataFrame):
+        assert same(answers(open_rows(wrap(table))), expected)
 
 
-@pytest.mark.parametrize("piece_bytes", [60, 400, 1 << 26])
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.slow
-def test_files_read_by_dask_in_pieces_give_the_same_integers(kind, piece_bytes, table, tmp_path, monkeypatch):
-    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", piece_bytes * len(NAMES) * 8 if "parquet" in kind else piece_bytes)
+def test_files_read_by_dask_in_pieces_give_the_same_integers(kind, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 60 * len(NAMES) * 8 if "parquet" in kind else 60)
     rows = open_rows(FILES[kind](tmp_path, table), engine="dask")
     assert same(answers(rows), answers(open_rows(table, n_jobs=1)))
 
@@ -346,16 +345,21 @@ def spark_frame(parts, cluster):
 CLUSTERS = {"dask": ("dask_client", (dask_array, dask_frame)), "spark": ("spark", (spark_frame,))}
 
 
-def on_clusters(argument, cases):
-    """Parametrise a slow test by engine and `argument`; `cases` maps an engine to the values of the argument."""
+def on_clusters(argument, cases, *, here=False):
+    """Parametrise a slow test by engine and `argument`; `cases` maps an engine to the values of the argument.
+
+    With `here`, also by the engine of this process, in the fast suite.
+    """
     marks = {engine: [pytest.mark.slow, pytest.mark.xdist_group(engine)] for engine in CLUSTERS}
     values = [pytest.param(engine, case, marks=marks[engine]) for engine in CLUSTERS for case in cases(engine)]
+    if here:
+        values += [pytest.param("numpy", case) for case in cases("numpy")]
     return pytest.mark.parametrize(("engine", argument), values)
 
 
 @pytest.fixture
 def cluster(engine, request):
-    found = request.getfixturevalue(CLUSTERS[engine][0])
+    found = None if engine == "numpy" else request.getfixturevalue(CLUSTERS[engine][0])
     with found.as_current() if hasattr(found, "as_current") else nullcontext():
         yield found
 
@@ -472,15 +476,6 @@ def test_declared_columns_give_the_same_integers(kind, n_jobs, patients):
     assert np.array_equal(cells(data, n_jobs=n_jobs), cells(patients, n_jobs=1))
 
 
-@pytest.mark.parametrize("engine", [None, "dask"])
-@pytest.mark.parametrize("kind", PATIENT_FILES)
-def test_declared_columns_of_files_give_the_same_integers(kind, engine, patients, tmp_path, monkeypatch):
-    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 1000)
-    write, suffix = PATIENT_FILES[kind]
-    place = file(tmp_path, arrow_patients(patients), write, suffix)
-    assert np.array_equal(cells(place, engine=engine), cells(patients, n_jobs=1))
-
-
 def dask_patients(patients, partitions, cluster):
     return dd.from_pandas(typed(patients), npartitions=partitions)
 
@@ -501,10 +496,8 @@ def test_a_cluster_gives_the_same_integers_of_declared_columns(make, partitions,
     assert np.array_equal(rows.fold(Cells(), cache=BlockCache(np.array)), expected)
 
 
-@on_clusters("kind", lambda engine: list(PATIENT_FILES))
-def test_declared_columns_of_files_read_by_a_cluster_give_the_same_integers(
-    kind, engine, patients, tmp_path, cluster, monkeypatch
-):
+@on_clusters("kind", lambda engine: list(PATIENT_FILES), here=True)
+def test_declared_columns_of_files_give_the_same_integers(kind, engine, patients, tmp_path, cluster, monkeypatch):
     monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
     write, suffix = PATIENT_FILES[kind]
     place = file(tmp_path, arrow_patients(patients), write, suffix)

@@ -87,16 +87,12 @@ def test_a_table_in_memory_keeps_the_same_rows(kind, n_jobs, table, bounding, co
     assert rows.feature_names in (None, NAMES[:1])
 
 
-@pytest.mark.parametrize("engine", ["numpy", "dask"])
 @pytest.mark.parametrize("kind", ["parquet-7", "csv-3"])
-def test_files_keep_the_same_rows(kind, engine, table, tmp_path, bounding, coins, monkeypatch):
+def test_files_that_are_held_keep_the_same_rows(kind, table, tmp_path, bounding, monkeypatch):
     monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
-    rows = with_ids(FILES[kind](tmp_path, table), engine=engine, n_jobs=2)
-    assert samples(rows.bounded(bounding), coins) == expected_samples(table, bounding, coins)
-    if engine == "numpy":
-        held = rows.held()
-        for _ in range(2):
-            assert rows_of(held.bounded(bounding)) == expected(choose_rows(table, bounding))
+    held = with_ids(FILES[kind](tmp_path, table), n_jobs=2).held()
+    for _ in range(2):
+        assert rows_of(held.bounded(bounding)) == expected(choose_rows(table, bounding))
 
 
 @pytest.mark.slow
@@ -159,8 +155,8 @@ def test_a_cluster_keeps_the_same_rows(make, partitions, table, generator, clust
     assert samples(bounded, coins) == wanted, "asked again"
 
 
-@on_clusters("kind", lambda engine: ["parquet-7", "csv-3"])
-def test_a_cluster_keeps_the_same_rows_of_files(kind, engine, table, tmp_path, cluster, bounding, coins, monkeypatch):
+@on_clusters("kind", lambda engine: ["parquet-7", "csv-3"], here=True)
+def test_files_keep_the_same_rows(kind, engine, table, tmp_path, cluster, bounding, coins, monkeypatch):
     monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 2000)
     rows = with_ids(FILES[kind](tmp_path, table), engine=engine)
     assert samples(rows.bounded(bounding), coins) == expected_samples(table, bounding, coins)

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.rows import count
 
 from cloister import Ledger, PEMeans, open_rows
 from cloister.data import LocalRows, Schema
@@ -91,7 +92,7 @@ def test_a_kernel_that_fails_stops_the_reader(n_jobs):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_pass_tells_how_far_it_is(n_jobs):
     parts = []
-    assert Blocks(Schema(1), n_jobs).fold(lambda block: np.array([len(block)]), watch=parts.append).tolist() == [400]
+    assert Blocks(Schema(1), n_jobs).fold(count, watch=parts.append).tolist() == [400]
     assert parts == sorted(parts)
     assert len(parts) == 40
     assert parts[-1] == 1.0
@@ -109,7 +110,7 @@ def folder(tmp_path, generator):
 def test_a_pass_over_files_tells_how_far_it_is(folder, monkeypatch):
     monkeypatch.setattr("cloister.data._backend.LARGEST_BLOCK", 60)
     parts = []
-    open_rows(folder, n_jobs=2).fold(lambda block: np.array([len(block)]), watch=parts.append)
+    open_rows(folder, n_jobs=2).fold(count, watch=parts.append)
     assert parts == sorted(parts)
     assert len(parts) == 20
     assert parts[-1] == 1.0
@@ -151,7 +152,7 @@ def test_a_file_that_is_replaced_by_one_with_other_columns_is_reported(folder):
     rows = open_rows(folder)
     pa.parquet.write_table(pa.table({"x": [1.0], "z": [1.0]}), folder / "2.parquet")
     with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read"):
-        rows.fold(lambda block: np.array([len(block)]))
+        rows.fold(count)
     (folder / "2.parquet").write_bytes(b"")
     with pytest.raises(DataError, match=r"the file '2\.parquet' cannot be read"):
-        rows.fold(lambda block: np.array([len(block)]))
+        rows.fold(count)

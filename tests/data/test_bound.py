@@ -229,7 +229,7 @@ def test_contents_are_spread_evenly_whatever_the_rows_are(generator):
 # -- rows of this process ------------------------------------------------------------------------------------------------------
 
 SMALL = {
-    "_bounded.WAITING_NUMBERS": 1000,
+    "_parts.WAITING_NUMBERS": 1000,
     "_cut.AT_ONCE": 300,
     "_cut.FEW_AT_ONCE": 50,
 }
@@ -244,7 +244,7 @@ def spilling(monkeypatch):
 
 @pytest.fixture
 def second_file(monkeypatch):
-    monkeypatch.setattr("cloister.data._bounded.STORED_NUMBERS", 100)
+    monkeypatch.setattr("cloister.data._parts.STORED_NUMBERS", 100)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -312,7 +312,7 @@ def test_a_sample_of_bounded_rows_is_drawn_by_buckets(n_jobs, table, bounding, s
     parts = [part[coins.partition(number).take(len(part))] for number, part in enumerate(parts)]
     twice = [part[again.partition(number).take(len(part))] for number, part in enumerate(parts)]
     for stored in (10**6, 100):
-        monkeypatch.setattr("cloister.data._bounded.STORED_NUMBERS", stored)
+        monkeypatch.setattr("cloister.data._parts.STORED_NUMBERS", stored)
         sample = with_ids(table, n_jobs=n_jobs).bounded(bounding).sample(coins)
         assert sample.n_hidden == 2
         assert identical(matrix_of(sample), np.concatenate(parts))
@@ -322,7 +322,7 @@ def test_a_sample_of_bounded_rows_is_drawn_by_buckets(n_jobs, table, bounding, s
 def test_a_sample_that_is_too_large_for_memory_is_read_from_the_file(table, bounding, second_file, seed, monkeypatch):
     coins = Coins.draw(Entropy(seed), 0.4)
     wanted = matrix_of(with_ids(table).bounded(bounding).sample(coins))
-    monkeypatch.setattr("cloister.data._bounded.SpilledRows.kept_numbers", 10)
+    monkeypatch.setattr("cloister.data._parts.SpilledRows.kept_numbers", 10)
     sample = with_ids(table).bounded(bounding).sample(coins)  # the rows themselves are gone
     assert identical(matrix_of(sample), wanted)
     assert identical(matrix_of(sample), wanted)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from tests.optional import da, dd
+from tests.rows import count
 
 from cloister import KMeans, load_release, open_rows
 from cloister.exceptions import CloisterError, DataError
@@ -39,10 +40,6 @@ def refused(act, *, error=CloisterError):
         act()
     assert CANARY not in all_text(caught.value)
     assert chain(caught.value) == [caught.value], "nothing is hidden behind it"
-
-
-def count(block):
-    return np.array([len(block)])
 
 
 class Breaks:

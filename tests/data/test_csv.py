@@ -3,27 +3,16 @@
 
 import csv
 import io
-import itertools
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import strategies as st
-from tests.examples import examples
+from tests.rows import read
 
 from cloister import open_rows
-from cloister.data import _csv, _files, _records
-from cloister.data._formats import Dialect
-from cloister.data._places import Place, TextFile
 from cloister.exceptions import DataError
 
 CANARY = "77.123456789"
 GOOD = b"1,2\n3,4\n5,6\n7,8\n"
-
-
-def read(path, **options):
-    rows = open_rows(path, n_jobs=1, **options)
-    return np.concatenate([np.empty((0, rows.n_features)), *rows.blocks()])
 
 
 @pytest.fixture
@@ -100,43 +89,13 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("line", HOSTILE)
-@pytest.mark.parametrize("place", range(5))
-def test_no_line_raises_or_touches_another(line, place, write):
+def test_no_line_raises_or_touches_another(line, write):
     lines = GOOD.splitlines(keepends=True)
-    table = read(write(b"a,b\n" + b"".join([*lines[:place], line + b"\n", *lines[place:]])))
-    assert len(table) == 5
-    assert np.delete(table, place, axis=0).tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
-
-
-def test_a_last_line_without_an_end_touches_no_other(write):
-    for line in HOSTILE:
-        assert read(write(b"a,b\n" + GOOD + line))[:4].tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
-
-
-LINE = st.one_of(
-    st.sampled_from([*HOSTILE[:-2], b'"1","2"', b"3,4", b"-1e5,.5", b"NA,7"]),
-    st.binary(max_size=12).filter(lambda line: b"\n" not in line),
-    st.text('0123456789.,"e-+ \r', max_size=10).map(str.encode),
-)
-
-
-@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(lines=st.lists(LINE.filter(bool), min_size=1, max_size=12), size=st.sampled_from([1, 2, 7, 1 << 22]))
-def test_a_row_is_a_function_of_its_own_line(lines, size, tmp_path, monkeypatch):
-    lines = [line for line in lines if line.rstrip(b"\r")]
-    path = tmp_path / "rows.csv"
-
-    def rows_of(some):
-        path.write_bytes(b"a,b\n" + b"".join(line + b"\n" for line in some))
-        file = TextFile(place=Place(str(path)), dialect=Dialect(rows="lines"))
-        return np.concatenate([np.empty((0, 2)), *_csv.csv_blocks("test", file, ["a", "b"])])
-
-    alone = [rows_of([line]) for line in lines]
-    monkeypatch.setattr(_records, "CHUNK_BYTES", size)
-    found, expected = rows_of(lines), np.concatenate([np.empty((0, 2)), *alone])
-    assert np.array_equal(found, expected, equal_nan=True)
-    assert np.array_equal(np.signbit(found[~np.isnan(found)]), np.signbit(expected[~np.isnan(expected)]))
-    assert all(len(part) == 1 for part in alone)
+    for place in range(5):
+        table = read(write(b"a,b\n" + b"".join([*lines[:place], line + b"\n", *lines[place:]])))
+        assert len(table) == 5
+        assert np.delete(table, place, axis=0).tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    assert read(write(b"a,b\n" + GOOD + line))[:4].tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]], "a line without an end"
 
 
 def test_well_formed_lines_are_read_as_the_standard_library_reads_them(write, generator):
@@ -144,15 +103,6 @@ def test_well_formed_lines_are_read_as_the_standard_library_reads_them(write, ge
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([["a", "b", "c"], *table.tolist()])
     assert np.array_equal(read(write(text.getvalue().encode())), table)
-
-
-@pytest.mark.slow
-def test_chunks_of_any_size_give_the_same_rows(write, generator, monkeypatch):
-    table = np.round(generator.normal(size=(200, 2)), 3)
-    path = write(b"a,b\n" + "".join(f"{x},{y}\n" for x, y in table).encode())
-    for size in (1, 5, 64, 1000):
-        monkeypatch.setattr(_records, "CHUNK_BYTES", size)
-        assert np.array_equal(read(path), table)
 
 
 def test_many_malformed_lines_among_good_ones(write):
@@ -259,32 +209,7 @@ def test_a_blank_name_is_no_obstacle_where_the_columns_are_named(write):
     assert read(write(b",age,mass\n0,1,2\n1,3,4\n"), columns=["mass", "age"]).tolist() == [[2.0, 1.0], [4.0, 3.0]]
 
 
-def test_a_missing_column_is_refused_by_name(write):
-    with pytest.raises(DataError, match=r"column 'c' is not in the table\. The columns are: a, b"):
-        open_rows(write(b"a,b\n1,2\n"), columns=["a", "c"])
+def test_a_missing_column_of_a_file_that_may_have_no_names_quotes_none(write):
     with pytest.raises(DataError, match=r"column 'c' is not in the table\. Check the names in the first line") as caught:
         open_rows(write(b"Ann Smith,b\n1,2\n"), columns=["c"])
     assert "Smith" not in str(caught.value)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 1000])
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"a,b\n1,2\n3,4\n5,6\n",
-        b"a,b\r\n1,2\r\n\r\n3,4\r\n5,6",
-        b'\n\n"a","b"\n\n\n"1",2\n"3\n5,6\n7,"8"\n',
-        b"a,b\n",
-        b"a,b",
-        b"a,b\n" + b"12345678901234567890,1\n" * 3 + b"x,y,z\n4,5\n",
-    ],
-)
-def test_pieces_of_any_size_hold_every_line_once(content, size, write, monkeypatch):
-    path = write(content)
-    expected = read(path, columns=["a", "b"])
-    monkeypatch.setattr(_files, "PIECE_BYTES", size)
-    pieces = list(_files.find_files("test", str(path), ["a", "b"]).pieces)
-    found = np.concatenate([np.empty((0, 2)), *(block for piece in pieces for block in piece.blocks())])
-    assert np.array_equal(found, expected, equal_nan=True)
-    assert all(before.stop == after.start for before, after in itertools.pairwise(pieces))
-    assert len(pieces) > 1 or size > len(content) // 2 or content.count(b"\n") < 2

@@ -5,6 +5,7 @@ import math
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.optional import HAS_DASK, da, dask, dd, synchronous, without_missing
-from tests.signalling import PATTERNS, signalling
+from tests.optional import da, dask, dd, without_missing
+from tests.rows import PATTERNS, bits, object_frame, objects, signalling
 
-from cloister import KMeans, PEMeans, open_rows
+from cloister import KMeans, PEMeans
 from cloister.columns import Category, Date, Flag, Number
-from cloister.data import _files, _records
 
 pytestmark = pytest.mark.both_suites  # tables of Dask are among them where it is installed
 
@@ -89,22 +89,7 @@ VALUES = st.one_of(
     st.floats().map(np.longdouble),
 )
 QUICK = examples(12, suppress_health_check=list(HealthCheck))
-
-
-class Bits:
-    """The rows themselves, in order, as integers: missing values all alike, everything else to the last bit."""
-
-    def __call__(self, block):
-        doubles = np.asarray(block, dtype=np.float64)
-        return np.where(np.isnan(doubles), np.nan, doubles).view(np.int64)
-
-    def merge(self, left, right):
-        return np.concatenate([left, right])
-
-
-def bits(data, **options):
-    with synchronous():
-        return open_rows(data, n_jobs=1, **options).fold(Bits())
+THOROUGH = examples(40, suppress_health_check=list(HealthCheck))
 
 
 @st.composite
@@ -145,21 +130,9 @@ def agree(make, drawn, **options):
 # -- values of any kind ----------------------------------------------------------------------------------------------------
 
 
-def objects(rows):
-    array = np.empty((len(rows), 2), dtype=object)
-    for place in np.ndindex(array.shape):
-        array[place] = rows[place[0]][place[1]]
-    return array
-
-
-def object_columns(rows):
-    array = objects(rows)
-    return pd.DataFrame({"a": pd.Series(array[:, 0], dtype=object), "b": pd.Series(array[:, 1], dtype=object)})
-
-
 def dask_columns(rows):
     with dask.config.set({"dataframe.convert-string": False}):
-        return dd.from_pandas(object_columns(rows), npartitions=2)
+        return dd.from_pandas(object_frame(rows), npartitions=2)
 
 
 OF_OBJECTS = {
@@ -169,7 +142,7 @@ OF_OBJECTS = {
     "lists": lambda rows: rows,
     "tuples": lambda rows: tuple(map(tuple, rows)),
     "list-of-arrays": lambda rows: list(objects(rows)),
-    "pandas": object_columns,
+    "pandas": object_frame,
     "dask-array": lambda rows: da.from_array(objects(rows), chunks=(2, 1)),
     "dask-frame": dask_columns,
 }
@@ -207,14 +180,6 @@ def test_nine_decimals_in_one_row_change_no_other():
     frame = pd.DataFrame({"a": pd.Series([*few, Decimal("0.123456789")], dtype=object)})
     assert np.array_equal(bits(frame)[:-1], bits(frame[:-1]))
     assert np.array_equal(bits(frame)[:-1, 0].view(np.float64), [float(value) for value in few])
-
-
-def test_a_long_double_beside_integers_changes_none():
-    whole = [[2**53 + 1, 2**60 + 1], [3, 2**63 - 1]]
-    for extra in (np.longdouble("0.1"), LONG, 0.5, 2**64 - 1, "x", None, Decimal("0.1"), pd.NaT, True):
-        for make in (list, objects, object_columns):
-            assert np.array_equal(bits(make([*whole, [extra, 1]]))[:2], bits(make(whole)))
-            assert np.array_equal(bits(make(whole)).view(np.float64), [[float(value) for value in row] for row in whole])
 
 
 @pytest.mark.parametrize(
@@ -305,20 +270,7 @@ OF_TYPES = {
 @given(drawn=typed_tables())
 def test_one_more_row_of_a_declared_type_changes_no_other(kind_of_table, drawn):
     kind, table = drawn
-    agree(lambda rows: OF_TYPES[kind_of_table](kind, rows), table)
-
-
-@QUICK
-@given(drawn=typed_tables())
-def test_one_more_row_of_a_parquet_file_changes_no_other(drawn, tmp_path):
-    kind, table = drawn
-    place = tmp_path / "rows.parquet"
-
-    def make(rows):
-        pa.parquet.write_table(arrow(kind, rows), place, row_group_size=2)
-        return place
-
-    agree(make, table)
+    agree(partial(OF_TYPES[kind_of_table], kind), table)
 
 
 NUMPY_TYPES = {
@@ -348,34 +300,6 @@ def test_one_more_row_of_a_typed_frame_or_array_changes_no_other(kind, data):
         agree(lambda rows: np.ma.masked_array(np.array(rows, dtype=kind), mask=[[True, False]] * len(rows)), table)
 
 
-ENTRIES = st.one_of(
-    st.sampled_from(
-        ["", "NA", "nan", "-0", "1e400", "5e-324", "0.1", "1_000", "+3", "x", '"', '"1"', "1,2", "\r", "-nan", "\u0667"]
-    ),
-    st.floats().map(repr),
-    st.decimals().map(str),
-    st.text(max_size=4).filter(lambda text: "\n" not in text),
-)
-
-
-@QUICK
-@given(drawn=tables(ENTRIES), chunk=st.sampled_from([3, 1 << 22]))
-def test_one_more_line_of_a_csv_file_changes_no_other(drawn, chunk, tmp_path, monkeypatch):
-    monkeypatch.setattr(_records, "CHUNK_BYTES", chunk)
-    monkeypatch.setattr(_files, "PIECE_BYTES", 20)
-    place = tmp_path / "rows.csv"
-
-    def make(rows):
-        place.write_bytes("".join(f"{text}\n" for text in ["a,b", *map(",".join, rows)]).encode("utf-8", "surrogatepass"))
-        return place
-
-    agree(make, drawn, rows="lines")
-    if HAS_DASK:
-        options = {"engine": "dask", "rows": "lines"}
-        before = bits(make(drawn[0]), **options)
-        assert np.array_equal(np.delete(bits(make(drawn[1]), **options), drawn[2], axis=0), before)
-
-
 # -- columns that are declared -----------------------------------------------------------------------------------------------
 
 LEVELS = ["f", "m", 7, True, "2020-01-31", "secret"]
@@ -389,13 +313,11 @@ WORDS = st.sampled_from(
     ["f", " m ", "7", "yes", "NO", "2020-01-31", "2020-01-31T12:00:00.5+02:00", "10000-01-01", "\ud800", b"f"]
 )
 MOMENTS = st.one_of(st.datetimes(), st.dates(), st.datetimes().map(np.datetime64), st.integers(-(2**62), 2**62).map(odd_moment))
-NAMED = ["pandas", "dask-frame"]
 
 
-@pytest.mark.parametrize("columns", DECLARED.values(), ids=DECLARED)
-@pytest.mark.parametrize("kind_of_table", NAMED)
-@QUICK
-@given(drawn=tables(st.one_of(VALUES, WORDS, MOMENTS)))
+@pytest.mark.parametrize("kind_of_table", ["pandas", "dask-frame"])
+@THOROUGH
+@given(columns=st.sampled_from(list(DECLARED.values())), drawn=tables(st.one_of(VALUES, WORDS, MOMENTS)))
 def test_one_more_row_of_any_values_in_declared_columns_changes_no_other(kind_of_table, columns, drawn):
     agree(OF_OBJECTS[kind_of_table], drawn, columns=columns)
 
@@ -426,33 +348,43 @@ OF_TYPES_DECLARED = {
 OF_ALL_TYPES = {
     **OF_TYPES,
     "dictionary": lambda kind, rows: pa.table({name: dictionary(arrow(kind, rows)[name]) for name in "ab"}),
-    "categorical": lambda kind, rows: categorical(kind, rows),
+    "categorical": categorical,
 }
 
 
-@pytest.mark.fast("arrow-*", "polars-date", "categorical-flag")
-@pytest.mark.parametrize("name", FITTING)
 @pytest.mark.parametrize("kind_of_table", OF_ALL_TYPES)
-@QUICK
+@THOROUGH
 @given(data=st.data())
-def test_one_more_row_of_a_type_in_declared_columns_changes_no_other(kind_of_table, name, data):
+def test_one_more_row_of_a_type_in_declared_columns_changes_no_other(kind_of_table, data):
+    name = data.draw(st.sampled_from(sorted(FITTING)))
     kind = data.draw(st.sampled_from(FITTING[name]))
     drawn = data.draw(tables(st.one_of(st.none(), TYPES_OF_ALL[kind])))
-    agree(lambda rows: OF_ALL_TYPES[kind_of_table](kind, rows), drawn, columns=OF_TYPES_DECLARED[name])
+    agree(partial(OF_ALL_TYPES[kind_of_table], kind), drawn, columns=OF_TYPES_DECLARED[name])
 
 
-@pytest.mark.parametrize("name", FITTING)
-@QUICK
-@given(data=st.data())
-def test_one_more_row_of_declared_columns_of_a_parquet_file_changes_no_other(name, data, tmp_path):
-    kind = data.draw(st.sampled_from([kind for kind in FITTING[name] if kind != pa.timestamp("s")]))  # Parquet has none
-    place = tmp_path / "rows.parquet"
+def write_parquet(table, place):
+    pa.parquet.write_table(table, place, row_group_size=2)
+
+
+def write_arrow(table, place):
+    with pa.ipc.new_file(place, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+
+
+@pytest.mark.parametrize("write", [write_parquet, write_arrow])
+@THOROUGH
+@given(data=st.data(), name=st.sampled_from([None, *FITTING]))
+def test_one_more_row_of_a_file_with_types_changes_no_other(write, data, name, tmp_path):
+    kinds = [kind for kind in (TYPES if name is None else FITTING[name]) if kind != pa.timestamp("s")]  # Parquet has none
+    kind = data.draw(st.sampled_from(kinds))
+    place = tmp_path / ("rows.parquet" if write is write_parquet else "rows.arrow")
 
     def make(rows):
-        pa.parquet.write_table(arrow(kind, rows), place, row_group_size=2)
+        write(arrow(kind, rows), place)
         return place
 
-    agree(make, data.draw(tables(st.one_of(st.none(), TYPES_OF_ALL[kind]))), columns=OF_TYPES_DECLARED[name])
+    drawn = data.draw(tables(st.one_of(st.none(), TYPES_OF_ALL[kind])))
+    agree(make, drawn, columns=None if name is None else OF_TYPES_DECLARED[name])
 
 
 # -- partitions that are not what was declared -------------------------------------------------------------------------------
@@ -489,11 +421,10 @@ def test_a_chunk_of_another_type_than_declared_is_read_value_by_value():
 HOSTILE_ROWS = [[0.5], [], None, "ab", [0.1, 0.2, 0.3], ["x", 0.5], [10**400, pd.NaT], [LONG, 1j], {"a": 1}, 7.0]
 
 
-@pytest.mark.parametrize("place", [0, 3, 40])
 @pytest.mark.parametrize("row", HOSTILE_ROWS, ids=str)
-def test_a_fit_and_a_prediction_take_a_row_that_is_none(row, place, generator):
+def test_a_fit_and_a_prediction_take_a_row_that_is_none(row, generator):
     table = generator.uniform(size=(40, 2)).tolist()
-    table.insert(place, row)
+    table.insert(3, row)
     model = PEMeans(2, epsilon=5.0, bounds=(0, 1), n_rounds=2, n_init=1, n_variations=5).fit(table)
     assert model.n_features_in_ == 2
     assert model.labels_.shape == model.predict(table).shape == (41,)

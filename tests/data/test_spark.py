@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from tests.rows import count
 
 import cloister
 from cloister import Ledger, PEMeans, SourceTargetKMedoids, open_rows
@@ -21,10 +22,6 @@ from cloister.privacy import Coins, Entropy
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
 QUICK = {"epsilon": 5.0, "bounds": (-1, 1), "random_state": 0}
-
-
-def count(block):
-    return np.array([len(block)])
 
 
 @pytest.fixture
@@ -283,8 +280,6 @@ def test_rows_of_a_frame_are_counted_by_spark_itself(frame, folder, monkeypatch)
 
 def test_a_schema_that_differs_in_one_file_is_reported(folder, spark):
     pa.parquet.write_table(pa.table({"x": [1.0], "y": ["no number"]}), folder / "1.parquet")
-    with pytest.raises(DataError, match=r"\(1\.parquet\): expected numbers in column 'y', got string"):
-        open_rows(folder, engine="spark")
     with pytest.raises(DataError, match=r"PEMeans: .*Spark"):
         PEMeans(3, **QUICK).fit(spark.read.schema("x double, y double").parquet(str(folder)))
 

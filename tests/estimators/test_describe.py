@@ -135,7 +135,7 @@ def test_an_array_is_described_by_its_own_columns(bounds, generator):
     order = np.argsort(model.cluster_centers_[:, 0])
     assert profiles["x0"].mean().value[order] == pytest.approx([20, 70], abs=4)
     low, high = profiles["x0"].edges[[0, -1]]
-    assert (low, high) == ((0, 100) if bounds != "private" else model.release_.domain.interval(0))
+    assert (low, high) == ((0, 100) if bounds != "private" else model.release_.domain.columns[0].interval)
 
 
 def as_parquet(table, folder):

@@ -208,7 +208,7 @@ def test_every_method_takes_declared_columns(name, scaling, people):
     shares = release.cluster_centers[:, 2:5]
     assert (shares >= 0).all()
     assert shares.sum(axis=1) == pytest.approx(1.0)
-    low, high = release.domain.interval(1)
+    low, high = release.domain.columns[1].interval
     assert low < 2e4 < 8e4 < high < 1e6  # found: nobody said so
     assert release.domain.found[1]
     assert release.receipt.spent.fits(release.receipt.guarantee)
@@ -330,7 +330,7 @@ def test_bounds_nobody_knows_are_told_with_the_release(generator):
     rows = np.column_stack([generator.normal(5e6, 10.0, N_ROWS), np.full(N_ROWS, np.nan)])
     domain = KMeans(2, epsilon=3.0, bounds="private").fit(rows).release_.domain
     assert (domain.found, domain.guessed) == ((True, True), (False, True))
-    low, high = domain.interval(0)
+    low, high = domain.columns[0].interval
     assert 4_999_000 < low < 5e6 < high < 5_001_000
     assert isinstance(domain, ColumnDomain)
 

@@ -46,27 +46,8 @@ MIXED = pd.DataFrame(
 )
 LOST = object()
 USED = 3  # of the files of one field that load, this many are used: a report of a synopsis takes a while
-WRONG: tuple[Any, ...] = (
-    LOST,
-    None,
-    "text",
-    "",
-    [],
-    {},
-    {"a": 1},
-    [1, 2, 3],
-    True,
-    -1,
-    0,
-    1,
-    3,
-    -0.5,
-    1.5,
-    1e308,
-    2**63,
-    10**400,
-)
-WRONG += (float("nan"), float("inf"))
+WRONG: tuple[Any, ...] = (LOST, None, "text", "", [], {}, {"a": 1}, [1, 2, 3], True, -1, 0, 1, 3, -0.5, 1.5)
+WRONG += (1e308, 2**63, 10**400, float("nan"), float("inf"))
 
 
 def merged() -> Any:

@@ -8,7 +8,6 @@ import pytest
 
 from cloister import Ledger, demo, load_release, open_rows
 from cloister.cli._bounds import read_bounds
-from cloister.columns import Date
 
 
 def test_the_demo_can_be_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,5 +53,5 @@ def test_patients_are_repeatable_and_within_reason() -> None:
     for index, (name, declared) in enumerate(demo.COLUMNS.items()):
         column = rows[:, index]
         assert np.isnan(column).mean() == pytest.approx(demo.MISSING_GLUCOSE if name == "glucose" else 0, abs=0.02)
-        low, high = declared.days if isinstance(declared, Date) else (getattr(declared, "low", 0), getattr(declared, "high", 2))
+        low, high = declared.interval
         assert low <= np.nanmin(column) < np.nanmax(column) <= high

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cloister import GridSynopsis, KMeans, PointSynopsis, write_report
+from cloister import GridSynopsis, KMeans, PointSynopsis
 from cloister.columns import Category, Number
 from cloister.report import report_html, summary, synopsis_html, with_error
 from cloister.report._cuts import cuts_of, dendrogram_of
@@ -180,12 +180,6 @@ def test_columns_of_all_kinds_are_shown() -> None:
     assert "in 2 columns" in Page(html).text
 
 
-def test_a_model_of_points_is_written(tmp_path: Any) -> None:
-    model = PointSynopsis(max_clusters=3, epsilon=4.0, bounds=(0, 100), random_state=0).fit(blobs(2))
-    write_report(model, tmp_path / "points.html", allow_seeded=True)
-    assert "points in 2 columns" in (tmp_path / "points.html").read_text(encoding="utf-8")
-
-
 # -- the choice of a release ---------------------------------------------------------------------------------------------
 
 
@@ -216,17 +210,8 @@ def test_a_report_says_how_the_number_was_chosen() -> None:
     ],
 )
 def test_a_choice_that_cannot_be_drawn_is_left_out(change: dict[str, Any]) -> None:
-    choice = {
-        "n_clusters": [1, 2],
-        "loss": [2.0, 1.0],
-        "held_out": [2.0, 1.0],
-        "held_out_error": [0.1, 0.1],
-        "even": [2.0, 1.5],
-        "best": 2,
-        "elbow": 2,
-        "supported": 2,
-        "as_good": [2],
-    }
+    series = {"loss": [2.0, 1.0], "held_out": [2.0, 1.0], "held_out_error": [0.1, 0.1], "even": [2.0, 1.5]}
+    choice = {"n_clusters": [1, 2], **series, "best": 2, "elbow": 2, "supported": 2, "as_good": [2]}
     assert choice_of({"choice": choice}) == choice
     assert choice_of({"choice": {**choice, **change}}) is None
     assert choice_of({"choice": 3}) is None

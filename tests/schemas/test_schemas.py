@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from cloister import Category, Date, Flag, GridKMeans, GridSynopsis, KMeans, Ledger, Number, PointSynopsis, Release, json_schema
 from cloister.algorithms import COUNT_RULES
 from cloister.columns import Neighbours, PrivacyUnit, Relation
-from cloister.exceptions import ParameterError, ReleaseError
+from cloister.exceptions import ParameterError
 from cloister.privacy import FIGURES, GDP, ZCDP, ApproxDP, Event, PureDP
 from cloister.privacy._mechanisms import MECHANISMS
 from cloister.schemas import FORMATS
@@ -107,64 +107,43 @@ def test_a_release_with_every_field(full: dict[str, Any]) -> None:
     check("release", full)
     check("release", Release.from_dict(full).to_dict())
     assert set(json_schema("release")["properties"]) == set(full)
+    assert accepts("release", full | {"later": 1}), "later versions may have more fields"
 
 
 GONE = object()
-DAMAGE: list[tuple[tuple[Any, ...], Any]] = [
+DAMAGE: list[tuple[tuple[Any, ...], Any]] = [  # of each kind of rule some: what is needed, types, ranges, kinds, lengths
+    *(((name,), GONE) for name in ("method", "domain", "count_errors", "receipt", "steps")),
     (("format",), "cloister.synopsis"),
-    (("version",), 2),
     (("version",), "1"),
-    (("method",), GONE),
     (("parameters",), []),
-    (("domain",), GONE),
     (("domain", "kind"), "cube"),
     (("domain", "columns", 0, "low"), "0"),
     (("domain", "columns", 1, "low"), GONE),
-    (("domain", "columns", 1, "found"), "yes"),
     (("domain", "columns", 2, "levels"), []),
     (("domain", "columns", 2, "weight"), 0),
     (("scaling",), "metres"),
-    (("cluster_centers",), []),
-    (("cluster_centers", 0), 3.0),
-    (("cluster_centers", 0, 0), "3"),
-    (("cluster_centers", 0, 0), None),
-    (("cluster_centers", 0, 0), True),
-    (("cluster_counts", 0), "many"),
-    (("count_errors",), GONE),
+    *((("cluster_centers", 0, 0), value) for value in ("3", None, True)),
     (("count_errors", 0), -1.0),
     (("stability", 0), 1.5),
-    (("stands_out", 0), 1),
     (("cells", "missing"), 0.1),
     (("created",), "today"),
     (("profiles", "columns", 0, "edges"), GONE),
     (("profiles", "columns", 0, "kind"), "category"),
-    (("profiles", "columns", 0, "sigma"), "1"),
-    (("receipt",), GONE),
-    (("receipt", "guarantee"), GONE),
-    (("receipt", "guarantee"), None),
+    *((("receipt", "guarantee"), value) for value in (GONE, None)),
     (("receipt", "guarantee", "kind"), "strong"),
-    (("receipt", "guarantee", "epsilon"), "1.0"),
     (("receipt", "guarantee", "epsilon"), 0),
     (("receipt", "guarantee", "delta"), GONE),
-    (("receipt", "guarantee", "delta"), 1.0),
-    (("receipt", "neighbours"), "both"),
     (("receipt", "neighbours"), "replace"),  # the events are about the other relation
     (("receipt", "privacy_unit", "max_rows"), 0),
-    (("receipt", "privacy_unit", "weighting"), "pet"),
     (("receipt", "ledger", "left"), "all"),
     (("receipt", "dataset"), "x" * 201),
-    (("receipt", "events"), GONE),
     (("receipt", "events", 0, "event"), "uniform"),
     (("receipt", "events", 0, "v"), 2),
-    (("receipt", "events", 0, "scale"), "9"),
     (("receipt", "events", 0, "scale"), 0),
     (("receipt", "events", 0, "size"), 1.5),
-    (("receipt", "events", 0, "sensitivity"), GONE),
     (("receipt", "events", 0, "seeded"), "no"),
     (("receipt", "events", 0, "when"), "noon"),
-    (("steps",), GONE),
     (("steps", 0, "figures", "n_points"), "many"),
-    (("steps", 0, "name"), GONE),
     (("versions", "numpy"), 2),
 ]
 
@@ -186,17 +165,6 @@ def damaged(data: Any, place: tuple[Any, ...], value: Any) -> Any:
 def test_damage_to_a_release_is_found(full: dict[str, Any], place: tuple[Any, ...], value: Any) -> None:
     assert accepts("release", full)
     assert not accepts("release", damaged(full, place, value))
-
-
-def test_fields_of_later_versions_are_allowed(full: dict[str, Any]) -> None:
-    assert accepts("release", full | {"later": 1})
-
-
-def test_what_a_schema_cannot_say_is_found_on_reading(full: dict[str, Any]) -> None:
-    short = damaged(full, ("cluster_counts",), full["cluster_counts"][:1])
-    assert accepts("release", short)
-    with pytest.raises(ReleaseError, match="damaged"):
-        Release.from_dict(short)
 
 
 # -- synopses ------------------------------------------------------------------------------------------------------------
@@ -228,23 +196,16 @@ def test_a_synopsis_of_every_kind(synopses: dict[str, Any]) -> None:
 
 OTHER_SYNOPSES = [
     ("grid", ("cells",), GONE),
-    ("grid", ("cells", 0), 0),
     ("grid", ("noisy_counts",), None),
-    ("grid", ("noisy_counts", 0), "1"),
     ("grid", ("sigma",), 0),
     ("grid", ("counts",), "exact"),
-    ("grid", ("total",), "all"),
     ("grid", ("domain", "kind"), "ball"),
     ("grid", ("receipt", "guarantee"), GONE),
-    ("grid", ("version",), 2),
     ("grid", ("kind",), "cells"),
     ("split grid", ("split", "factors", 0), 0.5),
     ("points", ("kind",), GONE),
     ("points", ("unit_points", 0, 0), "0"),
-    ("points", ("unit_errors", 0), -1),
-    ("points", ("total",), None),
     ("points", ("max_clusters",), 0),
-    ("points", ("version",), 2),
 ]
 
 
@@ -289,21 +250,16 @@ def test_every_budget(budget: Any) -> None:
 OTHER_LINES = [
     ("budget", "budget", GONE),
     ("budget", "budget", {"kind": "pure", "epsilon": "1"}),
-    ("budget", "v", 2),
     ("budget", "unit", GONE),
     ("budget", "neighbours", "none"),
     ("budget", "pure_epsilon", -1),
     ("reserve", "cost", {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}),
-    ("reserve", "account", GONE),
     ("reserve", "kind", "refund"),
     ("debit", "scale", "9.5"),
-    ("debit", "scale", GONE),
     ("debit", "event", "uniform"),
     ("debit", "size", -1),
-    ("debit", "seeded", 0),
     ("debit", "when", "12:30"),
     ("close", "account", 7),
-    ("close", "v", 2),
 ]
 
 

@@ -6,11 +6,11 @@ import re
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
-from cloister import GDP, Ball, Box, Ledger, PureDP, SourceTargetKMedoids, load_release, open_rows
+from cloister import GDP, Ball, Box, Ledger, PureDP, load_release
+from cloister.cluster import Progress
+from cloister.cluster._target import Target
 from cloister.exceptions import DataError, ParameterError
 
 from .conftest import SURE
@@ -55,12 +55,13 @@ def test_an_average_at_the_clipping_radius_is_dropped(make):
 
 
 @pytest.mark.parametrize("method", ["nna", "nas"])
-def test_the_choice_is_never_worse_than_ignoring_the_source(make, target, source, method, plans):
-    for _ in range(4):
-        model = make(3, method=method, epsilon=0.2).fit(target, source=source)
+def test_the_choice_is_never_worse_than_ignoring_the_source(make, target, source, method):
+    for state in range(4):
+        model = make(3, method=method, epsilon=0.2, random_state=state).fit(target, source=source)
+        alone = model._state_problem(Target(target, None), model._request(), Progress("", enabled=False)).alone
         nearest = [
             np.linalg.norm(target[:, None] - np.vstack([centers, model.sanitized_source_])[None], axis=2).min(axis=1).mean()
-            for centers in (model.cluster_centers_, target[plans[-1].alone])
+            for centers in (model.cluster_centers_, target[alone])
         ]
         assert nearest[0] == pytest.approx(model.target_cost_)
         assert nearest[0] <= nearest[1] + 1e-5
@@ -159,77 +160,53 @@ def test_a_bad_row_of_the_target_is_named(make, target, source):
     assert ledger.spent.empty
 
 
-def test_a_target_without_rows_is_refused(make, source):
-    with pytest.raises(ParameterError, match=r"\.target: expected at least one row"):
-        make().fit(np.empty((0, 2)), source=source)
-
-
 # -- kinds of tables ----------------------------------------------------------------------------------------------------
 
 
-def test_every_kind_of_table(make, target, source, tmp_path):
-    names = ["east", "north"]
-    frame = pd.DataFrame(source, columns=names)
-    frame.to_parquet(tmp_path / "source.parquet")
-    frame.to_csv(tmp_path / "source.csv", index=False)
+def test_every_kind_of_target(make, target, source, tmp_path):
+    """Sources of every kind are tested with all methods in tests/common/test_engines.py."""
+    names, expected = ["east", "north"], make(random_state=4).fit(target, source=source).medoid_indices_
     pd.DataFrame(target, columns=names).to_parquet(tmp_path / "target.parquet")
-    sources = [
-        source,
-        source.tolist(),
-        frame,
-        pl.DataFrame(source, schema=names),
-        pa.Table.from_pandas(frame),
-        tmp_path / "source.parquet",
-        str(tmp_path / "source.csv"),
-        open_rows(tmp_path / "source.parquet", names),
-    ]
-    targets = [target, pd.DataFrame(target, columns=names), pl.DataFrame(target, schema=names), tmp_path / "target.parquet"]
-    expected = make(random_state=4).fit(target, source=source).medoid_indices_
-    for one in targets:
-        for other in sources:
-            model = make(random_state=4).fit(one, source=other)
-            assert np.array_equal(model.medoid_indices_, expected)
-            named = one is not target or not isinstance(other, np.ndarray | list)
-            assert model.release_.feature_names == (tuple(names) if named else None)
-
-
-def test_single_precision_and_integers(make, target, source):
-    assert make().fit(target.astype(np.float32), source=source.astype(np.float32)).cluster_centers_.dtype == np.float64
-    make().fit(target.round().astype(int), source=source.round().astype(np.int8))
-
-
-def test_other_columns_are_refused(make, target, source):
-    ledger = Ledger(PureDP(5.0))
-    with pytest.raises(DataError, match=r"\.source: expected 2 columns, as in the target, got 1\. Pass the same columns"):
-        make(ledger=ledger).fit(target, source=source[:, :1])
-    with pytest.raises(DataError, match=r"\.source: expected the target's columns in the target's order"):
-        make(ledger=ledger).fit(
-            pd.DataFrame(target, columns=["x", "y"]), source=pd.DataFrame(source[:, ::-1], columns=["y", "x"])
-        )
-    assert ledger.spent.empty
+    named = (pd.DataFrame(target, columns=names), pl.DataFrame(target, schema=names), tmp_path / "target.parquet")
+    for one in (target.tolist(), *named):
+        model = make(random_state=4).fit(one, source=source)
+        assert np.array_equal(model.medoid_indices_, expected)
+        assert model.release_.feature_names == (None if isinstance(one, list) else tuple(names))
 
 
 # -- refusals -----------------------------------------------------------------------------------------------------------
 
-
-def test_a_source_is_needed(target):
-    with pytest.raises(ParameterError, match=r"source: expected the private table, got None\. Pass fit\(target, source=rows\)"):
-        SourceTargetKMedoids().fit(target)
+NAMED = [pd.DataFrame(np.eye(3, 2), columns=list(names)) for names in ("xy", "yx")]
 
 
-def test_too_many_targets_for_all_pairs(make, source, monkeypatch):
+@pytest.mark.parametrize(
+    ("parameters", "target", "source", "error", "match"),
+    [
+        (
+            {},
+            np.eye(3),
+            None,
+            ParameterError,
+            r"source: expected the private table, got None\. Pass fit\(target, source=",
+        ),
+        ({}, np.empty((0, 2)), np.eye(2), ParameterError, r"\.target: expected at least one row"),
+        ({}, np.eye(3, 2), np.eye(3, 1), DataError, r"\.source: expected 2 columns, as in the target, got 1\. Pass the same"),
+        ({}, *NAMED, DataError, r"\.source: expected the target's columns in the target's order"),
+        ({"solver": "exact"}, np.zeros((120, 2)), np.eye(2), ParameterError, r"expected at most 100 target points for 'exact'"),
+        (
+            {"metric": "correlation"},
+            np.repeat(np.arange(8.0)[:, None], 2, axis=1),
+            np.eye(2),
+            ParameterError,
+            r"metric: expected a distance between any two target points",
+        ),
+    ],
+)
+def test_other_tables_are_refused_before_anything_is_spent(make, monkeypatch, parameters, target, source, error, match):
     monkeypatch.setattr("cloister.cluster._source_target.LARGEST_EXACT", 100)
-    with pytest.raises(ParameterError, match=r"solver: expected at most 100 target points for 'exact', got 120"):
-        make(solver="exact").fit(np.zeros((120, 2)), source=source)
-
-
-def test_a_metric_that_has_no_distance_is_refused(make, source):
     ledger = Ledger(PureDP(5.0))
-    with (
-        pytest.raises(ParameterError, match=r"metric: expected a distance between any two target points"),
-        np.errstate(all="ignore"),
-    ):
-        make(metric="correlation", ledger=ledger).fit(np.repeat(np.arange(8.0)[:, None], 2, axis=1), source=source)
+    with pytest.raises(error, match=match), np.errstate(all="ignore"):
+        make(ledger=ledger, **parameters).fit(target, source=source)
     assert ledger.spent.empty
 
 

@@ -59,16 +59,6 @@ def test_the_outcome_is_a_local_optimum_with_the_cost_it_claims(problem, seed):
         assert found.cost <= np.average(np.minimum(caps, table.max()), weights=weights) + CLOSE
 
 
-def test_restarts_mostly_find_the_optimum(generator):
-    hits = 0
-    for _ in range(20):
-        table = pairwise_distances(generator.normal(size=(12, 2)))
-        caps = generator.uniform(0.2, 2.0, 12)
-        found = choose_medoids(table, 3, generator=generator, caps=caps, restarts=10)
-        hits += found.cost <= optimum(table, 3, caps) + CLOSE
-    assert hits >= 15
-
-
 def test_small_problems_with_free_centres_are_solved_nearly_at_best(seed):
     ratios = over_optimum(60, 3, seed=seed)
     assert ratios.min() >= 1 - CLOSE
@@ -78,18 +68,12 @@ def test_small_problems_with_free_centres_are_solved_nearly_at_best(seed):
 
 def test_more_restarts_are_never_worse(generator):
     table = pairwise_distances(generator.normal(size=(80, 3)))
-    costs = [choose_medoids(table, 7, generator=np.random.default_rng(1), restarts=count).cost for count in (1, 2, 5)]
+    costs, seen = [], []
+    for count in (1, 2, 5):
+        watched = {"restarts": count, "watch": lambda: seen.append(1)}
+        costs.append(choose_medoids(table, 7, generator=np.random.default_rng(1), **watched).cost)
     assert costs == sorted(costs, reverse=True)
-
-
-def test_the_search_only_improves_its_start(generator):
-    table = pairwise_distances(generator.normal(size=(300, 2)))
-    start, end = (
-        choose_medoids(table, 10, generator=np.random.default_rng(5), max_passes=passes, caps=np.full(300, 0.7))
-        for passes in (0, 100)
-    )
-    assert start.n_swaps == 0
-    assert end.cost < start.cost
+    assert len(seen) >= 8, "every pass is watched"
 
 
 def test_a_point_with_its_own_centre_attracts_nobody(generator):
@@ -116,24 +100,10 @@ def test_enough_centres_for_all(k, generator):
     assert found.cost == pytest.approx(0, abs=CLOSE)
 
 
-def test_points_that_are_all_the_same(generator):
-    found = choose_medoids(np.zeros((7, 7)), 3, generator=generator)
-    assert len(set(found.indices.tolist())) == 3
-    assert found.cost == 0
-
-
 def test_candidates_need_not_be_the_points(generator):
     table = pairwise_distances(generator.normal(size=(6, 2)), generator.normal(size=(40, 2)))
     found = choose_medoids(table, 2, generator=generator, restarts=4)
     assert found.cost == pytest.approx(optimum(table, 2), rel=CLOSE)
-
-
-def test_somebody_watches_every_pass(generator):
-    seen = []
-    choose_medoids(
-        pairwise_distances(generator.normal(size=(60, 2))), 5, generator=generator, watch=lambda: seen.append(1), restarts=3
-    )
-    assert len(seen) >= 3
 
 
 @pytest.mark.parametrize("k", [3, 20])

@@ -65,13 +65,6 @@ def test_noise_that_would_not_suffice_is_refused(points):
         near(ApproxDP(1e5, 1e-6), calibration="paper").plan(points)
 
 
-def test_with_a_delta_the_papers_nna_draws_its_pure_noise(make, target, source):
-    ledger = Ledger(ApproxDP(5.0, 1e-6))
-    make(calibration="paper", delta=1e-6, ledger=ledger).fit(target, source=source)
-    assert [event.mechanism for event in ledger.events] == ["discrete_laplace"] * 2
-    assert ledger.events[0].scale == pytest.approx((math.sqrt(2) + 1) / 5, rel=1e-6)
-
-
 @pytest.mark.parametrize(("n_features", "chance"), [(2, 0.0515), (8, 0.1057)])
 def test_the_papers_threshold_does_not_have_the_confidence_it_states(n_features, chance):
     """Noise of scale (sqrt(d) + 1) / epsilon exceeds log((sqrt(d) + 1) / gamma) / epsilon far more often than gamma."""

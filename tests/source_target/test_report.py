@@ -40,16 +40,15 @@ def test_the_map_shows_target_choice_and_source(fit, n_features, method):
     assert "Only the source is private" in html
     assert "The target is public" in html
     assert "<b>0</b>" not in html
+    about = source_target_of(release)["source_target"]
+    assert f"serves {about['served_by_source']} of 80 target points" in about["words"][0]
     assert ("principal axes" in html) == (n_features > 2)
 
 
-def test_without_anything_above_the_noise(make, target):
+def test_without_anything_above_the_noise_and_of_one_point(make, target):
     release = make(2, confidence=SURE).fit(target, source=np.empty((0, 2))).release_
     assert len(release.free_centers) == 0
     assert "no part of it stands out from the noise" in report_html(release)
-
-
-def test_one_point(make):
     html = report_html(make(1).fit([[1.0, 1.0]], source=np.ones((50, 2))).release_)
     assert "1 point chosen from a public target of 1<" in html
 
@@ -69,29 +68,16 @@ def test_larger_counts_are_drawn_larger(make, generator):
     assert found["map"]["source"][0] == pytest.approx([0.0, 0.0], abs=1)
 
 
-def test_the_summary_is_the_release_in_words(fit):
-    found = source_target_of(fit(2))["source_target"]
-    assert found["n_target"] == 80
-    assert f"serves {found['served_by_source']} of 80 target points" in found["words"][0]
-
-
-@pytest.mark.parametrize("name", ["target", "sanitized_counts", "medoid_indices", "n_target", "target_cost"])
-def test_a_damaged_release_is_refused(fit, name):
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        *(("details", name, "x") for name in ("target", "sanitized_counts", "medoid_indices", "n_target", "target_cost")),
+        ("details", "sanitized_source", [[0.0]]),
+        ("parameters", "metric", "far"),
+    ],
+)
+def test_a_damaged_release_is_refused(fit, part, name, value):
     data = fit(2).to_dict()
-    data["details"] = {**data["details"], name: "x"}
-    with pytest.raises(ReleaseError, match="damaged"):
-        report_html(Release.from_dict(data))
-
-
-def test_a_damaged_source_is_found_when_it_is_read(fit):
-    data = fit(2).to_dict()
-    data["details"] = {**data["details"], "sanitized_source": [[0.0]]}
-    with pytest.raises(ReleaseError, match="damaged"):
-        Release.from_dict(data)
-
-
-def test_a_distance_that_is_none_is_found_when_it_is_read(fit):
-    data = fit(2).to_dict()
-    data["parameters"] = {**data["parameters"], "metric": "far"}
+    data[part] = {**data[part], name: value}
     with pytest.raises(ReleaseError, match="damaged"):
         Release.from_dict(data)

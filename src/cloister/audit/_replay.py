@@ -20,7 +20,7 @@ import numpy as np
 
 from cloister.audit._plants import Change, wrapped
 from cloister.audit._tables import sample_coupled
-from cloister.columns import FloatArray, Frame, IntArray
+from cloister.columns import FloatArray, IntArray
 from cloister.data import Rows
 from cloister.privacy import PROCESS, Coins, Event
 from cloister.questions import Answer, Question, Spend
@@ -235,17 +235,9 @@ def _difference(call: Call, question: Question, event: Event) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, Frame):
-        return isinstance(other, Frame) and _as_public(one) == _as_public(other)
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)
-
-
-def _as_public(frame: Frame) -> tuple[Any, ...]:
-    """Return the public numbers of a map to the unit ball."""
-    missing = None if frame.missing is None else frame.missing.tolist()
-    return frame.domain.to_dict(), frame.center.tolist(), frame.scale.tolist(), frame.distance_unit, missing
 
 
 def _compare(tape: Tape, other: Tape) -> Iterator[str]:

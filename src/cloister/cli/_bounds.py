@@ -252,16 +252,14 @@ def _read_column(name: str, value: Any, *, file: str | None = None) -> Inside:
     value = _complete(name, value, file)
     if _is_pair(value):
         return _pair_of(f"column {name!r}", *value)
-    from cloister.columns import Number, declare_columns
+    from cloister.columns import declare_columns
 
     try:
         declared = declare_columns("--bounds", {name: value})[name]
     except ParameterError as error:
         problem = str(error)
     else:
-        if isinstance(declared, Number) and declared == Number(declared.low, declared.high) and not declared.is_private:
-            return declared.low, declared.high
-        return declared
+        return declared.plain_pair or declared
     raise ParameterError(problem if repr(name) in problem else f"--bounds: column {name!r}: {problem}")
 
 

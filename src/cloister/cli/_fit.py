@@ -195,12 +195,8 @@ def _why_points(options: Mapping[str, Any], parameters: Mapping[str, Any], n_col
 
 
 def _is_interval(declared: Any) -> bool:
-    """Whether a grid can cut a column: a number, a date or a flag without a weight or a place of its own for missing values."""
-    from cloister.columns import Category
-
-    if isinstance(declared, tuple | str):
-        return True
-    return not isinstance(declared, Category) and declared.weight == 1.0 and declared.missing != "own"
+    """Whether a grid can cut a column: one that is an interval, without a weight."""
+    return isinstance(declared, tuple | str) or (declared.is_interval and declared.weight == 1.0)
 
 
 def _refuse_other(kind: str, why: str, options: Mapping[str, Any]) -> None:

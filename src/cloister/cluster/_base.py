@@ -31,9 +31,7 @@ from cloister.cluster._privacy_unit import (
 from cloister.cluster._progress import Progress
 from cloister.cluster._tables import is_in_memory, reads_alike, shape_of
 from cloister.columns import (
-    AnyDeclaration,
-    Box,
-    ColumnDomain,
+    Declaration,
     Domain,
     FloatArray,
     Frame,
@@ -90,9 +88,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     bounds : (low, high), Box, Ball, list of pairs, mapping or "private"
         Where rows may lie, known without looking at them: ``(X.min(0), X.max(0))`` publishes rows that nobody paid for.
         Rows outside are moved to the boundary. A mapping says what each column is,
-        ``{"age": (0, 120), "sex": Category(["f", "m"])}``, and only these columns are used; see :class:`Number`,
-        :class:`Category`, :class:`Flag` and :class:`Date`. ``"private"``, for all columns or for some, finds bounds with
-        noise.
+        ``{"age": (0, 120), "sex": Category(["f", "m"])}``, and only these columns are used; see :class:`~cloister.Number`,
+        :class:`~cloister.Category`, :class:`~cloister.Flag` and :class:`~cloister.Date`. ``"private"``, for all columns or
+        for some, finds bounds with noise.
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Which tables count as neighbours.
     privacy_unit : str, optional
@@ -177,12 +175,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Whether to ask what part of each column is missing or outside its bounds."""
         return False
 
-    def _place_missing(self, domain: ColumnDomain) -> ColumnDomain:
-        """Return columns with the method's own place of missing values, where they do not say one themselves."""
-        return domain
-
     @property
-    def _extra_columns(self) -> dict[str, AnyDeclaration]:
+    def _extra_columns(self) -> dict[str, Declaration]:
         """Columns that are read behind those that rows are compared by, to be described."""
         return {}
 
@@ -259,11 +253,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Return what is declared about the rows."""
         n_features = self._n_compared(rows)
         domain = self._domain(n_features) if self.bounds is not None else self._domain_of(rows)
-        scaling = self._scaling(domain)
-        if scaling == "spread" and isinstance(domain, Box):
-            domain = ColumnDomain.of_box(domain)
-        if isinstance(domain, ColumnDomain):
-            domain = self._place_missing(domain)
+        domain, scaling = self._scaled(domain)
         self._check_domain(domain)
         return _Setting(domain, scaling, rows.nullable[:n_features], self._published_names(rows))
 
@@ -482,11 +472,12 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     def _check_domain(self, domain: Domain) -> None:
         """Refuse a domain that the method cannot work with, before anything is spent."""
 
-    def _scaling(self, domain: Domain) -> str:
-        return "none"
+    def _scaled(self, domain: Domain) -> tuple[Domain, str]:
+        """Return how distances are measured, and the domain as that needs it."""
+        return domain, "none"
 
     @property
-    def _declared(self) -> dict[str, AnyDeclaration] | None:
+    def _declared(self) -> dict[str, Declaration] | None:
         """What the columns are, where `bounds` says so by name."""
         return declare_columns(self._where("bounds"), self.bounds) if isinstance(self.bounds, Mapping) else None
 
@@ -499,7 +490,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             self._check_ids(rows)
         return rows
 
-    def _open_as(self, X: object, declared: Mapping[str, AnyDeclaration] | Sequence[str] | None, **options: Any) -> Rows:
+    def _open_as(self, X: object, declared: Mapping[str, Declaration] | Sequence[str] | None, **options: Any) -> Rows:
         """Open a table with the columns that are declared; rows that are open already must have been read as these."""
         if isinstance(X, Rows):
             rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
@@ -529,7 +520,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             )
         return found
 
-    def _check_reading(self, rows: Rows, declared: Mapping[str, AnyDeclaration] | None) -> None:
+    def _check_reading(self, rows: Rows, declared: Mapping[str, Declaration] | None) -> None:
         """Refuse rows whose columns were declared otherwise: the position of a level is no number, nor that of another list."""
         if declared is not None and (rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared)):
             raise DataError(

@@ -18,7 +18,7 @@ from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import has_names, is_in_memory, shape_of
-from cloister.columns import AnyDeclaration, FloatArray, Frame, IntArray, snap
+from cloister.columns import Declaration, FloatArray, Frame, IntArray, snap
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import DataError, without_sizes
 from cloister.questions import Nearest
@@ -133,7 +133,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         return super()._request()
 
     @property
-    def _extra_columns(self) -> dict[str, AnyDeclaration]:
+    def _extra_columns(self) -> dict[str, Declaration]:
         where, share = self._where("describe_columns"), float(self.describe)
         return read_columns(where, self.describe_columns, share=share, bounds=self.bounds)
 
@@ -216,7 +216,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             )
         return self._local(rows)
 
-    def _columns_of(self, X: object, declared: dict[str, AnyDeclaration]) -> dict[str, AnyDeclaration]:
+    def _columns_of(self, X: object, declared: dict[str, Declaration]) -> dict[str, Declaration]:
         """Return the columns that `X` is read with: rows that were opened for a fit may have those that were described."""
         whole = {**declared, **self._extra_columns}
         return whole if isinstance(X, Rows) and X.n_features == len(whole) else declared

@@ -6,14 +6,13 @@ The share of the budget is taken before the method's own plan. Which bins are as
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cloister import validate
-from cloister.cluster._first import FirstSteps, raw_bounds
+from cloister.cluster._first import FirstSteps
 from cloister.cluster._plan import Planner, Request
-from cloister.columns import AnyDeclaration, Category, ColumnDomain, Date, Flag, FloatArray, Frame, Number, declare_columns
+from cloister.columns import Declaration, FloatArray, Frame, declare_columns
 from cloister.privacy import Step
 from cloister.questions import Ask, ColumnBins, NearestHistograms, deviation
 from cloister.release import ColumnProfile, Profiles
@@ -30,7 +29,6 @@ FEWEST_BINS, USUAL_BINS, MOST_BINS = (
 ROWS_A_BIN = 4.0  # that an average cluster has in a bin, were they even, in standard deviations of the noise
 LARGEST = 1 << 24  # numbers, each of which gets its own draw of noise
 ROUNDING = 1e-9  # of shares that are added up
-NO_YES = ("no", "yes")
 
 
 def read_share(where: str, share: object) -> float:
@@ -44,7 +42,7 @@ def read_share(where: str, share: object) -> float:
     return found
 
 
-def read_columns(where: str, columns: object, *, share: float, bounds: object) -> dict[str, AnyDeclaration]:
+def read_columns(where: str, columns: object, *, share: float, bounds: object) -> dict[str, Declaration]:
     """Check ``describe_columns=`` and return what each of them is."""
     if columns is None:
         return {}
@@ -75,7 +73,7 @@ class Description:
 
     step: Step
     bins: tuple[ColumnBins, ...]
-    columns: tuple[AnyDeclaration, ...]  # what each is, those that are only described last
+    columns: tuple[Declaration, ...]  # what each is, those that are only described last
 
     @classmethod
     def plan(
@@ -83,7 +81,7 @@ class Description:
         where: str,
         request: Request,
         frame: Frame,
-        extra: Mapping[str, AnyDeclaration],
+        extra: Mapping[str, Declaration],
         *,
         first: FirstSteps,
         share: float,
@@ -91,7 +89,7 @@ class Description:
     ) -> "Description":
         """Return the step, with as many bins as noise and rows allow."""
         _refuse_too_much(where, share, first)
-        columns = (*_declared(frame), *extra.values())
+        columns = (*frame.domain.columns, *extra.values())
         planner = Planner(request.cost, request.relation)
         example = tuple(_bins(one, FEWEST_BINS) for one in columns)
         sigma = deviation(_question(frame, example), planner.budget.share(share), planner.relation)
@@ -122,24 +120,14 @@ def _refuse_too_much(where: str, share: float, first: FirstSteps) -> None:
         validate.refuse(where, rule, share, remedy="Lower it, or bounds_share.")
 
 
-def _declared(frame: Frame) -> tuple[AnyDeclaration, ...]:
-    """Return what each column that rows are compared by is; those of a box or a ball are numbers."""
-    if isinstance(frame.domain, ColumnDomain):
-        ends = [frame.domain.interval(index) if one.is_private else None for index, one in enumerate(frame.domain.columns)]
-        return tuple(one if pair is None else Number(*pair) for one, pair in zip(frame.domain.columns, ends, strict=True))
-    return tuple(Number(float(low), float(high)) for low, high in zip(*raw_bounds(frame.domain), strict=True))
+def _bins(declared: Declaration, n_bins: int) -> ColumnBins:
+    if declared.has_levels:
+        return ColumnBins.of_levels(len(declared.level_names))
+    low, high = declared.interval
+    return ColumnBins(low=low, high=high, n_bins=n_bins, log=declared.has_log_bins)
 
 
-def _bins(declared: AnyDeclaration, n_bins: int) -> ColumnBins:
-    if isinstance(declared, Category):
-        return ColumnBins.of_levels(len(declared.levels))
-    if isinstance(declared, Flag):
-        return ColumnBins.of_levels(len(NO_YES))
-    low, high = declared.days if isinstance(declared, Date) else (declared.low, declared.high)
-    return ColumnBins(low=low, high=high, n_bins=n_bins)
-
-
-def _n_bins(where: str, columns: tuple[AnyDeclaration, ...], n_clusters: int, n_rows: float, sigma: float) -> int:
+def _n_bins(where: str, columns: tuple[Declaration, ...], n_clusters: int, n_rows: float, sigma: float) -> int:
     """Return into how many bins a number is cut: so that a bin of an average cluster stands out of the noise."""
     fewest = [_bins(one, FEWEST_BINS) for one in columns]
     n_measured = sum(not one.are_levels for one in fewest)
@@ -159,9 +147,14 @@ def _question(frame: Frame, bins: tuple[ColumnBins, ...], points: FloatArray | N
 
 
 def _profile(
-    name: str, declared: AnyDeclaration, bins: ColumnBins, counts: FloatArray, sigma: float, *, clustered: bool
+    name: str, declared: Declaration, bins: ColumnBins, counts: FloatArray, sigma: float, *, clustered: bool
 ) -> ColumnProfile:
-    about: dict[str, Any] = {"edges": np.linspace(bins.low, bins.high, bins.n_bins + 1)}
-    if bins.are_levels:
-        about = {"levels": declared.names if isinstance(declared, Category) else NO_YES}
-    return ColumnProfile(name=name, kind=declared.kind, clustered=clustered, noisy_counts=counts, sigma=sigma, **about)
+    return ColumnProfile(
+        name=name,
+        kind=declared.kind,
+        clustered=clustered,
+        noisy_counts=counts,
+        sigma=sigma,
+        edges=None if bins.are_levels else declared.edges(bins.n_bins),
+        levels=declared.level_names if bins.are_levels else None,
+    )

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cloister.algorithms import N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
+from cloister.algorithms import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
 from cloister.cluster._plan import COUNT, Outcome, Planner, Request
 from cloister.cluster._privacy_unit import plan_sizes
-from cloister.columns import Ball, Box, Category, ColumnDomain, Domain, Flag, FloatArray, Frame
+from cloister.columns import Domain, FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import (
     Ask,
@@ -130,8 +130,6 @@ def _count(planner: Planner) -> Step:
 
 
 def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> RangeSteps | None:
-    if not isinstance(domain, ColumnDomain):
-        return None
     looked_at = domain.measured if scaling == "spread" else domain.private
     if not looked_at:
         return None
@@ -158,7 +156,7 @@ def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> 
 
 def _cells(planner: Planner, domain: Domain, *, n_rows: float | None) -> Step | None:
     """Return the step that asks what is missing, unless there are too few rows for an answer that says anything."""
-    low, high = raw_bounds(domain)
+    low, high = domain.ranges
     states = CellStates(low=low, high=high)
     size = 1.0 if n_rows is None else max(n_rows, 1.0)
     noise = deviation(states, planner.budget, planner.relation)
@@ -169,21 +167,6 @@ def _cells(planner: Planner, domain: Domain, *, n_rows: float | None) -> Step | 
     sums = NearestSums(points=np.zeros((1, dimension)), radius=1.0)
     purpose = "What part of each column is missing or outside its bounds, and the means for missing values"
     return planner.step(CELLS, purpose, n_points=len(low), counts=(states, share), sums=(sums, share), clusters=(states, share))
-
-
-def raw_bounds(domain: Domain) -> tuple[FloatArray, FloatArray]:
-    """Return the bounds of raw values: of a category, the positions of its levels."""
-    if isinstance(domain, Box):
-        return np.atleast_1d(domain.low), np.atleast_1d(domain.high)
-    if isinstance(domain, Ball):
-        center = np.atleast_1d(domain.center)
-        return center - domain.radius, center + domain.radius
-    pairs = [
-        (0.0, len(one.levels) - 1.0) if isinstance(one, Category) else domain.interval(index)
-        for index, one in enumerate(domain.columns)
-    ]
-    low, high = np.array(pairs).T
-    return low, high
 
 
 def ask_first(
@@ -201,21 +184,21 @@ def ask_first(
     `use` tells the vault how to see the rows. The number of rows is not asked for here.
     """
     domain = _find_bounds(ask, first.ranges, declared, scaling=scaling, n_rows=n_rows)
-    places = _declared_places(domain)
+    places = domain.places(None)
     frame = domain.frame(scaling=scaling, missing=places)
     use(frame)
     if first.cells is None:
         return Ready(frame=frame, scaling=scaling, cells=CellSummary(places=places), n_rows=math.nan)
-    low, high = raw_bounds(domain)
+    low, high = domain.ranges
     answer = ask(CellStates(low=low, high=high), first.cells["counts"])
     n_rows = max(float(answer.value.sum(axis=1).mean()) if n_rows is None else n_rows, 1.0)
     absent, outside = answer.value[:, CellStates.MISSING], answer.value[:, CellStates.OUTSIDE]
-    unplaced = absent + np.where(_no_interval(domain), outside, 0.0)
+    unplaced = absent + np.where(_have_levels(domain), outside, 0.0)
     filled = _filled(domain, unplaced, answer.sigma, nullable)
     if filled:
         present = np.maximum(n_rows - unplaced, 1.0)
         sums = ask(NearestSums(points=np.zeros((1, frame.n_features)), radius=1.0), first.cells["sums"])
-        places = _declared_places(domain, _means(frame, sums.value[0], sums.sigma, present))
+        places = domain.places(_means(frame, sums.value[0], sums.sigma, present))
         frame = domain.frame(scaling=scaling, missing=places)
         use(frame)
     parts = [np.clip(counts / n_rows, 0.0, 1.0) for counts in (absent, outside)]
@@ -226,39 +209,25 @@ def ask_first(
 def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling: str, n_rows: float | None) -> Domain:
     if steps is None:
         return domain
-    assert isinstance(domain, ColumnDomain)
     looked_at = domain.measured if scaling == "spread" else domain.private
-    known = {index: None if index in domain.private else domain.interval(index) for index in looked_at}
+    known = {index: None if index in domain.private else domain.columns[index].interval for index in looked_at}
     found = find_ranges(ask, steps, known, n_rows=n_rows)
     spreads = None
     if scaling == "spread":
         spreads = np.array([found[index].spread if index in found else math.nan for index in range(domain.n_columns)])
     bounds = {index: (found[index].low, found[index].high) for index in domain.private}
-    return replace(domain.with_bounds(bounds, spreads), guessed=_guessed(found, domain))
+    return domain.with_bounds(bounds, spreads, [index for index in domain.private if not found[index].seen])
 
 
-def _declared_places(domain: Domain, means: FloatArray | None = None) -> FloatArray | None:
-    """Return where missing values are placed, as a published point: at means or in the middle, unless a column says more."""
-    return domain.places(means) if isinstance(domain, ColumnDomain) else means
-
-
-def _guessed(found: dict[int, Found], domain: ColumnDomain) -> tuple[bool, ...]:
-    """Say for which columns nothing stood out of the noise."""
-    return tuple(index in domain.private and not found[index].seen for index in range(domain.n_columns))
-
-
-def _no_interval(domain: Domain) -> "np.typing.NDArray[np.bool_]":
+def _have_levels(domain: Domain) -> "np.typing.NDArray[np.bool_]":
     """Say in which columns a value outside is placed as a missing one is: it is no level."""
-    if not isinstance(domain, ColumnDomain):
-        return np.zeros(1, dtype=bool)
-    return np.array([isinstance(one, Category | Flag) for one in domain.columns])
+    return np.array([one.has_levels for one in domain.columns])
 
 
 def _filled(domain: Domain, counts: FloatArray, sigma: float, nullable: tuple[bool, ...]) -> tuple[int, ...]:
     """Return the columns that need a mean: they take it, their type allows missing values, and there seem to be some."""
-    takes = [one.missing == "mean" for one in domain.columns] if isinstance(domain, ColumnDomain) else [True] * len(counts)
-    unknown = np.broadcast_to(_no_interval(domain), len(counts))
-    possible = np.array(takes) & (np.array(nullable) | unknown)
+    takes = np.array([one.missing == "mean" for one in domain.columns])
+    possible = takes & (np.array(nullable) | _have_levels(domain))
     return tuple(int(index) for index in np.flatnonzero(possible & (counts > SURE_OF_MISSING * sigma)))
 
 
@@ -272,7 +241,7 @@ def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outc
     if not ready.filled or first.cells is None:
         return outcome
     frame, places = ready.frame, ready.frame.to_unit(np.asarray(ready.cells.places)[None])[0]
-    lowest = np.where(np.broadcast_to(_no_interval(ready.domain), frame.n_raw)[list(ready.filled)], 0.0, -np.inf)
+    lowest = np.where(_have_levels(ready.domain)[list(ready.filled)], 0.0, -np.inf)
     question = NearestMissing(points=frame.clip_unit(outcome.centers), frame=frame, columns=ready.filled, lowest=lowest)
     answer = ask(question, first.cells["clusters"])
     centers, errors = outcome.centers.copy(), outcome.center_errors.copy()

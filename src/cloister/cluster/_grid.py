@@ -24,7 +24,7 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready
 from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.columns import Box, ColumnDomain, Domain, FloatArray, Frame, Interval
+from cloister.columns import Box, Domain, FloatArray, Frame
 from cloister.exceptions import ParameterError, without_sizes
 from cloister.grids import GRID_RULES, cells_per_axis
 from cloister.privacy import Cost, PureDP, Receipt, Step
@@ -86,10 +86,8 @@ class _GridEstimator(ScaledEstimator):
 
     def _check_domain(self, domain: Domain) -> None:
         """Refuse columns that are no intervals of equal weight: a grid knows neither levels nor weights nor spreads."""
-        if not isinstance(domain, ColumnDomain):
-            return
-        plain = all(type(part) is Interval for part in domain.parts("bounds"))
-        if not plain or len({one.weight for one in domain.columns}) > 1 or self.scaling == "spread":
+        plain = all(one.is_interval for one in domain.columns) and self.scaling != "spread"
+        if domain.is_declared and (not plain or len({one.weight for one in domain.columns}) > 1):
             rule = "numbers, dates and flags of equal weight, as a grid cuts intervals"
             other = "PointSynopsis" if isinstance(self, GridSynopsis) else "KMeans"
             remedy = f'Leave categories, weights, missing="own" and scaling="spread" out, or use {other}.'
@@ -180,13 +178,13 @@ class _GridEstimator(ScaledEstimator):
     def _synopsis_of(self, answer: GridAnswer, frame: Frame, scaling: str, **about: Any) -> Synopsis:
         return Synopsis(
             noisy_counts=answer.noisy_counts,
-            domain=_as_box(frame.domain),
+            domain=Box(*frame.domain.ranges),
             scaling=scaling,
             sigma=answer.noise.sigma,
             split=answer.noise.split,
             counts=self.counts,
             total=answer.total,
-            declared=frame.domain if isinstance(frame.domain, ColumnDomain) else None,
+            declared=frame.domain if frame.domain.is_declared else None,
             **about,
         )
 
@@ -199,15 +197,6 @@ def _total_rows(plan: GridPlan, counts: FloatArray, noise: CellNoise, n_rows: fl
     n_cells = counts.size if noise.split is None else noise.split.n_leaves
     first, second = counted[0] ** -2, float(noise.of_sums(np.ones(n_cells))[0]) ** -2
     return max(0.0, (first * n_rows + second * float(counts.sum())) / (first + second))
-
-
-def _as_box(domain: Domain) -> Box:
-    """Return the box that a grid cuts."""
-    if isinstance(domain, ColumnDomain):
-        low, high = zip(*(domain.interval(index) for index in range(domain.n_columns)), strict=True)
-        return Box(low, high)
-    assert isinstance(domain, Box)
-    return domain
 
 
 @estimator

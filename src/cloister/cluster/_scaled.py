@@ -1,24 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the estimators share that measure distances relative to bounds or spreads, and place missing values."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-
-import numpy as np
-
 from cloister import validate
 from cloister.cluster._base import PrivateEstimator
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import BOUNDS_SHARE
 from cloister.cluster._plan import Request
-from cloister.columns import AnyDeclaration, Ball, Box, Category, ColumnDomain, Domain
+from cloister.columns import Domain, as_columns, as_domain
 
 __all__ = ["ScaledEstimator"]
 
 SCALINGS = ("auto", "bounds", "none", "spread")
 MISSING = ("mean", "middle")
 LARGEST_BOUNDS_SHARE = 0.5
-WIDTHS_DIFFER = 1 + 1e-12
 
 
 @estimator
@@ -53,39 +47,14 @@ class ScaledEstimator(PrivateEstimator):
         where = self._where("bounds_share")
         return validate.number(where, self.bounds_share, low=0.0, high=LARGEST_BOUNDS_SHARE, open_low=True)
 
-    def _place_missing(self, domain: ColumnDomain) -> ColumnDomain:
-        if isinstance(self.bounds, ColumnDomain):
-            return domain
-        entries = list(self.bounds.values()) if isinstance(self.bounds, Mapping) else self.bounds
-        if not isinstance(entries, list | tuple) or len(entries) != domain.n_columns:
-            entries = [None] * domain.n_columns
-        columns = tuple(
-            one if _says_missing(entry) else replace(one, missing=self.missing)
-            for one, entry in zip(domain.columns, entries, strict=True)
-        )
-        return replace(domain, columns=columns)
+    def _domain(self, n_features: int) -> Domain:
+        return as_domain(self._where("bounds"), self.bounds, n_features, missing=self.missing)
 
     def _asks_cells(self, domain: Domain) -> bool:
-        means = isinstance(domain, ColumnDomain) and any(one.missing == "mean" for one in domain.columns)
+        means = domain.is_declared and any(one.missing == "mean" for one in domain.columns)
         return means or self.missing != "middle"
 
-    def _scaling(self, domain: Domain) -> str:
+    def _scaled(self, domain: Domain) -> tuple[Domain, str]:
         where = self._where("scaling")
-        scaling = validate.one_of(where, self.scaling, SCALINGS)
-        if isinstance(domain, Ball):
-            if scaling == "spread":
-                remedy = 'Pass bounds=(low, high), or scaling="none".'
-                validate.refuse(where, "a box or declared columns for the spread of columns", "a ball", remedy=remedy)
-            return "none" if scaling == "auto" else scaling
-        if isinstance(domain, Box):
-            widths = np.atleast_1d(domain.high - domain.low)
-            return ("bounds" if widths.max() > widths.min() * WIDTHS_DIFFER else "none") if scaling == "auto" else scaling
-        if scaling == "none" and any(isinstance(one, Category) for one in domain.columns):
-            remedy = 'Pass scaling="bounds", "spread" or "auto".'
-            validate.refuse(where, "distances relative to bounds or spread, as categories have no unit", scaling, remedy=remedy)
-        return "bounds" if scaling == "auto" else scaling
-
-
-def _says_missing(entry: object) -> bool:
-    """Say whether an entry of `bounds` says itself where a missing value is placed."""
-    return isinstance(entry, AnyDeclaration) or (isinstance(entry, Mapping) and "missing" in entry)
+        scaling = domain.choose_scaling(where, validate.one_of(where, self.scaling, SCALINGS))
+        return (as_columns(domain, missing=self.missing) if scaling == "spread" else domain), scaling

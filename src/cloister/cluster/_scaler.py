@@ -14,7 +14,7 @@ from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._privacy_unit import SIZES_SHARE
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import has_names
-from cloister.columns import Box, ColumnDomain, FloatArray, Frame
+from cloister.columns import Box, FloatArray, Frame
 from cloister.data import LocalRows, ScaledRows
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Step
@@ -103,7 +103,7 @@ class PrivateScaler(  # type: ignore[call-arg]
         self._frame = fit.frame
         self.domain_ = fit.frame.domain
         self.privacy_receipt_ = fit.receipt
-        self.bounds_ = _box(fit.frame)
+        self.bounds_ = Box(-fit.frame.reach, fit.frame.reach)
         self._n_features_out = fit.frame.n_features
         if fit.frame.half_widths is not None:
             self.center_, self.scale_ = fit.frame.center, fit.frame.scale / fit.frame.distance_unit
@@ -156,14 +156,3 @@ class PrivateScaler(  # type: ignore[call-arg]
                 "Pass scaled points."
             )
         return self._frame.from_unit(points / self._frame.distance_unit)
-
-
-def _box(frame: Frame) -> Box:
-    """Return the box around the scaled domain."""
-    if frame.half_widths is not None:
-        half = frame.half_widths * frame.distance_unit
-    else:
-        assert isinstance(frame.domain, ColumnDomain)
-        parts = frame.domain.parts("spread" if frame.domain.spreads is not None else "bounds")
-        half = np.concatenate([np.full(part.dimension, part.radius) for part in parts])
-    return Box(-half, half)

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from cloister.columns import AnyDeclaration, Category, Number
+from cloister.columns import PRIVATE, Declaration, Number
 from cloister.data import LocalRows, Rows
 
 __all__ = ["has_names", "is_in_memory", "reads_alike", "shape_of"]
+
+NUMBER = Number(PRIVATE)
 
 
 def is_in_memory(X: object, rows: Rows) -> bool:
@@ -27,14 +29,9 @@ def shape_of(X: Any, rows: Rows) -> Any:
     return X if hasattr(X, "columns") else np.empty((0, rows.n_features))
 
 
-def reads_alike(one: Sequence[AnyDeclaration] | None, other: Sequence[AnyDeclaration] | None, n_columns: int) -> bool:
+def reads_alike(one: Sequence[Declaration] | None, other: Sequence[Declaration] | None, n_columns: int) -> bool:
     """Whether two declarations read every value as the same number; None stands for columns of numbers."""
-    return _readings(one, n_columns) == _readings(other, n_columns)
-
-
-def _readings(declared: Sequence[AnyDeclaration] | None, n_columns: int) -> list[tuple[str, ...]]:
-    return [(Number.kind,)] * n_columns if declared is None else [_reading(one) for one in declared]
-
-
-def _reading(declared: AnyDeclaration) -> tuple[str, ...]:
-    return (declared.kind, *(declared.names if isinstance(declared, Category) else ()))
+    first, second = (
+        [NUMBER.reading] * n_columns if given is None else [each.reading for each in given] for given in (one, other)
+    )
+    return first == second

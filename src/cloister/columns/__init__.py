@@ -4,10 +4,7 @@
 from cloister.columns._base import (
     BLOCK_NUMBERS,
     EXACT_BITS,
-    Ball,
-    Box,
     FloatArray,
-    Frame,
     IntArray,
     Relation,
     clip_to_unit_ball,
@@ -16,16 +13,13 @@ from cloister.columns._base import (
     row_blocks,
     snap,
 )
-from cloister.columns._column import (
-    PRIVATE,
-    AnyDeclaration,
-    Category,
-    Date,
-    Flag,
-    Number,
-    declare_columns,
-)
-from cloister.columns._parts import Interval, project_to_simplex
+from cloister.columns._category import Category
+from cloister.columns._column import KINDS, PRIVATE, Declaration
+from cloister.columns._date import Date
+from cloister.columns._declare import declare_columns
+from cloister.columns._flag import Flag
+from cloister.columns._number import Number
+from cloister.columns._parts import project_to_simplex
 from cloister.columns._privacy_unit import (
     LARGEST_MAX_ROWS,
     WEIGHT_STEPS,
@@ -35,36 +29,43 @@ from cloister.columns._privacy_unit import (
     PrivacyUnit,
     as_neighbours,
 )
-from cloister.columns._read import Domain, as_domain, domain_from_dict
+from cloister.columns._read import as_box, as_columns, as_domain, domain_from_dict
+from cloister.columns._shapes import Ball, Box, Domain, Frame
 from cloister.columns._table import ColumnDomain, ColumnFrame
-from cloister.columns._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_key
+from cloister.columns._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_key, to_number
+from cloister.columns._words import MINUS, MORE, Coordinate, largest_levels, percent
 
 __all__ = [
     "BLOCK_NUMBERS",
     "EXACT_BITS",
+    "KINDS",
     "LARGEST_MAX_ROWS",
     "LEVELS_OF_A_FLAG",
+    "MINUS",
+    "MORE",
     "PRIVATE",
     "WEIGHTINGS",
     "WEIGHT_STEPS",
-    "AnyDeclaration",
     "Ball",
     "Box",
     "Category",
     "ColumnDomain",
     "ColumnFrame",
+    "Coordinate",
     "Date",
+    "Declaration",
     "Domain",
     "Flag",
     "FloatArray",
     "Frame",
     "Identifier",
     "IntArray",
-    "Interval",
     "Neighbours",
     "Number",
     "PrivacyUnit",
     "Relation",
+    "as_box",
+    "as_columns",
     "as_domain",
     "as_neighbours",
     "clip_to_unit_ball",
@@ -73,9 +74,12 @@ __all__ = [
     "domain_from_dict",
     "grid_step",
     "iso_date",
+    "largest_levels",
     "level_key",
+    "percent",
     "project_to_simplex",
     "quiet",
     "row_blocks",
     "snap",
+    "to_number",
 ]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from cloister.columns._base import FloatArray
 
-__all__ = ["Interval", "OpenInterval", "Part", "Simplex", "project_to_simplex"]
+__all__ = ["Apart", "Interval", "Part", "Simplex", "Straight", "project_to_simplex"]
 
 NEARLY_ALL_MISSING = 0.999  # beyond this share the mean of what is not missing is not published: the middle stands for it
 
@@ -37,12 +37,17 @@ class Part(ABC):
     @property
     @abstractmethod
     def center(self) -> FloatArray:
-        """The centre, in the column's own words."""
+        """The centre, in published numbers."""
 
     @property
     @abstractmethod
     def dimension(self) -> int:
         """Coordinates in which distances are taken."""
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether published numbers and coordinates are one interval each."""
+        return False
 
     @abstractmethod
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
@@ -50,28 +55,49 @@ class Part(ABC):
 
     @abstractmethod
     def to_coordinates(self, published: FloatArray) -> FloatArray:
-        """Return public points, in the column's own words, as coordinates."""
+        """Return published numbers as coordinates."""
 
     @abstractmethod
     def from_coordinates(self, points: FloatArray) -> FloatArray:
-        """Return coordinates in the column's own words, moved into the domain."""
+        """Return coordinates as published numbers, moved into the domain."""
 
     @abstractmethod
     def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
-        """Return standard errors of coordinates, at some points, as those of what the column tells."""
+        """Return standard errors of coordinates, at some points, as those of published numbers."""
 
     @abstractmethod
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw coordinates that span the domain, for public candidates."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Interval(Part):
-    """Numbers between two bounds, dates in days, or a flag as 0 and 1; `lowest` is the least raw value that is a value."""
+class Straight(Part):
+    """A part whose published numbers are its coordinates, moved and stretched; or become so when they are straightened."""
 
-    low: float
-    high: float
-    lowest: float = -math.inf
+    @property
+    @abstractmethod
+    def middle(self) -> FloatArray:
+        """The centre, straightened."""
+
+    @property
+    @abstractmethod
+    def stretch(self) -> float:
+        """What a unit of the coordinates is worth in straightened numbers."""
+
+    @abstractmethod
+    def clip(self, straight: FloatArray) -> FloatArray:
+        """Move straightened numbers into the domain."""
+
+    def straighten(self, published: FloatArray) -> FloatArray:
+        """Return published numbers as those in which distances are straight."""
+        return published
+
+    def bend(self, straight: FloatArray) -> FloatArray:
+        """Return straightened numbers as published ones."""
+        return straight
+
+    def slope(self, straight: FloatArray) -> FloatArray | float:
+        """Return by how much published numbers move, at some place, where straightened ones move by one."""
+        return 1.0
 
     @property
     def radius(self) -> float:
@@ -81,39 +107,60 @@ class Interval(Part):
     @property
     def center(self) -> FloatArray:
         """The middle."""
-        return np.array([self.low + (self.high - self.low) / 2])
+        return self.bend(self.middle)
 
     @property
     def dimension(self) -> int:
-        """One."""
-        return 1
+        """As many as published numbers."""
+        return len(self.middle)
+
+    def to_coordinates(self, published: FloatArray) -> FloatArray:
+        """Return published numbers as coordinates."""
+        return np.asarray((self.straighten(published) - self.middle) / self.stretch)
+
+    def from_coordinates(self, points: FloatArray) -> FloatArray:
+        """Return coordinates as published numbers, moved into the domain."""
+        return self.bend(self.clip(self.middle + points * self.stretch))
+
+    def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
+        """Return standard errors of coordinates, at some points, as those of published numbers."""
+        straight = self.middle if points is None else self.clip(self.middle + points * self.stretch)
+        return np.asarray(errors * self.stretch * self.slope(straight))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Interval(Straight):
+    """Numbers between two bounds, dates in days, or a flag as 0 and 1; `lowest` is the least raw value that is a value."""
+
+    low: float
+    high: float
+    lowest: float = -math.inf
 
     @property
-    def _scale(self) -> float:
+    def middle(self) -> FloatArray:
+        """The middle."""
+        return np.array([self.low + (self.high - self.low) / 2])
+
+    @property
+    def stretch(self) -> float:
+        """What a unit of the coordinate is worth."""
         return (self.high - self.low) / 2 / self.size
 
-    def is_missing(self, values: FloatArray) -> npt.NDArray[np.bool_]:
-        """Say which raw values are none: missing, infinite, or no word of a flag."""
-        return ~np.isfinite(values) | (values < self.lowest)
+    @property
+    def is_interval(self) -> bool:
+        """It is."""
+        return True
+
+    def clip(self, straight: FloatArray) -> FloatArray:
+        """Move numbers between the bounds."""
+        return np.clip(straight, self.low, self.high)
 
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
         """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
-        missing = self.is_missing(values)
+        missing = ~np.isfinite(values) | (values < self.lowest)
         inside = np.minimum(np.maximum(values, self.low), self.high)
-        out[:, 0] = (inside - self.center[0]) / self._scale
+        out[:, 0] = (inside - self.middle[0]) / self.stretch
         return missing
-
-    def to_coordinates(self, published: FloatArray) -> FloatArray:
-        """Return public points, in the column's own words, as coordinates."""
-        return np.asarray((published - self.center) / self._scale)
-
-    def from_coordinates(self, points: FloatArray) -> FloatArray:
-        """Return coordinates in the column's own words, moved into the domain."""
-        return np.clip(self.center + points * self._scale, self.low, self.high)
-
-    def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
-        """Return standard errors of coordinates as those of what the column tells."""
-        return np.asarray(errors * self._scale)
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw coordinates that span the domain, for public candidates."""
@@ -121,12 +168,14 @@ class Interval(Part):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class OpenInterval(Interval):
-    """An interval and, apart from it, a place for what is missing: as far from both ends as these are from each other.
+class Apart(Part):
+    """A part and, apart from it, a place for what is missing: as far from its ends as these are from each other.
 
-    The three are the corners of a triangle with equal sides; the domain is that triangle, and its centre is the triangle's.
-    Told are the mean of what is not missing, and the share that is.
+    Two ends and that place are the corners of a triangle with equal sides, in a plane of its own; the centre is the triangle's.
+    Published are the mean of what is not missing, and the share that is.
     """
+
+    inner: Straight
 
     @property
     def radius(self) -> float:
@@ -135,47 +184,54 @@ class OpenInterval(Interval):
 
     @property
     def center(self) -> FloatArray:
-        """The middle of the interval, a third missing."""
-        return np.array([self.low + (self.high - self.low) / 2, 1 / 3])
+        """The middle of the part, a third missing."""
+        return np.array([*self.inner.center, 1 / 3])
 
     @property
     def dimension(self) -> int:
-        """Two: along the interval, and away from it."""
-        return 2
+        """One more: away from the part."""
+        return self.inner.dimension + 1
 
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
         """Write the coordinates of raw values to `out`; missing ones have their own place."""
-        missing = super().place(values, out)
-        out[missing, 0] = 0.0
-        out[:, 1] = np.where(missing, 2.0, -1.0) * (self.size / math.sqrt(3))
+        missing = self.inner.place(values, out[:, :-1])
+        out[missing, :-1] = 0.0
+        out[:, -1] = np.where(missing, 2.0, -1.0) * (self.size / math.sqrt(3))
         return np.zeros(len(values), dtype=bool)
 
     def to_coordinates(self, published: FloatArray) -> FloatArray:
-        """Return public points, in the column's own words, as coordinates."""
-        along = (1 - published[:, 1]) * (published[:, 0] - self.center[0]) / self._scale
-        away = (published[:, 1] - 1 / 3) * math.sqrt(3) * self.size
+        """Return published numbers as coordinates."""
+        inner, share = self.inner, published[:, -1:]
+        along = (1 - share) * (inner.straighten(published[:, :-1]) - inner.middle) / inner.stretch
+        away = (share - 1 / 3) * math.sqrt(3) * self.size
         return np.column_stack([along, away])
 
-    def from_coordinates(self, points: FloatArray) -> FloatArray:
-        """Return coordinates in the column's own words, moved into the domain."""
-        share = np.clip(points[:, 1] / (math.sqrt(3) * self.size) + 1 / 3, 0.0, 1.0)
+    def _there(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the share that is missing, and straightened numbers of what is not."""
+        share = np.clip(points[:, -1:] / (math.sqrt(3) * self.size) + 1 / 3, 0.0, 1.0)
         there = np.maximum(1 - share, 1 - NEARLY_ALL_MISSING)
-        along = np.where(share <= NEARLY_ALL_MISSING, points[:, 0], 0.0)
-        value = np.clip(self.center[0] + along / there * self._scale, self.low, self.high)
-        return np.column_stack([value, share])
+        along = np.where(share <= NEARLY_ALL_MISSING, points[:, :-1], 0.0)
+        return share, self.inner.clip(self.inner.middle + along / there * self.inner.stretch)
+
+    def from_coordinates(self, points: FloatArray) -> FloatArray:
+        """Return coordinates as published numbers, moved into the domain."""
+        share, straight = self._there(points)
+        return np.column_stack([self.inner.bend(straight), share])
 
     def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
-        """Return standard errors of coordinates as those of what the column tells."""
-        along, share = errors[:, 0], errors[:, 1] / (math.sqrt(3) * self.size)
+        """Return standard errors of coordinates, at some points, as those of published numbers."""
+        along, share = errors[:, :-1], errors[:, -1:] / (math.sqrt(3) * self.size)
+        straight = self.inner.middle
         if points is not None:  # the mean of what is there is a ratio
-            there = np.maximum(1 - self.from_coordinates(points)[:, 1], 1 - NEARLY_ALL_MISSING)
-            along = np.minimum(np.hypot(along, points[:, 0] / there * share) / there, self.size)
-        return np.column_stack([along * self._scale, share])
+            missing, straight = self._there(points)
+            there = np.maximum(1 - missing, 1 - NEARLY_ALL_MISSING)
+            along = np.minimum(np.hypot(along, points[:, :-1] / there * share) / there, self.size)
+        return np.column_stack([along * self.inner.stretch * self.inner.slope(straight), share])
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw coordinates that span the domain, for public candidates."""
-        away = np.where(generator.random(count) < 1 / 3, 2.0, -1.0)
-        along = np.where(away < 0, self.size * (2 * generator.random(count) - 1), 0.0)
+        away = np.where(generator.random((count, 1)) < 1 / 3, 2.0, -1.0)
+        along = np.where(away < 0, self.inner.draw(generator, count), 0.0)
         return np.column_stack([along, away * (self.size / math.sqrt(3))])
 
 
@@ -225,7 +281,7 @@ class Simplex(Part):
         return np.zeros(len(values), dtype=bool) if self.own else ~known
 
     def to_coordinates(self, published: FloatArray) -> FloatArray:
-        """Return public points, in the column's own words, as coordinates."""
+        """Return public points, as coordinates."""
         return np.asarray(published @ self._corners)
 
     def from_coordinates(self, points: FloatArray) -> FloatArray:

@@ -10,32 +10,30 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns._base import Box, FloatArray, Frame, pull_in, quiet, refuse_narrow, snap
-from cloister.columns._column import OWN, AnyDeclaration, Category, Date, Flag, Number, declare_columns
-from cloister.columns._parts import Interval, OpenInterval, Part, Simplex
-from cloister.columns._values import days_of
+from cloister.columns._base import FloatArray, pull_in, quiet, refuse_narrow, snap
+from cloister.columns._column import Declaration
+from cloister.columns._declare import declare_columns
+from cloister.columns._parts import Part
+from cloister.columns._shapes import Domain, Frame
 
 __all__ = ["ColumnDomain", "ColumnFrame"]
 
-PROVISIONAL = (-1.0, 1.0)  # bounds that stand for those that are still to be found
-WORDS = ("mean", "middle", OWN)  # places that are no value of the column
-MISSING_LEVEL = "(missing)"
+SMALL = 1e-6  # step of a derivative, in the unit ball
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnDomain:
+class ColumnDomain(Domain):
     """A public domain of declared columns: every value is moved into its own column's interval, or is one of its levels.
 
     Parameters
     ----------
-    columns : tuple of Number, Category, Flag or Date
+    columns : tuple of Declaration
         What the columns are, in order.
     found : tuple of bool, optional
         Whose bounds were found with noise, instead of declared.
@@ -52,12 +50,14 @@ class ColumnDomain:
 
     Examples
     --------
+    >>> from cloister.columns import Category, Number
     >>> domain = ColumnDomain((Number(0, 100), Category(["a", "b", "c"])))
     >>> domain.frame(scaling="bounds").clean([[25.0, 1.0]]).shape
     (1, 3)
     """
 
-    columns: tuple[AnyDeclaration, ...]
+    is_declared: ClassVar[bool] = True
+    columns: tuple[Declaration, ...] = ()
     found: tuple[bool, ...] = ()
     spreads: FloatArray | None = None
     guessed: tuple[bool, ...] = ()
@@ -66,16 +66,9 @@ class ColumnDomain:
         for name in ("found", "guessed"):
             if not getattr(self, name):
                 object.__setattr__(self, name, (False,) * len(self.columns))
-        for declared in self.columns:
-            if isinstance(declared, Number) and not declared.is_private:
-                low, high = np.float64(declared.low), np.float64(declared.high)
-                refuse_narrow("Number", high - low, np.maximum(abs(low), abs(high)))
-
-    @classmethod
-    def of_box(cls, box: Box) -> "ColumnDomain":
-        """Return a box as a domain of columns of numbers."""
-        pairs = zip(np.atleast_1d(box.low), np.atleast_1d(box.high), strict=True)
-        return cls(tuple(Number(float(low), float(high)) for low, high in pairs))
+        low, high = self.ranges
+        public = [index for index, one in enumerate(self.columns) if not one.is_private]
+        refuse_narrow("Number", (high - low)[public], np.maximum(np.abs(low), np.abs(high))[public])
 
     def of_columns(self, indices: Sequence[int]) -> "ColumnDomain":
         """Return the domain of some of the columns, in this order."""
@@ -83,31 +76,6 @@ class ColumnDomain:
         chosen = [(self.columns[index], self.found[index], self.guessed[index]) for index in indices]
         columns, found, guessed = zip(*chosen, strict=True)
         return ColumnDomain(columns, found, spreads, guessed)
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return len(self.columns)
-
-    @property
-    def private(self) -> tuple[int, ...]:
-        """Positions of the columns whose bounds are still to be found."""
-        return tuple(index for index, one in enumerate(self.columns) if one.is_private)
-
-    @property
-    def measured(self) -> tuple[int, ...]:
-        """Positions of numbers and dates, whose bounds and spread can be looked for."""
-        return tuple(index for index, one in enumerate(self.columns) if isinstance(one, Number | Date))
-
-    def interval(self, index: int) -> tuple[float, float]:
-        """Return the bounds of a number, a date in days, or a flag."""
-        declared = self.columns[index]
-        if isinstance(declared, Date):
-            return declared.days
-        if isinstance(declared, Flag):
-            return 0.0, 1.0
-        assert isinstance(declared, Number)
-        return PROVISIONAL if declared.is_private else (declared.low, declared.high)
 
     def spread(self, n_features: int) -> "ColumnDomain":
         """Return the same domain; as many columns must be declared as there are."""
@@ -117,37 +85,27 @@ class ColumnDomain:
             )
         return self
 
-    def with_bounds(self, bounds: dict[int, tuple[float, float]], spreads: FloatArray | None) -> "ColumnDomain":
-        """Return the domain with bounds that were found for some columns, and spreads."""
+    def choose_scaling(self, where: str, scaling: str) -> str:
+        """Return how distances are measured: relative to bounds, unless something else is asked for."""
+        if scaling == "none" and any(one.has_levels and one.size > 1 for one in self.columns):
+            remedy = 'Pass scaling="bounds", "spread" or "auto".'
+            validate.refuse(where, "distances relative to bounds or spread, as categories have no unit", scaling, remedy=remedy)
+        return "bounds" if scaling == "auto" else scaling
+
+    def with_bounds(
+        self, bounds: dict[int, tuple[float, float]], spreads: FloatArray | None, guessed: Sequence[int] = ()
+    ) -> "ColumnDomain":
+        """Return the domain with bounds that were found for some columns, and spreads; of some, they are a guess."""
         columns = list(self.columns)
         for index, (low, high) in bounds.items():
-            declared = columns[index]
-            assert isinstance(declared, Number)
-            missing = declared.missing if isinstance(declared.missing, str) else min(max(declared.missing, low), high)
-            columns[index] = Number(low, high, missing=missing, weight=declared.weight)
+            columns[index] = columns[index].with_bounds(low, high)
         found = tuple(was or index in bounds for index, was in enumerate(self.found))
-        return ColumnDomain(tuple(columns), found, spreads)
+        return ColumnDomain(tuple(columns), found, spreads, tuple(index in guessed for index in range(self.n_columns)))
 
     def parts(self, scaling: str) -> tuple[Part, ...]:
         """Return the parts of the product, each as large as it counts in distances."""
-        return tuple(self._part(index, scaling) for index in range(self.n_columns))
-
-    def _part(self, index: int, scaling: str) -> Part:
-        declared = self.columns[index]
-        if isinstance(declared, Category):
-            own = declared.missing == OWN
-            return Simplex(size=declared.weight, n_levels=len(declared.levels) + own, own=own)
-        low, high = self.interval(index)
-        size = declared.weight * self._relative(index, (high - low) / 2, scaling)
-        kind = OpenInterval if declared.missing == OWN else Interval
-        return kind(size=size, low=low, high=high, lowest=0.0 if isinstance(declared, Flag) else -math.inf)
-
-    def _relative(self, index: int, half: float, scaling: str) -> float:
-        """Return half the width of a column in the units of distances."""
-        if scaling == "none":
-            return half
-        spread = math.nan if scaling != "spread" or self.spreads is None else float(self.spreads[index])
-        return half / spread if math.isfinite(spread) else 1.0
+        spreads = [math.nan] * self.n_columns if self.spreads is None else self.spreads.tolist()
+        return tuple(one.part(scaling, spread) for one, spread in zip(self.columns, spreads, strict=True))
 
     def frame(self, *, scaling: str = "bounds", missing: npt.ArrayLike | None = None) -> "ColumnFrame":
         """Return the map to the unit ball; `missing` is where missing values are placed by default, a published point."""
@@ -164,21 +122,11 @@ class ColumnDomain:
 
         None where all lie in the middle.
         """
-        if means is None and all(isinstance(one.missing, str) and one.missing in WORDS for one in self.columns):
+        if means is None and not any(one.has_place for one in self.columns):
             return None
-        parts = self.parts("bounds")
         given = [None] * self.n_columns if means is None else [means[cut] for cut in self.slices()]
-        return np.concatenate([_published_place(*each) for each in zip(self.columns, parts, given, strict=True)])
-
-    def published_names(self, names: Sequence[str] | None) -> tuple[str, ...]:
-        """Return what the published coordinates are called."""
-        own = names or [f"x{index}" for index in range(self.n_columns)]
-        return tuple(each for name, one in zip(own, self.columns, strict=True) for each in _published_names_of(name, one))
-
-    def slices(self) -> tuple[slice, ...]:
-        """Return which published coordinates belong to which column."""
-        ends = np.cumsum([0, *(len(_published_names_of("", one)) for one in self.columns)])
-        return tuple(slice(int(start), int(stop)) for start, stop in pairwise(ends))
+        triples = zip(self.columns, self.parts("bounds"), given, strict=True)
+        return np.concatenate([one.place(part, mean) for one, part, mean in triples])
 
     def clip(self, points: npt.ArrayLike) -> FloatArray:
         """Move points in published coordinates into the domain."""
@@ -186,17 +134,19 @@ class ColumnDomain:
         frame = self.frame(scaling="bounds")
         return frame.from_unit(frame.to_unit(array))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the domain as plain data."""
-        columns = []
-        for index, declared in enumerate(self.columns):
-            one = declared.to_dict()
+    def plain_columns(self) -> list[dict[str, Any]]:
+        """Return what is known of each column as plain data."""
+        columns = super().plain_columns()
+        for index, one in enumerate(columns):
             if self.found[index]:
                 one["found"] = "guess" if self.guessed[index] else "noise"
             if self.spreads is not None and math.isfinite(self.spreads[index]):
                 one["spread"] = float(self.spreads[index])
-            columns.append(one)
-        return {"kind": "columns", "columns": columns}
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the domain as plain data."""
+        return {"kind": "columns", "columns": self.plain_columns()}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "ColumnDomain":
@@ -242,14 +192,13 @@ class ColumnFrame(Frame):
     @cached_property
     def half_widths(self) -> FloatArray | None:
         """Half the widths of the box, where every column is an interval; otherwise None."""
-        if any(type(part) is not Interval for part in self.parts):
+        if not all(part.is_interval for part in self.parts):
             return None
         return np.array([part.size for part in self.parts]) / self.distance_unit
 
     @cached_property
     def _places(self) -> FloatArray:
         """Where missing values lie, in the coordinates of the parts."""
-        assert isinstance(self.domain, ColumnDomain)
         places = self.domain.places(self.missing)
         return np.zeros(self.n_features) if places is None else np.asarray(self._coordinates(places[None])[0])
 
@@ -270,7 +219,6 @@ class ColumnFrame(Frame):
         return pull_in(snap(clean, out=clean))
 
     def _coordinates(self, points: FloatArray) -> FloatArray:
-        assert isinstance(self.domain, ColumnDomain)
         cuts = self.domain.slices()
         return np.concatenate([part.to_coordinates(points[:, cut]) for part, cut in zip(self.parts, cuts, strict=True)], axis=1)
 
@@ -292,6 +240,23 @@ class ColumnFrame(Frame):
         pairs = zip(_cut(self.parts, scaled), _cut(self.parts, places), strict=True)
         return np.concatenate([part.errors(one, place) for (part, one), (_, place) in pairs], axis=1)
 
+    @property
+    def reach(self) -> FloatArray:
+        """How far the domain reaches to either side of its centre, in units of distances."""
+        return np.concatenate([np.full(part.dimension, part.radius) for part in self.parts])
+
+    def errors_to_unit(self, errors: FloatArray, points: FloatArray) -> FloatArray:
+        """Return errors of published points in the unit ball's coordinates: a common one for all of a column's."""
+        relative = self.relative(points, errors)[1]
+        pairs = zip(self.domain.slices(), self.parts, strict=True)
+        means = [(relative[:, cut].mean(axis=1, keepdims=True), part.dimension) for cut, part in pairs]
+        return np.concatenate([np.repeat(mean, dimension, axis=1) for mean, dimension in means], axis=1)
+
+    def published_axes(self, axes: FloatArray) -> list[FloatArray]:
+        """Return how much each published coordinate grows along each of some axes of the unit ball."""
+        middle = self.to_unit(self.center[None])
+        return list((self.from_unit(middle + SMALL * axes.T) - self.center) / self.scale / SMALL)
+
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw points that span the domain, in the unit ball's coordinates."""
         drawn = np.concatenate([part.draw(generator, count) for part in self.parts], axis=1)
@@ -308,22 +273,3 @@ def _unit_slices(parts: Sequence[Part]) -> Iterator[slice]:
 def _cut(parts: Sequence[Part], points: FloatArray) -> Iterator[tuple[Part, FloatArray]]:
     for part, cut in zip(parts, _unit_slices(parts), strict=True):
         yield part, points[:, cut]
-
-
-def _published_place(declared: AnyDeclaration, part: Part, mean: FloatArray | None) -> FloatArray:
-    """Return where a missing value of a column lies: as declared, else at a mean, else in the middle."""
-    missing = declared.missing
-    if missing == "mean" and mean is not None:
-        return mean
-    if isinstance(missing, str) and missing in WORDS:
-        return part.center
-    if isinstance(declared, Category):
-        return np.asarray(np.eye(len(declared.levels))[declared.levels.index(missing)])
-    return np.array([days_of(missing) if isinstance(declared, Date) else float(missing)])
-
-
-def _published_names_of(name: str, declared: AnyDeclaration) -> list[str]:
-    own = declared.missing == OWN
-    if isinstance(declared, Category):
-        return [f"{name}={level}" for level in (*declared.names, *([MISSING_LEVEL] if own else []))]
-    return [name, f"{name} is missing"] if own else [name]

@@ -1,18 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How one value of a category, a flag or a date is compared and counted: by its text, or in days. Anyone may import this."""
+"""How one value is read: as a number, as the text by which a level is compared, or in days. Nothing is inferred over several.
+
+A number is rounded to the nearest double; one beyond the range of doubles is infinite. Text is read as ``float`` reads it.
+Everything else is missing. No value raises an error or a warning. Anyone may import this module.
+"""
 
 import math
+import numbers
+import warnings
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from threading import Lock
 from typing import Any
 
-__all__ = ["LEVELS_OF_A_FLAG", "as_python", "days_of", "iso_date", "level_key"]
+import numpy as np
+
+__all__ = ["LEVELS_OF_A_FLAG", "as_python", "days_of", "iso_date", "level_key", "to_number"]
 
 SECONDS_A_DAY = 86400
 LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()  # that can be written
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "on"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "off"})
+PLAIN = {int, bool, str, bytes, Decimal}
+KNOWN = ("builtins", "decimal", "fractions", "numpy")  # modules whose numbers warn of nothing
+FOREIGN = Lock()  # one thread at a time changes which warnings are shown
+READABLE = (float, int, Decimal, str, bytes, np.bool_, numbers.Real)
 LEVELS_OF_A_FLAG = {**dict.fromkeys(sorted(FALSE_WORDS), 0.0), **dict.fromkeys(sorted(TRUE_WORDS), 1.0)}
+
+
+def to_number(value: Any) -> float:
+    """Return one value as a double, NaN where it is no number."""
+    if type(value) is float:  # most are
+        return value
+    try:
+        return float(value) if type(value) in PLAIN else _read(value)
+    except OverflowError:
+        return _infinite(value)
+    except Exception:  # text that is no number, or a number of another library that has no double
+        return math.nan
+
+
+def _read(value: Any) -> float:
+    kind = type(value)  # and not what the value says of itself
+    if issubclass(kind, np.ndarray) and value.ndim == 0 and not issubclass(kind, np.ma.MaskedArray):
+        value = value[()]  # as item would turn times of nanoseconds into numbers
+        kind = type(value)
+    if not issubclass(kind, READABLE) or issubclass(kind, np.timedelta64):
+        return math.nan
+    if kind.__module__ in KNOWN:
+        return float(value)
+    with FOREIGN, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a type of another library warns of would reveal that such a value is there
+        return float(value)
+
+
+def _infinite(value: Any) -> float:
+    with suppress(Exception):  # a number of another library may not compare
+        return math.inf if value > 0 else -math.inf
+    return math.nan
 
 
 def level_key(value: Any) -> str | None:

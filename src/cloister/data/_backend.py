@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from cloister.columns import BLOCK_NUMBERS, AnyDeclaration, Box, IntArray, quiet
+from cloister.columns import BLOCK_NUMBERS, Box, Declaration, IntArray, quiet
 from cloister.data._cache import BlockCache
 from cloister.data._columns import Choice, hidden_of
 from cloister.data._threads import map_in_order, one_blas_thread, read_ahead
@@ -46,7 +46,6 @@ __all__ = [
     "explained",
     "merge_of",
     "reads_values",
-    "rows_of_parts",
     "slices",
 ]
 
@@ -106,7 +105,7 @@ class Rows(ABC):
         What is public of the columns.
     """
 
-    declared: tuple[AnyDeclaration, ...] | None = None  # what the columns were declared to be; None: numbers
+    declared: tuple[Declaration, ...] | None = None  # what the columns were declared to be; None: numbers
     privacy_unit: str | None = None  # the column that says whose row it is; empty where ids came beside the table
     bounds: Box | None = None  # of rows that a PrivateScaler has scaled: where they lie
     scaled_by: Receipt | None = None  # of these: what finding it cost
@@ -287,7 +286,7 @@ class LocalRows(Rows):
 
     def bounded(self, bounding: "Bounding", *, watch: Watch | None = None) -> "LocalRows":
         """Read the rows once and keep at most so many of each person: in memory or, if they are many, in a temporary file."""
-        from cloister.data._bounded import bound_parts
+        from cloister.data._parts import bound_parts
 
         return bound_parts(self.parts(), bounding, like=self, watch=watch)
 
@@ -306,12 +305,8 @@ class MemoryRows(LocalRows):
         self._size = max(1, -(-n_rows // max(1, n_turns * n_jobs)))
 
     @abstractmethod
-    def block(self, start: int, stop: int) -> Block:
-        """Return the rows from `start` to `stop`, which may be beyond the last one."""
-
-    @abstractmethod
-    def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, which ascend."""
+    def some(self, which: slice | IntArray) -> Block:
+        """Return the rows of a slice, which may end beyond the last one, or at some positions, which ascend."""
 
     @property
     def n_blocks(self) -> int:
@@ -323,11 +318,11 @@ class MemoryRows(LocalRows):
 
     def blocks(self) -> Iterator[Block]:
         for start in self._starts():
-            yield self._doubles(start, start + self._size)
+            yield self._doubles(start, self._size)
 
     @quiet
-    def _doubles(self, start: int, stop: int) -> Block:
-        return np.asarray(self.block(start, stop), dtype=np.float64)
+    def _doubles(self, start: int, size: int) -> Block:
+        return np.asarray(self.some(slice(start, start + size)), dtype=np.float64)
 
     def _starts(self) -> range:
         return range(0, self._n_rows, self._size)
@@ -344,10 +339,10 @@ class MemoryRows(LocalRows):
 
     def parts(self) -> Sequence[Part]:
         """Return the blocks: threads look at them side by side. Coins are tossed by the partitions that the rows are from."""
-        return [Stream(partial(self._blocks_from, start), 1) for start in self._starts()]
+        return [Stream(partial(self._block, start), 1) for start in self._starts()]
 
-    def _blocks_from(self, start: int) -> Generator[Block, None, None]:
-        yield self._doubles(start, start + self._size)
+    def _block(self, start: int) -> Generator[Block, None, None]:
+        yield self._doubles(start, self._size)
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Return the rows whose coins show heads; the others are not looked at, and nothing is copied yet."""
@@ -363,12 +358,8 @@ class _PickedRows(MemoryRows):
         self._source = source
         self._positions = positions
 
-    def block(self, start: int, stop: int) -> Block:
-        """Return some of the rows: a copy."""
-        return self._source.pick(self._positions[start:stop])
-
-    def pick(self, positions: IntArray) -> Block:
-        return self._source.pick(self._positions[positions])
+    def some(self, which: slice | IntArray) -> Block:
+        return self._source.some(self._positions[which])
 
 
 class ArrayRows(MemoryRows):
@@ -380,24 +371,14 @@ class ArrayRows(MemoryRows):
         super().__init__(len(array), Schema(array.shape[1]) if schema is None else schema, n_jobs, lengths=lengths)
         self._array = np.asarray(array)  # of a subclass, what stands in it
 
-    def block(self, start: int, stop: int) -> Block:
-        """Return some of the rows: a view."""
-        return self._array[start:stop]
-
-    def pick(self, positions: IntArray) -> Block:
-        return np.asarray(self._array[positions])
+    def some(self, which: slice | IntArray) -> Block:
+        return np.asarray(self._array[which])
 
 
 def end_to_end(parts: Sequence[IntArray], lengths: Sequence[int]) -> IntArray:
     """Return positions in parts of these lengths as positions in all of them, laid end to end."""
     starts = np.cumsum([0, *lengths])[:-1]
     return np.concatenate([np.empty(0, dtype=np.int64), *(part + start for part, start in zip(parts, starts, strict=True))])
-
-
-def rows_of_parts(parts: Sequence[Sequence[Block]], schema: Schema, n_jobs: int) -> LocalRows:
-    """Return rows in memory: the blocks of every partition, end to end."""
-    blocks = [empty_block(schema.width), *(block for part in parts for block in part)]
-    return ArrayRows(np.concatenate(blocks), schema, n_jobs=n_jobs, lengths=[sum(map(len, part)) for part in parts])
 
 
 def explained(

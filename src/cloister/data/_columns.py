@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from cloister import validate
-from cloister.columns import AnyDeclaration, Category, Date, Flag, Identifier, Number, declare_columns
+from cloister.columns import Declaration, Identifier, Number, declare_columns
 from cloister.exceptions import DataError
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 Chosen: TypeAlias = "Sequence[str] | Mapping[str, Any] | None"  # names, or what each column is; None for all, as numbers
-Declared: TypeAlias = "tuple[AnyDeclaration | Identifier | None, ...] | None"  # of each column; None: numbers
+Declared: TypeAlias = "tuple[Declaration | Identifier | None, ...] | None"  # of each column; None: numbers
 
 LISTED = 50  # names in a message
 
@@ -51,12 +51,6 @@ class Holds(Enum):
 
 
 _NUMBERS = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION)
-FITTING: dict[type[Any], tuple[Holds, ...]] = {
-    Number: (*_NUMBERS, Holds.TEXT, Holds.ANYTHING),
-    Category: (*_NUMBERS, Holds.TEXT, Holds.TIME, Holds.ANYTHING),
-    Flag: (*_NUMBERS, Holds.TEXT, Holds.ANYTHING),
-    Date: (Holds.TIME, Holds.TEXT, Holds.ANYTHING),
-}
 TEXT_OF_NUMBERS = Number("private")  # how text is read where nothing is said of a column
 IDS = (*_NUMBERS, Holds.TEXT, Holds.BYTES, Holds.ANYTHING)
 ID_KINDS = "iubfOUST"  # of types of NumPy that hold ids
@@ -131,7 +125,7 @@ def width_of(n_columns: int, declared: Declared) -> int:
     return n_columns - 1 + N_LANES if hidden_of(declared) else n_columns
 
 
-def declared_of(columns: Chosen) -> tuple[AnyDeclaration, ...] | None:
+def declared_of(columns: Chosen) -> tuple[Declaration, ...] | None:
     """Return what each chosen column is; None where all are numbers."""
     return tuple(declare_columns("columns", columns).values()) if isinstance(columns, Mapping) else None
 
@@ -156,7 +150,7 @@ def choose_columns(
     return Choice(found + own, columns_found, (*(declared or [None] * len(found)), ids.ids))
 
 
-def _checked(place: str, column: Column, declared: AnyDeclaration | None) -> AnyDeclaration | None:
+def _checked(place: str, column: Column, declared: Declaration | None) -> Declaration | None:
     """Return what a column is read as; one that cannot be read so is refused by its type, unless values may have decided it."""
     if declared is not None:
         _check_declared(place, column, declared)
@@ -182,9 +176,9 @@ def check_id_type(place: str, what: str, kind: str, holds: Holds) -> None:
         raise DataError(f"{place}: expected ids in {what}, got {kind}. Convert it to text or whole numbers first.")
 
 
-def _check_declared(place: str, column: Column, declared: AnyDeclaration) -> None:
+def _check_declared(place: str, column: Column, declared: Declaration) -> None:
     only_gaps = column.inferred and column.holds is Holds.FRACTION  # frames hold a column of nothing but gaps as floats
-    if column.holds not in FITTING[type(declared)] and not only_gaps:
+    if column.holds.value not in declared.fits and not only_gaps:
         raise DataError(
             f"{place}: expected what can be read as a {declared.kind} in column {column.name!r}, declared as {declared!r}, got "
             f"{column.kind}. {REMEDIES.get(column.holds, USUAL_REMEDY)}"

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from cloister.columns import AnyDeclaration, Identifier, Number
+from cloister.columns import Declaration, Identifier, to_number
 from cloister.data._backend import Block
 from cloister.data._columns import Declared, width_of
 from cloister.data._decode import decode_arrow
@@ -26,7 +26,7 @@ from cloister.data._formats import COMMA, POINT, RECORD_BYTES, RECORDS, UTF_8, D
 from cloister.data._ids import hash_arrow, utf_8_of
 from cloister.data._places import TextFile
 from cloister.data._records import WHOLE, Grammar, Records, find_cuts, read_records
-from cloister.data._values import doubles_of, to_number
+from cloister.data._values import doubles_of
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
@@ -186,8 +186,8 @@ class _Reader:
         self._width = width
         self._wanted = wanted
         self._n_columns = width_of(len(wanted), declared)
-        self._declared = [None if isinstance(one, Number) else one for one in declared] if declared else [None] * len(wanted)
-        self._has_words = any(one is not None for one in self._declared)
+        self._declared = declared or (None,) * len(wanted)
+        self._has_words = any(isinstance(one, Identifier) or not (one is None or one.are_numbers) for one in self._declared)
 
     def block(self, records: Records) -> Block:
         """Return records as rows."""
@@ -195,8 +195,11 @@ class _Reader:
         for index, (column, declared) in enumerate(zip(self.columns(records), self._declared, strict=True)):
             if isinstance(declared, Identifier):
                 block[:, index:] = hash_arrow(self._ids(column), declared)
+            elif declared is None or declared.are_numbers:
+                numbers = self._numbers(column)
+                block[:, index] = numbers if declared is None else declared.from_numbers(numbers)
             else:
-                block[:, index] = self._numbers(column) if declared is None else self._words(column, declared)
+                block[:, index] = self._words(column, declared)
         return block
 
     def columns(self, records: Records) -> list[pa.ChunkedArray]:
@@ -263,7 +266,7 @@ class _Reader:
         text = entry.decode(self._dialect.encoding, "replace")
         return text if self._dialect.decimal == POINT else text.replace(COMMA, POINT)
 
-    def _words(self, column: pa.ChunkedArray, declared: AnyDeclaration) -> Any:
+    def _words(self, column: pa.ChunkedArray, declared: Declaration) -> Any:
         """Return entries of a category, a flag or a date."""
         if self._dialect.encoding != UTF_8:
             column = pa.chunked_array([self._in_utf_8(chunk) for chunk in column.chunks], pa.binary())

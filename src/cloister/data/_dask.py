@@ -19,9 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cloister.data._backend import Integers, Kernel, Rows, Schema, Watch, empty_block, explained, merge_of, rows_of_parts
+from cloister.data._backend import Integers, Kernel, Rows, Schema, Watch, empty_block, explained, merge_of
 from cloister.data._bound import Bounding
-from cloister.data._bounded import new_shuffle, store
 from cloister.data._cache import BlockCache
 from cloister.data._columns import (
     N_LANES,
@@ -37,6 +36,7 @@ from cloister.data._columns import (
 from cloister.data._files import DOUBLE, FileSet
 from cloister.data._numpy import check_array_type
 from cloister.data._pandas import describe_column
+from cloister.data._parts import new_shuffle, rows_of_parts, store
 from cloister.data._share import (
     Failure,
     Sampled,
@@ -111,7 +111,8 @@ class DaskRows(Rows):
     def _answer(self, packed: bytes, client: Any, *, keep: bool) -> Share | Failure:
         if keep:
             self._keep(client)
-        return self._compute_all(packed, client)
+        answer: Share | Failure = self._compute(_tree(self._where, self._parts, packed, self.width, self._declared), client)
+        return answer
 
     def sample(self, coins: Coins, *, watch: Watch | None = None) -> Rows:
         """Draw the sample where the rows are. It stays there, in few parts; without a cluster it is in this process."""
@@ -215,11 +216,6 @@ class DaskRows(Rows):
             held = [dask.delayed(task, pure=False)(self._where, part) for part in self._parts]
             self._parts = list(dask.persist(*held) if client is None else client.persist(held, retries=RETRIES))
 
-    def _compute_all(self, packed: bytes, client: Any) -> Share | Failure:
-        tree = _tree(self._where, self._parts, packed, self.width, declared=self._declared)
-        share: Share | Failure = self._compute(tree, client)
-        return share
-
     def _compute(self, total: Any, client: Any) -> Any:
         if client is None:
             return total.compute()
@@ -265,10 +261,7 @@ class _DaskSample(DaskRows):
         super().__init__(source._where, parts, source.schema, size=None, client=client)
         self._source = source
 
-    def _keep(self, client: Any) -> None:
-        """Workers keep it already."""
-
-    def _compute_all(self, packed: bytes, client: Any) -> Share | Failure:
+    def _answer(self, packed: bytes, client: Any, *, keep: bool) -> Share | Failure:
         """Ask each part for itself and join the answers here, which takes half the time that a tree of tasks does."""
         held = client.futures_of(self._parts)
         futures = [client.submit(share_of, self._where, one, packed, self.width, pure=False, retries=RETRIES) for one in held]
@@ -352,7 +345,7 @@ def _open_frame(where: str, frame: Any, columns: Chosen, n_jobs: int, *, ids: Id
     return DaskRows(where, list(parts), Schema.of(chosen), size=None, declared=chosen.declared, n_jobs=n_jobs)
 
 
-def _tree(where: str, parts: Sequence[Any], packed: bytes, width: int, *, declared: Declared = None) -> Any:
+def _tree(where: str, parts: Sequence[Any], packed: bytes, width: int, declared: Declared) -> Any:
     """Return the delayed answer of all parts. The question is a task of its own: workers get it from one another, once each."""
     import dask
 

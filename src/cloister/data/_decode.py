@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One value, one number, as its column was declared: how numbers, levels, flags and dates become doubles.
+"""One value, one number, as its column was declared: how the columns of Arrow, pandas and NumPy become doubles.
 
-A number becomes itself, a level its position, a flag 0 or 1, a date the days since 1970-01-01 in UTC. A missing value is NaN; a
-value of a category or a flag that is none of its levels is -1. What a value becomes depends on the value and on the declaration
-alone, not on the library that holds it, nor on how its column is cut. No value raises an error or a warning. Imported by the
-readers of Arrow and pandas, here and on workers alike.
+A declaration says what its values become. Here many of them are handed to it: each distinct one once, times in days since
+1970-01-01. A missing value is NaN. What a value becomes depends on the value and on the declaration alone, not on the library
+that holds it, nor on how its column is cut. No value raises an error or a warning. Imported by the readers of Arrow and pandas,
+here and on workers alike.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,15 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cloister.columns import LEVELS_OF_A_FLAG, AnyDeclaration, Category, Date, Flag, Number, days_of, level_key, quiet
-from cloister.data._values import as_numbers, to_number
+from cloister.columns import Declaration, days_of, quiet, to_number
+from cloister.data._values import as_numbers
 
 __all__ = [
     "decode_array",
     "decode_arrow",
     "decode_moments",
     "decode_objects",
-    "decode_temporal",
     "places_of",
     "spread_doubles",
     "without_views",
@@ -35,7 +35,6 @@ __all__ = [
 Doubles: TypeAlias = npt.NDArray[np.float64]
 ReadValue: TypeAlias = Callable[[Any], float]
 
-NO_LEVEL = -1.0
 SECONDS_A_DAY = 86400
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 EPOCH = date(1970, 1, 1).toordinal()
@@ -48,31 +47,30 @@ WHOLE_DIGITS = 19  # of a decimal that may be a whole number of 64 bits
 # -- columns ---------------------------------------------------------------------------------------------------------------
 
 
-def decode_arrow(column: pa.ChunkedArray, declared: AnyDeclaration) -> Doubles:
+def decode_arrow(column: pa.ChunkedArray, declared: Declaration) -> Doubles:
     """Return a column of Arrow; one whose type holds no single values is missing throughout."""
     parts = [_decode_chunk(chunk, declared) for chunk in column.chunks]
     return np.concatenate([np.empty(0), *parts])
 
 
 @quiet
-def decode_array(array: npt.NDArray[Any], declared: AnyDeclaration) -> Doubles:
+def decode_array(array: npt.NDArray[Any], declared: Declaration) -> Doubles:
     """Return a column of NumPy: by its type, or value by value where that is no type of numbers or times."""
     kind = array.dtype.kind
     if kind == "M":
-        return decode_temporal(_days_of_datetimes(array), declared)
+        return declared.from_days(_days_of_datetimes(array))
     if kind not in "fiub":
         return decode_objects(array, declared)
-    if isinstance(declared, Number):
-        return as_numbers(array).astype(np.float64)
-    if isinstance(declared, Date):
-        return np.full(len(array), math.nan)
-    return _decode_distinct(as_numbers(array), declared)
+    if declared.are_numbers:
+        return declared.from_numbers(as_numbers(array).astype(np.float64))
+    distinct, places = np.unique(as_numbers(array), return_inverse=True)
+    return decode_objects(distinct.tolist(), declared)[places.ravel()]
 
 
 @quiet
-def decode_objects(values: Iterable[Any], declared: AnyDeclaration) -> Doubles:
+def decode_objects(values: Iterable[Any], declared: Declaration) -> Doubles:
     """Return Python objects, each read by itself."""
-    read = _reader_of(declared)
+    read: ReadValue = to_number if declared.are_numbers else partial(_read, declared)
     known: dict[str, float] = {}  # words come again and again
 
     def one(value: Any) -> float:
@@ -85,24 +83,12 @@ def decode_objects(values: Iterable[Any], declared: AnyDeclaration) -> Doubles:
         except Exception:  # whatever it is, it is one value
             return math.nan
 
-    return np.fromiter(map(one, values), dtype=np.float64)
+    return declared.from_numbers(np.fromiter(map(one, values), dtype=np.float64))
 
 
-def decode_moments(ticks: npt.NDArray[Any], unit: str, missing: npt.NDArray[np.bool_], declared: AnyDeclaration) -> Doubles:
+def decode_moments(ticks: npt.NDArray[Any], unit: str, missing: npt.NDArray[np.bool_], declared: Declaration) -> Doubles:
     """Return times that are counted in a unit ("s", "ms", "us" or "ns") since 1970-01-01 in UTC."""
-    return decode_temporal(_days_of_ticks(ticks.astype(np.int64), PER_SECOND[unit], missing), declared)
-
-
-def decode_temporal(days: Doubles, declared: AnyDeclaration) -> Doubles:
-    """Return times that are given in days as the declaration says."""
-    if isinstance(declared, Date):
-        return days
-    if isinstance(declared, Number):
-        return np.full(len(days), math.nan)
-    levels = _levels_by_day(declared) if isinstance(declared, Category) else {}
-    distinct, places = np.unique(days, return_inverse=True)
-    doubles = np.array([_level_of_day(day, levels) for day in distinct.tolist()], dtype=np.float64)
-    return doubles[places.ravel()]
+    return declared.from_days(_days_of_ticks(ticks.astype(np.int64), PER_SECOND[unit], missing))
 
 
 def spread_doubles(doubles: Doubles, places: npt.NDArray[Any]) -> Doubles:
@@ -111,35 +97,30 @@ def spread_doubles(doubles: Doubles, places: npt.NDArray[Any]) -> Doubles:
     return found
 
 
-def _decode_distinct(numbers: npt.NDArray[Any], declared: AnyDeclaration) -> Doubles:
-    distinct, places = np.unique(numbers, return_inverse=True)
-    return decode_objects(distinct.tolist(), declared)[places.ravel()]
-
-
 # -- chunks of Arrow -------------------------------------------------------------------------------------------------------
 
 
-def _decode_chunk(chunk: pa.Array, declared: AnyDeclaration) -> Doubles:
+def _decode_chunk(chunk: pa.Array, declared: Declaration) -> Doubles:
     kind = chunk.type
     if pa.types.is_dictionary(kind):
         return _decode_dictionary(chunk, declared)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return decode_temporal(_days_of_chunk(chunk), declared)
+        return declared.from_days(_days_of_chunk(chunk))
     if _is_text(kind):
         # As bytes, because Arrow does not check that text is text, and reading one value that is none would raise an error.
         encoded = pc.cast(chunk, pa.large_binary()).dictionary_encode()
         return spread_doubles(decode_objects(map(_text, encoded.dictionary.to_pylist()), declared), places_of(encoded))
-    if not _is_number(kind) or isinstance(declared, Date):
+    if not _is_number(kind):
         return np.full(len(chunk), math.nan)
-    if isinstance(declared, Number):
-        return np.asarray(pc.cast(chunk, pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    if declared.are_numbers:
+        return declared.from_numbers(np.asarray(pc.cast(chunk, pa.float64(), safe=False).to_numpy(zero_copy_only=False)))
     if pa.types.is_decimal(kind) and kind.bit_width < DECIMAL_BITS:  # Arrow has no dictionaries of these
         chunk = chunk.cast(pa.decimal128(kind.precision, kind.scale))
     encoded = chunk.dictionary_encode()
     return spread_doubles(decode_objects(encoded.dictionary.to_pylist(), declared), places_of(encoded))
 
 
-def _decode_dictionary(chunk: pa.DictionaryArray, declared: AnyDeclaration) -> Doubles:
+def _decode_dictionary(chunk: pa.DictionaryArray, declared: Declaration) -> Doubles:
     """Return what each entry of the dictionary becomes, at the places where it is used."""
     places = places_of(chunk)
     if len(chunk.dictionary) <= len(chunk):
@@ -218,64 +199,12 @@ def _known_days(days: npt.NDArray[np.int64], missing: npt.NDArray[np.bool_]) -> 
 # -- single values ---------------------------------------------------------------------------------------------------------
 
 
-def _reader_of(declared: AnyDeclaration) -> ReadValue:
-    """Return what reads one value of a column."""
-    if isinstance(declared, Number):
-        return to_number
-    if isinstance(declared, Category):
-        return _LevelReader(declared)
-    return _read_flag if isinstance(declared, Flag) else _read_day
-
-
-class _LevelReader:
-    """Reads values of a category: words and numbers by their text, dates and times by the moment they mean."""
-
-    def __init__(self, category: Category) -> None:
-        self._keys = category.keys
-        self._days = _levels_by_day(category)
-
-    def __call__(self, value: Any) -> float:
-        value = _scalar(value)
-        if _is_temporal(value):
-            return _level_of_day(_read_day(value), self._days)
-        key = level_key(_plain_number(value))
-        return math.nan if key is None else float(self._keys.get(key, NO_LEVEL))
-
-
-def _read_flag(value: Any) -> float:
-    value = _scalar(value)
-    if isinstance(value, bytes):
-        value = _text(value)
-    if isinstance(value, str):
-        word = value.strip().lower()
-        return LEVELS_OF_A_FLAG.get(word, NO_LEVEL) if word else math.nan
-    if _is_temporal(value):
-        return _level_of_day(_read_day(value), {})
-    number = to_number(value)
-    if math.isnan(number):
-        return math.nan
-    return float(number == 1) if number in (0, 1) else NO_LEVEL
-
-
-def _read_day(value: Any) -> float:
+def _read(declared: Declaration, value: Any) -> float:
+    """Return what one value of a column becomes: words and numbers as the column reads them, times by the moment they mean."""
     value = _scalar(value)
     if isinstance(value, np.datetime64):
-        return float(_days_of_datetimes(np.array([value]))[0])
-    return days_of(value)
-
-
-def _levels_by_day(category: Category) -> dict[float, float]:
-    """Return the positions of the levels that are dates."""
-    words = [(days_of(level), place) for place, level in enumerate(category.levels) if isinstance(level, str)]
-    return {day: float(place) for day, place in reversed(words) if not math.isnan(day)}
-
-
-def _level_of_day(day: float, levels: Mapping[float, float]) -> float:
-    return math.nan if math.isnan(day) else levels.get(day, NO_LEVEL)
-
-
-def _is_temporal(value: Any) -> bool:
-    return isinstance(value, date | np.datetime64)
+        return declared.from_day(float(_days_of_datetimes(np.array([value]))[0]))
+    return declared.from_day(days_of(value)) if isinstance(value, date) else declared.read(_plain_number(value))
 
 
 def _scalar(value: Any) -> Any:

@@ -7,7 +7,7 @@ data: any process that sees the same files can read it.
 """
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ import pyarrow.parquet
 from cloister.data._backend import Block, Schema, block_rows, explained
 from cloister.data._columns import Chosen, Column, Declared, IdColumn, choose_columns, width_of
 from cloister.data._csv import csv_blocks, csv_cuts, csv_names, csv_texts
-from cloister.data._formats import Dialect, Format, TextOptions, common_kind, dialect_of, format_of
+from cloister.data._formats import Dialect, Format, common_kind, dialect_of, format_of
 from cloister.data._json_lines import JSON_LINES, json_blocks, json_texts
 from cloister.data._places import Place, TextFile, find_places
 from cloister.data._records import CHUNK_BYTES, WHOLE, find_cuts
@@ -47,8 +47,8 @@ class Piece:
     place: Place
     format: Format
     names: tuple[str, ...]
-    declared: Declared = None
-    dialect: Dialect = field(default_factory=Dialect)
+    declared: Declared
+    dialect: Dialect
     start: int
     stop: int
     size: int  # bytes: of doubles, or of text
@@ -148,9 +148,7 @@ class FileSet:
         return tuple(part for piece in absolute for part in _cut(piece))
 
 
-def find_files(
-    where: str, path: str, columns: Chosen, *, ids: IdColumn | None = None, text: TextOptions | None = None
-) -> FileSet:
+def find_files(where: str, path: str, columns: Chosen, *, ids: IdColumn | None = None, text: Dialect | None = None) -> FileSet:
     """Find the files a path means and check that all of them have the columns."""
     kind, places, dialect = _list_files(where, path, text)
     chosen, whole, schemas = columns, list[Piece](), list[Schema]()
@@ -178,7 +176,7 @@ def find_files(
     return FileSet(tuple(whole), replace(schemas[0], nullable=nullable))
 
 
-def describe_files(where: str, path: str, *, text: TextOptions | None = None) -> list[Column]:
+def describe_files(where: str, path: str, *, text: Dialect | None = None) -> list[Column]:
     """Return what the first of the files says of its columns: names and types, which are public."""
     kind, places, dialect = _list_files(where, path, text)
     if kind == "json":
@@ -190,10 +188,10 @@ def describe_files(where: str, path: str, *, text: TextOptions | None = None) ->
     return _describe(where, places[0], dialect, None).columns
 
 
-def _list_files(where: str, path: str, text: TextOptions | None) -> tuple[str, list[Place], Dialect]:
+def _list_files(where: str, path: str, text: Dialect | None) -> tuple[str, list[Place], Dialect]:
     found = find_places(where, path)
     kind = common_kind(where, [place.name for place in found.places], found.what)
-    return kind, list(found.places), dialect_of(where, kind, text or TextOptions())
+    return kind, list(found.places), dialect_of(where, kind, text or Dialect())
 
 
 def _with_ids(columns: Chosen, ids: IdColumn | None) -> list[str] | None:

@@ -12,7 +12,6 @@ __all__ = [
     "UTF_8",
     "Dialect",
     "Format",
-    "TextOptions",
     "common_kind",
     "dialect_of",
     "format_of",
@@ -58,19 +57,9 @@ class Format:
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How text is written."""
+    """How text is written. Where nothing was said of the delimiter, it is empty until the kind of file decides."""
 
-    delimiter: str = COMMA
-    decimal: str = POINT
-    encoding: str = UTF_8
-    rows: str = RECORDS
-
-
-@dataclass(frozen=True, kw_only=True)
-class TextOptions:
-    """What was said of how text is written; without a delimiter, the kind of file decides."""
-
-    delimiter: str | None = None
+    delimiter: str = ""
     decimal: str = POINT
     encoding: str = UTF_8
     rows: str = RECORDS
@@ -111,34 +100,33 @@ def _no_format(where: str, name: str) -> DataError:
 
 def text_options(
     where: str, *, delimiter: object = None, decimal: object = POINT, encoding: object = UTF_8, rows: object = RECORDS
-) -> TextOptions:
+) -> Dialect:
     """Check what was said of how text is written."""
-    chosen = None if delimiter is None else _delimiter(f"{where}.delimiter", delimiter)
+    chosen = "" if delimiter is None else _delimiter(f"{where}.delimiter", delimiter)
     mark = validate.one_of(f"{where}.decimal", decimal, (POINT, COMMA), remedy="Pass '.' or ','.")
     if chosen == mark:
         remedy = "Leave it out if numbers stand in quotes, or pass another one."
         validate.refuse(f"{where}.delimiter", "another character than the decimal mark", chosen, remedy=remedy)
     kind = validate.one_of(f"{where}.rows", rows, (LINES, RECORDS), remedy=f"Pass {RECORDS!r} or {LINES!r}.")
-    return TextOptions(delimiter=chosen, decimal=mark, encoding=_codec(f"{where}.encoding", encoding), rows=kind)
+    return Dialect(delimiter=chosen, decimal=mark, encoding=_codec(f"{where}.encoding", encoding), rows=kind)
 
 
-def dialect_of(where: str, kind: str, options: TextOptions) -> Dialect:
+def dialect_of(where: str, kind: str, options: Dialect) -> Dialect:
     """Return how the files of a kind are written; refuse options that are not for this kind."""
     if kind == "json":
         refuse_options(where, replace(options, encoding=UTF_8), f"{WORDS[kind]} files")
     elif kind not in TEXT:
         refuse_options(where, options, f"{WORDS[kind]} files")
-    given = {one.name: getattr(options, one.name) for one in fields(options)}
-    return Dialect(**{**given, "delimiter": options.delimiter or (TAB if kind == "tsv" else COMMA)})
+    return replace(options, delimiter=options.delimiter or (TAB if kind == "tsv" else COMMA))
 
 
-def refuse_options(where: str, options: TextOptions, what: str) -> None:
+def refuse_options(where: str, options: Dialect, what: str) -> None:
     """Refuse options of text for data that have none."""
     for one in fields(options):
         value = getattr(options, one.name)
         if value != one.default:
             remedy = "Leave it out: it is for CSV files."
-            validate.refuse(f"{where}.{one.name}", f"{one.default!r} for {what}", value, remedy=remedy)
+            validate.refuse(f"{where}.{one.name}", f"{one.default or None!r} for {what}", value, remedy=remedy)
 
 
 def _delimiter(where: str, value: object) -> str:

@@ -37,11 +37,8 @@ class IdentifiedRows(MemoryRows):
         self._source = source
         self._lanes = lanes
 
-    def block(self, start: int, stop: int) -> Block:
-        return np.concatenate([self._source.block(start, stop), self._lanes[start:stop]], axis=1, dtype=np.float64)
-
-    def pick(self, positions: IntArray) -> Block:
-        return np.concatenate([self._source.pick(positions), self._lanes[positions]], axis=1, dtype=np.float64)
+    def some(self, which: slice | IntArray) -> Block:
+        return np.concatenate([self._source.some(which), self._lanes[which]], axis=1, dtype=np.float64)
 
 
 def with_ids(where: str, source: MemoryRows, given: IdValues) -> IdentifiedRows:

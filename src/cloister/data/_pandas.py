@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cloister.columns import AnyDeclaration, Identifier, IntArray, Number
+from cloister.columns import Declaration, Identifier, IntArray
 from cloister.data._backend import Block, MemoryRows, Schema
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns
 from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
@@ -43,13 +43,8 @@ class FrameRows(MemoryRows):
         declared = chosen.declared or [None] * len(chosen.places)
         self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen.places, declared, strict=True)]
 
-    def block(self, start: int, stop: int) -> Block:
-        """Return some of the rows as a matrix."""
-        return _matrix([column[start:stop] for column in self._columns])
-
-    def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, which ascend."""
-        return _matrix([_take(column, positions) for column in self._columns])
+    def some(self, which: slice | IntArray) -> Block:
+        return _matrix([_some(column, which) for column in self._columns])
 
 
 def describe_column(name: object, dtype: Any) -> Column:
@@ -99,13 +94,13 @@ def hash_series(series: Any, ids: Identifier) -> npt.NDArray[np.float64]:
     return hash_objects(series.to_numpy(dtype=object), ids)
 
 
-def _values(series: Any, declared: AnyDeclaration | Identifier | None = None) -> Values:
+def _values(series: Any, declared: Declaration | Identifier | None = None) -> Values:
     """Return a column as NumPy or Arrow numbers, or decoded as it is declared; ids as two columns."""
     if isinstance(declared, Identifier):
         return hash_series(series, declared)
     dtype = series.dtype
     holds_numbers = describe_column("", dtype).is_number
-    if declared is not None and not (isinstance(declared, Number) and holds_numbers):
+    if declared is not None and not (declared.as_is and holds_numbers):
         return _decode(series, declared)
     if not holds_numbers:
         return as_numbers(series.to_numpy(dtype=object))
@@ -116,7 +111,7 @@ def _values(series: Any, declared: AnyDeclaration | Identifier | None = None) ->
     return as_numbers(series.to_numpy())
 
 
-def _decode(series: Any, declared: AnyDeclaration) -> npt.NDArray[np.float64]:
+def _decode(series: Any, declared: Declaration) -> npt.NDArray[np.float64]:
     """Return a column as it is declared: by its type where pandas has one for it, otherwise value by value."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
@@ -138,8 +133,8 @@ def _is_nullable_number(dtype: Any) -> bool:
     return hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "O") in "fiub"
 
 
-def _take(column: Values, positions: IntArray) -> Values:
-    return column.take(positions) if isinstance(column, pa.ChunkedArray) else column[positions]
+def _some(column: Values, which: slice | IntArray) -> Values:
+    return column.take(which) if isinstance(column, pa.ChunkedArray) and not isinstance(which, slice) else column[which]
 
 
 def _matrix(columns: list[Values]) -> Block:

@@ -74,7 +74,7 @@ class TextFile:
     """A file of lines: where it is, and how its text is written."""
 
     place: Place
-    dialect: Dialect = field(default_factory=Dialect)
+    dialect: Dialect
     compression: str | None = None
 
     @property

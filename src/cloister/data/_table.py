@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cloister.columns import AnyDeclaration, Identifier, IntArray, Number
+from cloister.columns import Declaration, Identifier, IntArray
 from cloister.data._backend import Block, MemoryRows, Schema, explained
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns, width_of
 from cloister.data._decode import decode_arrow, without_views
@@ -36,13 +36,8 @@ class TableRows(MemoryRows):
         self._table = table.select(list(chosen.places))
         self._declared = chosen.declared
 
-    def block(self, start: int, stop: int) -> Block:
-        """Return some of the rows as a matrix."""
-        return to_matrix(self._table.slice(start, stop - start), self._declared)
-
-    def pick(self, positions: IntArray) -> Block:
-        """Return the rows at some positions, which ascend."""
-        return to_matrix(take_rows(self._table, positions), self._declared)
+    def some(self, which: slice | IntArray) -> Block:
+        return to_matrix(self._table[which] if isinstance(which, slice) else take_rows(self._table, which), self._declared)
 
 
 def _table_of(where: str, data: Any) -> pa.Table:
@@ -141,7 +136,7 @@ def to_matrix(table: pa.Table, declared: Declared = None) -> Block:
     return block
 
 
-def _to_doubles(column: pa.ChunkedArray, declared: AnyDeclaration | None) -> npt.NDArray[np.float64]:
-    if declared is None or (isinstance(declared, Number) and is_number(column.type)):
+def _to_doubles(column: pa.ChunkedArray, declared: Declaration | None) -> npt.NDArray[np.float64]:
+    if declared is None or (declared.as_is and is_number(column.type)):
         return cast_to_doubles(column)
     return decode_arrow(column, declared)

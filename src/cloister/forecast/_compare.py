@@ -15,7 +15,7 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from cloister import validate
 from cloister.cluster import Progress
-from cloister.columns import Box, ColumnDomain, Domain, FloatArray, IntArray, PrivacyUnit, Relation, as_domain
+from cloister.columns import Box, Domain, FloatArray, IntArray, PrivacyUnit, Relation, as_domain
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import CloisterError
 from cloister.forecast._words import aligned, html_table
@@ -328,7 +328,7 @@ def _read_public(
     if not isinstance(source, LocalRows):
         validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
     domain = as_domain("compare.bounds", bounds, source.n_features)
-    if isinstance(domain, ColumnDomain):
+    if domain.is_declared:
         remedy = "Pass bounds=(low, high) or pairs per column; public rows have bounds that can be seen."
         validate.refuse("compare.bounds", "a box or a ball around rows of numbers", bounds, remedy=remedy)
     whole = np.concatenate([np.empty((0, source.width)), *source.blocks()])
@@ -337,8 +337,8 @@ def _read_public(
         rule, got = "finite numbers in at least one row", f"{len(table)} rows"
         validate.refuse("compare.rows", rule, got, remedy="Leave rows with missing values out.")
     table = domain.clip(table)
-    if relative and isinstance(domain, Box):
-        table, domain = (table - domain.low) / (domain.high - domain.low), Box(0.0, 1.0).spread(source.n_features)
+    if relative:
+        table, domain = domain.relative(table)
     return _PublicRows(table, domain, ids)
 
 

@@ -35,12 +35,15 @@ class ColumnBins:
         Parts of the interval, or levels.
     are_levels : bool, default=False
         Whether cells are positions of levels.
+    log : bool, default=False
+        Whether the parts are equal in logarithms; both ends are positive then.
     """
 
     low: float
     high: float
     n_bins: int
     are_levels: bool = False
+    log: bool = False
 
     def __post_init__(self) -> None:
         if not (self.low < self.high and math.isfinite(self.low) and math.isfinite(self.high)):
@@ -59,7 +62,10 @@ class ColumnBins:
 
     def find(self, cells: FloatArray) -> IntArray:
         """Return the bin of each cell; every cell has one, whatever it holds."""
-        parts = cells if self.are_levels else (cells - self.low) / (self.high - self.low) * self.n_bins
+        low, high, inside = self.low, self.high, cells
+        if self.log:
+            low, high, inside = math.log(low), math.log(high), np.log(np.maximum(cells, low))
+        parts = cells if self.are_levels else (inside - low) / (high - low) * self.n_bins
         places = np.clip(np.nan_to_num(np.floor(parts)), 0, self.n_bins - 1)
         if self.are_levels:
             places = np.where((cells >= 0) & (cells < self.n_bins), places, self.n_bins)

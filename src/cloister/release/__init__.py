@@ -4,56 +4,44 @@
 Imports domain, privacy, data and nearest, and algorithms and plotting where centres are drawn.
 """
 
-from cloister.release._card import guarantee_words
+from cloister.release._card import cluster_table, guarantee_words
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
 from cloister.release._open import open_for
-from cloister.release._profile import columns_of, date_of
+from cloister.release._profile import columns_of
 from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
 from cloister.release._source_target import TargetDetails
 from cloister.release._words import (
-    MINUS,
-    MORE,
     NONE,
-    Coordinate,
     axis_words,
     column_words,
     coordinates_of,
-    days_words,
     error_words,
     hidden_words,
-    largest_levels,
-    percent,
     rows_words,
 )
 
 __all__ = [
-    "MINUS",
-    "MORE",
     "NONE",
     "CellSummary",
     "CenterPlane",
     "ColumnProfile",
-    "Coordinate",
     "Estimate",
     "Profiles",
     "Release",
     "TargetDetails",
     "axis_words",
+    "cluster_table",
     "column_words",
     "columns_of",
     "coordinates_of",
-    "date_of",
-    "days_words",
     "error_words",
     "guarantee_words",
     "hidden_words",
-    "largest_levels",
     "library_versions",
     "load_release",
     "open_for",
-    "percent",
     "plane_of_centers",
     "rank_columns",
     "rank_table",

@@ -13,17 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.columns import FloatArray, project_to_simplex
+from cloister.columns import KINDS, Declaration, FloatArray, project_to_simplex
 from cloister.release._shares import Shares
 
 __all__ = ["ColumnProfile", "Estimate", "Profiles"]
 
-MEASURED = ("number", "date")  # kinds with bins along an axis
-LEVELLED = ("category", "flag")
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
 UNEVEN = 1 / 8  # of a bin, by which a quantile may be off because values are not spread evenly over it
-LARGEST = 1e120  # of an edge or a count: its square is finite
-DAYS = (-719_162.0, 2_932_896.0)  # the first and the last that can be written, from 1970-01-01
+LARGEST = 1e120  # of a count: its square is finite
 OTHER, MISSING = "(other)", "(missing)"
 QUARTILES = (0.25, 0.5, 0.75)
 
@@ -44,8 +41,8 @@ class ColumnProfile:
     ----------
     name : str
         The column.
-    kind : {"number", "date", "category", "flag"}
-        What it is. Dates are in days since 1970-01-01.
+    kind : str
+        What it is: "number", "date", "category", "flag". Dates are in days since 1970-01-01.
     clustered : bool
         Whether clusters were found by it.
     edges : array of shape (n_bins + 1,), optional
@@ -131,9 +128,11 @@ class ColumnProfile:
             Of shape (n_clusters, n_bins). The nearest shares to the noisy ones; one that is cut to zero has the error of a
             single count.
         """
-        size = self.noisy_counts.shape[1]
-        found = [_unknown(size) if one is None else (one.values, one.errors()) for one in self.each()]
-        return Estimate(np.array([value for value, _ in found]), np.array([error for _, error in found]))
+        value, error = np.full((2, *self.noisy_counts.shape), np.nan)
+        for label, one in enumerate(self.each()):
+            if one is not None:
+                value[label], error[label] = one.values, one.errors()
+        return Estimate(value, error)
 
     def missing(self) -> Estimate:
         """Return the share of missing values in each cluster."""
@@ -142,7 +141,7 @@ class ColumnProfile:
 
     def mean(self) -> Estimate:
         """Return the mean of what is not missing in each cluster; of numbers and dates."""
-        values, errors = zip(*(self._moment(cluster) for cluster in self._axis().each()), strict=True)
+        values, errors = zip(*(self._moment(*one) for one in self._along_axis()), strict=True)
         return Estimate(np.array(values), np.array(errors))
 
     def spread(self) -> Estimate:
@@ -153,7 +152,7 @@ class ColumnProfile:
         Bins are wide: their own part is subtracted (Sheppard's correction), but no spread is stated below that of values
         spread evenly over one bin. Of a cluster narrower than a bin, this is all that the histogram says.
         """
-        values, errors = zip(*(self._deviation(cluster) for cluster in self._axis().each()), strict=True)
+        values, errors = zip(*(self._deviation(*one) for one in self._along_axis()), strict=True)
         return Estimate(np.array(values), np.array(errors))
 
     def quantiles(self, parts: Sequence[float] = QUARTILES) -> Estimate:
@@ -172,7 +171,7 @@ class ColumnProfile:
             Of shape (n_clusters, n_parts).
         """
         wanted = [validate.number("ColumnProfile.quantiles", part, low=0.0, high=1.0) for part in parts]
-        found = [[self._quantile(cluster, part) for part in wanted] for cluster in self._axis().each()]
+        found = [[self._quantile(*one, part) for part in wanted] for one in self._along_axis()]
         pairs = np.array(found, dtype=np.float64).reshape(self.n_clusters, len(wanted), 2)
         return Estimate(pairs[..., 0], pairs[..., 1])
 
@@ -190,7 +189,7 @@ class ColumnProfile:
         if self.edges is not None:
             own, all_rows, spread = self.mean(), whole.mean(), whole.spread().value[0]
             error = np.hypot(own.error, all_rows.error[0]) / spread
-            return Estimate((own.value - all_rows.value[0]) / spread, error)
+            return Estimate(self._column.difference(own.value, all_rows.value[0], self.edges) / spread, error)
         own, all_rows = self.shares(), whole.shares()
         return Estimate(own.value - all_rows.value[0], np.hypot(own.error, all_rows.error[0]))
 
@@ -224,56 +223,55 @@ class ColumnProfile:
         for counts, is_above in zip(self.noisy_counts, self.above_noise, strict=True):
             yield Shares.of(counts, self.sigma, ordered=self.edges is not None) if is_above else None
 
-    def _axis(self) -> "ColumnProfile":
+    @property
+    def _column(self) -> type[Declaration]:
+        return KINDS[self.kind]
+
+    def _along_axis(self) -> "Iterator[tuple[Shares | None, FloatArray]]":
+        """Yield the shares of each cluster, None where its rows do not stand out of the noise, with the edges of its bins."""
         if self.edges is None:
             remedy = "Ask for its shares."
             validate.refuse(f"ColumnProfile[{self.name!r}]", "a number or a date", self.kind, remedy=remedy)
-        return self
+        for counts, is_above in zip(self.noisy_counts, self.above_noise, strict=True):
+            edges, ordered = self._column.unroll(self.edges, counts)
+            yield (Shares.of(ordered, self.sigma, ordered=True) if is_above else None), edges
 
-    @property
-    def _middles(self) -> FloatArray:
-        assert self.edges is not None
-        return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
-
-    @property
-    def _widths(self) -> FloatArray:
-        assert self.edges is not None
-        return np.diff(self.edges)
-
-    def _moment(self, cluster: "Shares | None") -> tuple[float, float]:
+    def _moment(self, cluster: "Shares | None", edges: FloatArray) -> tuple[float, float]:
         """Return the mean of one cluster and its error."""
         if cluster is None or cluster.total <= 0:
             return math.nan, math.nan
-        mean = float(self._middles @ cluster.counts) / cluster.total
-        return mean, cluster.error(self._middles - mean)
+        middles = (edges[:-1] + edges[1:]) / 2
+        mean = float(middles @ cluster.counts) / cluster.total
+        return self._column.wrap(mean, edges), cluster.error(middles - mean)
 
-    def _deviation(self, cluster: "Shares | None") -> tuple[float, float]:
+    def _deviation(self, cluster: "Shares | None", edges: FloatArray) -> tuple[float, float]:
         """Return the standard deviation of one cluster and its error."""
-        mean, _ = self._moment(cluster)
-        if cluster is None or math.isnan(mean):
+        if cluster is None or cluster.total <= 0:
             return math.nan, math.nan
-        squares = (self._middles - mean) ** 2
+        middles = (edges[:-1] + edges[1:]) / 2
+        squares = (middles - float(middles @ cluster.counts) / cluster.total) ** 2
         grouped = float(squares @ cluster.counts) / cluster.total
-        within = float(np.mean(self._widths**2)) / 12
+        within = float(np.diff(edges) ** 2 @ cluster.counts) / cluster.total / 12
         spread = math.sqrt(max(grouped - within, within))
         return spread, cluster.error((squares - grouped) / (2 * spread))
 
-    def _quantile(self, cluster: "Shares | None", part: float) -> tuple[float, float]:
+    def _quantile(self, cluster: "Shares | None", edges: FloatArray, part: float) -> tuple[float, float]:
         """Return a quantile of one cluster and its error, with values spread evenly over each bin."""
         if cluster is None or cluster.total <= 0:
             return math.nan, math.nan
-        assert self.edges is not None
-        shares = project_to_simplex(cluster.counts[None][:, cluster.kept[:-1]] / cluster.total)[0]
-        edges, widths = self.edges[:-1][cluster.kept[:-1]], self._widths[cluster.kept[:-1]]
+        kept = cluster.kept[:-1]
+        shares = project_to_simplex(cluster.counts[None][:, kept] / cluster.total)[0]
+        lows, widths = edges[:-1][kept], np.diff(edges)[kept]
         ends = np.cumsum(shares)
         place = min(int(np.searchsorted(ends, part)), int(np.flatnonzero(shares)[-1]))
         place = max(place, int(np.flatnonzero(shares)[0]))
         within = float(np.clip((part - ends[place] + shares[place]) / shares[place], 0.0, 1.0))
-        below = np.zeros(len(self._middles))
-        where = int(np.flatnonzero(cluster.kept[:-1])[place])
+        below = np.zeros(len(kept))
+        where = int(np.flatnonzero(kept)[place])
         below[:where], below[where] = 1.0, within
         error = math.hypot(cluster.error(below - part) / shares[place], UNEVEN) * widths[place]
-        return float(edges[place] + within * widths[place]), min(error, float(self.edges[-1] - self.edges[0]))
+        value = self._column.wrap(float(lows[place] + within * widths[place]), edges)
+        return value, min(error, float(edges[-1] - edges[0]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -334,10 +332,6 @@ class Profiles:
         return cls(columns=tuple(ColumnProfile.from_dict(one) for one in data["columns"]))
 
 
-def _unknown(size: int) -> tuple[FloatArray, FloatArray]:
-    return np.full(size, np.nan), np.full(size, np.nan)
-
-
 def _refuse_misfit(profile: ColumnProfile) -> None:
     """Refuse numbers that do not belong together, and numbers that are none."""
     counts, n_bins = profile.noisy_counts, _n_bins(profile)
@@ -348,13 +342,12 @@ def _refuse_misfit(profile: ColumnProfile) -> None:
 
 def _n_bins(profile: ColumnProfile) -> int:
     """Return how many bins a column must have; 0 where it is none that there are."""
-    edges, levels = profile.edges, profile.levels
-    if profile.kind in MEASURED and edges is not None and levels is None:
-        low, high = DAYS if profile.kind == "date" else (-LARGEST, LARGEST)
-        is_axis = (
-            edges.ndim == 1 and len(edges) >= 2 and ((edges >= low) & (edges <= high)).all() and (np.diff(edges) > 0).all()
-        )
-        return len(edges) if is_axis else 0
-    if profile.kind in LEVELLED and levels is not None and edges is None:
-        return 0 if profile.kind == "flag" and len(levels) != 2 else len(levels) + 2
-    return 0
+    edges, levels, column = profile.edges, profile.levels, KINDS.get(profile.kind)
+    if column is None or (edges is None) != column.has_levels or (levels is None) == column.has_levels:
+        return 0
+    if levels is not None:
+        return 0 if column.n_levels not in (None, len(levels)) else len(levels) + 2
+    assert edges is not None
+    low, high = column.edge_limits
+    is_axis = edges.ndim == 1 and len(edges) >= 2 and ((edges >= low) & (edges <= high)).all() and (np.diff(edges) > 0).all()
+    return len(edges) if is_axis else 0

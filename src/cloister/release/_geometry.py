@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cloister.columns import ColumnDomain, FloatArray
+from cloister.columns import FloatArray
 
 if TYPE_CHECKING:
     from cloister.algorithms import Plane
@@ -47,16 +47,16 @@ def plane_of_centers(release: "Release", plane: "Plane | None" = None) -> Center
 
     points = release.frame.to_unit(release.cluster_centers)
     plane = plane_of(points) if plane is None else plane
-    errors = np.sqrt((_unit_errors(release) ** 2) @ plane.axes**2)
-    first, second = (_loadings(release.columns, axis) for axis in _published_axes(release, plane.axes))
+    frame, centers, spreads = release.frame, release.cluster_centers, release.center_errors
+    errors = np.sqrt((frame.errors_to_unit(spreads, centers) ** 2) @ plane.axes**2)
+    first, second = (_loadings(release.columns, axis) for axis in frame.published_axes(plane.axes))
     return CenterPlane(plane.project(points), errors, plane.shares, (first, second))
 
 
 def rank_columns(release: "Release") -> list[int]:
     """Return the columns by how well they tell the centres apart, best first; noisy differences count less."""
-    scale = release.frame.scale
-    points = release.cluster_centers / scale
-    weights = 1 / np.maximum(release.center_errors / scale, SMALLEST_ERROR) ** 2
+    points, errors = release.frame.relative(release.cluster_centers, release.center_errors)
+    weights = 1 / np.maximum(errors, SMALLEST_ERROR) ** 2
     middle = (weights * points).sum(axis=0) / weights.sum(axis=0)
     spread = (weights * (points - middle) ** 2).sum(axis=0)
     return [int(index) for index in np.argsort(-spread, kind="stable")]
@@ -65,30 +65,8 @@ def rank_columns(release: "Release") -> list[int]:
 def rank_table(release: "Release") -> list[int]:
     """Return the columns of the table by how well they tell the centres apart, each by the best of its coordinates."""
     ranking = rank_columns(release)
-    if not isinstance(release.domain, ColumnDomain):
-        return ranking
     owner = {place: index for index, cut in enumerate(release.domain.slices()) for place in range(cut.start, cut.stop)}
     return list(dict.fromkeys(owner[place] for place in ranking))
-
-
-def _unit_errors(release: "Release") -> FloatArray:
-    """Return the errors of the centres in the unit ball's coordinates; of a category, a common one for all of them."""
-    relative = release.center_errors / release.frame.scale
-    if not isinstance(release.domain, ColumnDomain):
-        return np.asarray(relative)
-    parts = zip(release.domain.slices(), release.domain.parts(release.scaling), strict=True)
-    means = [(relative[:, cut].mean(axis=1, keepdims=True), part.dimension) for cut, part in parts]
-    return np.concatenate([np.repeat(mean, dimension, axis=1) for mean, dimension in means], axis=1)
-
-
-def _published_axes(release: "Release", axes: FloatArray) -> list[FloatArray]:
-    """Return how much each published number grows along an axis."""
-    if not isinstance(release.domain, ColumnDomain):
-        return list(axes.T)
-    frame, small = release.frame, 1e-6
-    middle = frame.to_unit(frame.center[None])
-    moved = (frame.from_unit(middle + small * axes.T) - frame.center) / frame.scale / small
-    return list(moved)
 
 
 def _loadings(columns: tuple[str, ...], axis: FloatArray) -> list[list[Any]]:

@@ -62,7 +62,7 @@ def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":
         known = coordinates_of(release.domain, release.columns)
         drawn = [known[index] for index in picked]
         names = [f"{plain_text(one.name)} (share)" if one.is_share else plain_text(one.name) for one in drawn]
-        dates[: len(drawn)] = [one.dated is not None for one in drawn]
+        dates[: len(drawn)] = [one.is_date for one in drawn]
         places, errors = release.cluster_centers[:, picked], release.center_errors[:, picked]
         if len(picked) == 1:
             names = [*names, f"{counted} (noisy)"]

@@ -4,21 +4,21 @@
 Arithmetic on published numbers. pandas and polars are optional and imported where they are used.
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Iterable
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cloister import validate
-from cloister.columns import AnyDeclaration, Category, ColumnDomain, Date, Flag, Number, iso_date
+from cloister.columns import Declaration
 from cloister.exceptions import ParameterError
 from cloister.release._described import describe_clusters, frame_columns
 
 if TYPE_CHECKING:
     from cloister.release._release import Release
 
-__all__ = ["columns_of", "date_of", "described_columns", "profile_of", "to_frame"]
+__all__ = ["columns_of", "described_columns", "profile_of", "to_frame"]
 
 LIBRARIES = ("pandas", "polars")
 
@@ -50,15 +50,11 @@ def columns_of(
     """
     described = described_columns(release)
     columns = described if picked is None else [described[index] for index in picked]
+    centers, errors = release.cluster_centers.tolist(), release.center_errors.tolist()
     return [
-        [{"name": name, **_words(declared, *_numbers(release, label, cut))} for name, declared, cut in columns]
+        [{"name": name, **declared.told(centers[label][cut], errors[label][cut])} for name, declared, cut in columns]
         for label in (range(release.n_clusters) if labels is None else labels)
     ]
-
-
-def date_of(declared: Date, days: float) -> str:
-    """Return a released date as people write it: a day, or a time where the bounds are times."""
-    return iso_date(float(round(days)) if _in_whole_days(declared) else days)
 
 
 def to_frame(release: "Release", library: str) -> Any:
@@ -66,7 +62,13 @@ def to_frame(release: "Release", library: str) -> Any:
     validate.one_of("Release.to_frame", library, LIBRARIES)
     columns = _frame_columns(release)
     try:
-        return _pandas_frame(columns) if library == "pandas" else _polars_frame(columns)
+        if library == "pandas":
+            import pandas
+
+            return pandas.DataFrame({name: _datetimes(values) for name, values in columns.items()})
+        import polars
+
+        return polars.DataFrame(columns)
     except ImportError:
         pass
     raise ParameterError(
@@ -75,36 +77,10 @@ def to_frame(release: "Release", library: str) -> Any:
     )
 
 
-def described_columns(release: "Release") -> list[tuple[str, AnyDeclaration | None, slice]]:
-    """Return name, declaration and published coordinates of every column; a box and a ball hold numbers."""
+def described_columns(release: "Release") -> list[tuple[str, Declaration, slice]]:
+    """Return name, declaration and published coordinates of every column."""
     domain = release.domain
-    names = release.feature_names or tuple(f"x{index}" for index in range(release.n_columns))
-    if isinstance(domain, ColumnDomain):
-        return list(zip(names, domain.columns, domain.slices(), strict=True))
-    return [(name, None, slice(index, index + 1)) for index, name in enumerate(names)]
-
-
-def _numbers(release: "Release", label: int, cut: slice) -> tuple[list[float], list[float]]:
-    return release.cluster_centers[label, cut].tolist(), release.center_errors[label, cut].tolist()
-
-
-def _words(declared: AnyDeclaration | None, values: list[float], errors: list[float]) -> dict[str, Any]:
-    """Return what a column is in one cluster; the last number of one that tells missing values apart is their share."""
-    if isinstance(declared, Category):
-        pairs = [[value, error] for value, error in zip(values, errors, strict=True)]
-        found: dict[str, Any] = {"type": "category", "shares": dict(zip(declared.names, pairs, strict=False))}
-        size = len(declared.names)
-    elif isinstance(declared, Flag):
-        found, size = {"type": "flag", "share": values[0], "error": errors[0]}, 1
-    elif isinstance(declared, Date):
-        found, size = {"type": "date", "value": date_of(declared, values[0]), "error_days": errors[0]}, 1
-    else:
-        found, size = {"type": Number.kind, "value": values[0], "error": errors[0]}, 1
-    return found if len(values) == size else {**found, "missing": [values[size], errors[size]]}
-
-
-def _in_whole_days(declared: Date) -> bool:
-    return all(float(end).is_integer() for end in declared.days)
+    return list(zip(domain.names(release.feature_names), domain.columns, domain.slices(), strict=True))
 
 
 def _frame_columns(release: "Release") -> dict[str, list[Any]]:
@@ -116,13 +92,16 @@ def _frame_columns(release: "Release") -> dict[str, list[Any]]:
         "stands_out": release.stands_out.tolist(),
         **({} if release.stability is None else {"stability": release.stability.tolist()}),
     }
-    published = release.columns
-    for _, declared, cut in described_columns(release):
-        dated = cut.start if isinstance(declared, Date) else None
-        for index, heading in enumerate(published[cut], start=cut.start):
-            values = release.cluster_centers[:, index].tolist()
-            _add(columns, heading, [_moment(declared, one) for one in values] if index == dated else values)
-            _add(columns, f"{heading}_error", release.center_errors[:, index].tolist())
+    published, centers, errors = release.columns, release.cluster_centers, release.center_errors
+    for name, declared, cut in described_columns(release):
+        drawn = [] if declared.has_levels else [declared.axis(name, *declared.interval)]
+        if drawn and name not in published[cut]:  # the value that several coordinates tell
+            values, spreads = declared.on_axis(centers[:, cut], errors[:, cut])
+            _add(columns, name, [drawn[0].cell(one) for one in values.tolist()])
+            _add(columns, f"{name}_error", spreads.tolist())
+        for index, one in enumerate(declared.coordinates(published[cut]), start=cut.start):
+            _add(columns, one.name, [one.cell(value) for value in centers[:, index].tolist()])
+            _add(columns, f"{one.name}_error", errors[:, index].tolist())
     for heading, found in () if release.profiles is None else frame_columns(release.profiles):
         _add(columns, heading, found)
     return columns
@@ -134,26 +113,9 @@ def _add(columns: dict[str, list[Any]], name: str, values: list[Any]) -> None:
     columns[name] = values
 
 
-def _moment(declared: Any, days: float) -> date | datetime:
-    text = date_of(declared, days)
-    return date.fromisoformat(text) if _in_whole_days(declared) else datetime.fromisoformat(text).replace(tzinfo=UTC)
-
-
-def _pandas_frame(columns: Mapping[str, list[Any]]) -> Any:
-    import pandas
-
-    return pandas.DataFrame({name: _datetimes(values) for name, values in columns.items()})
-
-
 def _datetimes(values: list[Any]) -> Any:
     """Return dates as NumPy has them, which pandas keeps; times are in UTC, and what is hidden by the noise is no time."""
     if not any(isinstance(one, date) for one in values):
         return values
     days = [one.replace(tzinfo=None) if isinstance(one, datetime) else one for one in values]
     return np.array(["NaT" if one is None else one.isoformat() for one in days], dtype="datetime64[s]")
-
-
-def _polars_frame(columns: Mapping[str, list[Any]]) -> Any:
-    import polars
-
-    return polars.DataFrame(dict(columns))

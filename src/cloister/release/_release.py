@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.algorithms import stands_out
-from cloister.columns import AnyDeclaration, ColumnDomain, Domain, FloatArray, Frame, IntArray, domain_from_dict
+from cloister.columns import Declaration, Domain, FloatArray, Frame, IntArray, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError, without_sizes
 from cloister.files import read_whole, write_whole
 from cloister.nearest import nearest_center, nearest_point
@@ -143,14 +143,12 @@ class Release:
     @property
     def n_columns(self) -> int:
         """Number of columns of the table."""
-        return self.domain.n_columns if isinstance(self.domain, ColumnDomain) else self.n_features
+        return self.domain.n_columns
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates of a centre, made up where columns have none: ``age``, ``sex=f``, ``sex=m``."""
-        if isinstance(self.domain, ColumnDomain):
-            return self.domain.published_names(self.feature_names)
-        return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
+        return self.domain.published_names(self.feature_names)
 
     @property
     def errors_are_total(self) -> bool:
@@ -189,7 +187,7 @@ class Release:
         return tuple(event for event in self.receipt.events if event.step == name)
 
     @property
-    def table_columns(self) -> "dict[str, AnyDeclaration] | list[str] | None":
+    def table_columns(self) -> "dict[str, Declaration] | list[str] | None":
         """The columns to open a table with: what each of them is, or their names alone; None where they have no names."""
         return columns_to_open(self.domain, self.feature_names)
 
@@ -327,14 +325,14 @@ class Release:
 
         A label of a cluster that does not stand out of the noise (`stands_out`) says nothing about its row.
         """
-        rows = open_for(table, self.domain, self.feature_names, self.n_columns)
+        rows = open_for(table, self.domain, self.feature_names)
         return np.concatenate([np.empty(0, dtype=np.int64), *map(self._label, rows.blocks())])
 
     def _label(self, block: npt.NDArray[Any]) -> IntArray:
         array = np.asarray(block, dtype=np.float64)
         finite = np.isfinite(array).all(axis=1, keepdims=True)
         if self.free_centers is None:
-            by_cell = self.cells is not None or isinstance(self.domain, ColumnDomain)
+            by_cell = self.cells is not None or self.domain.is_declared
             placed = array if by_cell else np.where(finite, array, self.frame.center)
             return nearest_center(self.frame, self.cluster_centers, placed)
         whole = np.clip(np.where(finite, array, self.frame.center), -LARGEST_NUMBER, LARGEST_NUMBER)
@@ -391,8 +389,7 @@ class Release:
             arrays: dict[str, Any] = {name: _read_array(name, data[name]) for name in ARRAYS}
             if cells is not None:
                 width = np.shape(arrays["cluster_centers"])[-1]
-                n_columns = domain.n_columns if isinstance(domain, ColumnDomain) else width
-                cells = CellSummary.from_dict(cells, n_columns=n_columns, n_published=width)
+                cells = CellSummary.from_dict(cells, n_columns=domain.n_columns, n_published=width)
             release = cls(
                 method=str(data["method"]),
                 parameters=dict(data["parameters"]),

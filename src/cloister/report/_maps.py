@@ -140,8 +140,7 @@ def _column_axes(release: Release, values: FloatArray, errors: FloatArray) -> li
         coordinates_of(release.domain, release.columns), values.T.tolist(), errors.T.tolist(), strict=True
     ):
         name = f"{plain_text(one.name)} (share of yes)" if one.is_share else plain_text(one.name)
-        unit = "share" if one.is_share else "days" if one.dated is not None else ""
-        axes.append(axis_for(name, own, spreads, low=one.low, high=one.high, unit=unit))
+        axes.append(axis_for(name, own, spreads, low=one.low, high=one.high, unit=one.unit_name))
     return axes
 
 

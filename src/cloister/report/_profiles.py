@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.columns import Date, FloatArray, iso_date
-from cloister.release import MINUS, NONE, ColumnProfile, Coordinate, Release
+from cloister.columns import KINDS, MINUS, FloatArray
+from cloister.release import NONE, ColumnProfile, Release
 from cloister.report._figures import bar, histogram
 from cloister.report._tables import Cell, Line, StripColumn, StripTable
 from cloister.text import count_of, share_text
@@ -66,8 +66,7 @@ class _Column:
         self._noticed = NOTICED_EFFECT if profile.levels is None else NOTICED_SHARE
         if profile.edges is not None:
             low, high = float(profile.edges[0]), float(profile.edges[-1])
-            dated = Date(iso_date(low), iso_date(high)) if profile.kind == Date.kind else None
-            self._axis = Coordinate(profile.name, low, high, 1.0, is_share=False, dated=dated)
+            self._axis = KINDS[profile.kind].axis(profile.name, low, high)
             self._moments = [(one.mean(), one.spread()) for one in (profile, whole)]
 
     @property
@@ -128,7 +127,7 @@ class _Column:
             name = self.name if self._is_yes_or_no else f"{self.name} {self._levels[level]}"
             words = f"{name} {share_text(self._shares.value[label][level])} ({100 * value:+.0f} points)"
         else:
-            lower, higher = ("earlier", "later") if self._axis.dated is not None else ("lower", "higher")
+            lower, higher = self._axis.beside
             words = f"{self.name} {higher if value > 0 else lower} ({value:+.1f} standard deviations)"
         return abs(value) / self._noticed, words.replace("-", MINUS)
 

@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from cloister.columns import ColumnDomain, Number
+from cloister.columns import Declaration
 from cloister.release import (
-    MORE,
-    Coordinate,
     Release,
     columns_of,
     coordinates_of,
-    largest_levels,
     plane_of_centers,
     rank_columns,
     rank_table,
@@ -26,7 +23,7 @@ from cloister.report._receipt import receipt_summary
 from cloister.report._source_target import source_target_of
 from cloister.report._steps import panels_of, steps_of
 from cloister.synopsis import Synopsis, WeightedPoints, noise_words
-from cloister.text import count_of, number, plain_text, share_text, with_error
+from cloister.text import count_of, number, share_text, with_error
 
 __all__ = ["PLACES", "cells_of", "choice_of", "loss_summary", "summary", "synopsis_summary", "table_of"]
 
@@ -77,7 +74,18 @@ def summary(release: Release) -> dict[str, Any]:
         "table": table_of(release),
         "table_ranking": rank_table(release),
         "cells": cells_of(release),
-        "clusters": _clusters(release),
+        "clusters": [
+            {
+                **{name: one[name] for name in ("label", "stands_out", "stability")},
+                "count": one["rows"],
+                "count_error": one["rows_error"],
+                "center": release.cluster_centers[label].tolist(),
+                "center_error": release.center_errors[label].tolist(),
+                "columns": columns,
+                "distributions": one.get("distributions"),
+            }
+            for label, (one, columns) in enumerate(zip(release.profile(), columns_of(release), strict=True))
+        ],
         "errors_are_total": release.errors_are_total,
         "total_count": float(release.cluster_counts.sum()),
         "receipt": receipt_summary(release.receipt),
@@ -177,15 +185,10 @@ def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
 
 def table_of(published: Release | Synopsis | WeightedPoints) -> list[dict[str, Any]]:
     """Return what is known of each column of the table: name, type, bounds or levels, and what was found with noise."""
-    domain = published.declared or published.domain if isinstance(published, Synopsis) else published.domain
-    if isinstance(domain, ColumnDomain):
-        names = published.feature_names or tuple(f"x{index}" for index in range(domain.n_columns))
-        plain = zip(names, domain.to_dict()["columns"], strict=True)
-        return [{"missing": "mean", "weight": 1.0, "name": name, **one} for name, one in plain]
-    return [
-        {"name": one.name, "type": Number.kind, "low": one.low, "high": one.high}
-        for one in coordinates_of(domain, published.columns)
-    ]
+    domain = published.table if isinstance(published, Synopsis) else published.domain
+    shared = {"missing": "mean", "weight": 1.0} if domain.is_declared else {}
+    pairs = zip(domain.names(published.feature_names), domain.plain_columns(), strict=True)
+    return [{**shared, "name": name, **one} for name, one in pairs]
 
 
 def cells_of(published: Release | Synopsis | WeightedPoints) -> dict[str, Any] | None:
@@ -193,63 +196,34 @@ def cells_of(published: Release | Synopsis | WeightedPoints) -> dict[str, Any] |
     cells = published.cells if isinstance(published, Release) else published.column_cells
     if cells is None or cells.missing is None or cells.outside is None:
         return None
-    table, domain = table_of(published), published.domain
-    coordinates = coordinates_of(domain, published.columns)
-    cuts = domain.slices() if isinstance(domain, ColumnDomain) else [slice(index, index + 1) for index in range(len(table))]
-    places = [None if cells.places is None else cells.places[cut].tolist() for cut in cuts]
-    parts = zip(table, cells.missing.tolist(), cells.outside.tolist(), cuts, places, strict=True)
+    domain = published.domain
+    places = [None if cells.places is None else cells.places[cut].tolist() for cut in domain.slices()]
+    names, parts = domain.names(published.feature_names), (cells.missing.tolist(), cells.outside.tolist())
     columns = [
-        {"name": one["name"], "missing": missing, "outside": outside, "placed": _placed(one, coordinates[cut][0], place)}
-        for one, missing, outside, cut, place in parts
+        {"name": name, "missing": missing, "outside": outside, "placed": _placed(one, place)}
+        for name, one, missing, outside, place in zip(names, domain.columns, *parts, places, strict=True)
     ]
     return {"error": cells.error, "columns": columns}
 
 
-def _placed(column: Mapping[str, Any], first: Coordinate, place: Sequence[float] | None) -> str:
+def _placed(column: Declaration, place: Sequence[float] | None) -> str:
     """Say where a missing value of a column was placed."""
-    chosen = column.get("missing", "mean")
-    if chosen != "mean":
-        return PLACES.get(str(chosen), str(chosen))
-    if place is None:
-        return PLACES["middle"]
-    if not first.is_share:
-        return first.text(place[0])
-    levels = largest_levels(
-        [(str(name), share, 0.0) for name, share in zip(column.get("levels", ["yes"]), place, strict=False)], 3
-    )
-    words = [f"{plain_text(name)} {share_text(share)}" for name, share, _ in levels]
-    return ", ".join([*words, *([MORE] if len(column.get("levels", ())) > len(levels) else [])])
+    if column.missing != "mean":
+        return PLACES.get(str(column.missing), str(column.missing))
+    return PLACES["middle"] if place is None else column.place_words(place)
 
 
 def choice_of(details: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the choice that the details of a release hold; None if there is none that can be drawn."""
-    choice = details.get("choice")
     try:
-        numbers = [int(one) for one in choice["n_clusters"]]  # type: ignore[index]
-        series = {name: [float(one) for one in choice[name]] for name in SERIES}  # type: ignore[index]
-        best, elbow, supported = (int(choice[name]) for name in ("best", "elbow", "supported"))  # type: ignore[index]
-        as_good = [int(one) for one in choice.get("as_good", ())]  # type: ignore[union-attr]
+        choice: Any = details["choice"]
+        numbers = [int(one) for one in choice["n_clusters"]]
+        series = {name: [float(one) for one in choice[name]] for name in SERIES}
+        best, elbow, supported = (int(choice[name]) for name in ("best", "elbow", "supported"))
+        as_good = [int(one) for one in choice.get("as_good", ())]
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return None
     fits = all(len(values) == len(numbers) and all(map(math.isfinite, values)) for values in series.values())
     if not fits or not {best, *as_good} <= set(numbers):
         return None
     return {"n_clusters": numbers, **series, "best": best, "elbow": elbow, "supported": supported, "as_good": as_good}
-
-
-def _clusters(release: Release) -> list[dict[str, Any]]:
-    seen, profile = release.stands_out, release.profile()
-    return [
-        {
-            "label": label,
-            "count": float(release.cluster_counts[label]),
-            "count_error": float(release.count_errors[label]),
-            "stands_out": bool(seen[label]),
-            "stability": None if release.stability is None else float(release.stability[label]),
-            "center": release.cluster_centers[label].tolist(),
-            "center_error": release.center_errors[label].tolist(),
-            "columns": columns,
-            "distributions": profile[label].get("distributions"),
-        }
-        for label, columns in enumerate(columns_of(release))
-    ]

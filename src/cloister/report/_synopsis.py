@@ -233,8 +233,8 @@ def _bars(synopsis: Synopsis, centers: FloatArray) -> Picture:
 
 def _axes(synopsis: Synopsis) -> list[Axis]:
     """Return an axis for each column, across its bounds."""
-    known = coordinates_of(synopsis.declared or synopsis.domain, synopsis.columns)
-    return [Axis(plain_text(one.name), one.low, one.high, "days" if one.dated is not None else "") for one in known]
+    known = coordinates_of(synopsis.table, synopsis.columns)
+    return [Axis(plain_text(one.name), one.low, one.high, one.unit_name if one.is_date else "") for one in known]
 
 
 def _coarse(synopsis: Synopsis) -> tuple[FloatArray, list[FloatArray]]:

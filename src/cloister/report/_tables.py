@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from cloister.columns import ColumnDomain
-from cloister.release import NONE, Coordinate, Release, column_words, columns_of, coordinates_of, largest_levels, percent
+from cloister.columns import largest_levels, percent
+from cloister.release import NONE, Release, column_words, columns_of, coordinates_of
 from cloister.report._figures import bar, strip
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._receipt import Fact, counted_words, receipt_facts, receipt_parts
@@ -29,7 +29,6 @@ from cloister.text import number, sentence, share_text, with_error
 
 __all__ = [
     "Cell",
-    "CellTables",
     "Line",
     "StripColumn",
     "StripTable",
@@ -100,12 +99,9 @@ class StripTable:
 
 def strip_tables(release: Release, picked: Sequence[int]) -> list[StripTable]:
     """Return the centres with a strip for each of the picked columns, and before them what is said of a cluster as a whole."""
-    table, coordinates = table_of(release), coordinates_of(release.domain, release.columns)
-    columns, words = _lead_columns(release), columns_of(release)
+    table, words, columns = table_of(release), columns_of(release), _lead_columns(release)
     for index in picked:
-        cut = _slice_of(release, index)
-        own = [cluster[index] for cluster in words]
-        cells = [_cell(release, coordinates[cut], cut, label, own[label]) for label in range(release.n_clusters)]
+        cells = _cells(release, index, [cluster[index] for cluster in words])
         columns.append(StripColumn(table[index]["name"], extent_words(table[index]), cells))
     labels = [str(label) for label in range(release.n_clusters)]
     n_tables = -(-len(columns) // SIDE_BY_SIDE)
@@ -113,21 +109,12 @@ def strip_tables(release: Release, picked: Sequence[int]) -> list[StripTable]:
     return [StripTable("Cluster", labels, columns[start:end]) for start, end in pairwise(ends)]
 
 
-def _slice_of(release: Release, index: int) -> slice:
-    """Return which numbers of a centre a column of the table is."""
-    return release.domain.slices()[index] if isinstance(release.domain, ColumnDomain) else slice(index, index + 1)
-
-
 def _lead_columns(release: Release) -> list[StripColumn]:
-    counts, errors = release.cluster_counts.tolist(), release.count_errors.tolist()
-    pairs = list(zip(counts, errors, strict=True))
-    low, high = (
-        min(0.0, *(count - 2 * error for count, error in pairs)),
-        max(1.0, *(count + 2 * error for count, error in pairs)),
-    )
+    counts, errors = release.cluster_counts, release.count_errors
+    low, high = min(0.0, float((counts - 2 * errors).min())), max(1.0, float((counts + 2 * errors).max()))
     cells = [
         Cell([Line(*(with_error(count, error) if seen else (NONE, "")), bar(count, error, low=low, high=high))])
-        for (count, error), seen in zip(pairs, release.stands_out.tolist(), strict=True)
+        for count, error, seen in zip(counts.tolist(), errors.tolist(), release.stands_out, strict=True)
     ]
     columns = [StripColumn(sentence(counted_words(release.receipt)), "noisy count", cells)]
     if release.stability is not None:
@@ -136,19 +123,28 @@ def _lead_columns(release: Release) -> list[StripColumn]:
     return columns
 
 
-def _cell(release: Release, coordinates: Sequence[Coordinate], cut: slice, label: int, own: dict[str, Any]) -> Cell:
-    """Return a column in its own words, with a strip across its bounds, or a bar for each share."""
-    more = ["missing {} % ± {} %".format(*percent(*own["missing"]))] if "missing" in own else []
-    if coordinates[0].is_share:
-        shares = own["shares"].items() if "shares" in own else [("", (own["share"], own["error"]))]
-        levels = largest_levels([(name, *pair) for name, pair in shares], DRAWN_LEVELS)
-        left = len(shares) - len(levels)
-        more = [*([f"{left:,} more level{'s' * (left > 1)}"] if left else []), *more]
-        return Cell([share_line(share, error, name=name) for name, share, error in levels], "; ".join(more))
-    values, error = release.cluster_centers[:, cut.start].tolist(), float(release.center_errors[label, cut.start])
-    others = [] if len(values) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != label]
-    drawn = strip(values[label], error, low=coordinates[0].low, high=coordinates[0].high, others=others)
-    return Cell([Line(*coordinates[0].words(values[label], error), drawn)], "; ".join(more))
+def _cells(release: Release, index: int, told: Sequence[dict[str, Any]]) -> list[Cell]:
+    """Return a column in its own words, with a strip across its bounds, or a bar for each share; one cell for each cluster."""
+    more = ["missing {} % ± {} %".format(*percent(*own["missing"])) if "missing" in own else "" for own in told]
+    column, cut = release.domain.columns[index], release.domain.slices()[index]
+    if column.has_levels:
+        return [_share_cell(own, words) for own, words in zip(told, more, strict=True)]
+    axis = column.axis("", *column.interval)
+    values, errors = (one.tolist() for one in column.on_axis(release.cluster_centers[:, cut], release.center_errors[:, cut]))
+    cells = []
+    for label, (value, error) in enumerate(zip(values, errors, strict=True)):
+        others = [] if len(values) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != label]
+        drawn = strip(value, error, low=axis.low, high=axis.high, others=others)
+        cells.append(Cell([Line(*axis.words(value, error), drawn)], more[label]))
+    return cells
+
+
+def _share_cell(own: dict[str, Any], missing: str) -> Cell:
+    shares = own["shares"].items() if "shares" in own else [("", (own["share"], own["error"]))]
+    levels = largest_levels([(name, *pair) for name, pair in shares], DRAWN_LEVELS)
+    left = len(shares) - len(levels)
+    more = [f"{left:,} more level{'s' * (left > 1)}" if left else "", missing]
+    return Cell([share_line(share, error, name=name) for name, share, error in levels], "; ".join(filter(None, more)))
 
 
 def share_line(share: float, error: float, *, name: str = "") -> Line:
@@ -172,16 +168,8 @@ def number_tables(release: Release) -> list[Table]:
 # -- what was missing --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CellTables:
-    """Columns where some part was missing or outside, and the others."""
-
-    noticed: StripTable | None
-    others: StripTable | None
-
-
-def cell_tables(cells: dict[str, Any] | None) -> CellTables | None:
-    """Return what part of each column was missing or outside its bounds; None where nobody asked."""
+def cell_tables(cells: dict[str, Any] | None) -> dict[str, StripTable | None] | None:
+    """Return what part of each column was missing or outside its bounds, noticed or not; None where nobody asked."""
     if cells is None:
         return None
     kinds = ("missing", "outside")
@@ -189,7 +177,7 @@ def cell_tables(cells: dict[str, Any] | None) -> CellTables | None:
     others = [one for one in cells["columns"] if one not in noticed]
     if len(cells["columns"]) <= LISTED_COLUMNS:
         noticed, others = cells["columns"], []
-    return CellTables(_cell_table(noticed, cells["error"]), _cell_table(others, cells["error"]))
+    return {"noticed": _cell_table(noticed, cells["error"]), "others": _cell_table(others, cells["error"])}
 
 
 def _cell_table(columns: Sequence[dict[str, Any]], error: float) -> StripTable | None:
@@ -219,16 +207,17 @@ def document_page(
     `found` is its summary.
     """
     receipt, table, cells = published.receipt, found["table"], cells_of(published)
+    parameters = {name: repr(one) if isinstance(one, str) else one for name, one in found["parameters"].items()}
     was_found = [bool(one.get("found")) for one in table]
     declared = "" if was_found and all(was_found) else "other bounds, the " if any(was_found) else "bounds, the "
     has_levels = any(one.is_share for one in coordinates_of(published.domain, published.columns))
     shared = {
         "receipt": receipt,
-        **receipt_parts(receipt),
+        **receipt_parts(receipt, found["receipt"]),
         "has_levels": has_levels,
         "scaling": scaling_words(found["scaling"], has_levels=any("levels" in one for one in table)),
-        "parameters": _pair_table("Value", {name: _plain(one) for name, one in found["parameters"].items()}),
-        "versions": _pair_table("Version", found["versions"]),
+        "parameters": Table.of({"Name": parameters, "Value": parameters.values()}),
+        "versions": Table.of({"Name": found["versions"], "Version": found["versions"].values()}),
         "shape": SHAPES[found["domain"]],
         "found": found_words(table),
         "declared": declared,  # the first of several things that were public
@@ -246,12 +235,3 @@ def _bounds_table(found: dict[str, Any]) -> Table:
         return Table(["Column", "What it is", "Bounds or levels", "Also"], [declared_words(one) for one in found["table"]])
     bounds = zip(found["columns"], found["bounds"], strict=True)
     return Table(["Column", "Low", "High"], [[name, number(low), number(high)] for name, (low, high) in bounds], numeric=(1, 2))
-
-
-def _plain(value: Any) -> Any:
-    return repr(value) if isinstance(value, str) else value
-
-
-def _pair_table(value: str, pairs: dict[str, Any]) -> Table:
-    """Return names and what they stand for."""
-    return Table(["Name", value], [[name, str(one)] for name, one in pairs.items()])

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any
 
-from cloister.release import MORE, Release, coordinates_of, percent
+from cloister.columns import KINDS, percent
+from cloister.release import Release, coordinates_of
 from cloister.report._receipt import counted_words
 from cloister.report._summary import PLACES, choice_of
 from cloister.text import count_of, number, plain_text, rounded
@@ -114,15 +115,7 @@ def curve_caption(kind: str) -> str:
 
 def declared_words(one: Mapping[str, Any]) -> list[str]:
     """Return a column of the table as words: name, what it is, where it lies, and what else is said of it."""
-    if "levels" in one:
-        levels = [plain_text(level) for level in one["levels"]]
-        inside = ", ".join(levels[:LISTED_LEVELS]) + (f", {MORE} ({len(levels)} levels)" if len(levels) > LISTED_LEVELS else "")
-    elif "low" in one:
-        show = rounded if one.get("found") else number
-        ends = [end if isinstance(end, str) else show(end) for end in (one["low"], one["high"])]
-        inside = f"{ends[0]} to {ends[1]}"
-    else:
-        inside = "yes or no"
+    inside = KINDS[one["type"]].inside_words(one, LISTED_LEVELS)
     notes = [
         FOUND_WORDS.get(str(one.get("found", "")), ""),
         f"spread {rounded(one['spread'])}" if "spread" in one else "",
@@ -134,9 +127,7 @@ def declared_words(one: Mapping[str, Any]) -> list[str]:
 
 def extent_words(one: Mapping[str, Any]) -> str:
     """Return what a column of the table spans, in few words."""
-    if "levels" in one:
-        return count_of(len(one["levels"]), "level")
-    return declared_words(one)[2] if "low" in one else "share of yes"
+    return KINDS[one["type"]].extent_words(one)
 
 
 def is_noticed(part: float, cells: Mapping[str, Any]) -> bool:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cloister.card import Card
-from cloister.columns import Date
-from cloister.release import date_of, guarantee_words
-from cloister.text import count_of, number, with_error
+from cloister.release import coordinates_of, guarantee_words
+from cloister.text import count_of, with_error
 
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
@@ -20,9 +19,8 @@ MOST_COLUMNS = 6  # of a card of points
 
 
 def place_words(synopsis: "Synopsis", axis: int, value: float) -> str:
-    """Return a value of a column as people write it: a number to four digits, or a date."""
-    declared = None if synopsis.declared is None else synopsis.declared.columns[axis]
-    return date_of(declared, value) if isinstance(declared, Date) else number(float(f"{value:.4g}"))
+    """Return a value of a column as people write it."""
+    return coordinates_of(synopsis.table, synopsis.columns)[axis].text(value)
 
 
 def synopsis_card(synopsis: "Synopsis") -> Card:

@@ -4,7 +4,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from cloister import validate
 from cloister.algorithms import CellNoise, nearest_cell
 from cloister.columns import Box, FloatArray
 
-__all__ = ["REPRESENTATIVES", "CellClusters", "RangeCount", "as_query", "cell_points", "count_box", "judge_clusters"]
+__all__ = ["REPRESENTATIVES", "CellClusters", "RangeCount", "cell_points", "count_box", "judge_clusters"]
 
 REPRESENTATIVES = ("center", "slope")
 
@@ -32,16 +31,6 @@ class RangeCount:
 
     def __str__(self) -> str:
         return f"{self.value:,.0f} ± {self.standard_error:,.0f}"
-
-
-def as_query(box: Any, n_features: int) -> Box:
-    """Return what was passed as a box."""
-    if isinstance(box, Box):
-        return box.spread(n_features)
-    pair = isinstance(box, tuple | list) or (isinstance(box, np.ndarray) and box.ndim > 0)
-    if not pair or len(box) != 2:
-        validate.refuse("Synopsis.count.box", "a pair (low, high) or a Box", box, remedy="Pass (low, high).")
-    return Box(box[0], box[1]).spread(n_features)
 
 
 def count_box(box: Box, edges: Sequence[FloatArray], noisy_counts: FloatArray, *, noise: CellNoise) -> RangeCount:

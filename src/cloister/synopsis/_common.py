@@ -13,7 +13,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import RESTARTS, KChoice, NoisyPoints, cut_loss, silhouette, ward_tree
-from cloister.columns import ColumnDomain, FloatArray, Frame
+from cloister.columns import Domain, FloatArray, Frame
 from cloister.files import write_whole
 from cloister.privacy import Entropy, Receipt, refuse_seeded
 from cloister.release import Release
@@ -55,8 +55,8 @@ class CommonSynopsis(SynopsisViews):
 
     @property
     @abstractmethod
-    def declared_columns(self) -> ColumnDomain | None:
-        """What the columns are, where this was declared or found with noise."""
+    def table(self) -> Domain:
+        """What the columns are."""
 
     @abstractmethod
     def sample(self, n_rows: int, *, random_state: int | None = None) -> FloatArray:
@@ -185,7 +185,7 @@ class CommonSynopsis(SynopsisViews):
         rows = self.sample(n_rows, random_state=random_state)
         names = self.feature_names or tuple(f"x{index}" for index in range(self.frame.n_raw))
         other = _generator("sample_table", random_state).spawn(1)[0]  # independent of what chose the rows, also with a seed
-        return table_of_rows(rows, self.declared_columns, names, other)
+        return table_of_rows(rows, self.table, names, other)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, allow_seeded: bool = False) -> None:
         """Write the synopsis to a ``.json`` or ``.parquet`` file. One that exists is refused, or replaced with `overwrite`.

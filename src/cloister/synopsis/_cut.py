@@ -66,7 +66,7 @@ def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representat
         center_noise=None if total is None else found.center_errors * frame.scale,
         count_noise=None if total is None else found.count_errors,
         stability=None if total is None else total.stability,
-        domain=synopsis.declared or synopsis.domain,
+        domain=synopsis.table,
         scaling=synopsis.scaling,
         receipt=synopsis.receipt,
         feature_names=synopsis.feature_names,

@@ -128,12 +128,12 @@ class DensityClusters:
         **Privacy.** Labels describe the rows of `table` one by one and are not covered by the guarantee.
         """
         synopsis = self.synopsis
-        domain = synopsis.declared or synopsis.domain
+        domain = synopsis.table
         places = None if synopsis.column_cells is None else synopsis.column_cells.places
         frame = domain.frame(scaling=synopsis.scaling, missing=places)
         assert frame.half_widths is not None
         grid, labels = GridCounts(half_widths=frame.half_widths, cells=synopsis.cells), self.cell_labels.ravel()
-        rows = open_for(table, domain, synopsis.feature_names, synopsis.n_features, where="DensityClusters.predict")
+        rows = open_for(table, domain, synopsis.feature_names, where="DensityClusters.predict")
         found = [labels[grid.cell_of(frame.clean(np.asarray(block, dtype=np.float64)))] for block in rows.blocks()]
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
 

@@ -21,13 +21,13 @@ from cloister.algorithms import (
     denoise_counts,
     denoise_leaves,
 )
-from cloister.columns import Box, ColumnDomain, FloatArray, Frame, IntArray
+from cloister.columns import Box, ColumnDomain, Domain, FloatArray, Frame, IntArray, as_box
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.privacy import DISJOINT, SAME, Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
 from cloister.release import CellSummary, Release
 from cloister.synopsis._card import synopsis_card
-from cloister.synopsis._cells import REPRESENTATIVES, RangeCount, as_query, cell_points, count_box
+from cloister.synopsis._cells import REPRESENTATIVES, RangeCount, cell_points, count_box
 from cloister.synopsis._coarse import coarse_points
 from cloister.synopsis._common import CommonSynopsis, read_numbers
 from cloister.synopsis._cut import cut_cells, warn_of_few_cells
@@ -160,9 +160,9 @@ class Synopsis(CommonSynopsis):
         return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
 
     @property
-    def declared_columns(self) -> ColumnDomain | None:
-        """What the columns are, where this was declared or found with noise."""
-        return self.declared
+    def table(self) -> Domain:
+        """What the columns are."""
+        return self.declared or self.domain
 
     @property
     def n_rows(self) -> float:
@@ -307,7 +307,7 @@ class Synopsis(CommonSynopsis):
 
         Cells that the box cuts through count with the part of them inside it.
         """
-        return count_box(as_query(box, self.n_features), self.edges, self.cell_counts, noise=self.noise)
+        return count_box(as_box("Synopsis.count.box", box, self.n_features), self.edges, self.cell_counts, noise=self.noise)
 
     def sample(self, n_rows: int, *, random_state: int | None = None) -> FloatArray:
         """Draw synthetic rows: a cell in proportion to its count, then a place in it."""

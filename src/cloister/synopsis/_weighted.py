@@ -10,7 +10,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import RESTARTS, KChoice, NoisyPoints, compare_point_numbers
-from cloister.columns import ColumnDomain, Domain, FloatArray, Frame, domain_from_dict
+from cloister.columns import Domain, FloatArray, Frame, domain_from_dict
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.privacy import Entropy, Receipt, StepRecord
 from cloister.questions import RowCount
@@ -112,19 +112,17 @@ class WeightedPoints(CommonSynopsis):
     @property
     def n_columns(self) -> int:
         """Number of columns of the table."""
-        return self.domain.n_columns if isinstance(self.domain, ColumnDomain) else self.n_features
+        return self.domain.n_columns
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the coordinates of a point, made up where columns have none."""
-        if isinstance(self.domain, ColumnDomain):
-            return self.domain.published_names(self.feature_names)
-        return self.feature_names or tuple(f"x{index}" for index in range(self.unit_points.shape[1]))
+        return self.domain.published_names(self.feature_names)
 
     @property
-    def declared_columns(self) -> ColumnDomain | None:
-        """What the columns are, where this was declared or found with noise."""
-        return self.domain if isinstance(self.domain, ColumnDomain) else None
+    def table(self) -> Domain:
+        """What the columns are."""
+        return self.domain
 
     @property
     def n_rows(self) -> float:
@@ -269,11 +267,9 @@ class WeightedPoints(CommonSynopsis):
             refuse_odd_values(data)
             names, domain, cells = data["feature_names"], domain_from_dict(data["domain"]), data["column_cells"]
             arrays = {name: np.array(data[name], dtype=np.float64) for name in ARRAYS}
-            n_columns = n_published = arrays["unit_points"].shape[-1]
-            if isinstance(domain, ColumnDomain):
-                n_columns, n_published = domain.n_columns, len(domain.published_names(None))
             if cells is not None:
-                cells = CellSummary.from_dict(cells, n_columns=n_columns, n_published=n_published)
+                n_published = len(domain.published_names(None))
+                cells = CellSummary.from_dict(cells, n_columns=domain.n_columns, n_published=n_published)
             found = cls(
                 **arrays,
                 scatter_error=float(data["scatter_error"]),
