@@ -73,6 +73,8 @@ sphinx_gallery_conf = {
     "reference_url": {"cloister": None},
     "download_all_examples": False,
     "remove_config_comments": True,
+    "reset_modules": ("matplotlib", "strict_gallery.refuse_warnings"),
+    "reset_modules_order": "both",
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,

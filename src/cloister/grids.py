@@ -256,7 +256,7 @@ def epsilon_range(*, n_rows: float, n_features: int, n_clusters: int) -> Epsilon
 
 
 def cell_bounds(*, n_rows: float, n_features: int, n_clusters: int, epsilon: float) -> CellBounds:
-    """Return Theorem 2's bounds on the number of cells that minimises h; they hold inside :func:`epsilon_range`.
+    """Return Theorem 2's bounds on the number of cells that minimises h, inside :func:`~cloister.grids.epsilon_range`.
 
     They bound the real minimiser. The whole number of cells per axis beside it may lie outside: in 18 of the 108 settings of
     the paper's Table III the number of cells that RUGNIK chooses does.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small private table with a canary in it, and a way to run the command line in this process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +39,30 @@ def refused(run: Run) -> Run:
         return result
 
     return invoke
+
+
+@pytest.fixture
+def free(refused: Run, ledger: Path, tmp_path: Path) -> Run:
+    """Run a fit with a ledger that must be refused in one line, before anything is spent or written."""
+
+    def invoke(*arguments: object, match: str) -> Result:
+        before = contents(tmp_path)
+        result = refused(*arguments, "--ledger", ledger, match=match)
+        assert contents(tmp_path) == before
+        return result
+
+    return invoke
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Return what is in the files of a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def words(options: Mapping[str, object]) -> list[object]:
+    """Return options as the words of a command line; one that is None is left out, one with a list is repeated."""
+    given = [(name, one) for name, value in options.items() for one in (value if isinstance(value, list) else [value])]
+    return [word for name, value in given if value is not None for word in (name, value)]
 
 
 @pytest.fixture

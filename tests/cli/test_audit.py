@@ -2,6 +2,7 @@
 """``cloister audit``: exit codes, the table, the page, plants and refusals."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,26 +12,21 @@ from cloister.audit import PLANTS
 from .conftest import Run
 
 
-def test_a_clean_audit_ends_well(run: Run, tmp_path: Path, seed: int) -> None:
-    page = tmp_path / "page.html"
-    result = run("audit", "--quick", "--check", "spending", "--method", "GridSynopsis", "--seed", seed, "-o", page)
-    assert result.exit_code == 0, result.output
-    assert "spending" in result.stdout
-    assert "passed" in result.stdout
-    assert f"No violation found. Seed {seed}; false alarms at most 1e-06." in result.stdout
-    html = page.read_text(encoding="utf-8")
-    assert html.startswith("<!doctype html>")
-    assert "No violation found" in html
-    assert "GridSynopsis, pure" in html
-    assert "<script" not in html
-    assert "http" not in html.replace("http-equiv", "")
-
-
-def test_a_page_is_replaced(run: Run, tmp_path: Path) -> None:
+def test_a_clean_audit_ends_well_and_replaces_its_page(run: Run, tmp_path: Path, seed: int) -> None:
     page = tmp_path / "page.html"
     page.write_text("an older audit")
-    assert run("audit", "--quick", "--check", "spending", "--method", "GridSynopsis", "-o", page).exit_code == 0
-    assert "older" not in page.read_text()
+    given = ("--quick", "--check", "spending", "--method", "GridSynopsis", "--seed", seed, "-o", page)
+    result = run("audit", *given)
+    assert result.exit_code == 0, result.output
+    shown = "spending", "passed", f"No violation found. Seed {seed}; false alarms at most 1e-06."
+    assert all(words in result.stdout for words in shown)
+    html = page.read_text(encoding="utf-8")
+    assert html.startswith("<!doctype html>")
+    assert all(words in html for words in ("No violation found", "GridSynopsis, pure"))
+    assert not any(words in html.replace("http-equiv", "") for words in ("<script", "http", "older"))
+    found = json.loads(run("audit", *given, "--json").stdout)
+    assert (found["passed"], found["seed"], found["checks"][0]["name"]) == (True, seed, "spending")
+    assert found["checks"][0]["worst"] <= 1 + 1e-12
 
 
 def test_a_planted_fault_is_caught_with_its_check_named(run: Run, tmp_path: Path, seed: int) -> None:
@@ -46,21 +42,10 @@ def test_a_planted_fault_is_caught_with_its_check_named(run: Run, tmp_path: Path
 
 
 def test_a_fault_that_is_missed_is_said_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     monkeypatch.setitem(PLANTS, "lines-as-rows", replace(PLANTS["lines-as-rows"], check="spending"))
     result = run("audit", "--plant", "lines-as-rows", "--method", "GridSynopsis", "-o", tmp_path / "page.html")
     assert result.exit_code == 0
     assert "MISSED" in result.stdout
-
-
-def test_json_for_machines(run: Run, tmp_path: Path, seed: int) -> None:
-    given = ["--quick", "--check", "spending", "--method", "GridSynopsis", "--seed", seed, "-o", tmp_path / "page.html"]
-    found = json.loads(run("audit", *given, "--json").stdout)
-    assert found["passed"] is True
-    assert found["seed"] == seed
-    assert found["checks"][0]["name"] == "spending"
-    assert found["checks"][0]["worst"] <= 1 + 1e-12
 
 
 def test_plants_are_listed(run: Run) -> None:

@@ -12,7 +12,7 @@ from click.testing import Result
 
 from cloister import Ledger, load_release
 
-from .conftest import CANARY, Run
+from .conftest import CANARY, Run, words
 
 BOUNDS = "age=0:120,weight=20:200"
 
@@ -23,28 +23,14 @@ def test_a_fit_prints_centres_receipt_and_places(run: Run, table: Path, ledger: 
         *("--output", tmp_path / "release.json", "--report", tmp_path / "report.html"),
     )
     assert result.exit_code == 0, result.output
-    for words in (
-        "2 centres",
-        "age",
-        "weight",
-        "±",
-        "Guarantee: epsilon = 1.5",
-        "Left in the ledger: epsilon",
-        "release.json",
-        "report.html",
-    ):
-        assert words in result.stdout
+    shown = "2 centres", "age", "weight", "±", "Guarantee: epsilon = 1.5", "Left in the ledger: epsilon", "release.json"
+    assert all(part in result.stdout for part in (*shown, "report.html"))
     release = load_release(tmp_path / "release.json")
     assert release.columns == ("age", "weight")
     assert release.scaling == "bounds"
     assert not release.receipt.seeded
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "budget.sqlite",
-        "people.parquet",
-        "release.json",
-        "report.html",
-    ]
+    assert {path.name for path in tmp_path.iterdir()} == {"budget.sqlite", "people.parquet", "release.json", "report.html"}
     with Ledger.open(ledger) as opened:
         assert len(opened.events) == len(release.receipt.events)
 
@@ -59,11 +45,8 @@ def test_columns_and_a_pair(run: Run, table: Path, tmp_path: Path) -> None:
     assert summary["feature_names"] == ["weight", "age"]
     assert summary["scaling"] == "none"
     assert result.stderr == ""
-
-
-def test_bounds_for_columns_that_are_not_used_are_allowed(run: Run, table: Path) -> None:
     result = run("fit", table, "-k", 1, "--epsilon", 1, "--columns", "age", "--bounds", BOUNDS, "--json")
-    assert json.loads(result.stdout)["columns"] == ["age"]
+    assert json.loads(result.stdout)["columns"] == ["age"], "bounds of columns that are not used are allowed"
 
 
 def test_json_is_for_machines(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
@@ -99,25 +82,16 @@ def test_pure_and_replace(run: Run, table: Path) -> None:
     assert {event["event"] for event in receipt["events"]} == {"discrete_laplace"}
 
 
-def test_a_grid_is_pure_unless_told_otherwise(run: Run, table: Path) -> None:
-    arguments = ("fit", table, "-k", 2, "--epsilon", 1, "--method", "grid", "--bounds", BOUNDS, "--json")
-    summary = json.loads(run(*arguments).stdout)
-    assert summary["method"] == "GridKMeans"
-    assert summary["receipt"]["guarantee"] == {"kind": "pure", "epsilon": 1.0}
-    summary = json.loads(run(*arguments, "--delta", 1e-6).stdout)
-    assert summary["receipt"]["guarantee"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
-    summary = json.loads(run("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS, "--json").stdout)
-    assert summary["receipt"]["guarantee"]["delta"] == 1e-6
-
-
-@pytest.mark.parametrize(("method", "name"), [("lloyd", "LloydKMeans"), ("fast-lloyd", "FastLloyd")])
-def test_lloyds_iterations_by_name(run: Run, table: Path, method: str, name: str) -> None:
-    arguments = ("fit", table, "-k", 3, "--epsilon", 1, "--method", method, "--bounds", BOUNDS, "--json")
-    summary = json.loads(run(*arguments).stdout)
-    assert summary["method"] == name
-    assert len(summary["clusters"]) == 3
-    assert summary["receipt"]["guarantee"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
-    assert json.loads(run(*arguments, "--delta", 0).stdout)["receipt"]["guarantee"] == {"kind": "pure", "epsilon": 1.0}
+@pytest.mark.parametrize(
+    ("method", "name", "delta"), [("kmeans", "KMeans", 1e-6), ("grid", "GridKMeans", 0), ("fast-lloyd", "FastLloyd", 1e-6)]
+)
+def test_delta_is_the_methods_own_unless_it_is_given(run: Run, table: Path, method: str, name: str, delta: float) -> None:
+    arguments = ("fit", table, "-k", 2, "--epsilon", 1, "--method", method, "--bounds", BOUNDS, "--json")
+    for given, expected in (((), delta), (("--delta", 0), 0), (("--delta", 1e-7), 1e-7)):
+        summary = json.loads(run(*arguments, *given).stdout)
+        assert (summary["method"], len(summary["clusters"])) == (name, 2)
+        assert summary["receipt"]["guarantee"].get("delta", 0) == expected
+        assert summary["receipt"]["guarantee"]["kind"] == ("approx" if expected else "pure")
 
 
 @pytest.mark.slow
@@ -175,15 +149,9 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"--columns": "age,age"}, "expected every column once"),
     ],
 )
-def test_bad_input_is_one_line_and_free(
-    refused: Run, table: Path, ledger: Path, tmp_path: Path, changes: dict[str, object], match: str
-) -> None:
-    options = {"-k": 2, "--epsilon": 1, "--bounds": BOUNDS, "--ledger": ledger, "--output": tmp_path / "out.json", **changes}
-    given = [word for name, value in options.items() if value is not None for word in (name, value)]
-    refused("fit", table, *given, match=match)
-    with Ledger.open(ledger) as opened:
-        assert [line["kind"] for line in opened.lines] == ["budget"]
-    assert not (tmp_path / "out.json").exists()
+def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, changes: dict[str, object], match: str) -> None:
+    options = {"-k": 2, "--epsilon": 1, "--bounds": BOUNDS, "--output": tmp_path / "out.json", **changes}
+    free("fit", table, *words(options), match=match)
 
 
 @pytest.mark.parametrize(
@@ -225,27 +193,26 @@ def test_the_ledger_decides_about_neighbours(run: Run, table: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("option", ["--output", "--report"])
 def test_a_place_that_cannot_be_written_is_found_before_the_fit(
-    refused: Run, table: Path, ledger: Path, tmp_path: Path, option: str
+    free: Run, table: Path, ledger: Path, tmp_path: Path, option: str
 ) -> None:
-    arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, option)
+    arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, option)
     (tmp_path / "old").write_text("old")
-    refused(*arguments, tmp_path / "old", match="exists. Choose another name, or pass --force")
-    refused(*arguments, tmp_path, match="expected a file, got the folder")
-    refused(*arguments, tmp_path / "none" / "x", match="there is no folder")
-    refused(*arguments, tmp_path / ("x" * 300), match="File name too long")
-    refused(*arguments, table, "--force", match="is also given as DATA")
-    refused(*arguments, ledger, "--force", match="is also given as --ledger")
-    assert (tmp_path / "old").read_text() == "old"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.sqlite", "old", "people.parquet"]
-    with Ledger.open(ledger) as opened:
-        assert opened.events == []
+    free(*arguments, tmp_path / "old", match="exists. Choose another name, or pass --force")
+    free(*arguments, tmp_path, match="expected a file, got the folder")
+    free(*arguments, tmp_path / "none" / "x", match="there is no folder")
+    free(*arguments, tmp_path / ("x" * 300), match="File name too long")
+    free(*arguments, table, "--force", match="is also given as DATA")
+    free(*arguments, ledger, "--force", match="is also given as --ledger")
 
 
-def test_one_file_for_two_outputs_is_refused(refused: Run, table: Path, tmp_path: Path) -> None:
+def test_one_file_for_two_outputs_or_of_another_kind_is_refused(free: Run, table: Path, tmp_path: Path) -> None:
     arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS)
-    refused(*arguments, "-o", tmp_path / "x", "--report", tmp_path / "." / "x", match="is also given as --output")
-    refused(*arguments, "-o", "-", "--report", "-", match="is also given as --output")
-    refused(*arguments, "-o", "-", "--json", match="standard output is taken")
+    free(*arguments, "-o", tmp_path / "x", "--report", tmp_path / "." / "x", match="is also given as --output")
+    free(*arguments, "-o", "-", "--report", "-", match="is also given as --output")
+    free(*arguments, "-o", "-", "--json", match="standard output is taken")
+    free(*arguments, "--report", "x.pdf", match="got 'x.pdf'. Choose a name that ends in .html, or print it to PDF")
+    free(*arguments, "--report", "x.json", match="the report is one HTML file")
+    free(*arguments, "-o", "x.csv", match="a release is written as JSON, got 'x.csv'. Choose a name that ends in .json.")
 
 
 def test_force_replaces_and_devices_are_written_as_they_are(run: Run, table: Path, tmp_path: Path) -> None:
@@ -257,20 +224,24 @@ def test_force_replaces_and_devices_are_written_as_they_are(run: Run, table: Pat
     assert not Path(os.devnull).is_file()
 
 
-def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
-    arguments = ("fit", table, "-k", 2, "--epsilon", 1, "--bounds", BOUNDS)
+@pytest.mark.parametrize(
+    "command", [("fit", "-k", 2), ("synopsis", "fit", "--kind", "grid"), ("synopsis", "fit", "--kind", "points")]
+)
+def test_the_canary_stays_inside(run: Run, table: Path, ledger: Path, tmp_path: Path, command: tuple[object, ...]) -> None:
+    arguments = (*command, table, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger)
+    shown = ("synopsis", "show") if command[0] == "synopsis" else ("show",)
     results: list[Result] = [
-        run(*arguments, "--ledger", ledger, "-o", tmp_path / "release.json", "--report", tmp_path / "report.html"),
+        run(*arguments, "-o", tmp_path / "out.json", "--report", tmp_path / "out.html"),
         run(*arguments, "--json"),
-        run(*arguments, "--ledger", ledger, "--epsilon", 50),
-        run("show", tmp_path / "release.json"),
+        run(*arguments, "--epsilon", 50),
+        run(*shown, tmp_path / "out.json"),
         run("ledger", "show", ledger, "--events", "--json"),
     ]
     written = [path.read_bytes() for path in tmp_path.iterdir() if path != table]
     assert len(written) == 3
     for text in (*(result.output.encode() for result in results), *written):
         assert str(CANARY).encode()[:8] not in text
-        assert str(table.parent).encode() not in text.replace(str(tmp_path / "re").encode(), b"")
+        assert str(table.parent).encode() not in text.replace(str(tmp_path / "out").encode(), b"")
 
 
 @pytest.mark.slow
@@ -293,3 +264,33 @@ def test_an_address_needs_an_engine_and_somebody_who_answers(
     refused(*options, "--scheduler", "tcp://127.0.0.1:1", match="fit.scheduler: expected an engine of a cluster with it")
     refused(*options, "--scheduler", "tcp://127.0.0.1:1", "--engine", "dask", match="no Dask scheduler answers at")
     assert not (tmp_path / "r.json").exists()
+
+
+# -- fit -k auto ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_number_of_clusters_is_found(run: Run, table: Path, tmp_path: Path) -> None:
+    given = ("--epsilon", 5, "--bounds", BOUNDS, "--max-clusters", 6, "--seed", 1, "--allow-seeded")
+    result = run("fit", table, "-k", "auto", *given, "--output", tmp_path / "r.json", "--report", tmp_path / "r.html")
+    assert result.exit_code == 0, result.output
+    shown = "2 centres", "The number of clusters was chosen", "no further cost: 2.", "Best of 1 to 6: 2."
+    assert all(part in result.stdout for part in shown)
+    assert load_release(tmp_path / "r.json").n_clusters == 2
+    assert "How many clusters" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Best of 1 to 6: 2." in run("show", tmp_path / "r.json").stdout
+    assert json.loads(run("fit", table, "-k", "AUTO", *given, "--json").stdout)["choice"]["best"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (
+            ("-k", "auto", "--method", "grid"),
+            "--clusters: expected a number for --method grid, got auto. Pass a number, or --method kmeans.",
+        ),
+        (("-k", 3, "--max-clusters", 6), "--max-clusters: expected '-k auto' beside it, got '-k 3'"),
+        (("-k", "many"), "'many' is no whole number, nor auto"),
+    ],
+)
+def test_numbers_that_cannot_be_found_are_refused(refused: Run, table: Path, options: tuple[object, ...], match: str) -> None:
+    refused("fit", table, "--epsilon", 1, "--bounds", BOUNDS, *options, match=match)

@@ -17,15 +17,8 @@ def test_a_new_ledger_says_what_it_holds(run: Run, tmp_path: Path) -> None:
     result = run("ledger", "create", tmp_path / "b.sqlite", "--epsilon", 2, "--delta", 1e-7, "--name", "[red]people")
     assert "epsilon = 2, delta = 1e-07 (add-remove neighbours)" in result.stdout
     output = run("ledger", "show", tmp_path / "b.sqlite").stdout
-    for words in (
-        "Ledger [red]people",
-        "Budget:     epsilon = 2",
-        "Spent:      nothing",
-        "Left:       epsilon 2 at delta 1e-07, or 2 of a pure fit",
-        "Checkpoint: 1:",
-        "No fit has used it",
-    ):
-        assert words in output
+    shown = "Ledger [red]people", "Budget:     epsilon = 2", "Spent:      nothing", "Checkpoint: 1:", "No fit has used it"
+    assert all(words in output for words in (*shown, "Left:       epsilon 2 at delta 1e-07, or 2 of a pure fit"))
 
 
 def test_a_pure_budget(run: Run, tmp_path: Path) -> None:
@@ -38,6 +31,8 @@ def test_a_ledger_is_never_replaced(refused: Run, ledger: Path) -> None:
     before = ledger.read_bytes()
     refused("ledger", "create", ledger, "--epsilon", 2, match="A budget is never replaced")
     assert ledger.read_bytes() == before
+    nowhere = ledger.parent / "none" / "b.sqlite"
+    refused("ledger", "create", nowhere, "--epsilon", 1, match="unable to open database file")
 
 
 @pytest.mark.parametrize(
@@ -54,24 +49,11 @@ def test_a_wrong_budget_is_refused(refused: Run, tmp_path: Path, arguments: list
     assert not (tmp_path / "b.sqlite").exists()
 
 
-def test_a_folder_that_is_missing_is_refused(refused: Run, tmp_path: Path) -> None:
-    refused("ledger", "create", tmp_path / "none" / "b.sqlite", "--epsilon", 1, match="unable to open database file")
-
-
 def test_events_are_listed(run: Run, table: Path, ledger: Path) -> None:
     run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger, "--seed", 1)
     output = run("ledger", "show", ledger, "--events").stdout
-    for words in (
-        "row_count",
-        "nearest_counts",
-        "rounded_gaussian",
-        "sensitivity",
-        "add-remove",
-        "seeded",
-        "KMeans",
-        "closed",
-    ):
-        assert words in output
+    shown = "row_count", "nearest_counts", "rounded_gaussian", "sensitivity", "add-remove", "seeded", "KMeans", "closed"
+    assert all(words in output for words in shown)
     assert "step" in output.split("sensitivity")[0].splitlines()[-1]
     summary = json.loads(run("ledger", "show", ledger, "--events", "--json").stdout)
     assert len(summary["events"]) == summary["accounts"][0]["events"] == 25
@@ -135,19 +117,11 @@ def test_data_set_and_purpose_are_shown(run: Run, table: Path, ledger: Path, tmp
     assert [account.get("dataset") for account in accounts] == [None, "Ward [red]3"]
 
 
-def test_a_name_of_two_lines_is_refused_before_anything_is_spent(refused: Run, table: Path, ledger: Path) -> None:
-    options = ("-k", 1, "--epsilon", 1, "--bounds", "age=0:120", "--ledger", ledger, "--name", "two\nlines")
-    before = ledger.read_bytes()
-    refused("fit", table, *options, match="dataset: expected text of at most 200 characters, in one line")
-    assert ledger.read_bytes() == before
-
-
-def test_a_delta_above_the_ledgers_is_refused(refused: Run, table: Path, ledger: Path) -> None:
-    before = ledger.read_bytes()
-    options = ("-k", 1, "--epsilon", 0.1, "--bounds", "age=0:120", "--ledger", ledger)
-    refused("fit", table, *options, "--delta", 0.1, match="the ledger's, got 0.1: a larger one costs more")
-    refused("synopsis", "fit", table, "--kind", "grid", *options, "--delta", 0.1, match="(--delta) or less")
-    assert ledger.read_bytes() == before
+def test_names_of_two_lines_and_a_delta_above_the_ledgers_are_refused(free: Run, table: Path) -> None:
+    options = (table, "-k", 1, "--epsilon", 0.1, "--bounds", "age=0:120")
+    free("fit", *options, "--name", "two\nlines", match="dataset: expected text of at most 200 characters, in one line")
+    free("fit", *options, "--delta", 0.1, match="the ledger's, got 0.1: a larger one costs more")
+    free("synopsis", "fit", *options, "--kind", "grid", "--delta", 0.1, match="(--delta) or less")
 
 
 def test_what_a_killed_fit_left_open_is_settled(run: Run, refused: Run, ledger: Path) -> None:

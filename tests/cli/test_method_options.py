@@ -11,7 +11,7 @@ from cloister import PEMeans, compare, plan
 from cloister.cli._options import OPTIONS
 from cloister.cluster import PrivateEstimator
 from cloister.exceptions import ParameterError
-from cloister.methods import METHODS, commands
+from cloister.methods import METHODS
 
 from .conftest import Run
 
@@ -20,37 +20,38 @@ ELSEWHERE = {"max_clusters"}  # an option of fit that goes with '-k auto'
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_table_names_all_parameters_of_a_methods_own(name: str) -> None:
+def test_every_parameter_of_a_methods_own_is_in_the_table_and_has_an_option(name: str) -> None:
     method = METHODS[name]
     assert issubclass(method.estimator, PrivateEstimator)
     own = [one for one in inspect.signature(method.estimator).parameters if one not in SHARED]
     assert sorted(own) == sorted(method.parameters)
-
-
-@pytest.mark.parametrize("command", commands())
-def test_every_parameter_has_an_option(command: str) -> None:
-    assert set(commands()[command].parameters) - {one.parameter for one in OPTIONS} <= ELSEWHERE
+    if method.command is not None:
+        assert set(own) - {one.parameter for one in OPTIONS} <= ELSEWHERE
 
 
 GIVEN = {
-    "pe-means": ("--rounds", 2, "--variations", 3, "--projection", "none", "--selection", "top-k", "--no-adaptive"),
-    "grid": ("--rule", "6,5", "--counts", "none", "--representatives", "slope", "--n-init", 1),
-    "tree": ("--projection", "none", "--swaps", "auto", "--start", "counts"),
+    "pe-means": (
+        ("--rounds", 2, "--variations", 3, "--projection", "none", "--selection", "top-k", "--no-adaptive"),
+        {"n_rounds": 2, "n_variations": 3, "projection": None, "selection": "top-k", "adaptive": False},
+    ),
+    "grid": (
+        ("--rule", "6,5", "--counts", "none", "--representatives", "slope", "--n-init", 1),
+        {"counts": "none", "representatives": "slope"},
+    ),
+    "tree": (
+        ("--projection", "none", "--swaps", "auto", "--start", "counts"),
+        {"projection": None, "n_swaps": "auto", "start": "counts"},
+    ),
 }
 
 
 @pytest.mark.parametrize("command", GIVEN)
 def test_a_fit_has_the_parameters_that_are_given(run: Run, table: Path, tmp_path: Path, command: str) -> None:
-    output = tmp_path / "release.json"
+    output, (given, wanted) = tmp_path / "release.json", GIVEN[command]
     options = ("-k", 2, "--epsilon", 5, "--bounds", "age=0:120,weight=20:200", "-q", "-o", output, "--method", command)
-    result = run("fit", table, *options, *GIVEN[command])
+    result = run("fit", table, *options, *given)
     assert result.exit_code == 0, result.output
     kept = json.loads(output.read_text())["parameters"]
-    wanted = {
-        "pe-means": {"n_rounds": 2, "n_variations": 3, "projection": None, "selection": "top-k", "adaptive": False},
-        "grid": {"counts": "none", "representatives": "slope"},
-        "tree": {"projection": None, "n_swaps": "auto", "start": "counts"},
-    }[command]
     assert {name: kept.get(name) for name in wanted} == wanted
 
 

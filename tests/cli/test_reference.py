@@ -14,23 +14,14 @@ from .conftest import Run
 COMMANDS = dict(commands())
 
 
-def test_the_tables_of_options_are_those_of_the_commands() -> None:
+def test_the_page_has_every_command_and_option_in_its_own_words() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert render(page) == page, "write the tables again: python -m tests.cli._reference"
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_is_in_the_page(name: str) -> None:
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    assert [row for row in option_rows(COMMANDS[name]) if row not in lines] == []
-
-
-def test_every_command_is_in_the_page() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    for name in main.commands:
-        assert f"`{name}`" in page
-    for name in COMMANDS:
+    lines = page.splitlines()
+    for name, command in COMMANDS.items():
         assert f"cloister {name} " in page
+        assert [row for row in option_rows(command) if row not in lines] == []
+    assert [name for name in main.commands if f"`{name}`" not in page] == []
 
 
 def test_methods_are_those_of_the_table(run: Run) -> None:
@@ -38,13 +29,8 @@ def test_methods_are_those_of_the_table(run: Run) -> None:
     for name, method in methods().items():
         assert f"{name} {method.summary}" in text
         assert f"| `{name}` | {method.summary} |" in page
-    default = next(one.default for one in COMMANDS["fit"].params if one.name == "method")
-    assert default == "kmeans"
-
-
-@pytest.mark.parametrize(("command", "method"), [("compare", "KMeans")])
-def test_deltas_are_those_of_the_table(command: str, method: str) -> None:
-    assert next(one.default for one in COMMANDS[command].params if one.name == "delta") == METHODS[method].delta
+    assert next(one.default for one in COMMANDS["fit"].params if one.name == "method") == "kmeans"
+    assert next(one.default for one in COMMANDS["compare"].params if one.name == "delta") == METHODS["KMeans"].delta
 
 
 @pytest.mark.parametrize("command", ["fit", "plan", "source-target", "synopsis fit"])

@@ -37,7 +37,7 @@ ONLY_READ = {  # patterns of commands that are not run here, and why
     r"python -m benchmarks\.scoreboard --store": "reads runs of an hour; tests/benchmarks/test_scoreboard.py has a few",
     r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_shared_noise.py runs its parts",
     r"python -m benchmarks\.scale_out": "starts a process or a cluster for each of its measurements",
-    r"python -m benchmarks\.quote": "writes into these pages; tests/benchmarks/test_quote.py runs it on a copy",
+    r"python -m benchmarks\.quote": "writes into these pages; tests/benchmarks/test_scripts.py runs it on a copy",
     r"python -m tests\.": "writes a page of docs/; a test compares the page with what would be written",
     r"pytest ": "a test that `make slow` runs anyway",
 }
@@ -100,13 +100,13 @@ class Reader:
         return printed.getvalue()
 
     def _command(self, block: Block) -> str:
-        return "".join(self._part(part.strip(), block) for part in re.split(r" && | \| (?=cloister )", block.text))
+        return "".join(self._part(part, block) for part in parts(block.text))
 
     def _part(self, text: str, block: Block) -> str:
         words = shlex.split(text, comments=True)
         where = f"{block.place}: {text}"
         if block.inline and any(PLACEHOLDER.search(word) for word in _without_data(words)):
-            return read_options(_without_dots(words), where, mention=True)
+            return read_options(without_dots(words), where, mention=True)
         if any(re.match(pattern, text) for pattern in ONLY_READ):
             return read_options(_without_data(words), where, mention=block.inline)
         match words[0]:
@@ -152,6 +152,11 @@ class Reader:
         return said
 
 
+def parts(text: str) -> list[str]:
+    """Return the commands of a line: those one after the other, and those that ``cloister`` reads the output of."""
+    return [part.strip() for part in re.split(r" && | \| (?=cloister )", text)]
+
+
 def smallest(words: list[str]) -> list[str]:
     """Return a command at its smallest size, without the folder of data sets that are not shipped."""
     words, text = _without_data(words), shlex.join(_without_data(words))
@@ -174,7 +179,7 @@ def _without_data(words: list[str]) -> list[str]:
     return _without(words, "--data")
 
 
-def _without_dots(words: list[str]) -> list[str]:
+def without_dots(words: list[str]) -> list[str]:
     """Return the words without dots that stand for further ones; after an option they stand for its value."""
     return [word for before, word in zip(["", *words], words, strict=False) if word != "..." or before.startswith("-")]
 
@@ -225,6 +230,8 @@ def read_options(words: list[str], where: str, *, mention: bool) -> str:
         except click.ClickException as error:
             if not (mention and isinstance(error, MISSING)):
                 pytest.fail(f"{where}: {error.format_message()}")
+        except click.exceptions.Exit:  # it says something and ends, as --version does
+            pass
     return ""
 
 

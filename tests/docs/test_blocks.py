@@ -6,6 +6,7 @@ others in the slow ones. What a page says that a line prints, ``print(...)  # th
 """
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from ._pages import NAMES, ROOT, SHELL, SHOWN, Block, blocks, fences, read
-from ._run import ONLY_READ, SMALLEST, Reader
+from ._run import ONLY_READ, SMALLEST, Reader, is_clicked, parts, read_options, without_dots
 
 FAST = {"README.md": "python", "docs/start.md": "all"}  # what of a page runs in the fast tests
 EXACT = ("docs/privacy-unit.md", "docs/start.md", "docs/howto/")
@@ -36,6 +37,14 @@ def test_every_block_runs(name: str, folder: Path, request: pytest.FixtureReques
     if any("pyspark" in block.text or "--engine spark" in block.text for block in found):
         work_in(request.getfixturevalue("spark"), folder)
     follow(found, folder)
+
+
+def test_commands_have_the_options_that_pages_write() -> None:
+    for block in [block for name in WITH_BLOCKS for block in read(name) if block.kind == "command"]:
+        for text in parts(block.text):
+            words = shlex.split(text.partition(" | ")[0], comments=True)
+            if is_clicked(words) or words[0] == "pytest" or (words[2:3] and words[2].startswith(("benchmarks.", "tests."))):
+                read_options(without_dots(words), f"{block.place}: {text}", mention=block.inline)
 
 
 @pytest.mark.parametrize("name", FAST)

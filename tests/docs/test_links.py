@@ -1,13 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The check of a built site finds what is broken; links of pages are those that the site needs."""
+"""Links of pages lead somewhere, and are those that the site needs; the check of a built site finds what is broken."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from ._pages import PAGES, ROOT
+
+
+def headings(page: Path) -> set[str]:
+    """Return what a browser calls the headings of a page."""
+    lines = [line.lstrip("#") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", line.replace("`", "").strip().lower()).replace(" ", "-") for line in lines}
+
+
+def test_links_within_the_repository_lead_somewhere() -> None:
+    for page in PAGES:
+        for place, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+            there = (page.parent / place) if place else page
+            assert place.startswith("http") or there.exists(), f"{page}: {place}"
+            if anchor and there.suffix == ".md" and not place.startswith("http"):
+                assert anchor in headings(there), f"{page}: {place}#{anchor}"
 
 
 def load(name: str) -> ModuleType:

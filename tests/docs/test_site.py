@@ -5,8 +5,6 @@ import inspect
 import re
 from pathlib import Path
 
-from tests.cli._reference import commands
-
 import cloister
 from cloister import exceptions
 from cloister.cli import main
@@ -14,7 +12,6 @@ from cloister.cli import main
 DOCS = Path(__file__).parents[2] / "docs"
 PYTHON = DOCS / "reference" / "python"
 PAGES = {page.stem: page.read_text(encoding="utf-8") for page in sorted(PYTHON.glob("*.md"))}
-CLI = (DOCS / "cli.md").read_text(encoding="utf-8")
 SUMMARY = re.compile(r"^\.\. autosummary::\n(?:   :\S.*\n)*\n((?:   \S+\n)+)", re.MULTILINE)
 
 
@@ -46,12 +43,9 @@ def test_the_tree_of_errors_is_that_of_the_code() -> None:
     assert set(exceptions.__all__) <= set(listed())
 
 
-def test_every_command_is_in_the_reference_and_so_is_their_page() -> None:
-    titles = " ".join(re.findall(r"^#+ (.*)$", CLI, re.MULTILINE))
-    for name in main.commands:
-        assert f"`{name}`" in titles, name
-    for name, _ in commands():
-        assert f"cloister {name}" in CLI, name
+def test_every_group_of_commands_has_a_part_of_their_page_which_the_reference_has() -> None:
+    titles = " ".join(re.findall(r"^#+ (.*)$", (DOCS / "cli.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert [name for name in main.commands if f"`{name}`" not in titles] == []
     assert re.search(r"^\.\./cli$", (DOCS / "reference" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
 
 

@@ -28,10 +28,11 @@ class Tab:
 
     def __init__(self, to: int, back: int) -> None:
         self._to, self._back, self._rest, self._number, self._session = to, back, b"", 0, ""
-        self.events: list[dict[str, Any]] = []  # of the domains that were enabled
+        self.events: list[dict[str, Any]] = []  # since a page was opened
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.ask("Page.enable")
+        for domain in ("Page", "Network", "Log", "Runtime"):
+            self.ask(f"{domain}.enable")
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command and return its answer; events in between are kept."""
@@ -60,6 +61,7 @@ class Tab:
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.ask("Emulation.setEmulatedMedia", media=media, features=scheme)
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.events.clear()
         self.ask("Page.navigate", url=page.resolve().as_uri())
         while self.value("location.href + document.readyState") != page.resolve().as_uri() + "complete":
             pass
@@ -71,6 +73,18 @@ class Tab:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
+    @property
+    def requests(self) -> list[str]:
+        """What the page has asked for."""
+        sent = [event["params"] for event in self.events if event["method"] == "Network.requestWillBeSent"]
+        return [params["request"]["url"] for params in sent]
+
+    @property
+    def complaints(self) -> list[dict[str, Any]]:
+        """Errors of the page, of its console and of the browser about it."""
+        self.value("1")  # what was said until now has arrived
+        return [event["params"] for event in self.events if _complains(event["method"], event["params"])]
+
     def picture(self) -> bytes:
         """Return the whole page as PNG."""
         return base64.b64decode(self.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"])
@@ -79,6 +93,12 @@ class Tab:
         """Return the page as it is printed on A4."""
         size = {"paperWidth": 8.27, "paperHeight": 11.69}
         return base64.b64decode(self.ask("Page.printToPDF", printBackground=True, preferCSSPageSize=True, **size)["data"])
+
+
+def _complains(method: str, what: dict[str, Any]) -> bool:
+    if method == "Log.entryAdded":
+        return bool(what["entry"]["level"] == "error")
+    return method == "Runtime.exceptionThrown" or (method == "Runtime.consoleAPICalled" and what["type"] in ("error", "assert"))
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hostile command lines: exit code 0, or 2 and one line of error; no traceback, no planted value, nothing lost."""
 
-import csv
-import io
+import shlex
 import shutil
 from contextlib import chdir
 from functools import cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from click.testing import CliRunner
 from hypothesis import strategies as st
 from tests.fuzz._law import NUMBER_CANARY, TEXT_CANARY, no_warnings, refuse_quotes
@@ -37,112 +37,20 @@ COMMANDS = {
     "ledger show": "ledger show {ledger} --events",
     "ledger verify": "ledger verify {ledger}",
 }
-WORDS = [
-    *(
-        "",
-        "-",
-        "--",
-        "-1",
-        "0",
-        "1",
-        "2",
-        "1.5",
-        "nan",
-        "inf",
-        "-inf",
-        "1e400",
-        "1e-400",
-        "10" * 200,
-        "x",
-        "0,1",
-        "1,0",
-        "0,0",
-        "a,b,c",
+WORDS = [  # of options, of places, and whatever else
+    *shlex.split(
+        "- -- -1 0 1 2 1.5 nan inf -inf 1e400 1e-400 x 0,1 1,0 0,0 a,b,c a=0:1 a=1:0 a=0:1,a=0:2 =0:1 a=: a a,a , note"
     ),
-    *(
-        "a=0:1",
-        "a=1:0",
-        "a=0:1,a=0:2",
-        "=0:1",
-        "a=:",
-        "a",
-        "a,a",
-        ",",
-        "note",
-        "zz",
-        "1:3",
-        "3:1",
-        "0:0",
-        "1:99999",
-        "rugnik",
-        "4,4",
-        "0,4",
-    ),
-    *(
-        "{table}",
-        "{ledger}",
-        "{release}",
-        "{synopsis}",
-        "{public}",
-        "{out}",
-        "{out}/new",
-        "{missing}",
-        "{damaged}",
-        "{empty}",
-        "{folder}",
-    ),
-    *(
-        "{text}",
-        "/dev/null",
-        "/dev/full",
-        "/",
-        "\x00",
-        "\ud800",
-        "é🙂",
-        "%s",
-        "{table}\n",
-        "*",
-        "~",
-        "[",
-        "replace",
-        "dask:",
-        "kmeans",
-    ),
+    *shlex.split("zz 1:3 3:1 0:0 1:99999 rugnik 4,4 0,4 %s * ~ [ replace dask: kmeans é🙂 /dev/null /dev/full /"),
+    *shlex.split("{table} {ledger} {release} {synopsis} {public} {out} {out}/new {missing} {damaged} {empty} {folder} {text}"),
+    *("", "10" * 200, "{table}\n", "\x00", "\ud800"),
 ]
 PLACES = ("/dev/null", "/dev/full", "/")
-OPTIONS = [
-    *(
-        "--json",
-        "--force",
-        "-q",
-        "--quiet",
-        "--help",
-        "--version",
-        "--bounds",
-        "--columns",
-        "--ledger",
-        "--neighbours",
-        "--n-rows",
-        "--seed",
-        "--allow-seeded",
-    ),
-    *(
-        "--report",
-        "--output",
-        "-o",
-        "--delta",
-        "--epsilon",
-        "--rho",
-        "-k",
-        "--jobs",
-        "--rule",
-        "--range",
-        "--method",
-        "--scaling",
-        "--events",
-    ),
-    *("--indices", "--scheduler", "--confidence", "--neighbors", "--checkpoint", "--name", "--unknown", "-x"),
-]
+OPTIONS = shlex.split(
+    "--json --force -q --quiet --help --version --bounds --columns --ledger --neighbours --n-rows --seed --allow-seeded "
+    "--report --output -o --delta --epsilon --rho -k --jobs --rule --range --method --scaling --events --indices --scheduler "
+    "--confidence --neighbors --checkpoint --name --unknown -x"
+)
 
 
 def cases() -> st.SearchStrategy[Any]:
@@ -192,14 +100,8 @@ def _damage(words: list[str], edits: list[list[Any]]) -> list[str]:
         place = at % max(len(words), 1)
         if kind == "add":
             words.insert(place, value)
-        elif not words:
-            continue
-        elif kind == "set":
-            words[place] = value
-        elif kind == "drop":
-            del words[place]
-        else:
-            words.insert(place, words[place])
+        elif words:
+            words[place : place + 1] = {"set": [value], "drop": [], "double": 2 * words[place : place + 1]}[kind]
     return words
 
 
@@ -230,44 +132,26 @@ def _forced(arguments: list[str], files: dict[str, Path]) -> set[str]:
 def _files() -> dict[str, Path]:
     """Make one file of every kind, with a planted row in the private table."""
     folder = scratch("commands")
-    names = [
-        "table.csv",
-        "public.csv",
-        "release.json",
-        "synopsis.json",
-        "ledger.sqlite",
-        "damaged.json",
-        "empty.csv",
-        "text.csv",
-    ]
-    files = {name.partition(".")[0]: folder / name for name in names}
+    kinds = {"csv": ("table", "public", "empty", "text"), "json": ("release", "synopsis", "damaged"), "sqlite": ("ledger",)}
+    files = {name: folder / f"{name}.{kind}" for kind, names in kinds.items() for name in names}
     rows = np.random.default_rng(0).uniform(0, 60, size=(12, 2)).round(3)
     _write_table(files["table"], [*rows.tolist(), [NUMBER_CANARY, NUMBER_CANARY]], note=TEXT_CANARY)
     _write_table(files["public"], rows.tolist(), note="x")
-    KMeans(2, n_init=1, **QUICK).fit(_named(rows)).release_.save(files["release"], allow_seeded=True)
-    GridSynopsis(2, rule=3, **QUICK).fit(_named(rows)).synopsis_.save(files["synopsis"], allow_seeded=True)
+    named = pa.table({"a": rows[:, 0], "b": rows[:, 1]})
+    KMeans(2, n_init=1, **QUICK).fit(named).release_.save(files["release"], allow_seeded=True)
+    GridSynopsis(2, rule=3, **QUICK).fit(named).synopsis_.save(files["synopsis"], allow_seeded=True)
     Ledger.create(files["ledger"], epsilon=1e6, delta=0.1).close()
     files["damaged"].write_bytes(files["release"].read_bytes()[:-40])
     files["empty"].write_bytes(b"")
     files["text"].write_text("a,b\nx,y\nz,w\n")
+    for name in ("out", "folder"):
+        (folder / name).mkdir()
     files |= {"out": folder / "out", "folder": folder / "folder", "missing": folder / "missing.csv"}
-    files["out"].mkdir()
-    files["folder"].mkdir()
     return files
 
 
-def _named(rows: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.table({"a": rows[:, 0], "b": rows[:, 1]})
-
-
 def _write_table(path: Path, rows: list[list[float]], *, note: str) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["a", "b", "note"])
-    writer.writerows([*row, note] for row in rows)
-    path.write_text(text.getvalue())
+    path.write_text("a,b,note\n" + "".join(f"{first},{second},{note}\n" for first, second in rows))
 
 
 TARGET = Target("commands", cases, law, share=0.1)

@@ -4,10 +4,10 @@
 import contextlib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,35 +23,8 @@ ROWS = np.random.default_rng(0).uniform(size=(12, 2))
 QUICK: dict[str, Any] = {"epsilon": 2.0, "bounds": ([0, 0], [1, 2]), "random_state": 0, "n_jobs": 1, "n_init": 1}
 SCRIPT = "<script>alert(1)</script>"
 DEEP: Any = [[[[[[[[1]]]]]]]]
+Documents: TypeAlias = Callable[[], dict[str, bytes]]  # by name
 CHUNK = 7  # bytes that are moved or doubled at once
-
-
-def release_cases() -> st.SearchStrategy[Any]:
-    """Draw a release and what is done to it."""
-    return _cases(st.sampled_from(sorted(_releases())))
-
-
-def synopsis_cases() -> st.SearchStrategy[Any]:
-    """Draw a synopsis and what is done to it."""
-    return _cases(st.sampled_from(sorted(_synopses())))
-
-
-def release_law(case: dict[str, Any]) -> str:
-    """Return how reading a damaged release ended."""
-    found = attempt(lambda: load_release(_written(damage(_releases()[case["of"]], case["edits"]), "release.json")))
-    if found.error is not None:
-        assert isinstance(found.error, ReleaseError)
-        return found.label
-    return _use_release(found.value)
-
-
-def synopsis_law(case: dict[str, Any]) -> str:
-    """Return how reading a damaged synopsis ended."""
-    found = attempt(lambda: load_synopsis(_written(damage(_synopses()[case["of"]], case["edits"]), "synopsis.json")))
-    if found.error is not None:
-        assert isinstance(found.error, ReleaseError)
-        return found.label
-    return _use_synopsis(found.value)
 
 
 def damage(content: bytes, edits: list[list[Any]]) -> bytes:
@@ -64,7 +37,8 @@ def damage(content: bytes, edits: list[list[Any]]) -> bytes:
     return content
 
 
-def _cases(base: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+def _cases(documents: Documents) -> st.SearchStrategy[Any]:
+    """Draw a document and what is done to it."""
     leaves = st.one_of(
         st.none(),
         st.booleans(),
@@ -82,7 +56,9 @@ def _cases(base: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     document = st.tuples(st.sampled_from(["set", "set", "drop", "add"]), place, values)
     raw = st.tuples(st.sampled_from(["byte", "cut", "double", "remove", "append"]), st.floats(0, 1), st.integers(0, 255))
     edits = st.one_of(*3 * [st.lists(document, min_size=1, max_size=3)], st.lists(raw, min_size=1, max_size=3))
-    return st.tuples(base, edits).map(lambda drawn: {"of": drawn[0], "edits": [list(edit) for edit in drawn[1]]})
+    return st.tuples(st.sampled_from(sorted(documents())), edits).map(
+        lambda drawn: {"of": drawn[0], "edits": [list(edit) for edit in drawn[1]]}
+    )
 
 
 def _edit_document(content: bytes, kind: str, place: int, value: Any) -> bytes:
@@ -179,12 +155,6 @@ def _console() -> Any:
     return console
 
 
-def _written(content: bytes, name: str) -> Path:
-    path = scratch("documents") / name
-    path.write_bytes(content)
-    return path
-
-
 @cache
 def _releases() -> dict[str, bytes]:
     models = {
@@ -216,5 +186,18 @@ def _synopses() -> dict[str, bytes]:
     return {name: one.to_bytes() for name, one in made.items()} | {"parquet": made["pure"].to_bytes("parquet")}
 
 
-RELEASES = Target("releases", release_cases, release_law, share=0.12)
-SYNOPSES = Target("synopses", synopsis_cases, synopsis_law, share=0.08)
+def _target(name: str, documents: Documents, load: Callable[[Path], Any], use: Callable[[Any], str], share: float) -> Target:
+    """Return the target: a damaged document is refused, or can be used."""
+
+    def law(case: dict[str, Any]) -> str:
+        path = scratch("documents") / "document.json"
+        path.write_bytes(damage(documents()[case["of"]], case["edits"]))
+        found = attempt(lambda: load(path))
+        assert found.error is None or isinstance(found.error, ReleaseError)
+        return use(found.value) if found.error is None else found.label
+
+    return Target(name, lambda: _cases(documents), law, share)
+
+
+RELEASES = _target("releases", _releases, load_release, _use_release, share=0.12)
+SYNOPSES = _target("synopses", _synopses, load_synopsis, _use_synopsis, share=0.08)

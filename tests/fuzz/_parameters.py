@@ -17,24 +17,14 @@ from tests.fuzz._values import build, values
 import cloister
 from cloister import GDP, ZCDP, ApproxDP, Ball, Box, GridSynopsis, Ledger, PureDP, Synopsis, grids
 from cloister.exceptions import BudgetExceeded
-from cloister.methods import METHODS
+from cloister.methods import METHODS, Method
 
 ROWS = np.random.default_rng(0).uniform(size=(12, 2))
 LARGE = 6  # the most of what costs time: restarts, rounds, clusters and the like
-EFFORT = {
+EFFORT = {  # what costs time, and from which number on it is refused
     "n_clusters": 2**20,
-    "n_init": math.inf,
-    "n_rounds": math.inf,
-    "n_variations": math.inf,
-    "max_candidates": math.inf,
-    "n_trees": math.inf,
-    "depth": math.inf,
-    "max_depth": math.inf,
-    "n_swaps": math.inf,
-    "max_representatives": math.inf,
-    "n_jobs": math.inf,
-    "repeats": math.inf,
-    "n_samples": math.inf,
+    **dict.fromkeys(("n_init", "n_rounds", "n_variations", "max_candidates", "n_trees", "depth", "max_depth"), math.inf),
+    **dict.fromkeys(("n_swaps", "max_representatives", "n_jobs", "repeats", "n_samples"), math.inf),
 }
 SHARED = {"bounds": (0.0, 1.0), "n_jobs": 1, "epsilon": 2.0}
 USUAL: dict[str, list[Any]] = {  # so that enough calls end well
@@ -65,18 +55,6 @@ USUAL: dict[str, list[Any]] = {  # so that enough calls end well
     "method": ["nas"],
     "metric": ["manhattan", "cosine", "jaccard"],
     "solver": ["exact"],
-}
-ESTIMATORS: dict[str, dict[str, Any]] = {
-    "KMeans": {"n_init": 1},
-    "PEMeans": {"n_rounds": 2, "n_variations": 4, "n_init": 1, "max_candidates": 40},
-    "GridKMeans": {"rule": 3, "n_init": 1},
-    "GridSynopsis": {"rule": 3},
-    "PointSynopsis": {"n_init": 1, "max_clusters": 3},
-    "LloydKMeans": {"n_rounds": 1},
-    "FastLloyd": {"n_rounds": 1},
-    "CoresetKMeans": {"max_depth": 2, "n_init": 1},
-    "TreeKMeans": {"n_swaps": 1, "max_candidates": 8, "n_init": 1},
-    "SourceTargetKMedoids": {"n_init": 1},
 }
 
 
@@ -155,47 +133,40 @@ def _is_named(parameter: str, found: Outcome, owner: Owner) -> bool:
 
 @cache
 def _owners() -> dict[str, Owner]:
-    owners = {name: _estimator(name, extra) for name, extra in ESTIMATORS.items()}
+    owners = {name: _estimator(method) for name, method in METHODS.items()}
     owners |= {kind.__name__: _guarantee(kind) for kind in (PureDP, ApproxDP, ZCDP, GDP)}
     sizes = {"n_rows": 100, "n_features": 2, "n_clusters": 3}
-    owners["Box"] = Owner(Box, {"low": 0.0, "high": 1.0}, _is_a_domain)
-    owners["Ball"] = Owner(Ball, {"radius": 1.0, "center": 0.0}, _is_a_domain)
-    owners["Ledger"] = Owner(_make_ledger, {**_defaults(Ledger), "epsilon": 1.0}, lambda left: math.isfinite(left) and left > 0)
-    owners["plan"] = Owner(cloister.plan, {**_defaults(cloister.plan), **sizes}, lambda told: bool(str(told)))
-    owners["convert"] = Owner(
-        cloister.convert,
+    source = {"columns": None, "engine": None, "scheduler": None, "n_jobs": 1}
+    chance, promise = (
+        {"n_cells": 9, "epsilon": 1.0, "chance": 0.05},
         {"guarantee": PureDP(1.0), "target": ApproxDP, "delta": 1e-6},
-        lambda value: bool(str(value)),
-        ("convert",),
     )
-    owners["cells_per_axis"] = Owner(
-        grids.cells_per_axis, {"rule": "rugnik", **sizes, "epsilon": 1.0}, lambda count: count >= 1
-    )
-    owners["cell_bounds"] = Owner(grids.cell_bounds, {**sizes, "epsilon": 1.0}, _numbers)
-    owners["count_deviation"] = Owner(
-        grids.count_deviation, {"n_cells": 9, "epsilon": 1.0, "chance": 0.05}, lambda rows: 0 <= rows < math.inf
-    )
-    owners["grid_bound"] = Owner(
-        grids.grid_bound, {"cells": 3, **sizes, "epsilon": 1.0}, lambda bound: 0 < bound.total <= math.inf
-    )
-    owners["epsilon_range"] = Owner(grids.epsilon_range, sizes, _numbers)
-    owners["open_rows"] = Owner(
-        lambda **given: cloister.open_rows(ROWS, **given),
-        {"columns": None, "engine": None, "scheduler": None, "n_jobs": 1},
-        lambda rows: rows.n_features == 2,
-    )
+    owners |= {
+        "Box": Owner(Box, {"low": 0.0, "high": 1.0}, _is_a_domain),
+        "Ball": Owner(Ball, {"radius": 1.0, "center": 0.0}, _is_a_domain),
+        "Ledger": Owner(_make_ledger, {**_defaults(Ledger), "epsilon": 1.0}, lambda left: math.isfinite(left) and left > 0),
+        "plan": Owner(cloister.plan, {**_defaults(cloister.plan), **sizes}, lambda told: bool(str(told))),
+        "convert": Owner(cloister.convert, promise, lambda value: bool(str(value)), ("convert",)),
+        "cells_per_axis": Owner(grids.cells_per_axis, {"rule": "rugnik", **sizes, "epsilon": 1.0}, lambda count: count >= 1),
+        "cell_bounds": Owner(grids.cell_bounds, {**sizes, "epsilon": 1.0}, _numbers),
+        "count_deviation": Owner(grids.count_deviation, chance, lambda rows: 0 <= rows < math.inf),
+        "grid_bound": Owner(grids.grid_bound, {"cells": 3, **sizes, "epsilon": 1.0}, lambda bound: 0 < bound.total <= math.inf),
+        "epsilon_range": Owner(grids.epsilon_range, sizes, _numbers),
+        "open_rows": Owner(lambda **given: cloister.open_rows(ROWS, **given), source, lambda rows: rows.n_features == 2),
+    }
     owners |= {f"Synopsis.{name}": one for name, one in _synopsis_methods().items()}
     return owners
 
 
-def _estimator(name: str, extra: dict[str, Any]) -> Owner:
-    kind = METHODS[name].estimator
+def _estimator(method: Method) -> Owner:
+    kind = method.estimator
 
     def fit(**given: Any) -> Any:
         model = kind(**given)
-        return model.fit(ROWS, source=ROWS) if name == "SourceTargetKMedoids" else model.fit(ROWS)
+        return model.fit(ROWS, source=ROWS) if method.kind == "source-target" else model.fit(ROWS)
 
-    return Owner(fit, {**_defaults(kind), **SHARED, **extra, "n_clusters": 2}, _is_a_fit)
+    rule = {"rule": 3} if "rule" in method.parameters else {}
+    return Owner(fit, {**_defaults(kind), **SHARED, **method.short, **rule, "n_clusters": 2}, _is_a_fit)
 
 
 def _guarantee(kind: type[Any]) -> Owner:
@@ -210,23 +181,18 @@ def _synopsis() -> Synopsis:
 
 
 def _synopsis_methods() -> dict[str, Owner]:
-    return {
-        "cut": Owner(lambda **given: _synopsis().cut(**given), {**_defaults(Synopsis.cut), "n_clusters": 2}, _is_a_release),
-        "choose_k": Owner(
-            lambda **given: _synopsis().choose_k(**given),
-            {"n_clusters": [1, 2], "random_state": 0},
-            lambda found: found.best >= 1,
-        ),
-        "density_clusters": Owner(
-            lambda **given: _synopsis().density_clusters(**given),
-            _defaults(Synopsis.density_clusters),
-            lambda found: found.cell_labels.shape == (3, 3) and len(found.count_errors) == found.n_clusters,
-        ),
-        "count": Owner(
-            lambda **given: _synopsis().count(**given), {"box": (0.0, 1.0)}, lambda count: math.isfinite(count.value), ("Box",)
-        ),
-        "marginal": Owner(lambda **given: _synopsis().marginal(**given), {"columns": [0]}, lambda found: found.n_features >= 1),
+    given: dict[str, tuple[dict[str, Any], Callable[[Any], bool]]] = {
+        "cut": ({**_defaults(Synopsis.cut), "n_clusters": 2}, _is_a_release),
+        "choose_k": ({"n_clusters": [1, 2], "random_state": 0}, lambda found: found.best >= 1),
+        "density_clusters": (_defaults(Synopsis.density_clusters), lambda found: found.cell_labels.shape == (3, 3)),
+        "count": ({"box": (0.0, 1.0)}, lambda count: math.isfinite(count.value)),
+        "marginal": ({"columns": [0]}, lambda found: found.n_features >= 1),
     }
+
+    def owner(name: str, works: dict[str, Any], holds: Callable[[Any], bool]) -> Owner:
+        return Owner(lambda **given: getattr(_synopsis(), name)(**given), works, holds, ("Box",) if name == "count" else ())
+
+    return {name: owner(name, *rest) for name, rest in given.items()}
 
 
 def _defaults(thing: Callable[..., Any]) -> dict[str, Any]:

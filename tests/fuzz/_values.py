@@ -69,18 +69,8 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "canary text": lambda: TEXT_CANARY,
 }
 DTYPES = (
-    "float16",
-    "float32",
-    "float64",
-    "longdouble",
-    "int8",
-    "uint8",
-    "int64",
-    "uint64",
-    "bool",
-    "object",
-    "complex128",
-    "str",
+    *("float16", "float32", "float64", "longdouble", "int8", "uint8", "int64", "uint64"),
+    *("bool", "object", "complex128", "str"),
 )
 MAKERS = {"Box": Box, "Ball": Ball, "PureDP": PureDP, "ApproxDP": ApproxDP, "ZCDP": ZCDP, "GDP": GDP}
 

@@ -5,11 +5,12 @@ import json
 import zlib
 
 import pytest
+from hypothesis import strategies as st
 from tests.fuzz._run import Tally, Target, draw, replay
 from tests.fuzz._targets import TARGETS
 
 NEW = 12  # cases of each target
-MANY = 500
+MANY = 250
 
 
 def told(tally: Tally) -> str:
@@ -23,19 +24,13 @@ def test_the_corpus_obeys_the_laws(name: str) -> None:
     assert tally.cases == len(TARGETS[name].corpus()) > 0
 
 
+@pytest.mark.fast(f"{NEW}-*")
 @pytest.mark.parametrize("name", TARGETS)
-def test_new_cases_obey_the_laws(name: str, seed: int) -> None:
-    tally = draw(TARGETS[name], cases=NEW, seed=seed + zlib.crc32(name.encode()))
+@pytest.mark.parametrize("cases", [NEW, MANY])
+def test_new_cases_obey_the_laws(name: str, cases: int, seed: int) -> None:
+    tally = draw(TARGETS[name], cases=cases, seed=seed + zlib.crc32(name.encode()) + cases)
     assert not tally.findings, told(tally)
-    assert tally.cases >= NEW
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TARGETS)
-def test_many_new_cases_obey_the_laws(name: str, seed: int) -> None:
-    tally = draw(TARGETS[name], cases=MANY, seed=seed + zlib.crc32(name.encode()) + 1)
-    assert not tally.findings, told(tally)
-    assert tally.cases >= MANY
+    assert tally.cases >= cases
 
 
 def test_every_case_is_counted_and_every_finding_reported_once() -> None:
@@ -44,8 +39,6 @@ def test_every_case_is_counted_and_every_finding_reported_once() -> None:
         if case > 80:
             raise ValueError("no error of ours")
         return "small" if case < 50 else "large"
-
-    from hypothesis import strategies as st
 
     tally = draw(Target("numbers", lambda: st.integers(0, 100), law, 1.0), cases=120, seed=0)
     assert tally.cases >= 120

@@ -2,6 +2,7 @@
 """The hooks of pre-commit pass on the repository as it is, and notice what they are for."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,11 +14,11 @@ ROOT = Path(__file__).parents[2]
 SETTINGS = ROOT / ".pre-commit-config.yaml"
 FAULTS = {
     "license-line": ("new.py", "import os\n"),
-    "trailing-whitespace": ("new.md", "words \n"),
-    "line-ends": ("new.md", "words\r\n"),
-    "last-line": ("new.md", "words"),
-    "conflict-marks": ("new.md", "<<<<<<< HEAD\n"),
-    "debugger": ("new.py", "# SPDX-License-Identifier: Apache-2.0\n\nbreakpoint()\n"),
+    "trailing-whitespace": ("spaces.md", "words \n"),
+    "line-ends": ("ends.md", "words\r\n"),
+    "last-line": ("last.md", "words"),
+    "conflict-marks": ("marks.md", "<<<<<<< HEAD\n"),
+    "debugger": ("stop.py", "# SPDX-License-Identifier: Apache-2.0\n\nbreakpoint()\n"),
     "private-key": ("new.pem", "-----BEGIN " + "PRIVATE KEY-----\n"),
     "left-overs": ("new.md.orig", "words\n"),
 }
@@ -60,11 +61,13 @@ def test_hooks_pass_on_every_file(repository: Path) -> None:
     assert "Passed" in done.stdout
 
 
-@pytest.mark.parametrize("hook", FAULTS)
-def test_a_hook_notices_its_fault(repository: Path, hook: str) -> None:
-    name, content = FAULTS[hook]
-    (repository / name).write_bytes(content.encode())
+def test_every_hook_notices_its_fault_and_no_other_file(repository: Path) -> None:
+    for name, content in FAULTS.values():
+        (repository / name).write_bytes(content.encode())
     git(repository, "add", "--all", "--force")
-    done = pre_commit(repository, hook, "--files", name)
+    done = pre_commit(repository, "--all-files", skip="ruff-format,ruff-check,mypy")
     assert done.returncode == 1, done.stdout
-    assert "Failed" in done.stdout
+    parts = re.split(r"^(?=.*\.{3,}(?:Passed|Failed|Skipped)$)", done.stdout, flags=re.MULTILINE)
+    for hook, (name, _) in FAULTS.items():
+        (said,) = [part for part in parts if f"- hook id: {hook}\n" in part]
+        assert {other for other, _ in FAULTS.values() if other in said} == {name}, said

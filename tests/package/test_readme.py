@@ -4,18 +4,14 @@
 import re
 from pathlib import Path
 
+from tests.docs.test_links import headings
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PICTURES = "https://raw.githubusercontent.com/cloister-dp/cloister/main/"
 PAGES = "https://github.com/cloister-dp/cloister/blob/main/"
 SITE = "https://cloister-dp.github.io/cloister/"
 LINKS = re.findall(r"(!?)\[[^\]]*\]\(([^)\s#]*)(?:#([^)\s]*))?\)", README)
-
-
-def headings(page: Path) -> set[str]:
-    """Return what a browser calls the headings of a page."""
-    lines = [line.lstrip("#") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
-    return {re.sub(r"[^\w\- ]", "", line.replace("`", "").strip().lower()).replace(" ", "-") for line in lines}
 
 
 def source_of(page: str) -> Path:

@@ -20,6 +20,8 @@ from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Qu
 from cloister.rivals import SetCosts
 from cloister.vault import Vault
 
+from ._laws import discrete_laplace_law, fit_of, rounded_gaussian_law
+
 FALSE_ALARM = 1e-6
 KINDS = {"gaussian": GDP, "laplace": PureDP}
 
@@ -98,15 +100,18 @@ def test_counts_and_sums_asked_together_have_nothing_in_common(kind: str, seeded
 @pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("kind", KINDS)
-def test_answers_have_the_scale_that_was_paid(kind: str, order: int, together: bool, gaussian_law, laplace_law, fit_of) -> None:
-    # Where steps are fine, they are counted by the hundredth scale.
-    law, (vault, ledger) = {"gaussian": gaussian_law, "laplace": laplace_law}[kind], open_vault(1, KINDS[kind](10.0), Entropy())
+def test_answers_have_the_scale_that_was_paid(kind: str, order: int, together: bool) -> None:
+    # Where steps are fine, they are counted by the tenth of a scale.
+    law = {"gaussian": rounded_gaussian_law, "laplace": discrete_laplace_law}[kind]
+    vault, ledger = open_vault(1, KINDS[kind](10.0), Entropy())
     questions, costs = questions_about(1, 2_000)[:2], [KINDS[kind](0.5), KINDS[kind](0.05)][::order]
     for noise, event in zip(noise_of(vault, questions, costs, together=together), ledger.events, strict=True):
         cost = costs[event.question_name == "nearest_sums"]
         assert event.scale == pytest.approx(event.sensitivity / cost.strength, rel=1e-6)
-        coarse = max(1, int(event.scale / 100))
-        assert fit_of(noise // coarse + (noise % coarse > coarse // 2), law(event.scale / coarse)) > FALSE_ALARM
+        coarse = 2 * int(event.scale / 20) + 1
+        coarsely = (noise + coarse // 2) // coarse
+        assert fit_of(coarsely, law(2 * event.scale / coarse)) < FALSE_ALARM  # so many draws would tell
+        assert fit_of(coarsely, law(event.scale / coarse)) > FALSE_ALARM
 
 
 def test_a_single_number_is_noised_like_any_other() -> None:

@@ -45,6 +45,7 @@ from cloister.questions import NearestCounts
 from cloister.rivals import SetCosts, SwapCosts
 from cloister.vault import Vault
 
+from ._laws import chi_square
 from ._paid import event as paid
 
 FALSE_ALARM = 1e-6
@@ -74,20 +75,9 @@ def law(costs: Sequence[int] | IntArray, scale: float) -> list[mpmath.mpf]:
         return [weight / total for weight in weights]
 
 
-def fit(draws: IntArray, probabilities: list[mpmath.mpf]) -> float:
-    """The p-value of a chi-square test; outcomes that are expected less than 5 times are taken together."""
-    expected = np.array([float(one) for one in probabilities]) * len(draws)
-    observed = np.bincount(draws, minlength=len(expected)).astype(float)
-    order = np.argsort(-expected)
-    rare = int(np.count_nonzero(expected >= 5))
-    parts = [np.append(table[order][:rare], table[order][rare:].sum()) for table in (expected, observed)]
-    if parts[0][-1] < 5:  # what is left over is too rare by itself
-        assert stats.poisson.sf(parts[1][-1] - 1, parts[0][-1]) > FALSE_ALARM
-        parts = [part[:-1] for part in parts]
-    if len(parts[0]) < 2:
-        return 1.0
-    statistic = float(np.sum((parts[1] - parts[0]) ** 2 / parts[0]))
-    return float(stats.chi2.sf(statistic, len(parts[0]) - 1))
+def fit(draws: IntArray, costs: IntArray, scale: Scale) -> float:
+    """The p-value of a chi-square test of the indices that were drawn."""
+    return chi_square(np.bincount(draws, minlength=len(costs)), np.array(law(costs, float(scale)), dtype=float))
 
 
 def drawn(entropy: Entropy, scale: Scale, costs: IntArray, count: int) -> IntArray:
@@ -102,7 +92,7 @@ def drawn(entropy: Entropy, scale: Scale, costs: IntArray, count: int) -> IntArr
 @pytest.mark.parametrize("scale", SCALES)
 def test_an_index_is_drawn_by_its_exact_probability(costs, scale, entropy) -> None:
     exact = Scale.at_least(scale)
-    assert fit(drawn(entropy, exact, costs, 1_500), law(costs, float(exact))) > FALSE_ALARM
+    assert fit(drawn(entropy, exact, costs, 1_500), costs, exact) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -128,7 +118,7 @@ def test_rare_ways_do_not_change_the_law(way, entropy, monkeypatch) -> None:
         monkeypatch.setattr(_samplers, name, value)
     for scale in (0.6, 2.5):
         exact = Scale.at_least(scale)
-        assert fit(drawn(entropy, exact, COSTS[2], 1_000), law(COSTS[2], float(exact))) > FALSE_ALARM
+        assert fit(drawn(entropy, exact, COSTS[2], 1_000), COSTS[2], exact) > FALSE_ALARM
 
 
 def test_the_best_of_many_is_found_where_noise_is_small(entropy, generator) -> None:

@@ -21,6 +21,8 @@ from cloister.columns import IntArray
 from cloister.exceptions import ParameterError
 from cloister.privacy import Entropy, Scale, _samplers, discrete_laplace, rounded_gaussian
 
+from ._laws import discrete_laplace_law, fit_of, rounded_gaussian_law
+
 FALSE_ALARM = 1e-6
 SIGMAS = [0.1, 0.3, 1.0, 2.7, 50.0]
 SCALES = [0.2, 1.0, 3.3, 40.0]
@@ -42,16 +44,16 @@ def entropy(request: pytest.FixtureRequest, seed: int) -> Entropy:
 
 @SIZES
 @pytest.mark.parametrize("sigma", SIGMAS)
-def test_the_gaussian_follows_its_exact_probabilities(sigma, size, entropy, gaussian_law, fit_of) -> None:
+def test_the_gaussian_follows_its_exact_probabilities(sigma, size, entropy) -> None:
     scale = Scale.at_least(sigma)
-    assert fit_of(rounded_gaussian(entropy, scale, size), gaussian_law(float(scale)), bins=size // 2_000) > FALSE_ALARM
+    assert fit_of(rounded_gaussian(entropy, scale, size), rounded_gaussian_law(float(scale))) > FALSE_ALARM
 
 
 @SIZES
 @pytest.mark.parametrize("scale", SCALES)
-def test_the_laplace_follows_its_exact_probabilities(scale, size, entropy, laplace_law, fit_of) -> None:
+def test_the_laplace_follows_its_exact_probabilities(scale, size, entropy) -> None:
     exact = Scale.at_least(scale)
-    assert fit_of(discrete_laplace(entropy, exact, size), laplace_law(float(exact)), bins=size // 2_000) > FALSE_ALARM
+    assert fit_of(discrete_laplace(entropy, exact, size), discrete_laplace_law(float(exact))) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("sigma", [0.45, 1.0, 3.0])
@@ -95,15 +97,15 @@ def short_words(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.fast("1-0.1", "3-1.0", "8-50.0")
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 50.0])
-def test_short_words_do_not_change_the_gaussian(sigma, short_words, entropy, gaussian_law, fit_of) -> None:
+def test_short_words_do_not_change_the_gaussian(sigma, short_words, entropy) -> None:
     scale = Scale.at_least(sigma)
-    assert fit_of(rounded_gaussian(entropy, scale, 3_000), gaussian_law(float(scale)), bins=30) > FALSE_ALARM
+    assert fit_of(rounded_gaussian(entropy, scale, 3_000), rounded_gaussian_law(float(scale))) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("scale", [0.2, 3.3, 40.0])
-def test_short_words_do_not_change_the_laplace(scale, short_words, entropy, laplace_law, fit_of) -> None:
+def test_short_words_do_not_change_the_laplace(scale, short_words, entropy) -> None:
     exact = Scale.at_least(scale)
-    assert fit_of(discrete_laplace(entropy, exact, 3_000), laplace_law(float(exact)), bins=30) > FALSE_ALARM
+    assert fit_of(discrete_laplace(entropy, exact, 3_000), discrete_laplace_law(float(exact))) > FALSE_ALARM
 
 
 @pytest.mark.fast("1", "8")
@@ -167,50 +169,33 @@ def test_the_table_of_whole_parts_is_exact(power: int, bits: int) -> None:
     assert _samplers._whole_thresholds(power, bits) == exact
 
 
-@pytest.mark.parametrize("bound", [1, 2, 3, 10, 63])
-def test_bounded_integers_are_uniform(bound: int, entropy) -> None:
-    draws = _samplers._Draws(entropy).below(bound, 30_000)
-    assert int(draws.max()) < bound
-    assert bound == 1 or stats.chisquare(np.bincount(draws.astype(int), minlength=bound)).pvalue > FALSE_ALARM
-
-
-def test_integers_with_bounds_of_their_own_are_uniform(entropy) -> None:
+def test_bounded_integers_are_uniform(entropy) -> None:
+    draws = _samplers._Draws(entropy)
     bounds = np.repeat(np.array([1, 2, 3, 10, 63], dtype=np.uint64), 20_000)
-    found = _samplers._Draws(entropy).below(bounds, len(bounds))
-    assert (found < bounds).all()
-    for bound in (2, 3, 10, 63):
-        counts = np.bincount(found[bounds == bound].astype(int), minlength=bound)
-        assert stats.chisquare(counts).pvalue > FALSE_ALARM
+    found = draws.below(bounds, len(bounds))
+    for bound in (1, 2, 3, 10, 63):
+        for numbers in (found[bounds == bound], draws.below(bound, 20_000)):  # with bounds of their own, and with one for all
+            counts = np.bincount(numbers.astype(int), minlength=bound)
+            assert len(counts) == bound
+            assert bound == 1 or stats.chisquare(counts).pvalue > FALSE_ALARM
 
 
 def test_a_remainder_is_redrawn_and_not_folded() -> None:
-    class Late:
-        """Gives the largest word first: above the last multiple of 3."""
-
-        def __init__(self) -> None:
-            self.words_given = 0
-
-        def words(self, count: int) -> np.ndarray:
-            self.words_given += count
-            return np.full(count, 2**64 - 1 if self.words_given == count else 7, dtype=np.uint64)
-
-    assert _samplers._Draws(Late()).below(3, 4).tolist() == [1, 1, 1, 1]
-    bounds = np.array([3, 8, 7, 1], dtype=np.uint64)  # 2**64 is 1 more than a multiple of 3 and 2 more than one of 7
-    assert _samplers._Draws(Late()).below(bounds, len(bounds)).tolist() == [7 % 3, (2**64 - 1) % 8, 7 % 7, 0]
-
-
-def test_the_last_word_that_is_kept_is_the_largest_before_the_remainder() -> None:
     class Given:
-        def __init__(self, words: list[list[int]]) -> None:
+        def __init__(self, *words: list[int]) -> None:
             self.given = iter(words)
 
         def words(self, count: int) -> np.ndarray:
             return np.array(next(self.given), dtype=np.uint64)
 
     for bound in (3, 5, 6, 7, 10, 12, 2**33 + 1):
-        last = 2**64 - 2**64 % bound - 1
-        kept = _samplers._Draws(Given([[last, last + 1], [4]])).below(np.full(2, bound, dtype=np.uint64), 2)
-        assert kept.tolist() == [bound - 1, 4 % bound]
+        last = 2**64 - 2**64 % bound - 1  # the largest word that is kept
+        for bounds in (bound, np.full(2, bound, dtype=np.uint64)):
+            kept = _samplers._Draws(Given([last, last + 1], [4])).below(bounds, 2)
+            assert kept.tolist() == [bound - 1, 4 % bound]
+    different = np.array([3, 8, 7, 1], dtype=np.uint64)  # 2**64 is 1 more than a multiple of 3 and 2 more than one of 7
+    kept = _samplers._Draws(Given([2**64 - 1] * 4, [7, 7])).below(different, 4)
+    assert kept.tolist() == [7 % 3, (2**64 - 1) % 8, 7 % 7, 0]
 
 
 # -- scales --

@@ -2,7 +2,6 @@
 """Second moments: what they mean, that no row is longer than the radius in steps, and that the bounds hold and are reached."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,20 +11,14 @@ from tests.examples import examples
 
 from cloister.columns import Relation, snap
 from cloister.exceptions import ParameterError
-from cloister.questions import SecondMoments, Together, spectral_edge, symmetric
+from cloister.questions import SecondMoments, spectral_edge, symmetric
 from cloister.questions._moments import PRODUCT_WEIGHT, RESOLUTION, SQUARE_WEIGHT
 
-RADII = (1e-9, 2.0**-20, 0.1, 0.3, 0.7071067811865476, 1.0, 3.99)
-
-
-def clean_rows(generator, count, n_features):
-    """Return rows in the unit ball, some of them on its surface."""
-    rows = generator.normal(size=(count, n_features)) / n_features**0.5
-    return np.trunc(rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True)) * 2**20) / 2**20
+from ._clipped import RADII, clean_rows, near_the_radius, pairs, parts_of_the_bounds, points_of
 
 
 def center_of(generator, n_features):
-    return snap(generator.uniform(-0.3, 0.3, size=n_features) / n_features**0.5)
+    return points_of(generator, 1, n_features)[0]
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 7, 40])
@@ -69,40 +62,12 @@ def test_no_row_is_longer_than_the_radius_in_steps(n_features, generator):
     rows, center = clean_rows(generator, 300, n_features), center_of(generator, n_features)
     for radius in RADII:
         question = SecondMoments(center=center, radius=radius)
-        directions = generator.normal(size=(300, n_features))
-        near = center + radius * directions / np.linalg.norm(directions, axis=1, keepdims=True)  # at the radius, or a step off
-        for row in question._steps(np.vstack([rows, snap(near), snap(center + 0.999 * (near - center))])):
+        for row in question._steps(near_the_radius(generator, rows, center, radius)):
             assert sum(int(step) ** 2 for step in row) <= RESOLUTION**2
         assert np.array_equal(question._steps(center[None]), np.zeros((1, n_features)))
 
 
 # -- sensitivity ---------------------------------------------------------------------------------------------------------
-
-
-def moves(question, left, right):
-    """Return the l1 and the squared l2 distance of two answers, in whole numbers."""
-    moved = [int(step) for step in question.exact(left) - question.exact(right)]
-    return sum(map(abs, moved)), sum(step * step for step in moved)
-
-
-def parts_of_the_bounds(question, left, right, relation):
-    l1, squares = moves(question, left, right)
-    assert l1 <= question.l1_sensitivity(relation)
-    assert squares <= Fraction(question.l2_sensitivity(relation)) ** 2
-    return l1 / question.l1_sensitivity(relation), math.sqrt(squares) / question.l2_sensitivity(relation)
-
-
-@st.composite
-def pairs(draw):
-    """Two rows in few or many columns: along axes, along diagonals, opposite, at right angles, or anyhow."""
-    n_features = draw(st.sampled_from([1, 2, 3, 4, 16, 33]))
-    entries = st.sampled_from([-1.0, 0.0, 1.0]) | st.floats(-1, 1)
-    row = st.lists(entries, min_size=n_features, max_size=n_features)
-    one, two = np.array(draw(row)), np.array(draw(row))
-    if draw(st.booleans()):
-        two = two - one * (two @ one) / max(one @ one, 1e-300)
-    lengths = [draw(st.sampled_from([1e-3, 0.29, 0.5, 1.0])) / max(np.linalg.norm(row), 1e-300) for row in (one, two)]
-    return snap(np.stack([one * lengths[0], two * lengths[1]]))
 
 
 @examples(300)
@@ -136,21 +101,13 @@ def test_the_bounds_of_a_replaced_row_are_reached(n_features):
 def test_in_one_dimension_replacing_a_row_moves_no_more_than_adding_one():
     question = SecondMoments(center=[0.0], radius=0.5)
     rows = np.array([[-0.5], [0.5], [0.0]])
-    assert moves(question, rows[:1], rows[1:2]) == (0, 0)
+    assert parts_of_the_bounds(question, rows[:1], rows[1:2], Relation.REPLACE) == (0, 0)
     assert parts_of_the_bounds(question, rows[:1], rows[2:], Relation.REPLACE) == (1, 1)
     for bound in (question.l1_sensitivity, question.l2_sensitivity):
         assert bound(Relation.REPLACE) == bound(Relation.ADD_REMOVE)
 
 
 # -- beside the question -------------------------------------------------------------------------------------------------
-
-
-def test_it_is_answered_together_with_others(generator):
-    rows = clean_rows(generator, 100, 3)
-    ones = tuple(SecondMoments(center=center_of(generator, 3), radius=radius) for radius in (0.2, 0.8))
-    together = Together(ones)
-    for one, part in zip(ones, together.split(together.exact(rows)), strict=True):
-        assert np.array_equal(part, one.exact(rows))
 
 
 @pytest.mark.parametrize("n_features", [30, 100])

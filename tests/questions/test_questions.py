@@ -21,6 +21,7 @@ from cloister.questions import (
     NearestCounts,
     NearestHistograms,
     NearestMissing,
+    NearestSquares,
     NearestSums,
     NeighbourDistance,
     NeighbourMeans,
@@ -130,13 +131,6 @@ def test_a_projection_is_exact_in_any_order_of_summation(n_features, generator):
         (lambda: NearestCounts(points=[[0.0]], projection=[1.0]), r"projection: expected a finite matrix"),
         (lambda: NearestCounts(points=[[0.0]], projection=[[math.inf]]), r"projection: expected a finite matrix"),
         (lambda: NearestCounts(points=[[0.0]], projection=[[300.0]]), r"projection: expected columns of norm at most 256"),
-        (lambda: NearestSums(points=[[0.0]], radius=0.0), r"NearestSums\.radius: expected a finite number above 0"),
-        (lambda: NearestSums(points=[[0.0]], radius=5.0), r"NearestSums\.radius: expected .* at most 4"),
-        (lambda: NearestSums(points=[[0.0]], radius=1.0, anchors=[[0.0], [0.1]]), r"NearestSums\.anchors: .*\(1, 1\)"),
-        (
-            lambda: NearestSums(points=[[0.0]], radius=1.0, anchors=[[0.0]], projection=np.ones((3, 1))),
-            r"NearestSums\.anchors: expected an array of shape \(1, 3\), got \(1, 1\)",
-        ),
         (lambda: DistanceHistogram(edges=[]), r"DistanceHistogram\.edges: expected increasing positive distances"),
         (lambda: DistanceHistogram(edges=[0.0, 1.0]), r"DistanceHistogram\.edges: expected increasing positive distances"),
         (lambda: DistanceHistogram(edges=[0.5, 0.5]), r"DistanceHistogram\.edges: expected increasing positive distances"),
@@ -147,6 +141,23 @@ def test_a_projection_is_exact_in_any_order_of_summation(n_features, generator):
 def test_questions_that_make_no_sense_are_refused_before_they_are_asked(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+@pytest.mark.parametrize("kind", [NearestSums, NearestSquares])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"points": [0.0]}, r"points: expected a finite array of shape"),
+        ({"points": [[3.0]]}, r"points: expected coordinates within \[-2, 2\]"),
+        ({"radius": 0.0}, r"radius: expected a finite number above 0"),
+        ({"radius": 5.0}, r"radius: expected .* at most 4"),
+        ({"anchors": [[0.0], [0.1]]}, r"anchors: expected an array of shape \(1, 1\), got \(2, 1\)"),
+        ({"anchors": [[0.0]], "projection": np.ones((3, 1))}, r"anchors: expected an array of shape \(1, 3\), got \(1, 1\)"),
+    ],
+)
+def test_offsets_that_make_no_sense_are_refused(kind, options, message):
+    with pytest.raises(ParameterError, match=rf"{kind.__name__}\.{message}"):
+        kind(**{"points": [[0.0]], "radius": 1.0, **options})
 
 
 def test_replacing_a_row_costs_more_than_adding_one():

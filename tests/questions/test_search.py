@@ -56,12 +56,6 @@ def test_ties_go_to_the_point_that_comes_first(engine, dimension, generator):
     assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
 
 
-def test_duplicate_points_share_nothing(engine, generator):
-    points = np.repeat(in_ball(generator, 20, 4), 5, axis=0)
-    found = Nearest(points, engine=engine)(in_ball(generator, 200, 4))
-    assert (found % 5 == 0).all()
-
-
 @pytest.mark.parametrize("dimension", [1, 2, 5, 64])
 def test_points_one_step_apart_are_told_apart(engine, dimension, generator):
     base, step = np.full((1, dimension), 0.5), grid_step(dimension)
@@ -71,10 +65,12 @@ def test_points_one_step_apart_are_told_apart(engine, dimension, generator):
     assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
 
 
-def test_points_at_the_edge_of_the_range(engine, generator):
+def test_points_at_the_edge_of_the_range_leave_no_bits_and_are_searched_all_the_same(engine, generator):
     points = snap(generator.choice([-2.0, 2.0], size=(64, 6)) * (1 - generator.random((64, 6)) * 1e-6))
     rows = snap(generator.choice([-2.0, 2.0], size=(100, 6)))
-    assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
+    for longest in (None, 100.0):
+        assert np.array_equal(Nearest(points, engine=engine, longest_row=longest)(rows), brute_force(rows, points))
+    assert KeyedScores.of(points, np.sum(points**2, axis=1), longest_row=100.0) is None
 
 
 @pytest.mark.fast("*-1-2", "*-8-300", "*-33-65", "*-784-64")
@@ -103,15 +99,6 @@ def test_scores_keep_all_their_bits(dimension, generator):
     assert np.array_equal(keyed.nearest(-rows), brute_force(-rows, points))
 
 
-def test_points_that_leave_no_bits_are_searched_all_the_same(generator):
-    points = snap(generator.choice([-2.0, 2.0], size=(64, 6)) * (1 - generator.random((64, 6)) * 1e-6))
-    norms = np.sum(points**2, axis=1)
-    assert KeyedScores.of(points, norms, longest_row=100.0) is None
-    rows = snap(generator.choice([-2.0, 2.0], size=(100, 6)))
-    nearest = Nearest(points, engine="exact", longest_row=100.0)
-    assert np.array_equal(nearest(rows), brute_force(rows, points))
-
-
 @pytest.mark.parametrize("n_points", [3, 16, 17, 80, 300, 5000])
 def test_ties_across_groups_go_to_the_point_that_comes_first(n_points, generator):
     points = snap(generator.choice([-0.5, -0.25, 0.0, 0.25, 0.5], size=(n_points, 2)))
@@ -130,13 +117,6 @@ def test_far_from_the_origin_single_precision_decides_most_rows(generator, monke
     assert sum(exact) < 50
 
 
-@pytest.mark.parametrize("n_points", [256, 512])
-def test_points_that_fill_lines_of_the_cache(engine, n_points, generator):
-    rows, points = in_ball(generator, 50, 4), in_ball(generator, n_points, 4)
-    rows[0] = 2.0  # far from all points
-    assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
-
-
 def test_cutting_the_rows_changes_nothing(engine, generator):
     points = snap(generator.choice(np.arange(-4, 5) / 8, size=(200, 2)))
     rows = snap(generator.choice(np.arange(-9, 10) / 16, size=(700, 2)))
@@ -148,8 +128,10 @@ def test_cutting_the_rows_changes_nothing(engine, generator):
     assert np.array_equal(nearest(np.asfortranarray(rows[order])), whole[order])
 
 
-def test_more_rows_than_one_part_holds(engine, generator):
-    points, rows = in_ball(generator, 300, 2), in_ball(generator, 9001, 2)
+@pytest.mark.parametrize(("n_points", "n_rows"), [(256, 50), (512, 50), (300, 9001)])
+def test_points_that_fill_lines_of_the_cache_and_more_rows_than_a_part_holds(engine, n_points, n_rows, generator):
+    points, rows = in_ball(generator, n_points, 3), in_ball(generator, n_rows, 3)
+    rows[0] = 2.0  # far from all points
     assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
 
 

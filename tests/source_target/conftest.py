@@ -28,7 +28,7 @@ def plans(monkeypatch):
     made, plan = [], SourceTargetKMedoids._plan
 
     def noting(model, request, frame, **public):
-        made.append(SimpleNamespace(**vars(model._problem), plan=plan(model, request, frame, **public)))
+        made.append(SimpleNamespace(**vars(model._asked), plan=plan(model, request, frame, **public)))
         return made[-1].plan
 
     monkeypatch.setattr(SourceTargetKMedoids, "_plan", noting)

@@ -25,6 +25,7 @@ from cloister.questions import (
     NearestSums,
     NeighbourMeans,
     RowCount,
+    SecondMoments,
 )
 from cloister.vault import Vault
 
@@ -37,6 +38,7 @@ QUESTIONS = [
     NearestSums(points=POINTS[:, :1], radius=1.0, projection=[[1.0], [0.0]]),
     NearestSquares(points=POINTS, radius=0.5),
     DistanceHistogram(edges=[0.5]),
+    SecondMoments(center=[0.1, 0.0], radius=0.5),
 ]
 
 
@@ -155,8 +157,8 @@ def test_one_search_serves_questions_about_the_same_points(monkeypatch, generato
     search = NearestCounts.labels
     monkeypatch.setattr("cloister.questions._base.NearestQuestion.labels", lambda *args: searches.append(1) or search(*args))
     vault, _ = open_vault(open_rows(generator.uniform(-1, 1, size=(60, 2)), n_jobs=1), budget=GDP(100.0))
-    pair = [NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=0.5)]
-    vault.ask([*pair, NearestCounts(points=POINTS[::-1])], [GDP(1.0)] * 3)
+    alike = [NearestCounts(points=POINTS), *(kind(points=POINTS, radius=0.5) for kind in (NearestSums, NearestSquares))]
+    vault.ask([*alike, NearestCounts(points=POINTS[::-1])], [GDP(1.0)] * 4)
     assert len(searches) == 2 * 2  # an empty block, then the rows
 
 

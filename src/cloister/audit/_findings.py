@@ -151,6 +151,10 @@ class CheckResult:
         if ratio > 1:
             self.violation(f"{message}: probability {p_value:.2g} on correct code, alarm below {level:.2g}")
 
+    def note(self, words: str) -> None:
+        """Note what is no violation."""
+        self.notes.append(words)
+
     def violation(self, message: str) -> None:
         """Note a violation of the present case."""
         self.n_violations += 1

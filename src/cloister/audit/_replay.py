@@ -75,6 +75,7 @@ class Tape:
     warnings: list[str] = field(default_factory=list)
     error: str = ""
     model: Any = None
+    worst: float = 0.0  # of a neighbour's fit: the largest distance over its sensitivity
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,9 @@ def replay(fit: Fit, left: object, right: object) -> Replay:
     tape = record(fit, left)
     if tape.error or not tape.calls:
         return Replay(len(tape.calls), 0.0, (*tape.faults, f"the fit ended without a result ({tape.error or 'no question'})"))
-    other, worst = Tape(), [0.0]
-    _run_fit(fit, right, other, _player(tape, other, worst))
-    return Replay(len(tape.calls), worst[0], (*tape.faults, *other.faults, *_compare(tape, other)))
+    other = Tape()
+    _run_fit(fit, right, other, _player(tape, other))
+    return Replay(len(tape.calls), other.worst, (*tape.faults, *other.faults, *_compare(tape, other)))
 
 
 def record(fit: Fit, table: object) -> Tape:
@@ -181,7 +182,7 @@ def _recorder(tape: Tape) -> type[Vault]:
     return Recorder
 
 
-def _player(tape: Tape, other: Tape, worst: list[float]) -> type[Vault]:
+def _player(tape: Tape, other: Tape) -> type[Vault]:
     class Player(Vault):
         """Answers with what was recorded, and compares."""
 
@@ -196,9 +197,8 @@ def _player(tape: Tape, other: Tape, worst: list[float]) -> type[Vault]:
             if differs:
                 other.faults.append(f"question {place + 1}, {call.event.question_name}: {differs}")
                 raise _DivergedError
-            moved = distance(call.exact, np.asarray(exact), event)
-            ratio = moved / event.sensitivity
-            worst[0] = max(worst[0], ratio)
+            ratio = distance(call.exact, np.asarray(exact), event) / event.sensitivity
+            other.worst = max(other.worst, ratio)
             if ratio > 1 + SLACK:
                 where = f"question {place + 1}, {event.question_name} ({event.mechanism})"
                 other.faults.append(f"{where}: neighbours lie {ratio:.9g} times the sensitivity apart")

@@ -218,17 +218,13 @@ def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
         cases += [*replay_cases(settings), *declared_cases(settings)]
     for engine, absence in engines.items():
         if absence:
-            yield Case(engine, "engines", partial(_note, words=f"{engine}: {absence}"))
+            yield Case(engine, "engines", partial(CheckResult.note, words=f"{engine}: {absence}"))
         elif engine != "numpy":
             cases += engine_cases(settings, engine)
     for number, case in enumerate(cases):
         words = f"read by {case.engine}" if case.engine != "numpy" else case.method
         part = f"{DECLARED_COLUMNS}, {case.relation.value}" if case.table == DECLARED_COLUMNS else words
         yield to_try(case, part, seed=settings.seed + number, folder=folder)
-
-
-def _note(found: CheckResult, *, words: str) -> None:
-    found.notes.append(words)
 
 
 def _absence(settings: Settings, engine: str) -> str:

@@ -88,9 +88,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     bounds : (low, high), Box, Ball, list of pairs, mapping or "private"
         Where rows may lie, known without looking at them: ``(X.min(0), X.max(0))`` publishes rows that nobody paid for.
         Rows outside are moved to the boundary. A mapping says what each column is,
-        ``{"age": (0, 120), "sex": Category(["f", "m"])}``, and only these columns are used; see :class:`Number`,
-        :class:`Category`, :class:`Flag` and :class:`Date`. ``"private"``, for all columns or for some, finds bounds with
-        noise.
+        ``{"age": (0, 120), "sex": Category(["f", "m"])}``, and only these columns are used; see :class:`~cloister.Number`,
+        :class:`~cloister.Category`, :class:`~cloister.Flag` and :class:`~cloister.Date`. ``"private"``, for all columns or
+        for some, finds bounds with noise.
     neighbours : {"add-remove", "replace"}, default="add-remove"
         Which tables count as neighbours.
     privacy_unit : str, optional

@@ -4,23 +4,23 @@
 import math
 from copy import copy
 from dataclasses import field, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
-from cloister.algorithms import Distance, Sanitized, nearest_averages, neighbour_averages, neighbour_distance
+from cloister.algorithms import Sanitized, nearest_averages, neighbour_averages, neighbour_distance
 from cloister.cluster._base import PrivateEstimator, PrivateFit, plan_fit
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Decision, Planner, Request
 from cloister.cluster._progress import Progress
-from cloister.cluster._target import Problem, Target, ball_around, blank_problem, check_metric, read_target, state_problem
+from cloister.cluster._target import Problem, Representatives, Target, ball_around, check_metric, read_target, state_problem
 from cloister.cluster._target_forecast import SourceTargetForecast, SourceTargetPlan, forecast, largest_noise, paper_noise_ratio
 from cloister.columns import Ball, Domain, FloatArray, Frame, IntArray
 from cloister.data import Rows, open_rows
 from cloister.exceptions import DataError, without_sizes
-from cloister.privacy import Guarantee, Step
+from cloister.privacy import Guarantee
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
 from cloister.release import Release, library_versions
 
@@ -138,7 +138,7 @@ class SourceTargetKMedoids(PrivateEstimator):
     metric: str = "euclidean"
     solver: str = "auto"
     n_init: int = 3
-    _problem: Problem | None = field(default=None, init=False)  # during a fit
+    _asked: Representatives | None = field(default=None, init=False)  # during a fit
 
     @without_sizes
     def fit(
@@ -183,11 +183,11 @@ class SourceTargetKMedoids(PrivateEstimator):
         check_metric(self._where("metric"), self.metric, public.matrix[:2])
         with self._new_progress() as progress:
             problem = self._state_problem(public, request, progress)
-            self._problem = problem
+            self._asked = problem.asked
             try:
                 fit = self._fit_privately(source, rows, progress)
             finally:
-                del self._problem
+                del self._asked
             self._store(public, problem, fit, progress)
         return self
 
@@ -229,10 +229,10 @@ class SourceTargetKMedoids(PrivateEstimator):
         rows = n_rows if n_rows is not None else request.n_rows if request.n_rows is not None else 2 * self.n_neighbors
         rows = validate.integer(self._where("n_rows"), rows, low=0)
         model = copy(self)
-        model._problem = self._public_problem(target, n_points, n_features, request)
-        plan = plan_fit(model, model._problem.frame.n_features, expected=float(max(rows, 1)))
+        model._asked = self._representatives(target, n_points, n_features, request)
+        plan = plan_fit(model, model._asked.frame.n_features, expected=float(max(rows, 1)))
         assert isinstance(plan, SourceTargetPlan)
-        return forecast(model, plan, model._problem, request)
+        return forecast(model, plan, model._asked, request)
 
     @without_sizes
     def predict(self, X: object) -> IntArray:
@@ -257,29 +257,27 @@ class SourceTargetKMedoids(PrivateEstimator):
         for name in ("n_neighbors", "n_init", "max_representatives"):
             self._whole(name)
         validate.number(where("coreset_radius"), self.coreset_radius, low=0.0, high=1.0)
-        if validate.number(where("distance_share"), self.distance_share, low=0.0, high=LARGEST_DISTANCE_SHARE):
-            self._check_bound()
-
-    def _check_bound(self) -> None:
-        """Refuse to buy what would bound nothing."""
-        if self.method != "nas":
+        share = validate.number(where("distance_share"), self.distance_share, low=0.0, high=LARGEST_DISTANCE_SHARE)
+        if share and self.method != "nas":
             rule, remedy = "0 for nna, whose error has no bound", 'Pass method="nas", or leave it out.'
-            validate.refuse(self._where("distance_share"), rule, self.distance_share, remedy=remedy)
-        if self.metric != "euclidean":
+            validate.refuse(where("distance_share"), rule, self.distance_share, remedy=remedy)
+        if share and self.metric != "euclidean":
             rule, remedy = "0 for another metric than 'euclidean', which the bound is for", "Leave it out."
-            validate.refuse(self._where("distance_share"), rule, self.distance_share, remedy=remedy)
+            validate.refuse(where("distance_share"), rule, self.distance_share, remedy=remedy)
 
-    def _public_problem(self, target: object, n_points: int | None, n_features: int | None, request: Request) -> Problem:
-        """Return the target's side of the problem, or what is known of it without the target."""
+    def _representatives(
+        self, target: object, n_points: int | None, n_features: int | None, request: Request
+    ) -> Representatives:
+        """Return what stands for the target, or what is known of it without the target."""
         if target is not None:
             public = read_target(self._where("target"), target)
             check_metric(self._where("metric"), self.metric, public.matrix[:2])
-            return self._state_problem(public, request, self._new_progress())
+            return self._state_problem(public, request, self._new_progress()).asked
         remedy = "Pass plan(target), or n_points and n_features."
         width = validate.integer(self._where("n_features"), n_features, low=1, remedy=remedy)
         points = validate.integer(self._where("n_points"), n_points, low=1, remedy=remedy)
         domain = Ball(0.5, np.zeros(width)) if self.bounds is None else super()._domain(width)
-        return blank_problem(self, domain.frame(), points, request.entropy.public_generator())
+        return Representatives.unknown(domain.frame(), points)
 
     def _check_columns(self, public: Target, rows: Rows) -> None:
         width = public.matrix.shape[1]
@@ -317,7 +315,7 @@ class SourceTargetKMedoids(PrivateEstimator):
             validate.refuse(self._where("bounds"), "a box or a ball around the target", "declared columns", remedy=remedy)
 
     def _domain(self, n_features: int) -> Domain:
-        return super()._domain(n_features) if self._problem is None else self._problem.frame.domain
+        return super()._domain(n_features) if self._asked is None else self._asked.frame.domain
 
     # -- the private part -------------------------------------------------------------------------------------------------
 
@@ -338,7 +336,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         return self.method == "nas"
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> SourceTargetPlan:
-        known = self._problem
+        known = self._asked
         points = np.zeros((self.max_representatives, frame.n_features)) if known is None else known.points
         n_points = len(points)
         n_neighbors = max(1, min(self.n_neighbors, int(n_rows / 2)))
@@ -399,29 +397,25 @@ class SourceTargetKMedoids(PrivateEstimator):
     def _run(
         self, ask: Ask, plan: SourceTargetPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator
     ) -> Sanitized:
-        problem = self._problem
-        assert problem is not None
+        asked, n_neighbors = self._asked, plan.n_neighbors
+        assert asked is not None
         if self.method == "nas":
-            found = neighbour_averages(ask, plan.source["means"], problem.points, n_neighbors=plan.n_neighbors)
-            return (
-                found if plan.distance is None else replace(found, distance=self._measure(ask, plan.distance, plan.n_neighbors))
-            )
+            found = neighbour_averages(ask, plan.source["means"], asked.points, n_neighbors=n_neighbors)
+            if plan.distance is None:
+                return found
+            query, points, confidence = plan.distance[MEASURE], asked.points, self.confidence
+            distance = neighbour_distance(ask, query, points, asked.weights, n_neighbors=n_neighbors, confidence=confidence)
+            return replace(found, distance=distance)
         literal = self.calibration == "paper"
         return nearest_averages(
             ask,
             plan.source,
-            problem.points,
-            radius=1.0 if literal else problem.radius,
+            asked.points,
+            radius=1.0 if literal else asked.radius,
             confidence=self.confidence,
             from_origin=literal,
             threshold=plan.threshold,
         )
-
-    def _measure(self, ask: Ask, step: Step, n_neighbors: int) -> Distance:
-        problem = self._problem
-        assert problem is not None
-        settings: dict[str, Any] = {"n_neighbors": n_neighbors, "confidence": self.confidence}
-        return neighbour_distance(ask, step[MEASURE], problem.points, problem.point_weights, **settings)
 
     def _decisions(self, outcome: Sanitized) -> dict[str, Decision]:
         return {ASK: Decision(figures={"n_kept": float(len(outcome.points))})}
@@ -437,7 +431,8 @@ class SourceTargetKMedoids(PrivateEstimator):
         self.cluster_centers_ = target[self.medoid_indices_]
         cover = problem.cover(self.medoid_indices_, self.sanitized_source_)
         self.target_cost_ = cover.cost
-        self._store_bound(problem, fit)
+        bound = self._bound(problem.asked, fit)
+        self.neighbor_distance_, self.error_bound_ = bound.get("neighbor_distance"), bound.get("error_bound")
         self.privacy_receipt_ = fit.receipt
         self.release_ = Release(
             method=type(self).__name__,
@@ -456,24 +451,17 @@ class SourceTargetKMedoids(PrivateEstimator):
                 "sanitized_source": self.sanitized_source_.tolist(),
                 "sanitized_counts": np.round(sanitized.counts, 2).tolist(),
                 "medoid_indices": self.medoid_indices_.tolist(),
-                **self._bound_details(fit),
+                **bound,
             },
             versions=library_versions(),
         )
 
-    def _store_bound(self, problem: Problem, fit: PrivateFit) -> None:
-        """Keep the distance to the source and what it says of the error, both in units of the input."""
-        self.neighbor_distance_, self.error_bound_ = None, None
+    def _bound(self, asked: Representatives, fit: PrivateFit) -> dict[str, float]:
+        """Return the distance to the source and what it says of the error, in units of the input, if it was bought."""
         distance, plan, unit = fit.outcome.distance, fit.plan, fit.frame.distance_unit
-        if distance is not None:
-            assert isinstance(plan, SourceTargetPlan)
-            term = largest_noise(plan, problem, 1 - self.confidence)
-            self.neighbor_distance_ = unit * distance.value
-            self.error_bound_ = unit * (distance.high + term + problem.coreset_radius)
-
-    def _bound_details(self, fit: PrivateFit) -> dict[str, float]:
-        if self.neighbor_distance_ is None or self.error_bound_ is None:
+        if distance is None:
             return {}
-        error = fit.frame.distance_unit * fit.outcome.distance.error
-        figures = {"neighbor_distance": self.neighbor_distance_, "neighbor_distance_error": error}
-        return {**figures, "error_bound": self.error_bound_}
+        assert isinstance(plan, SourceTargetPlan)
+        bound = distance.high + largest_noise(plan, asked, 1 - self.confidence) + asked.coreset_radius
+        figures = {"neighbor_distance": distance.value, "neighbor_distance_error": distance.error, "error_bound": bound}
+        return {name: unit * value for name, value in figures.items()}

@@ -5,7 +5,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,16 @@ from cloister.data import LocalRows, open_rows
 from cloister.exceptions import DataError
 from cloister.nearest import nearest_point
 
+if TYPE_CHECKING:
+    from cloister.cluster._source_target import SourceTargetKMedoids
+
 __all__ = [
     "Cover",
     "Problem",
+    "Representatives",
     "Target",
     "all_pairs",
     "ball_around",
-    "blank_problem",
     "check_metric",
     "read_target",
     "state_problem",
@@ -63,16 +66,6 @@ def read_target(where: str, target: object) -> Target:
     return Target(matrix, rows.feature_names)
 
 
-class Choice(Protocol):
-    """The public parameters of a choice."""
-
-    n_clusters: int
-    metric: str
-    solver: str
-    n_init: int
-    max_representatives: int
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cover:
     """How well chosen points and the sanitised source cover the target, on public numbers."""
@@ -97,16 +90,30 @@ class Cover:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Representatives:
+    """What the source is asked about: public points that stand for the target, in the unit ball's coordinates."""
+
+    frame: Frame
+    points: FloatArray
+    weights: FloatArray  # target points that each of them stands for
+    coreset_radius: float  # largest distance of a target point to the one that stands for it
+    radius: float  # beyond it no source point can help
+
+    @classmethod
+    def unknown(cls, frame: Frame, n_points: int) -> "Representatives":
+        """Return as many as there will be, as if they lay at the edge of the domain."""
+        edge = np.zeros((n_points, frame.n_features))
+        edge[:, 0] = 1.0
+        return cls(frame=frame, points=edge, weights=np.ones(n_points), coreset_radius=0.0, radius=1.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Problem:
     """What the target and public numbers decide before the source is asked, and the choice afterwards."""
 
     target: FloatArray  # in the units of the input
-    frame: Frame
-    choice: Choice
-    points: FloatArray  # that the source is asked about, in the unit ball's coordinates
-    point_weights: FloatArray  # target points that each of them stands for
-    coreset_radius: float  # largest distance of a target point to the one that stands for it, in the unit ball
-    radius: float  # beyond it no source point can help
+    choice: "SourceTargetKMedoids"
+    asked: Representatives
     solved: IntArray  # target points among which the solver chooses, and on which it measures
     weights: FloatArray
     pairs: npt.NDArray[np.float32]  # their distances, over `scale`
@@ -114,16 +121,21 @@ class Problem:
     alone: IntArray  # the choice that ignores the source, as target points
     generator: np.random.Generator  # for public choices
 
-    def with_clusters(self, choice: Choice, generator: np.random.Generator, progress: Progress) -> "Problem":
+    def with_clusters(self, choice: "SourceTargetKMedoids", generator: np.random.Generator, progress: Progress) -> "Problem":
         """Return the same target for another number of clusters: its coreset and its distances stay as they are."""
-        alone, radius = _ignore_source(self, choice, generator=generator, progress=progress)
-        return replace(self, choice=choice, generator=generator, alone=alone, radius=radius)
+        new, frame = replace(self, choice=choice, generator=generator), self.asked.frame
+        alone = self.solved[new._solve(None, progress, "choosing as if there were no source").indices]
+        target = frame.to_unit(frame.domain.clip(self.target))
+        farthest = float(nearest_point(target, target[alone], "euclidean").distances.max())
+        # A source point that is farther from all target points is nearer to none of them than the centre it has when
+        # the source is ignored. Offsets start at representatives, so they may be as long as the coreset is coarse.
+        radius = min(max(farthest, self.asked.coreset_radius, SMALLEST_RADIUS), DIAMETER)
+        return replace(new, alone=alone, asked=replace(self.asked, radius=radius))
 
     def choose(self, source: FloatArray, progress: Progress) -> IntArray:
         """Choose target points beside the sanitised source: never worse, on public numbers, than the choice that ignores it."""
         caps = nearest_point(self.target[self.solved], source, self.choice.metric).distances / self.scale
-        words = "choosing beside the source"
-        found = _solve(self.choice, self.pairs, self.weights, caps, generator=self.generator, progress=progress, words=words)
+        found = self._solve(caps, progress, "choosing beside the source")
         alone = np.searchsorted(self.solved, self.alone)
         ignoring = np.minimum(self.pairs[alone].min(axis=0), caps) @ self.weights / self.weights.sum()
         return self.solved[found.indices] if found.cost <= ignoring else self.alone
@@ -143,9 +155,22 @@ class Problem:
             by_source=int(np.count_nonzero(by_source)),
         )
 
+    def _solve(self, caps: FloatArray | None, progress: Progress, words: str) -> Medoids:
+        passes = count(1)
+        progress.say(words)
+        return choose_medoids(
+            self.pairs,
+            self.choice.n_clusters,
+            generator=self.generator,
+            caps=caps,
+            weights=self.weights,
+            restarts=self.choice.n_init,
+            watch=lambda: progress.say(f"{words}, pass {next(passes)}"),
+        )
+
 
 def state_problem(
-    choice: Choice,
+    choice: "SourceTargetKMedoids",
     public: FloatArray,
     frame: Frame,
     *,
@@ -165,12 +190,14 @@ def state_problem(
         validate.refuse(where, "a distance between any two target points", choice.metric, remedy=remedy)
     problem = Problem(
         target=public,
-        frame=frame,
         choice=choice,
-        points=target[coreset.indices],
-        point_weights=coreset.weights,
-        coreset_radius=coreset.radius,
-        radius=DIAMETER,
+        asked=Representatives(
+            frame=frame,
+            points=target[coreset.indices],
+            weights=coreset.weights,
+            coreset_radius=coreset.radius,
+            radius=DIAMETER,
+        ),
         solved=solved,
         weights=weights,
         pairs=pairs,
@@ -181,72 +208,13 @@ def state_problem(
     return problem.with_clusters(choice, generator, progress)
 
 
-def blank_problem(choice: Choice, frame: Frame, n_points: int, generator: np.random.Generator) -> Problem:
-    """Return a problem of which only the number of representatives is known, as if they lay at the edge of the domain."""
-    edge = np.zeros((n_points, frame.n_features))
-    edge[:, 0] = 1.0
-    nothing = np.empty(0, dtype=np.int64)
-    return Problem(
-        target=np.empty((0, frame.n_features)),
-        frame=frame,
-        choice=choice,
-        points=edge,
-        point_weights=np.ones(n_points),
-        coreset_radius=0.0,
-        radius=1.0,
-        solved=nothing,
-        weights=np.empty(0),
-        pairs=np.empty((0, 0), dtype=np.float32),
-        scale=1.0,
-        alone=nothing,
-        generator=generator,
-    )
-
-
-def _ignore_source(
-    problem: Problem, choice: Choice, *, generator: np.random.Generator, progress: Progress
-) -> tuple[IntArray, float]:
-    """Choose as if there were no source; return the choice, and how far a source point may be and still help."""
-    words = "choosing as if there were no source"
-    found = _solve(choice, problem.pairs, problem.weights, None, generator=generator, progress=progress, words=words)
-    alone = problem.solved[found.indices]
-    target = problem.frame.to_unit(problem.frame.domain.clip(problem.target))
-    farthest = float(nearest_point(target, target[alone], "euclidean").distances.max())
-    # A source point that is farther from all target points is nearer to none of them than the centre it has when
-    # the source is ignored. Offsets start at representatives, so they may be as long as the coreset is coarse.
-    return alone, min(max(farthest, problem.coreset_radius, SMALLEST_RADIUS), DIAMETER)
-
-
-def _represent(choice: Choice, target: FloatArray) -> tuple[IntArray, FloatArray]:
+def _represent(choice: "SourceTargetKMedoids", target: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the target points that the solver looks at, and how many each stands for."""
     if choice.solver == "exact" or (choice.solver == "auto" and len(target) <= EXACT_TARGETS):
         return np.arange(len(target)), np.ones(len(target))
     # What the solver looks at costs time, not noise: as many as allowed, and enough to choose from.
     finest = tree_coreset(target, 0.0, max_size=max(choice.max_representatives, 2 * choice.n_clusters))
     return finest.indices, finest.weights
-
-
-def _solve(
-    choice: Choice,
-    pairs: npt.NDArray[np.float32],
-    weights: FloatArray,
-    caps: FloatArray | None,
-    *,
-    generator: np.random.Generator,
-    progress: Progress,
-    words: str,
-) -> Medoids:
-    passes = count(1)
-    progress.say(words)
-    return choose_medoids(
-        pairs,
-        choice.n_clusters,
-        generator=generator,
-        caps=caps,
-        weights=weights,
-        restarts=choice.n_init,
-        watch=lambda: progress.say(f"{words}, pass {next(passes)}"),
-    )
 
 
 def all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArray[np.float32]:

@@ -6,13 +6,16 @@ The theorems are those of Schnapp and Sabato (2025), in units of the domain's di
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from scipy.special import ndtri
 
 from cloister.cluster._plan import Plan, Request
-from cloister.cluster._target import DIAMETER, Problem
+from cloister.cluster._target import DIAMETER, Representatives
 from cloister.privacy import Guarantee, Step
+
+if TYPE_CHECKING:
+    from cloister.cluster._source_target import SourceTargetKMedoids
 
 __all__ = ["SourceTargetForecast", "SourceTargetPlan", "forecast", "largest_noise", "noise_norm", "paper_noise_ratio"]
 
@@ -150,20 +153,13 @@ class SourceTargetForecast:
         return f"On some data every private method is off by at least {self.floor:.3g}, {how_often} (Observation 4.2)."
 
 
-class Chooser(Protocol):
-    """The public parameters of a fit that its forecast depends on."""
-
-    n_clusters: Any
-    method: str
-    calibration: str
-    confidence: float
-
-
-def forecast(model: Chooser, plan: SourceTargetPlan, problem: Problem, request: Request) -> SourceTargetForecast:
+def forecast(
+    model: "SourceTargetKMedoids", plan: SourceTargetPlan, asked: Representatives, request: Request
+) -> SourceTargetForecast:
     """Return what a plan says of a fit, in units of the input."""
-    unit, near = problem.frame.distance_unit, model.method == "nas"
+    unit, near = asked.frame.distance_unit, model.method == "nas"
     queries = {query.name: query for step in plan.steps for query in step.queries}
-    radius = 1.0 if model.calibration == "paper" else problem.radius
+    radius = 1.0 if model.calibration == "paper" else asked.radius
     lengths = {"counts": 1.0, "sums": radius * unit, "means": unit, "distance": unit}
     gamma = 1 - model.confidence
     return SourceTargetForecast(
@@ -171,28 +167,28 @@ def forecast(model: Chooser, plan: SourceTargetPlan, problem: Problem, request: 
         guarantee=request.guarantee,
         confidence=model.confidence,
         n_clusters=request.n_clusters,
-        n_points=len(problem.points),
-        n_features=problem.frame.n_features,
+        n_points=len(asked.points),
+        n_features=asked.frame.n_features,
         n_neighbors=plan.n_neighbors if near else None,
         diameter=DIAMETER * unit,
-        coreset_radius=problem.coreset_radius * unit,
+        coreset_radius=asked.coreset_radius * unit,
         noise={name: query.sigma * lengths[name] for name, query in queries.items()},
         threshold=None if near else _threshold(plan, model.confidence),
-        noise_term=unit * largest_noise(plan, problem, gamma) if near else None,
-        paper_term=unit * _paper_term(plan, problem, request.guarantee, gamma) if near else None,
+        noise_term=unit * largest_noise(plan, asked, gamma) if near else None,
+        paper_term=unit * _paper_term(plan, asked, request.guarantee, gamma) if near else None,
         shares={name: query.share for name, query in queries.items()},
     )
 
 
-def largest_noise(plan: SourceTargetPlan, problem: Problem, gamma: float) -> float:
+def largest_noise(plan: SourceTargetPlan, asked: Representatives, gamma: float) -> float:
     """Return what the noise on no average of NAS is longer than, but for a probability of `gamma`, in the unit ball."""
-    query, (n_points, n_features) = plan.source["means"], problem.points.shape
+    query, (n_points, n_features) = plan.source["means"], asked.points.shape
     return noise_norm(query.sigma, n_points=n_points, n_features=n_features, gamma=gamma, is_gaussian=query.cost.is_gaussian)
 
 
-def _paper_term(plan: SourceTargetPlan, problem: Problem, guarantee: Guarantee, gamma: float) -> float:
+def _paper_term(plan: SourceTargetPlan, asked: Representatives, guarantee: Guarantee, gamma: float) -> float:
     """Return the additive term of the theorem for a guarantee: the noise that the paper states, for diameter 2."""
-    n_points, n_features = problem.points.shape
+    n_points, n_features = asked.points.shape
     moved = math.sqrt(n_points) * DIAMETER / plan.n_neighbors  # in l2
     budget = guarantee.noise_budget()
     if guarantee.stated_delta:

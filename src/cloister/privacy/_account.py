@@ -22,20 +22,15 @@ class Account:
 
     def __init__(self, store: LedgerStore, identity: str, lease: Lease) -> None:
         self._store = store
-        self._identity = identity
+        self.identity = identity  # its name in the ledger
         self._lease = lease
-
-    @property
-    def identity(self) -> str:
-        """The account's name in the ledger."""
-        return self._identity
 
     def debit(self, event: Event) -> Event:
         """Write one event; return it with the day of the fit. Nothing is written if it does not fit into the reservation."""
         written: list[Event] = []
 
         def line(state: LedgerState) -> dict[str, Any]:
-            account = state.accounts[self._identity]
+            account = state.accounts[self.identity]
             stamped = replace(event, when=account.when)
             if stamped.relation != state.relation.value:
                 raise LedgerError(
@@ -53,7 +48,7 @@ class Account:
                     f"({'closed' if account.closed else account.cost}). This is a fault of the method; please report it."
                 )
             written.append(stamped)
-            return {**stamped.to_line(), "kind": "debit", "account": self._identity}
+            return {**stamped.to_line(), "kind": "debit", "account": self.identity}
 
         self._store.append(line)
         return written[0]
@@ -61,7 +56,7 @@ class Account:
     def close(self) -> None:
         """Give back what was reserved and not debited. Closing twice does nothing."""
         with self._store.transaction() as (connection, state):
-            account = state.accounts[self._identity]
+            account = state.accounts[self.identity]
             if not account.closed:
                 self._store.insert(connection, account.close_line())
         self._lease.release()

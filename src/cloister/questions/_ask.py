@@ -78,12 +78,10 @@ class Together:
     @cached_property
     def _leaders(self) -> tuple[int, ...]:
         """For each question, the first one that gives every row the same label."""
-        return tuple(self._leader(index, question) for index, question in enumerate(self.questions))
-
-    def _leader(self, index: int, question: Question) -> int:
-        if not isinstance(question, NearestQuestion):
-            return index
-        return next(i for i in range(index + 1) if i == index or question.same_labels(self.questions[i]))
+        return tuple(
+            next((i for i in range(index) if isinstance(one, NearestQuestion) and one.same_labels(self.questions[i])), index)
+            for index, one in enumerate(self.questions)
+        )
 
     def exact(self, rows: FloatArray) -> IntArray:
         """Answer all questions on one block of clean rows."""
