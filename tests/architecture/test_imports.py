@@ -5,55 +5,31 @@ import ast
 
 from tests.architecture._sources import MODULES, SOURCE, nodes, place, tree
 
-LAYERS = {
-    "columns": 0,
-    "privacy": 1,
-    "questions": 2,
-    "data": 3,
-    "vault": 4,
-    "cluster": 5,
-    "rivals": 6,
-    "forecast": 7,
-    "report": 7,
-    "audit": 8,
-    "cli": 9,
-}
-ANYONE = {
-    "card",
-    "engines",
-    "exceptions",
-    "files",
-    "grids",
-    "methods",
-    "schemas",
-    "text",
-    "validate",
-    "_version",
-}  # may be imported from everywhere
-# Files beside the layers: the layers they may import.
-BESIDE = {
+GUARANTEE = ("columns", "privacy", "questions", "data", "vault")  # each may import those before it
+PUBLIC = {"algorithms", "nearest", "plotting", "release", "synopsis"}  # arithmetic on public numbers
+FITS = {*GUARANTEE, *PUBLIC, "cluster"}
+SHOWN = {*FITS, "rivals", "forecast", "report"}
+ANYONE = {"card", "engines", "exceptions", "files", "grids", "methods", "schemas", "text", "validate", "_version"}
+MAY_IMPORT = {  # besides itself, and what anyone may
+    **{room: set(GUARANTEE[:place]) for place, room in enumerate(GUARANTEE)},
+    "algorithms": {"columns", "questions"},  # so they cannot reach a row
     "nearest": {"columns", "questions"},
     "plotting": {"columns"},
     "release": {"columns", "privacy", "data", "nearest", "algorithms", "plotting"},
     "synopsis": {"columns", "privacy", "questions", "algorithms", "plotting", "release"},
-    "experimental": set(LAYERS) - {"audit"} | {"algorithms", "release"},
-    "demo": set(LAYERS) - {"audit"} | {"algorithms", "release", "cluster", "cli"},
+    "cluster": FITS,
+    "rivals": {"algorithms", "cluster", "columns", "privacy", "questions"},
+    "forecast": FITS | {"rivals"},
+    "report": FITS | {"rivals"},
+    "audit": SHOWN,
+    "cli": SHOWN | {"audit"},
+    "demo": SHOWN | {"cli"},
     "__main__": {"cli"},
-    "__init__": set(LAYERS) - {"audit", "rivals"} | {"algorithms", "release", "synopsis"},
+    "__init__": SHOWN - {"rivals"},
 }
-PUBLIC = {"algorithms", "nearest", "plotting", "release", "synopsis"}  # arithmetic on public numbers, for `cluster` and above
 OPTIONAL = {"pandas", "polars", "dask", "pyspark", "matplotlib"}
-MAKES_RANDOMNESS = {
-    "default_rng",
-    "Generator",
-    "PCG64",
-    "RandomState",
-    "SeedSequence",
-    "seed",
-    "Philox",
-    "urandom",
-    "SystemRandom",
-}
+MAKERS = "default_rng Generator PCG64 Philox RandomState SeedSequence seed urandom SystemRandom"
+MAKES_RANDOMNESS = frozenset(MAKERS.split())
 
 
 def room_of(path):
@@ -78,24 +54,10 @@ def rooms_imported(path):
 
 
 def test_imports_go_one_way():
+    assert {room_of(path) for path in MODULES} == {*MAY_IMPORT, *ANYONE}, "rooms come and go in the table, too"
     for path in MODULES:
-        check_imports(place(path), room_of(path), rooms_imported(path))
-
-
-def check_imports(name, room, others):
-    if room in ANYONE:
-        assert not others, name
-    elif room == "algorithms":
-        assert others <= {"algorithms", "columns", "questions"}, f"{name} cannot reach a row"
-    elif room == "rivals":
-        assert others <= {"rivals", "algorithms", "cluster", "columns", "privacy", "questions"}, f"{name} cannot reach a row"
-    elif room in BESIDE:
-        assert others <= BESIDE[room] | {room}, name
-    else:
-        for other in others - {room} - PUBLIC:
-            assert LAYERS[other] < LAYERS[room], f"{name} must not import {other}"
-        if LAYERS[room] < LAYERS["cluster"]:
-            assert not others & PUBLIC, name
+        room = room_of(path)
+        assert rooms_imported(path) <= MAY_IMPORT.get(room, set()) | {room}, place(path)
 
 
 def test_algorithms_use_numerical_libraries_and_nothing_else():
@@ -116,22 +78,18 @@ def test_only_entropy_makes_generators():
         assert not {"random", "secrets"} & {name.split(".")[0] for name in imported(path)}, path.name
 
 
-def test_no_underscore_name_of_another_library_is_used():
+def test_underscore_names_stay_where_they_are():
+    """No such name of another library is used, and files of a folder are reached through the folder."""
     for path in MODULES:
         for name in imported(path):
-            if not name.startswith(("cloister", "__future__")):
-                assert not any(part.startswith("_") for part in name.split(".")), f"{path.name} imports {name}"
+            first, *parts = name.split(".")
+            if first == "cloister":
+                assert not parts[1:] or not parts[1].startswith("_") or parts[0] == room_of(path), f"{place(path)}: {name}"
+            else:
+                assert first == "__future__" or not any(part.startswith("_") for part in parts), f"{place(path)}: {name}"
         for node in nodes(path):
             if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("cloister", "__future__")):
-                assert not [alias.name for alias in node.names if alias.name.startswith("_")], path.name
-
-
-def test_files_of_a_folder_are_reached_through_the_folder():
-    for path in MODULES:
-        for name in imported(path):
-            parts = name.split(".")
-            if parts[0] == "cloister" and len(parts) > 2 and parts[2].startswith("_"):
-                assert parts[1] == room_of(path), f"{path.name} reaches into {name}"
+                assert not [alias.name for alias in node.names if alias.name.startswith("_")], place(path)
 
 
 def test_optional_libraries_are_imported_where_they_are_used():

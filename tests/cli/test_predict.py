@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from tests.declared import LABELS, PEOPLE, declared_release
+from tests.releases import LABELS, PEOPLE, declared_release
 
 from cloister import load_release
 

@@ -85,9 +85,9 @@ def test_the_ids_are_no_column_of_the_release(visits: Path, tmp_path: Path, run:
 def test_auto_prints_the_number_that_was_found(visits: Path, run: Run) -> None:
     result = run("fit", visits, *FIT, "--seed", 1)
     assert result.exit_code == 0, result.output
-    found = re.search(r"Rows of one patient_id that are used: at most (\d+), found with noise \(auto\)\.", result.stdout)
-    assert found is not None
-    assert re.search(rf"Protects one patient_id, with at most {found[1]} rows? each\.", result.stdout)
+    used = json.loads(run("fit", visits, *FIT, "--seed", 1, "--json").stdout)["receipt"]["persons"]["max_rows"]
+    assert f"Rows of one patient_id that are used: at most {used}, found with noise (auto)." in result.stdout
+    assert f"Protects one patient_id, with at most {used} row" in result.stdout
 
 
 @pytest.mark.fast("auto")

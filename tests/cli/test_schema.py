@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from tests.declared import PEOPLE
+from tests.releases import PEOPLE
 
 from cloister import Ledger, load_release
 from cloister.cli._bounds import read_bounds

@@ -11,6 +11,7 @@ import pytest
 
 from cloister import Ledger, load_release, load_synopsis
 from cloister.synopsis import read_synopsis
+from cloister.text import with_error
 
 from .conftest import Run, words
 
@@ -142,10 +143,10 @@ def test_too_few_cells_are_one_line_of_warning(run: Run, synopsis: Path) -> None
 
 
 def test_queries_print_value_and_error(run: Run, synopsis: Path) -> None:
-    one = run("synopsis", "query", synopsis, "age=0:50").stdout
-    value, error = (float(part.replace(",", "")) for part in one.split(" ± "))
-    assert abs(value - 300) < 6 * error
-    assert one.count("\n") == 1
+    (found,) = json.loads(run("synopsis", "query", synopsis, "age=0:50", "--json").stdout)
+    assert abs(found["value"] - 300) < 6 * found["standard_error"]
+    shown = " ± ".join(with_error(found["value"], found["standard_error"]))
+    assert run("synopsis", "query", synopsis, "age=0:50").stdout == f"{shown}\n"
     both = run("synopsis", "query", synopsis, "age=0:50,weight=40:80", "0,300").stdout.splitlines()
     assert both[0].startswith("age=0:50,weight=40:80: ")
     assert both[1].startswith("0,300: ")

@@ -6,7 +6,7 @@ A replay is exact: it compares the integers behind every answer with the sensiti
 
 import numpy as np
 import pytest
-from tests.signalling import PATTERNS, signalling
+from tests.rows import PATTERNS, signalling
 
 from cloister.audit import replay
 

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.signalling import PATTERNS, signalling
+from tests.rows import PATTERNS, signalling
 
 from cloister.privacy import PROCESS
 

@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.optional import da, dask, dd, without_missing
-from tests.rows import bits, object_frame, objects
-from tests.signalling import PATTERNS, signalling
+from tests.rows import PATTERNS, bits, object_frame, objects, signalling
 
 from cloister import KMeans, PEMeans
 from cloister.columns import Category, Date, Flag, Number

@@ -9,8 +9,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from tests.optional import da, dd, without_missing
-from tests.rows import read
-from tests.signalling import PATTERNS, plant, signalling
+from tests.rows import PATTERNS, plant, read, signalling
 
 from cloister import KMeans, PrivateScaler
 from cloister.columns import Category, Flag, Number

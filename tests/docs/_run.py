@@ -37,7 +37,7 @@ ONLY_READ = {  # patterns of commands that are not run here, and why
     r"python -m benchmarks\.scoreboard --store": "reads runs of an hour; tests/benchmarks/test_scoreboard.py has a few",
     r"python -m benchmarks\.shared_noise": "a minute at any size; tests/benchmarks/test_shared_noise.py runs its parts",
     r"python -m benchmarks\.scale_out": "starts a process or a cluster for each of its measurements",
-    r"python -m benchmarks\.quote": "writes into these pages; tests/benchmarks/test_quote.py runs it on a copy",
+    r"python -m benchmarks\.quote": "writes into these pages; tests/benchmarks/test_scripts.py runs it on a copy",
     r"python -m tests\.": "writes a page of docs/; a test compares the page with what would be written",
     r"pytest ": "a test that `make slow` runs anyway",
 }

@@ -39,10 +39,9 @@ def test_every_block_runs(name: str, folder: Path, request: pytest.FixtureReques
     follow(found, folder)
 
 
-@pytest.mark.parametrize("name", WITH_BLOCKS)
-def test_commands_have_the_options_that_pages_write(name: str) -> None:
-    for block in read(name):
-        for text in parts(block.text) if block.kind == "command" else ():
+def test_commands_have_the_options_that_pages_write() -> None:
+    for block in [block for name in WITH_BLOCKS for block in read(name) if block.kind == "command"]:
+        for text in parts(block.text):
             words = shlex.split(text.partition(" | ")[0], comments=True)
             if is_clicked(words) or words[0] == "pytest" or (words[2:3] and words[2].startswith(("benchmarks.", "tests."))):
                 read_options(without_dots(words), f"{block.place}: {text}", mention=block.inline)

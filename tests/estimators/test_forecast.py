@@ -6,12 +6,14 @@ import itertools
 import json
 import math
 import re
+from bisect import bisect_left
 
 import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, Ball, KMeans, PureDP, plan
 from cloister.exceptions import ParameterError
+from cloister.forecast._words import about
 from cloister.methods import METHODS
 
 ASKED = {
@@ -118,32 +120,29 @@ def test_grades_follow_each_other():
 @pytest.mark.slow
 def test_advice_comes_true():
     forecast = plan(20_000, 128, 64, epsilon=0.25)
-    found = re.search(
-        r"To find .*: epsilon (\S+) or more; or at most (\d+) clusters; or at most (\d+) columns; or about (\S+) rows",
-        words(forecast),
-    )
-    epsilon, clusters, columns, rows = (float(text.replace(",", "")) for text in found.groups())
 
     def stands_out(n_rows=20_000, n_features=128, n_clusters=64, epsilon=0.25):
         forecast = plan(n_rows, n_features, n_clusters, epsilon=epsilon)
         return n_rows / n_clusters >= forecast.smallest_cluster
 
-    assert stands_out(n_clusters=int(clusters))
-    assert not stands_out(n_clusters=int(clusters) + 1)
-    assert stands_out(n_features=int(columns))
-    assert not stands_out(n_features=int(columns) + 1)
-    assert stands_out(n_rows=int(1.05 * rows))
-    assert stands_out(epsilon=1.05 * epsilon)
-    assert not stands_out(epsilon=0.9 * epsilon)
-    assert math.isclose(forecast.stands_out_at, epsilon, rel_tol=0.05)
+    epsilon = forecast.stands_out_at
+    assert stands_out(epsilon=1.01 * epsilon)
+    assert not stands_out(epsilon=0.97 * epsilon)
+    clusters = bisect_left(range(65), True, lo=2, key=lambda number: not stands_out(n_clusters=number)) - 1
+    columns = bisect_left(range(129), True, lo=1, key=lambda number: not stands_out(n_features=number)) - 1
+    rows = bisect_left(range(10**6), True, lo=20_000, key=lambda number: stands_out(n_rows=number))
+    said = f"epsilon {about(epsilon)} or more; or at most {clusters} clusters; or at most {columns} columns; or about "
+    (advice,) = [sentence for sentence in forecast.advice if sentence.startswith("To find")]
+    assert said in advice
+    assert any(f"{about(near)} rows" in advice for near in rows * np.linspace(0.95, 1.05, 11))
 
 
 def test_advice_for_precision_comes_true():
-    found = re.search(
-        r"To place such a centre within 10 % of the radius: epsilon (\S+) or more", words(plan(500, 8, 4, epsilon=0.7))
-    )
-    assert plan(500, 8, 4, epsilon=1.05 * float(found.group(1))).error(125) <= 0.1
-    assert plan(500, 8, 4, epsilon=0.9 * float(found.group(1))).error(125) > 0.1
+    tried = np.geomspace(0.7, 7.0, 64)
+    precise = tried[bisect_left(tried, True, key=lambda epsilon: plan(500, 8, 4, epsilon=epsilon).error(125) <= 0.1)]
+    said = "To place such a centre within 10 % of the radius: epsilon {} or more"
+    spoken = words(plan(500, 8, 4, epsilon=0.7))
+    assert any(said.format(about(near)) in spoken for near in precise * np.linspace(0.95, 1.0, 6))
 
 
 @pytest.mark.fast("epsilon = 1 (pure)", "rho = 0.05 (zCDP)")

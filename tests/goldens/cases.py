@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -212,19 +212,27 @@ def probe(release: Any) -> Any:
     return holes()[:100] if release.n_columns == 2 else plain(release.n_columns)[::6]
 
 
-def differences(one: Any, other: Any, place: str = "") -> Iterator[str]:
+class Difference(NamedTuple):
+    """A place where two pieces of plain data differ; a part that only one of them has is MISSING in the other."""
+
+    place: str
+    before: Any
+    now: Any
+
+
+MISSING = "(missing)"
+
+
+def differences(one: Any, other: Any, place: str = "") -> Iterator[Difference]:
     """Yield where two pieces of plain data differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted(one.keys() | other.keys()):
-            if key not in one or key not in other:
-                yield f"{place}.{key}: only {'before' if key in one else 'now'}"
-            else:
-                yield from differences(one[key], other[key], f"{place}.{key}")
+            yield from differences(one.get(key, MISSING), other.get(key, MISSING), f"{place}.{key}")
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         for index, pair in enumerate(zip(one, other, strict=True)):
             yield from differences(*pair, f"{place}[{index}]")
     elif one != other or type(one) is not type(other):
-        yield f"{place}: {one!r} before, {other!r} now"
+        yield Difference(place, one, other)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from matplotlib import pyplot
 from matplotlib.collections import LineCollection
 from matplotlib.dates import AutoDateLocator
 from scipy.cluster.hierarchy import linkage
-from tests.declared import declared_release
-from tests.releases import release_by_hand
+from tests.releases import declared_release, release_by_hand
 
 from cloister import GridSynopsis, KMeans, PointSynopsis
 from cloister.exceptions import ParameterError

@@ -9,8 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import sklearn
-from tests.declared import declared_release
-from tests.releases import release_by_hand
+from tests.releases import declared_release, release_by_hand
 
 from cloister import Box, GridSynopsis, KMeans, PrivateScaler, PureDP, SourceTargetKMedoids, Synopsis
 from cloister.card import Card

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from tests.declared import COLUMNS, LABELS, PEOPLE, declared_release
+from tests.releases import COLUMNS, LABELS, PEOPLE, declared_release
 
 from cloister import Box, Release, load_release
 from cloister.columns import Category, ColumnDomain, Date, Number

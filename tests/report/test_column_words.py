@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.declared import COLUMNS, declared_release
+from tests.releases import COLUMNS, declared_release
 
 from cloister import GridSynopsis
 from cloister.cli import open_console, print_release

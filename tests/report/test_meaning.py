@@ -3,13 +3,13 @@
 
 import json
 import math
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cloister import GDP, ZCDP, ApproxDP, GridSynopsis, KMeans, Ledger, PureDP, Release, SourceTargetKMedoids, write_report
+from cloister.columns import percent
 from cloister.exceptions import ParameterError
 from cloister.privacy import Receipt
 from cloister.report import report_html, summary, synopsis_html
@@ -129,10 +129,11 @@ def test_what_was_missing_is_in_the_head_and_in_bars() -> None:
     rows = np.random.default_rng(1).uniform(0, 1, (4000, 2))
     rows[:1000, 0], rows[:400, 1] = np.nan, 7.0
     release = KMeans(2, epsilon=4.0, bounds=(0, 1), random_state=0).fit(rows).release_
-    text = Page(report_html(release)).text
-    found = re.search(r"Missing ([\d.]+) % of x0; outside bounds: ([\d.]+) % of x1", text)
-    assert found is not None
-    assert [float(one) for one in found.groups()] == pytest.approx([25.0, 10.0], abs=1.0)
+    assert release.cells is not None
+    missing, outside = release.cells.missing[0], release.cells.outside[1]
+    assert [missing, outside] == pytest.approx([0.25, 0.10], abs=0.01)
+    shares = [percent(one, release.cells.error)[0] for one in (missing, outside)]
+    assert f"Missing {shares[0]} % of x0; outside bounds: {shares[1]} % of x1" in Page(report_html(release)).text
 
 
 def test_many_columns_without_anything_missing_are_folded() -> None:
