@@ -95,7 +95,7 @@ def _n_shown(console: "Console", n_columns: int, *, beside: int) -> int:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, or the target points that were chosen, and the receipt in plain words."""
-    from cloister.report import rank_table
+    from cloister.release import rank_table
 
     shown = _n_shown(console, release.n_columns, beside=22)
     columns = sorted(rank_table(release)[:shown])  # those that tell centres apart best
