@@ -56,6 +56,7 @@ class Number(Declaration):
     scale: str = LINEAR
     kind: ClassVar[str] = "number"
     needs: ClassVar[tuple[str, ...]] = ("low", "high")
+    inline: ClassVar[tuple[str, ...]] = ("scale",)
     are_numbers: ClassVar[bool] = True
     as_is: ClassVar[bool] = True
     can_be_private: ClassVar[bool] = True
@@ -104,11 +105,6 @@ class Number(Declaration):
         """Whether its scale is logarithmic."""
         return self.scale == LOG
 
-    @classmethod
-    def inline(cls) -> tuple[str, ...]:
-        """Return what may be said behind the word of the kind on a command line."""
-        return (*cls.needs, "scale")
-
     @property
     def is_private(self) -> bool:
         """Whether its bounds are to be found with noise."""
@@ -118,11 +114,6 @@ class Number(Declaration):
     def is_measured(self) -> bool:
         """Whether its bounds and its spread can be looked for: on a linear scale."""
         return not self.is_log
-
-    @property
-    def is_interval(self) -> bool:
-        """Whether it is one interval, which a grid can cut."""
-        return not (self.has_own or self.is_log)
 
     @property
     def plain_pair(self) -> tuple[float, float] | None:
@@ -161,10 +152,6 @@ class Number(Declaration):
     def has_log_bins(self) -> bool:
         """Whether bins are equally wide in logarithms."""
         return self.is_log
-
-    def edges(self, n_bins: int) -> FloatArray:
-        """Return where so many bins begin and end."""
-        return np.geomspace(*self.interval, n_bins + 1) if self.is_log else super().edges(n_bins)
 
     @classmethod
     def inside_words(cls, plain: Mapping[str, Any], most_levels: int) -> str:
