@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cloister.text import plain_text
+from cloister.text import cut_text, plain_text
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -23,7 +23,7 @@ LONGEST_SENTENCE = 3 * WIDTH
 TEXT_ROWS = 8
 HTML_ROWS, HTML_COLUMNS = 20, 12  # that a notebook shows
 LONGEST_HTML = 80  # characters of a head or a cell
-GAP = "  "
+GAP, CUT = "  ", "..."
 TEMPLATE = """<div class="cloister">
 <p><strong>{{ title }}</strong></p>
 {%- if alert %}
@@ -87,8 +87,8 @@ class Card:
 
     def text(self) -> str:
         """Return at most about 20 lines of 100 characters."""
-        heads = [_cut(head, LONGEST_NAME) for head in self.heads]
-        rows = [[_cut(cell, LONGEST_CELL) for cell in row] for row in self.rows[:TEXT_ROWS]]
+        heads = [cut_text(head, LONGEST_NAME, CUT) for head in self.heads]
+        rows = [[cut_text(cell, LONGEST_CELL, CUT) for cell in row] for row in self.rows[:TEXT_ROWS]]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)] if rows else []
         shown = _fitting(widths)
         lines = [textwrap.shorten(plain_text(self.title), WIDTH, placeholder=" ..."), *textwrap.wrap(self.alert, WIDTH)]
@@ -101,10 +101,10 @@ class Card:
     def html(self) -> str:
         """Return a fragment of HTML in which every word is escaped."""
         shown = min(len(self.heads), self.n_fixed + HTML_COLUMNS)
-        heads = [_cut(head, LONGEST_HTML) for head in self.heads[:shown]]
-        rows = [[_cut(cell, LONGEST_HTML) for cell in row[:shown]] for row in self.rows[:HTML_ROWS]]
+        heads = [cut_text(head, LONGEST_HTML, CUT) for head in self.heads[:shown]]
+        rows = [[cut_text(cell, LONGEST_HTML, CUT) for cell in row[:shown]] for row in self.rows[:HTML_ROWS]]
         sentences = [plain_text(one) for one in (self._left_out(len(rows), shown), *self.sentences) if one]
-        title = _cut(self.title, WIDTH)
+        title = cut_text(self.title, WIDTH, CUT)
         return _template().render(title=title, alert=self.alert, heads=heads, rows=rows, sentences=sentences)
 
     def _left_out(self, rows: int, columns: int) -> str:
@@ -116,11 +116,6 @@ class Card:
         more = zip((n_rows - rows, n_columns - (columns - self.n_fixed)), self.nouns, strict=True)
         words = [f"{count:,} more {noun}{'' if count == 1 else 's'}" for count, noun in more if count > 0]
         return f"... and {' and '.join(words)}." if words else ""
-
-
-def _cut(text: str, longest: int) -> str:
-    plain = plain_text(text)
-    return plain if len(plain) <= longest else f"{plain[: longest - 3]}..."
 
 
 def _fitting(widths: Sequence[int]) -> int:

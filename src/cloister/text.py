@@ -3,7 +3,18 @@
 
 import math
 
-__all__ = ["chance_text", "count_of", "number", "plain_text", "rounded", "sentence", "share_text", "span_of", "with_error"]
+__all__ = [
+    "chance_text",
+    "count_of",
+    "cut_text",
+    "number",
+    "plain_text",
+    "rounded",
+    "sentence",
+    "share_text",
+    "span_of",
+    "with_error",
+]
 
 LARGEST_PLAIN = 1e9
 SMALLEST_PLAIN = 1e-6
@@ -57,6 +68,12 @@ def sentence(words: str) -> str:
 def plain_text(text: object) -> str:
     """Return text without line breaks and control characters: a column may be called anything."""
     return "".join(letter if letter.isprintable() else " " for letter in str(text)).strip() or "(no name)"
+
+
+def cut_text(text: object, longest: int, mark: str = "\u2026") -> str:
+    """Return plain text of at most so many letters; `mark` stands for what is left out."""
+    plain = plain_text(text)
+    return plain if len(plain) <= longest else f"{plain[: longest - len(mark)]}{mark}"
 
 
 def count_of(amount: int, noun: str) -> str:

@@ -10,8 +10,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from cloister import Ledger, Synopsis, load_release, load_synopsis
-from cloister.synopsis import WeightedPoints, read_synopsis
+from cloister import Ledger, load_release, load_synopsis
+from cloister.synopsis import read_synopsis
 from cloister.text import number, with_error
 
 from .conftest import Run, words
@@ -61,7 +61,7 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
     )
     assert result.exit_code == 0, result.output
     found = load_synopsis(tmp_path / "s.parquet")
-    shape = " x ".join(map(str, found.cells))
+    shape = " x ".join(map(str, found.grid.cells))
     shown = shape, "age", "weight", "Rows: 600 (public)", "epsilon = 1.5 (pure)", "Left in the ledger", "The synopsis is in"
     assert all(part in result.stdout for part in shown)
     assert found.columns == ("age", "weight")
@@ -104,7 +104,7 @@ def test_points_are_printed_and_written(run: Run, wide: Path, ledger: Path, tmp_
     shown = "points, made for up to 6 clusters", "ward", "category", "x, y, z", "epsilon = 1.5 (pure)", "The synopsis is in"
     assert all(part in result.stdout for part in shown)
     found = load_synopsis(tmp_path / "p.parquet")
-    assert isinstance(found, WeightedPoints)
+    assert found.method == "PointSynopsis"
     assert found.max_clusters == 6
     assert 'type="range"' in (tmp_path / "p.html").read_text(encoding="utf-8")
 
@@ -206,7 +206,7 @@ def test_the_tree_is_printed_from_the_top(run: Run, table: Path, kind: str) -> N
     assert lines[0] == f"{number(round(sum(data['rows'])))} rows, split at {data['linkage'][-1][2]:.4g}"
     assert any(line.endswith(f"split at {data['linkage'][-2][2]:.4g}") for line in lines[1:])
     assert len(run("synopsis", "tree", path, "-k", 1).stdout.splitlines()) == 1
-    assert isinstance(found, Synopsis) == (kind == "grid")
+    assert (found.grid is not None) == (kind == "grid")
 
 
 def test_dense_cells_are_listed(run: Run, synopsis: Path) -> None:

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure functions of noisy answers and public parameters. Imports domain and questions only, so it cannot reach a row."""
 
-from cloister.algorithms._cells import (
-    RESTARTS,
-    KChoice,
-    choose_number,
-    cluster_cells,
-    compare_numbers,
-    nearest_cell,
-    squares_to,
-)
 from cloister.algorithms._density import DenseCells, chance_bound, find_dense_cells
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
@@ -33,11 +24,11 @@ from cloister.algorithms._grid_split import LARGEST_FACTOR, CellNoise, GridSplit
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._locate import Located, LocateSteps, find_axes, locate, orthonormal_projection
 from cloister.algorithms._medoids import Medoids, choose_medoids
-from cloister.algorithms._merge import join_closest
-from cloister.algorithms._numbers import compare_point_numbers, cut_loss, silhouette, ward_tree
+from cloister.algorithms._merge import join_closest, ward_tree
+from cloister.algorithms._numbers import RESTARTS, KChoice, choose_number, compare_numbers, cut_loss, silhouette
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._plane import Plane, plane_of
-from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
+from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
 from cloister.algorithms._ranges import FALLBACK, N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
 from cloister.algorithms._refine import (
     Lengths,
@@ -116,10 +107,8 @@ __all__ = [
     "choose_number",
     "choose_radius",
     "clean_votes",
-    "cluster_cells",
     "combine_levels",
     "compare_numbers",
-    "compare_point_numbers",
     "cut_loss",
     "denoise_counts",
     "denoise_leaves",
@@ -138,8 +127,8 @@ __all__ = [
     "match_centers",
     "mean_square",
     "nearest_averages",
-    "nearest_cell",
     "nearest_of",
+    "nearest_squares",
     "neighbour_averages",
     "neighbour_distance",
     "orthonormal_projection",
@@ -158,7 +147,6 @@ __all__ = [
     "silhouette",
     "split_factors",
     "squares_between",
-    "squares_to",
     "stands_out",
     "tree_coreset",
     "uniform_ball",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cloister.text import count_of, number, plain_text, share_text, with_error
+from cloister.text import count_of, number, plain_text, with_error
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cloister.columns import FloatArray
     from cloister.privacy import Ledger, Receipt
     from cloister.release import Release
-    from cloister.synopsis import DensityClusters, KChoice, Synopsis, WeightedPoints
+    from cloister.synopsis import DensityClusters, KChoice, Synopsis
 
 __all__ = [
     "describe_remaining",
@@ -103,28 +103,15 @@ def print_release(console: "Console", release: "Release") -> None:
 
 
 def _print_centers(console: "Console", release: "Release", columns: Sequence[int]) -> None:
-    from cloister.release import columns_of, error_words, hidden_words, rows_words
-    from cloister.report import cell_words, cells_of, choice_words, column_words, found_words, loss_summary, table_of
+    from cloister.release import cluster_table, error_words, hidden_words
+    from cloister.report import cell_words, cells_of, choice_words, found_words, loss_summary, table_of
 
     loss, known, seen = loss_summary(release), table_of(release), release.stands_out.tolist()
-    units = "in the columns' own words" if release.domain.has_words else "in the units of the input"
-    stability = [] if release.stability is None else release.stability.tolist()
-    heads = [
-        ("label", True),
-        (f"{release.receipt.counted} (noisy)", True),
-        *([("stability", True)] if stability else []),
-        *((plain_text(known[index]["name"]), release.domain.columns[index].size == 1) for index in columns),
-    ]
-    counts, errors = release.cluster_counts.tolist(), release.count_errors.tolist()
-    rows = [
-        [
-            str(label),
-            rows_words(counts[label], errors[label], stands_out=seen[label]),
-            *([share_text(stability[label])] if stability else []),
-            *(column_words(cells[index], between="\n") for index in columns),
-        ]
-        for label, cells in enumerate(columns_of(release))
-    ]
+    units = "in the columns' own words" if any(one["type"] != "number" for one in known) else "in the units of the input"
+    (_, counted, *names), rows = cluster_table(release, columns, between="\n")
+    lead = len(names) - len(columns)
+    right = [True] * lead + [known[index]["type"] != "category" for index in columns]
+    heads = [("label", True), (f"{counted} (noisy)", True), *zip(map(plain_text, names), right, strict=True)]
     console.print(f"{count_of(release.n_clusters, 'centre')}, {units}", style="bold")
     print_table(console, heads, rows)
     lines = [
@@ -139,14 +126,12 @@ def _print_centers(console: "Console", release: "Release", columns: Sequence[int
 
 
 def _print_medoids(console: "Console", release: "Release", columns: Sequence[int]) -> None:
+    from cloister.release import cluster_table
     from cloister.report import source_target_of
 
-    summary, counts = source_target_of(release)["source_target"], release.cluster_counts.tolist()
-    heads = ["label", "row of the target", "points served", *(plain_text(release.columns[index]) for index in columns)]
-    rows = [
-        [str(label), str(row), f"{int(counts[label]):,}", *(number(center[index]) for index in columns)]
-        for label, (row, center) in enumerate(zip(summary["rows"], release.cluster_centers.tolist(), strict=True))
-    ]
+    summary, (names, rows) = source_target_of(release)["source_target"], cluster_table(release, columns)
+    heads = ["label", "row of the target", *map(plain_text, names[1:])]
+    rows = [[label, str(row), *words] for row, (label, *words) in zip(summary["rows"], rows, strict=True)]
     console.print(f"{release.n_clusters:,} of {summary['n_target']:,} target points, in the units of the input", style="bold")
     print_table(console, [(head, True) for head in heads], rows)
     _print_end(console, release, len(columns), summary["words"])
@@ -172,7 +157,7 @@ def _print_receipt(console: "Console", receipt: "Receipt") -> None:
 # -- synopses ----------------------------------------------------------------------------------------------------------
 
 
-def print_synopsis(console: "Console", synopsis: "Synopsis | WeightedPoints") -> None:
+def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
     """Print the grid or the points, their noise, and the receipt in plain words."""
     from cloister.report import cell_words, found_words, synopsis_summary
 

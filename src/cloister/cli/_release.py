@@ -81,7 +81,7 @@ def _label_blocks(release: "Release", data: str, keep: tuple[str, ...], text: di
     from cloister.data import kept_rows
     from cloister.release import open_for
 
-    rows = open_for(data, release.domain, release.feature_names, release.n_columns, where="predict", **text)
+    rows = open_for(data, release.domain, release.feature_names, where="predict", **text)
     kept = kept_rows(data, keep, where="--keep", **text) if keep else None
     name = "label"
     while name in keep:

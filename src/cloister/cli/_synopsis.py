@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cloister.columns import Box
-    from cloister.synopsis import Synopsis, WeightedPoints
+    from cloister.synopsis import Synopsis
 
 __all__ = ["synopsis"]
 
@@ -225,7 +225,7 @@ def show(source: str, **options: Any) -> None:
     publish_found(SYNOPSIS, _read(source), output)
 
 
-def _mark_seeded(found: "Synopsis | WeightedPoints") -> None:
+def _mark_seeded(found: "Synopsis") -> None:
     """Say in red, on standard error, that what is printed or written without a receipt comes from seeded noise."""
     if found.receipt.seeded:
         click.secho(found.receipt.alert, fg="red", bold=True, err=True)
@@ -235,7 +235,7 @@ def _read_output(source: str, options: dict[str, Any]) -> OutputOptions:
     return OutputOptions.read(options, [("SYNOPSIS", source)], output_ends=RELEASE.ends)
 
 
-def _reported(product: Product, synopsis: "Synopsis | WeightedPoints", name: str, seed: int | None) -> Product:
+def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | None) -> Product:
     """Return a product with the receipt of the synopsis and its report, which has the product in it under this name."""
 
     def report(value: Any) -> str:
@@ -257,10 +257,8 @@ def _read(path: str) -> Any:
 
 def _read_grid(path: str, command: str) -> Any:
     """Read a synopsis of a grid; refuse one of points, which has no cells."""
-    from cloister.synopsis import Synopsis
-
     found = _read(path)
-    if not isinstance(found, Synopsis):
+    if found.grid is None:
         raise ParameterError(
             f"synopsis {command}: expected a synopsis of a grid, got one of points. "
             "Fit one with 'cloister synopsis fit --kind grid'."
@@ -279,11 +277,11 @@ def _read_range(text: str) -> range:
     return span
 
 
-def _box(found: "Synopsis", query: Bounds) -> "Box":
+def _box(found: Any, query: Bounds) -> "Box":
     from cloister.columns import Box
 
     query.refuse_unknown(found.columns)
-    ends = zip(found.columns, found.domain.low, found.domain.high, strict=True)
+    ends = zip(found.columns, found.grid.box.low, found.grid.box.high, strict=True)
     pairs = [query.named.get(name, query.default or (low, high)) for name, low, high in ends]
     return Box([low for low, _ in pairs], [high for _, high in pairs])
 

@@ -2,6 +2,7 @@
 """Curves and trees of public numbers, and what all pictures share: axes to draw on, and colours that stay apart in grey."""
 
 import importlib.util
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from cloister import validate
 from cloister.columns import FloatArray
-from cloister.text import count_of, plain_text
+from cloister.text import count_of, cut_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,10 +49,9 @@ def mark_seeded(ax: "Axes", *, seeded: bool) -> "Axes":
     return ax
 
 
-def label_of(name: object, longest: int | None = None) -> str:
+def label_of(name: object, longest: int = sys.maxsize) -> str:
     """Return a name as a label: cut where it is long, with the signs that matplotlib reads as formulas taken literally."""
-    text = plain_text(name)
-    return (text if longest is None or len(text) <= longest else f"{text[: longest - 1]}…").replace("$", r"\$")
+    return cut_text(name, longest).replace("$", r"\$")
 
 
 def plot_curve(numbers: Sequence[int], loss: Any, errors: Any, chosen: int, ax: Any, *, where: str) -> "Axes":

@@ -4,7 +4,7 @@
 Imports domain, privacy, data and nearest, and algorithms and plotting where centres are drawn.
 """
 
-from cloister.release._card import guarantee_words
+from cloister.release._card import cluster_table, guarantee_words
 from cloister.release._cells import CellSummary
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
@@ -32,6 +32,7 @@ __all__ = [
     "Release",
     "TargetDetails",
     "axis_words",
+    "cluster_table",
     "column_words",
     "columns_of",
     "coordinates_of",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a terminal and a notebook show of a release: clusters with noisy counts and centres, and the guarantee in words."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cloister.card import HTML_COLUMNS, HTML_ROWS, Card
@@ -13,7 +14,7 @@ from cloister.text import count_of, number, share_text
 if TYPE_CHECKING:
     from cloister.release._release import Release
 
-__all__ = ["TEXT_COLUMNS", "guarantee_words", "release_card"]
+__all__ = ["TEXT_COLUMNS", "cluster_table", "guarantee_words", "release_card"]
 
 TEXT_COLUMNS = 5  # on a line of a terminal; of more, those that tell the clusters apart best
 
@@ -23,38 +24,41 @@ def guarantee_words(receipt: Receipt) -> list[str]:
     return receipt.promise()[:-1]
 
 
+def cluster_table(
+    release: "Release", picked: Sequence[int], *, n_clusters: int | None = None, most_levels: int = 3, between: str = ", "
+) -> tuple[list[str], list[list[str]]]:
+    """Return heads and lines of a table of clusters: label, number of rows, stability where it is known, and some columns.
+
+    The first clusters, or all of them. Chosen points of a public target have the points they serve, and no errors.
+    """
+    chosen, seen, stability = release.free_centers is not None, release.stands_out.tolist(), release.stability
+    names, labels = [one[0] for one in described_columns(release)], range(n_clusters or release.n_clusters)
+    heads = ["cluster", "points served" if chosen else release.receipt.counted, *([] if stability is None else ["stability"])]
+    rows = []
+    for label, columns in enumerate(columns_of(release, labels=labels, picked=picked)):
+        count, error = float(release.cluster_counts[label]), float(release.count_errors[label])
+        words = [number(one["value"]) if chosen else column_words(one, most_levels, between=between) for one in columns]
+        counted = number(count) if chosen else rows_words(count, error, stands_out=seen[label])
+        back = [] if stability is None else [share_text(float(stability[label]))]
+        rows.append([str(label), counted, *back, *words])
+    return [*heads, *(names[index] for index in picked)], rows
+
+
 def release_card(release: "Release", most_columns: int = HTML_COLUMNS) -> Card:
     """Return the first clusters of a release in the columns that tell clusters apart best, in their own order."""
     picked = sorted(rank_table(release)[:most_columns])
-    described = described_columns(release)
-    labels = range(min(release.n_clusters, HTML_ROWS))
-    chosen = release.free_centers is not None  # points of a public target, which have no error
-    stable = () if release.stability is None else ("stability",)
-    heads = (
-        "cluster",
-        "points served" if chosen else release.receipt.counted,
-        *stable,
-        *(described[index][0] for index in picked),
-    )
-    seen = release.stands_out
-    rows = []
-    for label, columns in zip(labels, columns_of(release, labels=labels, picked=picked), strict=True):
-        count, error = float(release.cluster_counts[label]), float(release.count_errors[label])
-        words = [number(one["value"]) if chosen else column_words(one, most_levels=2) for one in columns]
-        counted = number(count) if chosen else rows_words(count, error, stands_out=bool(seen[label]))
-        back = [] if release.stability is None else [share_text(float(release.stability[label]))]
-        rows.append([str(label), counted, *back, *words])
+    heads, rows = cluster_table(release, picked, n_clusters=min(release.n_clusters, HTML_ROWS), most_levels=2)
     size = f"{count_of(release.n_clusters, 'cluster')} in {count_of(release.n_columns, 'column')}"
-    hidden = hidden_words(int(seen.sum()), release.n_clusters)
-    sentences = [] if chosen else [*filter(None, [hidden]), error_words(total=release.errors_are_total)]
+    hidden = hidden_words(int(release.stands_out.sum()), release.n_clusters)
+    sentences = [*filter(None, [hidden]), error_words(total=release.errors_are_total)]
     return Card(
         title=f"Release of {release.method}: {size}",
         heads=heads,
         rows=rows,
         n_rows=release.n_clusters,
         n_columns=release.n_columns,
-        n_fixed=2 + len(stable),
-        sentences=[*sentences, *guarantee_words(release.receipt)],
+        n_fixed=len(heads) - len(picked),
+        sentences=[*(sentences if release.free_centers is None else []), *guarantee_words(release.receipt)],
         nouns=("cluster", "column"),
         alert=release.receipt.alert,
     )

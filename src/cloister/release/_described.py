@@ -5,8 +5,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from cloister.columns import KINDS, Coordinate
-from cloister.release._distributions import MISSING, OTHER, ColumnProfile, Estimate, Profiles
+import numpy as np
+
+from cloister.columns import KINDS, Coordinate, FloatArray
+from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 
 __all__ = ["describe_clusters", "frame_columns"]
 
@@ -18,49 +20,34 @@ def describe_clusters(profiles: Profiles) -> list[dict[str, Any]]:
 
 
 def _described(profile: ColumnProfile) -> list[dict[str, Any]]:
+    """Return what a column is in each cluster."""
+    difference, fields = profile.difference(), dict[str, list[Any]]()
+    if profile.levels is None:
+        axis, mean, spread = _axis_of(profile), profile.mean(), profile.spread()
+        fields["mean"], fields["mean_error"] = list(map(axis.plain, mean.value)), _plain(mean.error)
+        fields["spread"], fields["spread_error"] = _plain(spread.value), _plain(spread.error)
+        fields["quartiles"] = [list(map(axis.plain, one)) for one in profile.quantiles().value]
+        fields["difference"], fields["difference_error"] = _plain(difference.value), _plain(difference.error)
+    else:
+        shares = _pairs(profile.shares())
+        fields["shares"] = [dict(zip(profile.levels, pairs, strict=False)) for pairs in shares]
+        fields["differences"] = [dict(zip(profile.levels, pairs, strict=False)) for pairs in _pairs(difference)]
+        fields["other"] = [pairs[-2] for pairs in shares]
+    fields["missing"] = _pairs(profile.missing())
     about = {"type": profile.kind, "clustered": profile.clustered}
-    missing, difference = profile.missing(), profile.difference()
-    if profile.edges is None:
-        shares = profile.shares()
-        return [
-            {
-                **about,
-                "shares": _by_level(profile, shares, label),
-                "differences": _by_level(profile, difference, label),
-                "other": _pair(shares, (label, len(profile.bins) - 2)),
-                "missing": _pair(missing, label),
-            }
-            for label in range(profile.n_clusters)
-        ]
-    mean, spread, quartiles = profile.mean(), profile.spread(), profile.quantiles()
-    axis = _axis_of(profile)
-    return [
-        {
-            **about,
-            "mean": axis.plain(mean.value[label]),
-            "mean_error": _plain(mean.error[label]),
-            "spread": _plain(spread.value[label]),
-            "spread_error": _plain(spread.error[label]),
-            "quartiles": [axis.plain(one) for one in quartiles.value[label]],
-            "difference": _plain(difference.value[label]),
-            "difference_error": _plain(difference.error[label]),
-            "missing": _pair(missing, label),
-        }
-        for label in range(profile.n_clusters)
-    ]
+    return [{**about, **dict(zip(fields, values, strict=True))} for values in zip(*fields.values(), strict=True)]
 
 
-def _by_level(profile: ColumnProfile, found: Estimate, label: int) -> dict[str, Any]:
-    assert profile.levels is not None
-    return {level: _pair(found, (label, place)) for place, level in enumerate(profile.levels)}
+def _pairs(found: Estimate) -> list[Any]:
+    """Return pairs of a number and its error, in lists within lists."""
+    pairs = np.stack([found.value, found.error], axis=-1)
+    plain = pairs.astype(object)
+    plain[~np.isfinite(pairs)] = None
+    return list(plain.tolist())
 
 
-def _pair(found: Estimate, place: Any) -> list[float | None]:
-    return [_plain(found.value[place]), _plain(found.error[place])]
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+def _plain(values: FloatArray) -> list[float | None]:
+    return [float(value) if math.isfinite(value) else None for value in values]
 
 
 def _axis_of(profile: ColumnProfile) -> Coordinate:
@@ -73,23 +60,15 @@ def frame_columns(profiles: Profiles) -> Iterator[tuple[str, list[Any]]]:
     """Yield names and values: spreads of numbers and dates, and of columns that are only described also means and shares."""
     for one in profiles:
         if one.edges is None:
-            if not one.clustered:
-                yield from _share_columns(one)
+            shares = one.shares()
+            for place, level in enumerate(() if one.clustered else one.levels or ()):
+                yield f"{one.name}={level}", shares.value[:, place].tolist()
+                yield f"{one.name}={level}_error", shares.error[:, place].tolist()
             continue
         if not one.clustered:
-            mean = one.mean()
-            axis = _axis_of(one)
+            mean, axis = one.mean(), _axis_of(one)
             yield one.name, [axis.cell(value) for value in mean.value.tolist()]
             yield f"{one.name}_error", mean.error.tolist()
         spread = one.spread()
         yield f"{one.name}_spread", spread.value.tolist()
         yield f"{one.name}_spread_error", spread.error.tolist()
-
-
-def _share_columns(profile: ColumnProfile) -> Iterator[tuple[str, list[Any]]]:
-    shares = profile.shares()
-    for place, level in enumerate(profile.bins):
-        if level in (OTHER, MISSING):
-            continue
-        yield f"{profile.name}={level}", shares.value[:, place].tolist()
-        yield f"{profile.name}={level}_error", shares.error[:, place].tolist()

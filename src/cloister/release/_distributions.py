@@ -128,9 +128,11 @@ class ColumnProfile:
             Of shape (n_clusters, n_bins). The nearest shares to the noisy ones; one that is cut to zero has the error of a
             single count.
         """
-        size = self.noisy_counts.shape[1]
-        found = [_unknown(size) if one is None else (one.values, one.errors()) for one in self.each()]
-        return Estimate(np.array([value for value, _ in found]), np.array([error for _, error in found]))
+        value, error = np.full((2, *self.noisy_counts.shape), np.nan)
+        for label, one in enumerate(self.each()):
+            if one is not None:
+                value[label], error[label] = one.values, one.errors()
+        return Estimate(value, error)
 
     def missing(self) -> Estimate:
         """Return the share of missing values in each cluster."""
@@ -328,10 +330,6 @@ class Profiles:
     def from_dict(cls, data: dict[str, Any]) -> "Profiles":
         """Read what ``to_dict`` wrote."""
         return cls(columns=tuple(ColumnProfile.from_dict(one) for one in data["columns"]))
-
-
-def _unknown(size: int) -> tuple[FloatArray, FloatArray]:
-    return np.full(size, np.nan), np.full(size, np.nan)
 
 
 def _refuse_misfit(profile: ColumnProfile) -> None:

@@ -21,16 +21,14 @@ def columns_to_open(domain: Domain, names: Names) -> dict[str, Declaration] | li
     return dict(zip(names, domain.columns, strict=True)) if domain.is_declared else list(names)
 
 
-def open_for(
-    table: object, domain: Domain, names: Names, n_columns: int, *, where: str = "Release.predict", **source: object
-) -> LocalRows:
+def open_for(table: object, domain: Domain, names: Names, *, where: str = "Release.predict", **source: object) -> LocalRows:
     """Open a table with the columns of a result, which lie in `domain`; `source` says how, as for ``open_rows``.
 
     An array of numbers is taken as it is.
     """
     if type(table) is np.ndarray and table.dtype.kind in "fiub":
-        if table.ndim != 2 or table.shape[1] != n_columns:
-            raise _other_columns(where, n_columns)
+        if table.ndim != 2 or table.shape[1] != domain.n_columns:
+            raise _other_columns(where, domain.n_columns)
         return ArrayRows(table)
     columns = columns_to_open(domain, names) if _has_names(table) else None
     # Levels, flags and dates can be read of a table with names only.
@@ -40,8 +38,8 @@ def open_for(
             "data frame or a file."
         )
     rows = open_rows(table, columns, where=where, **source)  # type: ignore[arg-type]
-    if rows.n_features != n_columns:
-        raise _other_columns(where, n_columns, rows.n_features)
+    if rows.n_features != domain.n_columns:
+        raise _other_columns(where, domain.n_columns, rows.n_features)
     if not isinstance(rows, LocalRows):
         raise DataError(
             f"{where}: expected rows of this machine, got rows of a cluster. Send release.predict to where they are, as "

@@ -4,7 +4,7 @@
 Arithmetic on published numbers. pandas and polars are optional and imported where they are used.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +50,9 @@ def columns_of(
     """
     described = described_columns(release)
     columns = described if picked is None else [described[index] for index in picked]
+    centers, errors = release.cluster_centers.tolist(), release.center_errors.tolist()
     return [
-        [{"name": name, **declared.told(*_numbers(release, label, cut))} for name, declared, cut in columns]
+        [{"name": name, **declared.told(centers[label][cut], errors[label][cut])} for name, declared, cut in columns]
         for label in (range(release.n_clusters) if labels is None else labels)
     ]
 
@@ -61,7 +62,13 @@ def to_frame(release: "Release", library: str) -> Any:
     validate.one_of("Release.to_frame", library, LIBRARIES)
     columns = _frame_columns(release)
     try:
-        return _pandas_frame(columns) if library == "pandas" else _polars_frame(columns)
+        if library == "pandas":
+            import pandas
+
+            return pandas.DataFrame({name: _datetimes(values) for name, values in columns.items()})
+        import polars
+
+        return polars.DataFrame(columns)
     except ImportError:
         pass
     raise ParameterError(
@@ -74,10 +81,6 @@ def described_columns(release: "Release") -> list[tuple[str, Declaration, slice]
     """Return name, declaration and published coordinates of every column."""
     domain = release.domain
     return list(zip(domain.names(release.feature_names), domain.columns, domain.slices(), strict=True))
-
-
-def _numbers(release: "Release", label: int, cut: slice) -> tuple[list[float], list[float]]:
-    return release.cluster_centers[label, cut].tolist(), release.center_errors[label, cut].tolist()
 
 
 def _frame_columns(release: "Release") -> dict[str, list[Any]]:
@@ -110,21 +113,9 @@ def _add(columns: dict[str, list[Any]], name: str, values: list[Any]) -> None:
     columns[name] = values
 
 
-def _pandas_frame(columns: Mapping[str, list[Any]]) -> Any:
-    import pandas
-
-    return pandas.DataFrame({name: _datetimes(values) for name, values in columns.items()})
-
-
 def _datetimes(values: list[Any]) -> Any:
     """Return dates as NumPy has them, which pandas keeps; times are in UTC, and what is hidden by the noise is no time."""
     if not any(isinstance(one, date) for one in values):
         return values
     days = [one.replace(tzinfo=None) if isinstance(one, datetime) else one for one in values]
     return np.array(["NaT" if one is None else one.isoformat() for one in days], dtype="datetime64[s]")
-
-
-def _polars_frame(columns: Mapping[str, list[Any]]) -> Any:
-    import polars
-
-    return polars.DataFrame(dict(columns))

@@ -325,7 +325,7 @@ class Release:
 
         A label of a cluster that does not stand out of the noise (`stands_out`) says nothing about its row.
         """
-        rows = open_for(table, self.domain, self.feature_names, self.n_columns)
+        rows = open_for(table, self.domain, self.feature_names)
         return np.concatenate([np.empty(0, dtype=np.int64), *map(self._label, rows.blocks())])
 
     def _label(self, block: npt.NDArray[Any]) -> IntArray:

@@ -8,8 +8,6 @@ reads to show the others. The script writes words as text only; markup comes fro
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from cloister.report._maps import COLOURS, ScatterMap, count_words, scatter_map
 from cloister.report._pages import TEMPLATES, Picture
 from cloister.text import number, share_text, with_error
 
-__all__ = ["Exploration", "explore", "page_script"]
+__all__ = ["explore", "page_script"]
 
 SCRIPT = "explore.js"
 MOST_COORDINATES = 40  # with profiles; of more, those that tell clusters apart best
@@ -32,22 +30,8 @@ WITH_VALUES = 12  # cells side by side that have room for their values
 LEAST_FLOW = 0.5  # rows: less does not go anywhere
 
 
-@dataclass(frozen=True)
-class Exploration:
-    """What the page shows of the cut it opens with, and all cuts as JSON."""
-
-    chosen: dict[str, Any]
-    n_cuts: int
-    shades: Shades
-    clusters_down: bool
-    map: ScatterMap
-    tree: Dendrogram
-    colours: Sequence[int]  # of the points, at the chosen cut
-    data: Picture
-
-
-def explore(cuts: Cuts, *, chosen: int, curve: Curve) -> Exploration:
-    """Prepare all cuts; `chosen` is the number of clusters that the page opens with."""
+def explore(cuts: Cuts, *, chosen: int, curve: Curve) -> dict[str, Any]:
+    """Return what the page shows of the cut it opens with, that of `chosen` clusters, and all cuts as JSON."""
     drawn, tree = scatter_map(cuts), dendrogram_of(cuts.tree, len(cuts.cuts))
     releases = [cut.release for cut in cuts.cuts]
     shades = shade(releases, releases[chosen - 1], most=MOST_COORDINATES)
@@ -63,16 +47,16 @@ def explore(cuts: Cuts, *, chosen: int, curve: Curve) -> Exploration:
         "cuts": plain,
     }
     found = plain[chosen - 1]
-    return Exploration(
-        chosen=found,
-        n_cuts=len(plain),
-        shades=shades,
-        clusters_down=down,
-        map=drawn,
-        tree=tree,
-        colours=[found["clusters"][owner]["colour"] for owner in found["owners"]],
-        data=Picture(_safe_json(data)),
-    )
+    return {
+        "chosen": found,
+        "n_cuts": len(plain),
+        "shades": shades,
+        "clusters_down": down,
+        "map": drawn,
+        "tree": tree,
+        "colours": [found["clusters"][owner]["colour"] for owner in found["owners"]],  # of the points
+        "data": Picture(_safe_json(data)),
+    }
 
 
 def page_script() -> tuple[Picture, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cloister.columns import MINUS
+from cloister.columns import MINUS, Coordinate
 from cloister.plotting import deviations_of
 from cloister.release import Release, coordinates_of, rank_columns
 from cloister.text import plain_text
@@ -64,35 +64,22 @@ def shade(releases: Sequence[Release], chosen: Release, *, most: int) -> Shades:
     top = max(float(np.max(np.abs(far), where=noticed, initial=0.0)) for far, noticed in parts)
     cells = []
     for release, (deviations, noticed) in zip(releases, parts, strict=True):
-        steps = np.where(noticed, np.rint(STEPS * deviations / max(top, 1e-300)), 0.0).astype(int).tolist()
-        cells.append(
-            [
-                [
-                    HeatCell(
-                        _kind(steps[label][place]),
-                        one.brief(float(release.cluster_centers[label, index])),
-                        " ± ".join(
-                            one.words(float(release.cluster_centers[label, index]), float(release.center_errors[label, index]))
-                        ),
-                        _far(float(deviations[label, place]), unit) if steps[label][place] else "about the mean",
-                    )
-                    for place, (one, index) in enumerate(zip(columns, picked, strict=True))
-                ]
-                for label in range(release.n_clusters)
-            ]
-        )
+        steps = np.where(noticed, np.rint(STEPS * deviations / max(top, 1e-300)), 0.0).astype(int)
+        values = zip(release.cluster_centers[:, picked], release.center_errors[:, picked], deviations, steps, strict=True)
+        cells.append([[_cell(*one, unit) for one in zip(columns, *line, strict=True)] for line in values])
     ends = {-STEPS: f"{MINUS}{top:.2g}", 0: "mean", STEPS: f"+{top:.2g}"}
     legend = [(_kind(step), ends.get(step, "")) for step in range(-STEPS, STEPS + 1)] if top else []
     return Shades([plain_text(one.name) for one in columns], unit, legend, len(known) - len(picked), cells)
 
 
+def _cell(column: Coordinate, value: float, error: float, deviation: float, step: int, unit: str) -> HeatCell:
+    far = f"{abs(deviation):.2g} of the {unit} {'above' if deviation > 0 else 'below'} the mean" if step else "about the mean"
+    return HeatCell(_kind(step), column.brief(value), " ± ".join(column.words(value, error)), far)
+
+
 def _kind(step: int) -> str:
     """Return the class of a colour."""
     return "zero" if step == 0 else f"{'up' if step > 0 else 'down'}{abs(step)}"
-
-
-def _far(deviation: float, unit: str) -> str:
-    return f"{abs(deviation):.2g} of the {unit} {'above' if deviation > 0 else 'below'} the mean"
 
 
 @dataclass(frozen=True)

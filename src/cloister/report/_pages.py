@@ -5,7 +5,7 @@ Pictures are the only markup that is made elsewhere: SVG of our own, wrapped in 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +30,12 @@ class Table:
     rows: Sequence[Sequence[str]]
     numeric: Sequence[int] = ()
     kind: str = "plain"
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Iterable[object]], *, numeric: Collection[str] = (), kind: str = "plain") -> "Table":
+        """Return a table of columns by their heads."""
+        rows = [list(map(str, row)) for row in zip(*columns.values(), strict=True)]
+        return cls(list(columns), rows, [place for place, head in enumerate(columns) if head in numeric], kind)
 
 
 @dataclass(frozen=True)

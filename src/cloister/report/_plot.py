@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.columns import FloatArray
-from cloister.text import number, plain_text
+from cloister.text import cut_text, number, plain_text
 
 __all__ = [
     "MAP_WIDTH",
@@ -239,7 +239,7 @@ def plot_columns(across: Axis, up: Axis, height: float, *, width: float = MAP_WI
     middle, center = (frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2
     places = (f'x="{middle:.1f}" y="{height - 10:.1f}"', f'transform="translate(16 {center:.1f}) rotate(-90)"')
     names = "".join(
-        f'<text class="title" {place} text-anchor="middle">{escape(_short(axis.name))}</text>'
+        f'<text class="title" {place} text-anchor="middle">{escape(cut_text(axis.name, LONGEST_NAME))}</text>'
         for place, axis in zip(places, (across, up), strict=True)
         if axis.name
     )
@@ -272,10 +272,6 @@ def plot_plane(
         f'<text class="axis" x="{x + 5:.1f}" y="18">{up.name}</text>'
     )
     return replace(plot, axes=axes)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "\u2026"
 
 
 # -- circles -------------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ What is protected, what epsilon means, what is not covered. Everything is comput
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from scipy.special import expit, logit, ndtr
@@ -166,9 +166,13 @@ def receipt_facts(receipt: Receipt) -> list[Fact]:
     return [("Guarantee", strength, loss), ("Protects", protected, ", ".join(filter(None, [limit, how])))]
 
 
-def receipt_parts(receipt: Receipt) -> dict[str, Any]:
-    """Return what the section on privacy says."""
-    found = receipt_summary(receipt)
+def receipt_parts(receipt: Receipt, found: dict[str, Any]) -> dict[str, Any]:
+    """Return what the section on privacy says; `found` is the summary of the receipt."""
+    ledger, paid = found["ledger"], None
+    if ledger is not None:  # where the fit left the ledger that paid for it
+        lines = ("Total budget", "Spent by earlier fits", "This fit", "Left when it ended")
+        amounts = (ledger["budget_text"], ledger["before"], ledger["fit"], ledger["left_text"])
+        paid = Table.of({f"Ledger {ledger['name']}".strip(): lines, "Amount": amounts}, kind="brief")
     answers, kinds = count_of(len(found["events"]), "noisy answer"), count_of(len(found["groups"]), "kind")
     shares = " Shares are of the cost of all fits together." if found["fits"] > 1 else ""
     spent = f"Spent: {found['spent']}, in {answers} to {kinds} of question, listed below.{shares}"
@@ -186,7 +190,7 @@ def receipt_parts(receipt: Receipt) -> dict[str, Any]:
             kind="brief",
         ),
         "comparison": comparison_words(receipt),
-        "ledger": _ledger_table(found["ledger"]),
+        "ledger": paid,
         "no_ledger": NO_LEDGER if found["fits"] == 1 else SEVERAL_FITS,
         "meter": guess_meter(found["best_guess"]),
         "groups": _group_table(found),
@@ -348,63 +352,39 @@ def _percent(chance: float) -> str:
 # -- tables -------------------------------------------------------------------------------------------------------------------
 
 
-def _ledger_table(found: dict[str, Any] | None) -> Table | None:
-    """Return where the fit left the ledger that paid for it."""
-    if found is None:
-        return None
-    rows = [
-        ["Total budget", found["budget_text"]],
-        ["Spent by earlier fits", found["before"]],
-        ["This fit", found["fit"]],
-        ["Left when it ended", found["left_text"]],
-    ]
-    return Table([f"Ledger {found['name']}".strip(), "Amount"], rows, kind="brief")
-
-
 def _group_table(receipt: dict[str, Any]) -> Table:
     """Return the kinds of questions: how often, how noisy, and their share of the cost."""
-    rows = [
-        [
-            question_words(group["asked"], counted=receipt["counted"]),
-            str(group["times"]),
-            span_of(number(group["smallest_size"]), number(group["largest_size"])),
-            MECHANISMS[group["mechanism"]].label,
-            span_of(f"{group['standard_deviation']:.4g}", f"{group['largest_standard_deviation']:.4g}"),
-            span_of(f"{group['sensitivity']:.4g}", f"{group['largest_sensitivity']:.4g}"),
-            share_text(group["share"], 1),
-        ]
-        for group in receipt["groups"]
-    ]
-    heads = ["Question", "Times", "Numbers each", "Noise", "Standard deviation", "Sensitivity", "Share of the cost"]
-    return Table(heads, rows, numeric=(1, 2, 4, 5, 6), kind="asked")
+    groups = receipt["groups"]
+
+    def spans(low: str, high: str, show: Callable[[float], str] = "{:.4g}".format) -> list[str]:
+        return [span_of(show(group[low]), show(group[high])) for group in groups]
+
+    columns = {
+        "Question": [question_words(group["asked"], counted=receipt["counted"]) for group in groups],
+        "Times": [group["times"] for group in groups],
+        "Numbers each": spans("smallest_size", "largest_size", number),
+        "Noise": [MECHANISMS[group["mechanism"]].label for group in groups],
+        "Standard deviation": spans("standard_deviation", "largest_standard_deviation"),
+        "Sensitivity": spans("sensitivity", "largest_sensitivity"),
+        "Share of the cost": [share_text(group["share"], 1) for group in groups],
+    }
+    return Table.of(
+        columns, numeric=("Times", "Numbers each", "Standard deviation", "Sensitivity", "Share of the cost"), kind="asked"
+    )
 
 
 def _event_table(receipt: dict[str, Any]) -> Table:
-    """Return every event, as the ledger records it."""
-    rows = [
-        [
-            str(index),
-            *([str(line["fit"])] if receipt["fits"] > 1 else []),
-            line["when"],
-            *([line["step"]] if _has_steps(receipt) else []),
-            line["asked"],
-            number(line["size"]),
-            line["event"],
-            f"{line['scale']:.6g}",
-            f"{line['sensitivity']:.6g}",
-        ]
-        for index, line in enumerate(receipt["events"], start=1)
-    ]
-    heads = [
-        "No.",
-        *(["Fit"] if receipt["fits"] > 1 else []),
-        "Day",
-        *(["Step"] if _has_steps(receipt) else []),
-        *("Question", "Numbers", "Mechanism", "Scale", "Sensitivity"),
-    ]
-    numbers = {"No.", "Fit", "Numbers", "Scale", "Sensitivity"}
-    return Table(heads, rows, numeric=[place for place, head in enumerate(heads) if head in numbers])
-
-
-def _has_steps(receipt: dict[str, Any]) -> bool:
-    return any(line["step"] for line in receipt["events"])
+    """Return every event, as the ledger records it; fits and steps where there are some."""
+    lines = receipt["events"]
+    columns = {
+        "No.": range(1, len(lines) + 1),
+        **({"Fit": [line["fit"] for line in lines]} if receipt["fits"] > 1 else {}),
+        "Day": [line["when"] for line in lines],
+        **({"Step": [line["step"] for line in lines]} if any(line["step"] for line in lines) else {}),
+        "Question": [line["asked"] for line in lines],
+        "Numbers": [number(line["size"]) for line in lines],
+        "Mechanism": [line["event"] for line in lines],
+        "Scale": [f"{line['scale']:.6g}" for line in lines],
+        "Sensitivity": [f"{line['sensitivity']:.6g}" for line in lines],
+    }
+    return Table.of(columns, numeric=("No.", "Fit", "Numbers", "Scale", "Sensitivity"))

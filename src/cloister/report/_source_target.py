@@ -2,13 +2,12 @@
 """The page of source-target clustering: a map of the public target, the chosen points and the sanitised source."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cloister.algorithms import Plane, plane_of
-from cloister.release import Release, rank_columns
+from cloister.release import Release, cluster_table, rank_columns
 from cloister.report._pages import Picture, Table
 from cloister.report._plot import Axis, Point, numbered_badges, plot_columns, plot_plane
 from cloister.text import count_of, number, plain_text, share_text
@@ -81,16 +80,9 @@ def source_target_page(release: Release, found: dict[str, Any]) -> dict[str, Any
     """Return what the page of a source-target release says beside the receipt, from what :func:`summary` returned."""
     about, drawn = found["source_target"], found["map"]
     picked = sorted(rank_columns(release)[:LISTED_COLUMNS])
-    heads = ["Label", "Row of the target", "Points served", *(release.columns[index] for index in picked)]
-    rows = [
-        [
-            str(label),
-            str(row),
-            number(float(release.cluster_counts[label])),
-            *(number(float(center[index])) for index in picked),
-        ]
-        for label, (row, center) in enumerate(zip(about["rows"], release.cluster_centers, strict=True))
-    ]
+    (_, _, *names), rows = cluster_table(release, picked)
+    heads = ["Label", "Row of the target", "Points served", *names]
+    rows = [[label, str(row), *words] for row, (label, *words) in zip(about["rows"], rows, strict=True)]
     served = f"{share_text(about['served_by_source'] / about['n_target'])} of the target, by sanitised points"
     return {
         "title": f"{count_of(release.n_clusters, 'point')} chosen from a public target of {about['n_target']:,}",
@@ -111,9 +103,11 @@ def _picture(drawn: dict[str, Any]) -> str:
     target, chosen, source = ([(x, y) for x, y in drawn[name]] for name in ("target", "chosen", "source"))
     everything = [*target, *chosen, *source]
     if drawn["in_units"]:
-        names = [plain_text(name) for name in drawn["axes"]]
-        across, up = (_axis_of(name, values) for name, values in zip(names, zip(*everything, strict=True), strict=True))
-        plot = plot_columns(across, up, MAP_HEIGHT)
+        axes = []
+        for name, values in zip(drawn["axes"], zip(*everything, strict=True), strict=True):
+            extra = 0.04 * (max(values) - min(values)) or 1.0
+            axes.append(Axis(plain_text(name), min(values) - extra, max(values) + extra))
+        plot = plot_columns(axes[0], axes[1], MAP_HEIGHT)
     else:
         plot = plot_plane(everything, MARGIN)
     largest = max([*drawn["counts"], 1.0])
@@ -127,12 +121,6 @@ def _picture(drawn: dict[str, Any]) -> str:
     )
     marks = f'<path class="served" d="{plot.dots(target)}"/><g class="source">{diamonds}</g>{badges}'
     return plot.svg(marks, "Target, chosen points and sanitised source")
-
-
-def _axis_of(name: str, values: Sequence[float]) -> Axis:
-    """Return an axis that holds all values."""
-    extra = 0.04 * (max(values) - min(values)) or 1.0
-    return Axis(name, min(values) - extra, max(values) + extra)
 
 
 def _diamond(at: Point, half: float, count: float) -> str:

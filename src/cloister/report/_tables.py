@@ -24,12 +24,11 @@ from cloister.report._words import (
     missing_fact,
     scaling_words,
 )
-from cloister.synopsis import Synopsis, WeightedPoints
+from cloister.synopsis import Synopsis
 from cloister.text import number, sentence, share_text, with_error
 
 __all__ = [
     "Cell",
-    "CellTables",
     "Line",
     "StripColumn",
     "StripTable",
@@ -111,15 +110,11 @@ def strip_tables(release: Release, picked: Sequence[int]) -> list[StripTable]:
 
 
 def _lead_columns(release: Release) -> list[StripColumn]:
-    counts, errors = release.cluster_counts.tolist(), release.count_errors.tolist()
-    pairs = list(zip(counts, errors, strict=True))
-    low, high = (
-        min(0.0, *(count - 2 * error for count, error in pairs)),
-        max(1.0, *(count + 2 * error for count, error in pairs)),
-    )
+    counts, errors = release.cluster_counts, release.count_errors
+    low, high = min(0.0, float((counts - 2 * errors).min())), max(1.0, float((counts + 2 * errors).max()))
     cells = [
         Cell([Line(*(with_error(count, error) if seen else (NONE, "")), bar(count, error, low=low, high=high))])
-        for (count, error), seen in zip(pairs, release.stands_out.tolist(), strict=True)
+        for count, error, seen in zip(counts.tolist(), errors.tolist(), release.stands_out, strict=True)
     ]
     columns = [StripColumn(sentence(counted_words(release.receipt)), "noisy count", cells)]
     if release.stability is not None:
@@ -173,16 +168,8 @@ def number_tables(release: Release) -> list[Table]:
 # -- what was missing --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CellTables:
-    """Columns where some part was missing or outside, and the others."""
-
-    noticed: StripTable | None
-    others: StripTable | None
-
-
-def cell_tables(cells: dict[str, Any] | None) -> CellTables | None:
-    """Return what part of each column was missing or outside its bounds; None where nobody asked."""
+def cell_tables(cells: dict[str, Any] | None) -> dict[str, StripTable | None] | None:
+    """Return what part of each column was missing or outside its bounds, noticed or not; None where nobody asked."""
     if cells is None:
         return None
     kinds = ("missing", "outside")
@@ -190,7 +177,7 @@ def cell_tables(cells: dict[str, Any] | None) -> CellTables | None:
     others = [one for one in cells["columns"] if one not in noticed]
     if len(cells["columns"]) <= LISTED_COLUMNS:
         noticed, others = cells["columns"], []
-    return CellTables(_cell_table(noticed, cells["error"]), _cell_table(others, cells["error"]))
+    return {"noticed": _cell_table(noticed, cells["error"]), "others": _cell_table(others, cells["error"])}
 
 
 def _cell_table(columns: Sequence[dict[str, Any]], error: float) -> StripTable | None:
@@ -209,7 +196,7 @@ def _cell_table(columns: Sequence[dict[str, Any]], error: float) -> StripTable |
 
 def document_page(
     template: str,
-    published: Release | Synopsis | WeightedPoints,
+    published: Release | Synopsis,
     found: dict[str, Any],
     *,
     facts: Sequence[Fact],
@@ -220,16 +207,17 @@ def document_page(
     `found` is its summary.
     """
     receipt, table, cells = published.receipt, found["table"], cells_of(published)
+    parameters = {name: repr(one) if isinstance(one, str) else one for name, one in found["parameters"].items()}
     was_found = [bool(one.get("found")) for one in table]
     declared = "" if was_found and all(was_found) else "other bounds, the " if any(was_found) else "bounds, the "
     has_levels = any(one.is_share for one in coordinates_of(published.domain, published.columns))
     shared = {
         "receipt": receipt,
-        **receipt_parts(receipt),
+        **receipt_parts(receipt, found["receipt"]),
         "has_levels": has_levels,
         "scaling": scaling_words(found["scaling"], has_levels=any("levels" in one for one in table)),
-        "parameters": _pair_table("Value", {name: _plain(one) for name, one in found["parameters"].items()}),
-        "versions": _pair_table("Version", found["versions"]),
+        "parameters": Table.of({"Name": parameters, "Value": parameters.values()}),
+        "versions": Table.of({"Name": found["versions"], "Version": found["versions"].values()}),
         "shape": SHAPES[found["domain"]],
         "found": found_words(table),
         "declared": declared,  # the first of several things that were public
@@ -247,12 +235,3 @@ def _bounds_table(found: dict[str, Any]) -> Table:
         return Table(["Column", "What it is", "Bounds or levels", "Also"], [declared_words(one) for one in found["table"]])
     bounds = zip(found["columns"], found["bounds"], strict=True)
     return Table(["Column", "Low", "High"], [[name, number(low), number(high)] for name, (low, high) in bounds], numeric=(1, 2))
-
-
-def _plain(value: Any) -> Any:
-    return repr(value) if isinstance(value, str) else value
-
-
-def _pair_table(value: str, pairs: dict[str, Any]) -> Table:
-    """Return names and what they stand for."""
-    return Table(["Name", value], [[name, str(one)] for name, one in pairs.items()])
