@@ -162,8 +162,8 @@ def _try(found: CheckResult, *, attack: Attack, **given: Any) -> None:
 
 def attack_once(attack: Attack, *, asks: int, seed: int, level: float) -> float:
     """Return the epsilon that the answers to many questions prove; wrong with probability at most `level`."""
-    seen = (attack.answers(rows, Entropy(seed + side), asks) for side, rows in enumerate((attack.left, attack.right)))
-    return proven_epsilon(*seen, THRESHOLDS, delta=attack.delta, level=level)
+    left, right = (attack.answers(rows, Entropy(seed + side), asks) for side, rows in enumerate((attack.left, attack.right)))
+    return proven_epsilon(left, right, THRESHOLDS, delta=attack.delta, level=level)
 
 
 def proven_epsilon(left: FloatArray, right: FloatArray, thresholds: FloatArray, *, delta: float, level: float) -> float:
