@@ -95,7 +95,7 @@ def _n_shown(console: "Console", n_columns: int, *, beside: int) -> int:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, or the target points that were chosen, and the receipt in plain words."""
-    from cloister.report import rank_table
+    from cloister.release import rank_table
 
     shown = _n_shown(console, release.n_columns, beside=22)
     columns = sorted(rank_table(release)[:shown])  # those that tell centres apart best
@@ -160,13 +160,11 @@ def _print_receipt(console: "Console", receipt: "Receipt") -> None:
 def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
     """Print the grid or the points, their noise, and the receipt in plain words."""
     from cloister.report import cell_words, found_words, synopsis_summary
+    from cloister.synopsis import size_words
 
     summary = synopsis_summary(synopsis)
     (_print_grid if summary["kind"] == "grid" else _print_points)(console, summary)
-    value, error = with_error(summary["n_rows"], summary["n_rows_error"])
-    known = " (public)" if summary["n_rows_error"] == 0 else f" ± {error}"
-    lines = [f"{synopsis.receipt.counted.capitalize()}: {value}{known}"]
-    _print_lines(console, [*lines, cell_words(summary["cells_of_columns"]), found_words(summary["table"])])
+    _print_lines(console, [size_words(synopsis), cell_words(summary["cells_of_columns"]), found_words(summary["table"])])
     _print_receipt(console, synopsis.receipt)
 
 

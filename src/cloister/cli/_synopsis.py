@@ -169,7 +169,7 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
       cloister synopsis query synopsis.json "age=18:65,bmi=25:30"
       cloister synopsis query synopsis.json age=0:40 age=40:80 age=80:120
     """  # noqa: D301
-    from cloister.report import with_error
+    from cloister.text import with_error
 
     ranges = [read_query(value) for value in queries]
     found = _read_grid(source, "query")
