@@ -18,7 +18,7 @@ from cloister.privacy import PureDP, Scale, discrete_laplace
 pytestmark = pytest.mark.slow
 
 FALSE_ALARM = 1e-6
-# Many choices take long: attacks on them without a vault are in tests/privacy/test_exponential.py.
+# Many choices take long: those on a choice are in the check itself, and its exact law in tests/privacy/test_exponential.py.
 NAMED = {attack.name: attack for attack in ATTACKS if attack.questions != (CHOICE,)}
 
 

@@ -10,8 +10,8 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from cloister import Ledger, Synopsis, load_release, load_synopsis
-from cloister.synopsis import WeightedPoints, read_synopsis
+from cloister import Ledger, load_release, load_synopsis
+from cloister.synopsis import read_synopsis
 from cloister.text import number, with_error
 
 from .conftest import Run, words
@@ -104,7 +104,7 @@ def test_points_are_printed_and_written(run: Run, wide: Path, ledger: Path, tmp_
     shown = "points, made for up to 6 clusters", "ward", "category", "x, y, z", "epsilon = 1.5 (pure)", "The synopsis is in"
     assert all(part in result.stdout for part in shown)
     found = load_synopsis(tmp_path / "p.parquet")
-    assert isinstance(found, WeightedPoints)
+    assert found.method == "PointSynopsis"
     assert found.max_clusters == 6
     assert 'type="range"' in (tmp_path / "p.html").read_text(encoding="utf-8")
 
@@ -126,9 +126,11 @@ def test_rules(run: Run, table: Path, rule: str, cells: tuple[int, int] | None) 
     assert "noisy_counts" not in summary
 
 
-def test_a_synopsis_that_is_not_kept_says_so(run: Run, table: Path) -> None:
-    result = run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS)
-    assert "The synopsis was not kept. Pass --output synopsis.json" in result.stdout
+@pytest.mark.parametrize(("command", "name"), [(("fit", "-k", 1), "release"), (("synopsis", "fit"), "synopsis")])
+def test_what_is_not_kept_is_said(run: Run, table: Path, command: tuple[object, ...], name: str) -> None:
+    result = run(*command, table, "--epsilon", 1, "--bounds", BOUNDS)
+    assert f"The {name} was not kept. Pass --output {name}.json" in result.stdout
+    assert f"Warning: --ledger: nobody adds up what this fit has spent, and no {name} is kept." in result.stderr
 
 
 def test_gaussian_noise_and_replace(run: Run, table: Path) -> None:
@@ -204,7 +206,7 @@ def test_the_tree_is_printed_from_the_top(run: Run, table: Path, kind: str) -> N
     assert lines[0] == f"{number(round(sum(data['rows'])))} rows, split at {data['linkage'][-1][2]:.4g}"
     assert any(line.endswith(f"split at {data['linkage'][-2][2]:.4g}") for line in lines[1:])
     assert len(run("synopsis", "tree", path, "-k", 1).stdout.splitlines()) == 1
-    assert isinstance(found, Synopsis) == (kind == "grid")
+    assert (found.grid is not None) == (kind == "grid")
 
 
 def test_dense_cells_are_listed(run: Run, synopsis: Path) -> None:

@@ -12,28 +12,20 @@ to show that the attack finds what it is meant to find.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from cloister.columns import Ball, FloatArray, Relation
-from cloister.data import open_rows
+from cloister.columns import FloatArray
 from cloister.privacy import (
     GDP,
     ApproxDP,
     Composition,
     Cost,
-    Entropy,
-    Ledger,
     PureDP,
     Tally,
 )
-from cloister.questions import RowCount
-from cloister.vault import Vault
 
 Rule = Callable[[Tally], bool]  # whether so much may be spent
 BUDGETS = [ApproxDP(1.0, 1e-6), ApproxDP(1.0, 0.01), ApproxDP(0.25, 1e-9), ApproxDP(4.0, 1e-3)]
@@ -153,78 +145,3 @@ def test_the_attack_breaks_the_rule_that_adds_epsilons(budget: ApproxDP, two: fl
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 def test_the_attack_finds_all_of_a_budget_that_is_spent_without_choosing(budget: ApproxDP) -> None:
     assert delta_of_many(budget, rule_of(budget, 0.0), 51) >= budget.delta * (1 - 1e-2)
-
-
-# -- through the real ledger, the vault and the noise ------------------------------------------------------------------------
-
-
-def loss_of(answer: float, cost: Cost, count: int) -> float:
-    """The privacy loss of one answer about the number of rows, of a table with `count` rows to one with a row less."""
-    if isinstance(cost, PureDP):
-        return cost.epsilon * (abs(answer - count + 1) - abs(answer - count))
-    near, far = (_log_mass(answer - centre, 1 / cost.mu) for centre in (count, count - 1))
-    return near - far
-
-
-def _log_mass(offset: float, sigma: float) -> float:
-    offset = -abs(offset)  # where the distribution function has all its digits
-    return math.log(ndtr((offset + 0.5) / sigma) - ndtr((offset - 0.5) / sigma))
-
-
-@dataclass(frozen=True)
-class Analyst:
-    """Asks for the number of rows with Gaussian noise, then, by the answer, with what is left of one kind or the other."""
-
-    terms: dict[str, Any]  # of the ledger
-    part: float  # of the Gaussian budget that goes into the first fit
-
-    @cached_property
-    def first(self) -> GDP:
-        return GDP(self.part * ApproxDP(Ledger(**self.terms).left, self.terms["budget"].delta).gaussian_budget().mu)
-
-    @cached_property
-    def options(self) -> list[Cost]:
-        """What is left after the first fit, whatever its answer."""
-        ledger = Ledger(**self.terms)
-        ledger.reserve(self.first, purpose="attack", relation=Relation.ADD_REMOVE)
-        pure = [PureDP(ledger.left_pure)] if ledger.left_pure > 1e-9 else []
-        return [*pure, ApproxDP(ledger.left, self.terms["budget"].delta).gaussian_budget()]
-
-    def gain(self) -> float:
-        """What one such analyst gains; a mean of these is delta."""
-        ledger, epsilon = Ledger(**self.terms), self.terms["budget"].epsilon
-        loss = self._ask(ledger, self.first)
-        gains = [
-            (ask_pure if isinstance(cost, PureDP) else ask_gaussian)(loss, epsilon, size_of(cost)) for cost in self.options
-        ]
-        loss += self._ask(ledger, self.options[int(np.argmax(gains))])
-        ledger.close()
-        return float(stop(loss, epsilon))
-
-    def _ask(self, ledger: Ledger, cost: Cost) -> FloatArray:
-        add_remove, rows = Relation.ADD_REMOVE, open_rows(np.zeros((5, 1)), n_jobs=1)
-        account = ledger.reserve(cost, purpose="attack", relation=add_remove)
-        frame = Ball(1.0, [0.0]).frame()
-        vault = Vault(rows, frame=frame, relation=add_remove, account=account, entropy=Entropy())
-        answer = vault.ask(RowCount(), cost)
-        account.close()
-        return np.array(loss_of(float(answer.value[0]), answer.event.cost, 5))
-
-    def delta(self, tries: int) -> tuple[float, float]:
-        """Return the delta that was measured, and its standard error."""
-        gains = np.array([self.gain() for _ in range(tries)])
-        return float(gains.mean()), float(gains.std() / math.sqrt(tries))
-
-
-def size_of(cost: Cost) -> float:
-    return cost.epsilon if isinstance(cost, PureDP) else cost.mu
-
-
-BUDGET = ApproxDP(1.0, 0.01)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("terms", [{}, {"pure_epsilon": 0.4}], ids=str)
-def test_the_analyst_gains_no_more_than_promised_through_the_real_ledger(terms: dict[str, Any]) -> None:
-    measured, error = Analyst({"budget": BUDGET, **terms}, 0.5).delta(2_000)
-    assert measured <= BUDGET.delta + 6 * error  # a false alarm in 10^9

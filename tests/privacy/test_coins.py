@@ -182,16 +182,6 @@ def test_the_key_has_256_bits_of_the_source_of_noise(seed):
     assert Coins.draw(entropy, 0.5).key != coins.key
 
 
-@pytest.mark.os_entropy
-def test_without_a_seed_every_sample_has_a_key_of_its_own():
-    assert len({Coins.draw(Entropy(), 0.5).key for _ in range(50)}) == 50
-
-
-def test_every_byte_of_the_key_matters():
-    shown = {Coins(key, 0.5).partition(0).take(200).tobytes() for key in (bytes(n) + b"\1" + bytes(31 - n) for n in range(32))}
-    assert len(shown) == 32
-
-
 def test_coins_do_not_print_their_key(seed):
     coins = Coins.draw(Entropy(seed), 0.25)
     assert repr(coins) == str(coins) == f"{coins}" == "<Coins that keep 0.25 of the rows>"

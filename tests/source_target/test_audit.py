@@ -3,7 +3,7 @@
 
 NNA's two answers about one row are attacked together, by the likelihood ratio of the pair; NAS by the projection of all its
 means on the direction in which one row moves them. An honest vault fails a test with probability at most 1e-6. For NNA a
-thousand independent attacks share a question, one in each cell, as in tests/statistical.
+thousand independent attacks share a question, one in each cell, as in the audit.
 """
 
 import math
@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.statistical.proven import proven_epsilon as best_epsilon
 
+from cloister.audit import _attacks
 from cloister.columns import Ball, Relation
 from cloister.data import open_rows
 from cloister.privacy import GDP, ApproxDP, Entropy, Event, Ledger, PureDP, convert
@@ -57,7 +57,8 @@ def look(counts, sums, pure, moved):
 
 def proven_epsilon(left, right, delta):
     thresholds = np.quantile(np.concatenate([left.ravel()[:TUNED], right.ravel()[:TUNED]]), np.linspace(0.02, 0.98, 49))
-    return best_epsilon(left.ravel()[TUNED:], right.ravel()[TUNED:], thresholds, delta)  # chosen on the others
+    seen = (left.ravel()[TUNED:], right.ravel()[TUNED:])  # thresholds were chosen on the others
+    return _attacks.proven_epsilon(*seen, thresholds, delta=delta, level=FALSE_ALARM)
 
 
 def claimed(cost, delta):
@@ -108,7 +109,9 @@ def test_an_honest_vault_keeps_its_promise(method, kind, relation, seed):
     assert proven > 0.5 * visible  # the attack is worth its name
 
 
-@pytest.mark.parametrize(("method", "kind", "relation"), [CASES[0], CASES[-1]])
+@pytest.mark.parametrize(
+    ("method", "kind", "relation"), [case for case in CASES if case[0] == "nas" or case[2].value != "replace"]
+)
 def test_half_the_noise_is_caught(method, kind, relation, seed, monkeypatch):
     draw = Event.draw
     monkeypatch.setattr(Event, "draw", lambda event, entropy: draw(replace(event, scale=event.scale / 2), entropy))

@@ -4,7 +4,6 @@
 import copy
 import inspect
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -96,34 +95,6 @@ def test_a_ledger_that_refuses_is_the_end():
         vault.ask(RowCount(), GDP(2.0))
     assert spy.debited == []
     assert ledger.events == []
-
-
-def test_pricing_comes_before_everything():
-    calls = []
-    question = SimpleNamespace(
-        name="row_count",
-        raw=False,
-        reads_values=True,
-        selects=False,
-        shape=(1,),
-        unit=1.0,
-        l1_sensitivity=lambda relation: calls.append("l1") or 1.0,
-        l2_sensitivity=lambda relation: calls.append("l2") or 1.0,
-        exact_by=lambda rows, find: calls.append("read") or np.array([len(rows)]),
-        finish=lambda merged: merged,
-    )
-    account = SimpleNamespace(debit=lambda event: calls.append("debit") or event, close=lambda: None, identity="x")
-
-    class Watched(Entropy):
-        def words(self, count):
-            calls.append("noise")
-            return super().words(count)
-
-    vault = Vault(Spy(), frame=FRAME, relation=Relation.REPLACE, account=account, entropy=Watched(1))
-    vault.ask(question, GDP(1.0))
-    assert sorted(calls[:2]) == ["l1", "l2"]
-    assert calls[2:4] == ["debit", "read"]
-    assert set(calls[4:]) == {"noise"}
 
 
 class Counted(Spy):
@@ -278,16 +249,6 @@ def test_noise_is_added_once():
     answer = vault.ask(NearestCounts(points=POINTS), GDP(0.1))
     exact = NearestCounts(points=POINTS).exact(table)
     assert np.array_equal(answer.value - exact, answer.event.draw(Entropy(11)))
-
-
-def test_batching_and_threads_do_not_change_a_seeded_answer(generator):
-    table = generator.normal(size=(3000, 2)) / 3
-    values = []
-    for n_jobs in (1, 2, 5):
-        vault, _ = open_vault(open_rows(table, n_jobs=n_jobs), random_state=2)
-        values.append(vault.ask(NearestSums(points=POINTS, radius=0.5), GDP(1.0)).value)
-    assert np.array_equal(values[0], values[1])
-    assert np.array_equal(values[0], values[2])
 
 
 def test_a_vault_neither_prints_nor_travels():

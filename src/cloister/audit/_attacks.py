@@ -161,17 +161,22 @@ def _try(found: CheckResult, *, attack: Attack, **given: Any) -> None:
 
 
 def attack_once(attack: Attack, *, asks: int, seed: int, level: float) -> float:
-    """Return the epsilon that the answers to many questions prove; wrong with probability at most `level`.
+    """Return the epsilon that the answers to many questions prove; wrong with probability at most `level`."""
+    left, right = (attack.answers(rows, Entropy(seed + side), asks) for side, rows in enumerate((attack.left, attack.right)))
+    return proven_epsilon(left, right, THRESHOLDS, delta=attack.delta, level=level)
+
+
+def proven_epsilon(left: FloatArray, right: FloatArray, thresholds: FloatArray, *, delta: float, level: float) -> float:
+    """Return the epsilon at `delta` that answers about two tables prove; wrong with probability at most `level`.
 
     It is the best one over thresholds fixed beforehand, either table first, and either side of the threshold.
     """
-    left, right = (attack.answers(rows, Entropy(seed + side), asks) for side, rows in enumerate((attack.left, attack.right)))
-    best, each = 0.0, level / (2 * SIDES * len(THRESHOLDS))
+    best, each = 0.0, level / (2 * SIDES * len(thresholds))
     for one, other in ((left, right), (right, left)):
-        for threshold in THRESHOLDS:
+        for threshold in thresholds:
             hits, alarms = (int(np.count_nonzero(table >= threshold)) for table in (one, other))
             for kept, wrong in ((hits, alarms), (one.size - hits, other.size - alarms)):
-                surely = at_least(kept, one.size, each) - attack.delta
+                surely = at_least(kept, one.size, each) - delta
                 if surely > 0:
                     best = max(best, math.log(surely / at_most(wrong, other.size, each)))
     return best
