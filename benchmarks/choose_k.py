@@ -21,7 +21,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans as Reference
 from sklearn.metrics import silhouette_score
 
-from cloister import KMeans, PointSynopsis, Release, WeightedPoints
+from cloister import KMeans, PointSynopsis, Release, Synopsis
 from cloister.synopsis import KChoice
 
 from ._arrays import Array
@@ -232,7 +232,7 @@ def _tables_without(report: Report, seeds: Sequence[int]) -> list[bool]:
     return claims
 
 
-def _choose(rows: Array, given: Mapping[str, Any], seed: int) -> tuple[WeightedPoints, dict[str, KChoice]]:
+def _choose(rows: Array, given: Mapping[str, Any], seed: int) -> tuple[Synopsis, dict[str, KChoice]]:
     synopsis = PointSynopsis(**given, random_state=seed).fit(rows).synopsis_
     automatic = KMeans("auto", **given, random_state=seed + 1000).fit(rows)
     return synopsis, {"PointSynopsis": synopsis.choose_k(random_state=seed), 'KMeans("auto")': automatic.choice_}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Releases made by hand, for tests of how they are shown: of any size, and of declared columns with their tables."""
+"""Releases and synopses made by hand: of any size, and of declared columns with their tables."""
 
 import dataclasses
 from datetime import date, timedelta
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from cloister import Box, PEMeans, PureDP, Release
+from cloister import Box, PEMeans, PureDP, Release, Synopsis
 from cloister.columns import Category, ColumnDomain, Date, Flag, Number, days_of
 from cloister.privacy import Receipt
 from cloister.release import CellSummary
+from cloister.synopsis import Grid
 
-__all__ = ["COLUMNS", "LABELS", "PEOPLE", "declared_release", "release_by_hand"]
+__all__ = ["COLUMNS", "LABELS", "PEOPLE", "declared_release", "release_by_hand", "synopsis_by_hand"]
 
 COLUMNS = {
     "age": Number(0, 120),
@@ -56,6 +57,21 @@ def release_by_hand(n_clusters: int = 3, n_features: int = 2, **parts: Any) -> R
         **parts,
     }
     return Release(**given)
+
+
+def synopsis_by_hand(counts: Any, *, domain: Box | None = None, rule: str = "clip", **parts: Any) -> Synopsis:
+    """Return the synopsis of a grid with these counts, over the unit cube."""
+    counts = np.asarray(counts, dtype=np.float64)
+    box = domain or Box(np.zeros(counts.ndim), np.ones(counts.ndim))
+    given = {
+        "method": "GridSynopsis",
+        "scaling": "none",
+        "sigma": 1.0,
+        "receipt": Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=()),
+        **parts,
+    }
+    grid = Grid(box=box, cells=counts.shape, counts=rule)
+    return Synopsis(noisy_counts=counts.ravel(), grid=grid, frame=box.frame(scaling=given["scaling"]), **given)
 
 
 def declared_release(names: tuple[str, ...] | None = None, **changes: Any) -> Release:

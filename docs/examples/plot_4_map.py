@@ -44,7 +44,7 @@ synopsis
 # **A heat map.** Every cell has noise, empty or not: whether a cell is empty is nobody's business. With epsilon 1 it is about
 # ±1.4 calls in each cell.
 
-east, north = synopsis.edges
+east, north = synopsis.grid.edges
 area = (east[1] - east[0]) * (north[1] - north[0])
 
 
@@ -63,7 +63,7 @@ def draw_region(height):
 
 
 figure, axis = draw_region(3.9)
-image = axis.pcolormesh(east, north, synopsis.noisy_counts.T / area, cmap="cividis", vmin=0)
+image = axis.pcolormesh(east, north, synopsis.histogram.T / area, cmap="cividis", vmin=0)
 figure.colorbar(image, label="calls per km² (noisy)", shrink=0.85)
 
 # %%
@@ -118,7 +118,7 @@ districts = {
 }
 places = calls.to_numpy()
 figure, (map_axis, axis) = plt.subplots(2, 1, figsize=(5.4, 6.0), height_ratios=(3, 2), layout="constrained")
-map_axis.pcolormesh(east, north, synopsis.noisy_counts.T / area, cmap="cividis", vmin=0)
+map_axis.pcolormesh(east, north, synopsis.histogram.T / area, cmap="cividis", vmin=0)
 map_axis.set(aspect="equal", xlabel="east (km)", ylabel="north (km)", xticks=range(0, 21, 5), yticks=range(0, 15, 5))
 for line, (name, (low, high)) in enumerate(districts.items()):
     counted = synopsis.count((low, high))

@@ -52,10 +52,10 @@ figure, axes = plt.subplots(2, 1, figsize=(4.8, 7.4), layout="compressed")
 for axis, (rule, (name, _, _)) in zip(axes, rules.items(), strict=True):
     options = {"epsilon": 0.1, "bounds": (-1, 1), "rule": rule, "n_rows": 1600, "random_state": 0}
     synopsis = GridSynopsis(n_clusters=8, **options).fit(tables[0]).synopsis_
-    image = axis.pcolormesh(*synopsis.edges, synopsis.noisy_counts.T, cmap="cividis", vmin=0)
+    image = axis.pcolormesh(*synopsis.grid.edges, synopsis.histogram.T, cmap="cividis", vmin=0)
     axis.plot(*tables[0][::8].T, ".", color="C1", markersize=3)
     axis.plot(*synopsis.cut(8, random_state=0).cluster_centers.T, "X", color="white", markeredgecolor="black", markersize=9)
-    axis.set_title(f"{name}: {synopsis.cells[0]} x {synopsis.cells[1]} cells, crosses: centres", fontsize=11)
+    axis.set_title(f"{name}: {synopsis.grid.cells[0]} x {synopsis.grid.cells[1]} cells, crosses: centres", fontsize=11)
     axis.set(aspect="equal", xlabel="first column", ylabel="second column", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
     figure.colorbar(image, ax=axis, label="rows in a cell (noisy)", shrink=0.85)
 

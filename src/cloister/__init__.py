@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cloister.release import Release, load_release
     from cloister.report import write_report
     from cloister.schemas import json_schema
-    from cloister.synopsis import Synopsis, WeightedPoints, load_synopsis
+    from cloister.synopsis import Synopsis, load_synopsis
 
 __all__ = [
     "GDP",
@@ -54,7 +54,6 @@ __all__ = [
     "Release",
     "SourceTargetKMedoids",
     "Synopsis",
-    "WeightedPoints",
     "__version__",
     "compare",
     "convert",
@@ -76,7 +75,7 @@ _HOMES = {
     "cloister.release": ("Release", "load_release"),
     "cloister.report": ("write_report",),
     "cloister.schemas": ("json_schema",),
-    "cloister.synopsis": ("Synopsis", "WeightedPoints", "load_synopsis"),
+    "cloister.synopsis": ("Synopsis", "load_synopsis"),
 }
 
 

@@ -9,7 +9,8 @@ from scipy import stats
 from scipy.special import gamma
 
 from cloister import GDP
-from cloister.algorithms import EvolutionSettings, evolve, levy_flight, lift, random_projection
+from cloister.algorithms import EvolutionSettings, evolve, lift, random_projection
+from cloister.algorithms._evolution import levy_flight
 from cloister.columns import snap
 from cloister.questions import NearestCounts, NearestSums
 

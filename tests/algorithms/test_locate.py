@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from cloister import GDP, PureDP
-from cloister.algorithms import LocateSteps, find_axes, locate, orthonormal_projection
-from cloister.algorithms._locate import _vary
+from cloister.algorithms import LocateSteps, locate
+from cloister.algorithms._locate import _vary, find_axes, orthonormal_projection
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, SecondMoments
 
 from ..steps import ball, box, step_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.algorithms import join_closest
+from cloister.algorithms._merge import join_closest
 
 
 def naive_ward(points, weights, n_left):

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from cloister.algorithms import FALLBACK, N_LOOKS, find_ranges
+from cloister.algorithms import N_LOOKS, find_ranges
+from cloister.algorithms._ranges import FALLBACK
 from cloister.cluster import Request, plan_first
 from cloister.columns import Box, ColumnDomain, Number, Relation
 from cloister.privacy import GDP, Entropy, PureDP

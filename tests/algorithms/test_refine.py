@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister import GDP
-from cloister.algorithms import Lengths, Round, choose_radius, mean_square, orthonormal_projection, quantile, refine, shrinkage
+from cloister.algorithms import Lengths, Round, choose_radius, mean_square, quantile, refine
+from cloister.algorithms._locate import orthonormal_projection
+from cloister.algorithms._refine import shrinkage
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums
 
 from ..steps import ball, step_of

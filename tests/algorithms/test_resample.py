@@ -4,17 +4,9 @@
 import numpy as np
 import pytest
 
-from cloister.algorithms import (
-    Beyond,
-    LastStep,
-    add_beyond,
-    judge_solution,
-    match_centers,
-    place_of_rows,
-    stands_out,
-    unknown_errors,
-)
+from cloister.algorithms import Beyond, LastStep, add_beyond, judge_solution, place_of_rows, stands_out, unknown_errors
 from cloister.algorithms import _resample as resample
+from cloister.algorithms._resample import match_centers
 from cloister.columns import Ball, Box
 
 from .test_points import groups, points_of

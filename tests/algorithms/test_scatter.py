@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from cloister.algorithms import Scatter, find_scatter
+from cloister.algorithms import Scatter
+from cloister.algorithms._scatter import find_scatter
 
 
 def answers(variances, counts, *, steps, noise, generator):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloister.algorithms import VOTE_RULES, clean_votes, keep_votes, select_kmeans, select_kmedians, select_top
+from cloister.algorithms import VOTE_RULES
+from cloister.algorithms._select import clean_votes, keep_votes, select_kmeans, select_kmedians, select_top
 
 VOTES = arrays.arrays(np.float64, st.integers(1, 40), elements=st.integers(-50, 200).map(float))
 

@@ -264,3 +264,33 @@ def test_an_address_needs_an_engine_and_somebody_who_answers(
     refused(*options, "--scheduler", "tcp://127.0.0.1:1", match="fit.scheduler: expected an engine of a cluster with it")
     refused(*options, "--scheduler", "tcp://127.0.0.1:1", "--engine", "dask", match="no Dask scheduler answers at")
     assert not (tmp_path / "r.json").exists()
+
+
+# -- fit -k auto ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_number_of_clusters_is_found(run: Run, table: Path, tmp_path: Path) -> None:
+    given = ("--epsilon", 5, "--bounds", BOUNDS, "--max-clusters", 6, "--seed", 1, "--allow-seeded")
+    result = run("fit", table, "-k", "auto", *given, "--output", tmp_path / "r.json", "--report", tmp_path / "r.html")
+    assert result.exit_code == 0, result.output
+    shown = "2 centres", "The number of clusters was chosen", "no further cost: 2.", "Best of 1 to 6: 2."
+    assert all(part in result.stdout for part in shown)
+    assert load_release(tmp_path / "r.json").n_clusters == 2
+    assert "How many clusters" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Best of 1 to 6: 2." in run("show", tmp_path / "r.json").stdout
+    assert json.loads(run("fit", table, "-k", "AUTO", *given, "--json").stdout)["choice"]["best"] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (
+            ("-k", "auto", "--method", "grid"),
+            "--clusters: expected a number for --method grid, got auto. Pass a number, or --method kmeans.",
+        ),
+        (("-k", 3, "--max-clusters", 6), "--max-clusters: expected '-k auto' beside it, got '-k 3'"),
+        (("-k", "many"), "'many' is no whole number, nor auto"),
+    ],
+)
+def test_numbers_that_cannot_be_found_are_refused(refused: Run, table: Path, options: tuple[object, ...], match: str) -> None:
+    refused("fit", table, "--epsilon", 1, "--bounds", BOUNDS, *options, match=match)

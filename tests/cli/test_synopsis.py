@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``cloister synopsis``: one command that spends, six that do not, and every refusal before any budget is spent."""
+"""``cloister synopsis``: one command that spends, others that do not, on grids and on points; what is refused before that."""
 
 import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
 from cloister import Ledger, load_release, load_synopsis
 from cloister.synopsis import read_synopsis
-from cloister.text import with_error
+from cloister.text import number, with_error
 
 from .conftest import Run, words
 
@@ -19,13 +20,38 @@ BOUNDS = "age=0:120,weight=20:200"
 
 
 @pytest.fixture
-def synopsis(run: Run, table: Path, tmp_path: Path) -> Path:
-    result = run(
-        "synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, "--rule", "24,18", "-o", tmp_path / "s.json", "-q"
-    )
-    assert result.exit_code == 0, result.output
-    assert result.output == ""
-    return tmp_path / "s.json"
+def wide(tmp_path: Path, generator: np.random.Generator) -> Path:
+    """Three groups in five columns, one of them a category."""
+    group = generator.integers(0, 3, 1500)
+    centers = np.array([[20, 60, 10, 90], [50, 20, 80, 20], [80, 80, 50, 50]], dtype=float)
+    rows = centers[group] + generator.normal(0, 3, (1500, 4))
+    columns = {name: rows[:, index] for index, name in enumerate("abcd")}
+    pa.parquet.write_table(pa.table({**columns, "ward": [("x", "y", "z")[one] for one in group]}), tmp_path / "wide.parquet")
+    return tmp_path / "wide.parquet"
+
+
+KINDS = {"grid": ("--rule", "24,18"), "points": ("--kind", "points", "--max-clusters", 5)}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def fitted(run: Run, table: Path, kind: str) -> Path:
+    output = table.parent / f"{kind}.json"
+    result = run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, *KINDS[kind], "-o", output, "-q")
+    assert (result.exit_code, result.output) == (0, "")
+    return output
+
+
+@pytest.fixture
+def synopsis(run: Run, table: Path) -> Path:
+    return fitted(run, table, "grid")
+
+
+@pytest.fixture
+def points(run: Run, table: Path) -> Path:
+    return fitted(run, table, "points")
+
+
+# -- the fit ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
@@ -35,7 +61,7 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
     )
     assert result.exit_code == 0, result.output
     found = load_synopsis(tmp_path / "s.parquet")
-    shape = " x ".join(map(str, found.cells))
+    shape = " x ".join(map(str, found.grid.cells))
     shown = shape, "age", "weight", "Rows: 600 (public)", "epsilon = 1.5 (pure)", "Left in the ledger", "The synopsis is in"
     assert all(part in result.stdout for part in shown)
     assert found.columns == ("age", "weight")
@@ -46,22 +72,46 @@ def test_a_fit_prints_grid_receipt_and_places(run: Run, table: Path, ledger: Pat
         assert [event.question_name for event in opened.events] == ["grid_counts"]
 
 
-def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, tmp_path: Path) -> None:
-    path = tmp_path / "s.json"
-    run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, "--ledger", ledger, "-o", path)
-    before = ledger.read_bytes()
-    for command in (
-        ("cut", path, "-k", 3),
-        ("choose-k", path, "--range", "1:3"),
-        ("density", path),
-        ("query", path, "age=20:40"),
-        ("sample", path, "-n", 5),
-        ("show", path),
-    ):
-        result = run("synopsis", *command)
-        assert result.exit_code == 0, result.output
-        assert result.stdout
-    assert ledger.read_bytes() == before
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        (("--bounds", "a=0:100"), "grid"),
+        (("--bounds", "a=0:100,b=0:100,c=0:100"), "grid"),
+        (("--bounds", "a=0:100,b=0:100,c=0:100,d=0:100"), "points"),
+        (("--bounds", "a=0:100", "--bounds", "ward=x|y|z"), "points"),
+        (("--bounds", "a=0:100,b=0:100", "--scaling", "spread"), "points"),
+        (("--bounds", "a=0:100,b=0:100", "--max-clusters", 6), "points"),
+        (("--bounds", "a=0:100,b=0:100", "--points", 20), "points"),
+        (("--bounds", "a=0:100,b=0:100,c=0:100,d=0:100", "--rule", 3), "grid"),
+        (("--bounds", "a=0:100,b=0:100", "--kind", "points"), "points"),
+        (("--bounds", "a=0:100,b=0:100,c=0:100,d=0:100", "--kind", "grid", "--rule", 3), "grid"),
+        (("--bounds", "a=0:100,b=private"), "grid"),
+    ],
+)
+def test_the_kind_follows_from_columns_and_options(run: Run, wide: Path, options: tuple[object, ...], kind: str) -> None:
+    result = run("synopsis", "fit", wide, "--epsilon", 4, *options, "--json", "--seed", 1)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["kind"] == kind
+    assert found["receipt"]["guarantee"].get("delta", 0.0) == (0.0 if kind == "grid" else 1e-6)
+
+
+def test_points_are_printed_and_written(run: Run, wide: Path, ledger: Path, tmp_path: Path) -> None:
+    given = ("--epsilon", 1.5, "--delta", 0, "--bounds", "0,100", "--bounds", "ward=x|y|z", "--max-clusters", 6)
+    files = ("--ledger", ledger, "--output", tmp_path / "p.parquet", "--report", tmp_path / "p.html")
+    result = run("synopsis", "fit", wide, *given, *files)
+    assert result.exit_code == 0, result.output
+    shown = "points, made for up to 6 clusters", "ward", "category", "x, y, z", "epsilon = 1.5 (pure)", "The synopsis is in"
+    assert all(part in result.stdout for part in shown)
+    found = load_synopsis(tmp_path / "p.parquet")
+    assert found.method == "PointSynopsis"
+    assert found.max_clusters == 6
+    assert 'type="range"' in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
+def test_the_number_of_points_can_be_given(run: Run, table: Path) -> None:
+    result = run("synopsis", "fit", table, "--epsilon", 5, "--bounds", BOUNDS, "--points", 12, "--json", "--seed", 1)
+    assert json.loads(result.stdout)["n_points"] == 12
 
 
 @pytest.mark.parametrize(
@@ -100,26 +150,61 @@ def test_pipes(run: Run, table: Path) -> None:
     assert "age" in run("synopsis", "show", "-", stdin=parquet).stdout
 
 
-def test_cut_writes_a_release_that_predicts(run: Run, synopsis: Path, table: Path, tmp_path: Path) -> None:
-    result = run("synopsis", "cut", synopsis, "-k", 2, "-o", tmp_path / "r.json", "--report", tmp_path / "r.html", "--seed", 1)
+# -- what is free afterwards --------------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_everything_after_the_fit_is_free(run: Run, table: Path, ledger: Path, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, *KINDS[kind], "--ledger", ledger, "-o", path)
+    before, of_a_grid = ledger.read_bytes(), (("density", path), ("query", path, "age=20:40"))
+    for command in (
+        *(("cut", path, "-k", 3), ("choose-k", path, "--range", "1:3"), ("tree", path), ("sample", path, "-n", 5)),
+        *(("show", path), *(of_a_grid if kind == "grid" else ())),
+    ):
+        result = run("synopsis", *command)
+        assert result.exit_code == 0, result.output
+        assert result.stdout
+    assert ledger.read_bytes() == before
+
+
+@every_kind
+def test_cut_writes_a_release_that_predicts(run: Run, table: Path, tmp_path: Path, kind: str) -> None:
+    cut, report = ("synopsis", "cut", fitted(run, table, kind), "-k", 2, "--seed", 1), tmp_path / "r.html"
+    result = run(*cut, "-o", tmp_path / "r.json", "--report", report)
     assert result.exit_code == 0, result.output
     assert all(part in result.stdout for part in ("2 centres", "age", "The release is in", "The report is in"))
     centers = load_release(tmp_path / "r.json").cluster_centers
     assert np.allclose(centers[np.argsort(centers[:, 0])], [[30, 60], [70, 90]], atol=4)
-    assert "The noisy grid" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    labels = run("predict", tmp_path / "r.json", table).stdout.split()
-    assert len(labels) == 601
-    summary = json.loads(run("synopsis", "cut", synopsis, "-k", 2, "--json", "--seed", 1).stdout)
+    assert {"grid": "The noisy grid", "points": "2 centres, with errors"}[kind] in report.read_text(encoding="utf-8")
+    assert len(run("predict", tmp_path / "r.json", table).stdout.split()) == 601
+    summary = json.loads(run(*cut, "--json").stdout)
     assert [cluster["center"] for cluster in summary["clusters"]] == centers.tolist()
 
 
-def test_choose_k_compares(run: Run, synopsis: Path, tmp_path: Path) -> None:
-    result = run("synopsis", "choose-k", synopsis, "--report", tmp_path / "c.html")
-    assert "Best: 2 of 1 to 12 clusters." in result.stdout
+@every_kind
+def test_choose_k_compares(run: Run, table: Path, tmp_path: Path, kind: str) -> None:
+    path = fitted(run, table, kind)
+    result = run("synopsis", "choose-k", path, "--seed", 1, "--report", tmp_path / "c.html")
+    assert f"Best: 2 of 1 to {12 if kind == 'grid' else 5} clusters." in result.stdout
     assert "best: 2" in (tmp_path / "c.html").read_text(encoding="utf-8")
-    summary = json.loads(run("synopsis", "choose-k", synopsis, "--range", "2:4", "--json").stdout)
-    assert summary["n_clusters"] == [2, 3, 4]
-    assert summary["best"] == 2
+    summary = json.loads(run("synopsis", "choose-k", path, "--range", "2:4", "--json").stdout)
+    assert (summary["n_clusters"], summary["best"]) == ([2, 3, 4], 2)
+
+
+@every_kind
+def test_the_tree_is_printed_from_the_top(run: Run, table: Path, kind: str) -> None:
+    path = fitted(run, table, kind)
+    lines = run("synopsis", "tree", path, "-k", 3).stdout.splitlines()
+    assert len(lines) == 5, "three branches and two joins"
+    assert sum("split at" in line for line in lines) == 2
+    data = json.loads(run("synopsis", "tree", path, "--json").stdout)
+    found = load_synopsis(path)
+    assert data["linkage"] == found.tree(random_state=0).tolist()
+    assert lines[0] == f"{number(round(sum(data['rows'])))} rows, split at {data['linkage'][-1][2]:.4g}"
+    assert any(line.endswith(f"split at {data['linkage'][-2][2]:.4g}") for line in lines[1:])
+    assert len(run("synopsis", "tree", path, "-k", 1).stdout.splitlines()) == 1
+    assert (found.grid is not None) == (kind == "grid")
 
 
 def test_dense_cells_are_listed(run: Run, synopsis: Path) -> None:
@@ -213,6 +298,7 @@ def test_bad_input_is_one_line_and_free(free: Run, table: Path, tmp_path: Path, 
         (("choose-k", "--range", "a:b"), "--range: expected FIRST:LAST"),
         (("density", "--min-density", -1), "min_density: expected a finite number of at least 0"),
         (("density", "--false-alarm", 0), "false_alarm: expected a finite number above 0"),
+        (("tree", "-k", 0), "0 is not in the range"),
         (("query",), "Missing argument 'QUERY...'"),
         (("query", ""), "QUERY: expected column=low:high, got ''"),
         (("query", "age=0:10,weight"), "QUERY: expected column=low:high, got 'weight'"),
@@ -247,3 +333,36 @@ def test_inputs_and_files_that_exist_are_kept(refused: Run, run: Run, synopsis: 
     refused("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", match="exists")
     assert run("synopsis", "sample", synopsis, "-n", 1, "-o", tmp_path / "rows.csv", "--force").exit_code == 0
     assert synopsis.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (
+            ("--kind", "points", "--rule", 5),
+            "--rule: is for a grid, got it with --kind points. Leave it out, or pass --kind grid.",
+        ),
+        (("--kind", "points", "-k", 5), "--clusters: is for a grid, got it with --kind points. Pass --max-clusters 5 instead"),
+        (
+            ("--kind", "grid", "--points", 5),
+            "--points: is for points, got it with --kind grid. Leave it out, or pass --kind points.",
+        ),
+        (("--kind", "grid", "--max-clusters", 5), "--max-clusters: is for points, got it with --kind grid"),
+        (("--rule", 5, "--points", 5), "--points: is for points, and --rule for a grid. Leave one of them out."),
+        (("--max-clusters", 0), "max_clusters: expected an integer"),
+        (("--points", 0), "n_points: expected"),
+    ],
+)
+def test_options_of_the_other_kind_are_refused(free: Run, table: Path, options: tuple[object, ...], match: str) -> None:
+    free("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS, *options, match=match)
+
+
+def test_a_hint_for_a_grid_is_refused_where_points_are_chosen(refused: Run, wide: Path) -> None:
+    given = ("--epsilon", 1, "--bounds", "0,100", "--columns", "a,b,c,d", "-k", 5)
+    refused("synopsis", "fit", wide, *given, match="got it with 4 columns. Pass --max-clusters 5")
+
+
+@pytest.mark.parametrize("command", [("query", "age=0:50"), ("density",)])
+def test_what_only_a_grid_can_do_is_refused_for_points(refused: Run, points: Path, command: tuple[object, ...]) -> None:
+    words = f"synopsis {command[0]}: expected a synopsis of a grid, got one of points. Fit one with"
+    refused("synopsis", command[0], points, *command[1:], match=words)

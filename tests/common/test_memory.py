@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_read_for_want_of_memory_is_not_called_damaged(kin
     else:
         pyarrow.parquet.write_table(pa.table({"a": np.ones(N_ROWS), "b": np.ones(N_ROWS)}), path)
     for exhaust in (exhausted, arrow_exhausted):
-        monkeypatch.setattr(_files, "csv_blocks", lambda *_, exhaust=exhaust, **__: iter([exhaust(None, [])]))
+        monkeypatch.setattr(_files.CsvReader, "blocks", lambda *_, exhaust=exhaust: iter([exhaust(None, [])]))
         monkeypatch.setattr(_files, "to_matrix", lambda *_, exhaust=exhaust: exhaust(None, []))
         check(lambda: KMeans(2, bounds=(0, 9), n_jobs=1).fit(path))
 

@@ -20,7 +20,7 @@ from tests.examples import examples
 from cloister import open_rows
 from cloister.columns import Category
 from cloister.data import RECORD_BYTES, Bounding, _files, _records, kept_rows
-from cloister.data._csv import csv_blocks, csv_cuts, csv_texts
+from cloister.data._csv import CsvReader
 from cloister.data._formats import Dialect
 from cloister.data._places import Place, TextFile
 from cloister.data._records import Grammar, find_cuts, read_records
@@ -213,12 +213,11 @@ def check_tables(path, *, seed, count):
 
 def check_file(path, names, expected, *, delimiter, step):
     file = TextFile(place=Place(str(path)), dialect=Dialect(delimiter=delimiter))
-    words = (Category(["0", "1"]),) * len(names)
-    entries = csv_texts("test", file, names, words)
-    assert [list(row) for row in entries] == expected
-    cuts = csv_cuts("test", file, stop=path.stat().st_size, step=step)
+    assert [list(row) for row in CsvReader("test", file, names, (Category(["0", "1"]),) * len(names)).texts()] == expected
+    reader = CsvReader("test", file, ["x"], None)
+    cuts = reader.cuts(path.stat().st_size, step)
     ranges = zip([0, *cuts], [*cuts, _records.WHOLE], strict=True)
-    blocks = [block for start, stop in ranges for block in csv_blocks("test", file, ["x"], start=start, stop=stop)]
+    blocks = [block for start, stop in ranges for block in reader.blocks(start, stop)]
     assert np.concatenate([np.empty((0, 1)), *blocks])[:, 0].tolist() == [float(row[0]) for row in expected]
 
 

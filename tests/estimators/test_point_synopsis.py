@@ -26,7 +26,6 @@ from cloister import (
     PureDP,
     Release,
     Synopsis,
-    WeightedPoints,
     load_synopsis,
 )
 from cloister.exceptions import ParameterError, ReleaseError
@@ -130,7 +129,7 @@ def test_files(synopsis, ending, tmp_path):
     path = tmp_path / f"synopsis.{ending}"
     synopsis.save(path, allow_seeded=True)
     again = load_synopsis(path)
-    assert isinstance(again, WeightedPoints)
+    assert again.method == "PointSynopsis"
     assert again.to_dict() == synopsis.to_dict()
     assert np.array_equal(again.cut(4, random_state=0).cluster_centers, synopsis.cut(4, random_state=0).cluster_centers)
     with pytest.raises(ReleaseError, match="exists"):
@@ -169,9 +168,9 @@ def test_a_table_of_points(synopsis):
 
 def test_both_kinds_of_synopsis_do_the_same(rows, generator):
     flat = rows[:, :2]
-    for kind, product in ((GridSynopsis, Synopsis), (PointSynopsis, WeightedPoints)):
+    for kind in (GridSynopsis, PointSynopsis):
         found = kind(epsilon=2.0, bounds=(-12, 12), random_state=1).fit(flat).synopsis_
-        assert isinstance(found, product)
+        assert found.cut(2, random_state=0).method == kind.__name__
         assert found.choose_k(range(1, 8), random_state=0).best in (3, 4)
         assert is_valid_linkage(found.tree(random_state=0))
         assert found.loss(4, random_state=0).value < found.loss(2, random_state=0).value
@@ -189,7 +188,7 @@ def test_declared_columns_and_pure_noise(generator):
     assert found.columns == ("age", "ward=a", "ward=b")
     profile = found.cut(2, random_state=0).profile()
     assert sorted(round(one["columns"]["age"]["value"], -1) for one in profile) == [30, 70]
-    assert WeightedPoints.from_dict(found.to_dict()).to_dict() == found.to_dict()
+    assert Synopsis.from_dict(found.to_dict()).to_dict() == found.to_dict()
     assert found.sample(4, random_state=0).shape == (4, 3)
 
 
@@ -200,7 +199,7 @@ def test_kmeans_chooses_the_number_from_the_same_answers(rows):
     assert model.release_.method == "KMeans"
     assert model.release_.parameters["n_clusters"] == "auto"
     assert model.release_.details["choice"]["best"] == 4
-    assert isinstance(model.synopsis_, WeightedPoints)
+    assert model.synopsis_.method == "KMeans"
     assert model.predict(MIDDLES).tolist() == model.release_.predict(MIDDLES).tolist()
     again = clone(model).set_params(n_clusters=3).fit(rows)
     assert not hasattr(again, "choice_")

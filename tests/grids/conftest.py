@@ -3,10 +3,9 @@
 
 import numpy as np
 import pytest
+from tests.releases import synopsis_by_hand
 
-from cloister import GridSynopsis, Synopsis
-from cloister.columns import Box
-from cloister.privacy import PureDP, Receipt
+from cloister import GridSynopsis
 
 
 @pytest.fixture
@@ -30,17 +29,4 @@ def fit(rows, seed):
 @pytest.fixture
 def by_hand():
     """Return a maker of synopses from given counts."""
-
-    def make(counts, **parts):
-        counts = np.asarray(counts, dtype=np.float64)
-        given = {
-            "domain": Box(np.zeros(counts.ndim), np.ones(counts.ndim)),
-            "scaling": "none",
-            "sigma": 1.0,
-            "counts": "clip",
-            "receipt": Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=()),
-            **parts,
-        }
-        return Synopsis(noisy_counts=counts, **given)
-
-    return make
+    return synopsis_by_hand

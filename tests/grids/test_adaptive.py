@@ -123,7 +123,7 @@ def test_the_two_levels_are_put_together_by_least_squares(generator):
     assert found == pytest.approx(best)
     # Its covariance is that of the estimate; of any sum of leaves the error is exact.
     covariance = np.linalg.inv((design * scale[:, None]).T @ (design * scale[:, None]))
-    assert noise.of_leaves == pytest.approx(np.sqrt(np.diag(covariance)))
+    assert noise.of_each == pytest.approx(np.sqrt(np.diag(covariance)))
     for _ in range(5):
         part = generator.uniform(0, 1, 10)
         assert noise.of_sums(part)[0] == pytest.approx(math.sqrt(part @ covariance @ part))
@@ -156,7 +156,7 @@ def test_one_budget_pays_for_both_questions(synopsis):
 
 def test_a_table_without_rows_stays_unsplit_and_spends_no_more():
     synopsis = GridSynopsis(4, epsilon=1.0, bounds=(0, 1), rule="adaptive", n_rows=0).fit(np.empty((0, 2))).synopsis_
-    assert synopsis.split is None
+    assert synopsis.grid.split is None
     assert "split_counts" not in {event.question_name for event in synopsis.receipt.events}
 
 
@@ -172,17 +172,17 @@ def test_every_use_of_a_synopsis(synopsis, tmp_path):
     assert synopsis.loss(4, random_state=0).value == pytest.approx(release.details["loss"], rel=0.3)
     assert 0 < synopsis.silhouette(4, random_state=0) < 1
     assert synopsis.tree(random_state=0).shape[1] == 4
-    assert synopsis.density_clusters().cell_labels.shape == synopsis.split.coarse
+    assert synopsis.density_clusters().cell_labels.shape == synopsis.grid.split.coarse
     assert synopsis.density_clusters().predict([[0.01, 0.01]]).tolist() == [0]
     assert synopsis.sample(50, random_state=0).shape == (50, 2)
     assert synopsis.sample_table(5, random_state=0).num_columns == 2
-    assert synopsis.marginal([1]).cells == synopsis.split.coarse[1:]
+    assert synopsis.marginal([1]).cells == synopsis.grid.split.coarse[1:]
     table = synopsis.to_arrow()
-    assert table.num_rows == synopsis.n_cells == synopsis.split.n_leaves
+    assert table.num_rows == synopsis.n_points == synopsis.grid.split.n_leaves
     areas = (table["x0_high"].to_numpy() - table["x0_low"]) * (table["x1_high"].to_numpy() - table["x1_low"])
     assert areas.sum() == pytest.approx(1.0)
     assert "adaptive grid" in repr(synopsis)
-    assert synopsis_summary(synopsis)["n_cells"] == synopsis.n_cells
+    assert synopsis_summary(synopsis)["n_cells"] == synopsis.n_points
     write_report(synopsis, tmp_path / "report.html")
     assert "An adaptive grid of" in (tmp_path / "report.html").read_text()
 
@@ -193,7 +193,7 @@ def test_files_keep_the_split(synopsis, tmp_path, kind):
     synopsis.save(path)
     again = load_synopsis(path)
     assert again.noisy_counts == pytest.approx(synopsis.noisy_counts)
-    assert np.array_equal(again.split.factors, synopsis.split.factors)
+    assert np.array_equal(again.grid.split.factors, synopsis.grid.split.factors)
     assert again.count((0.0, 0.1)) == synopsis.count((0.0, 0.1))
 
 
@@ -228,7 +228,7 @@ def test_what_cannot_be_had_is_refused_with_a_remedy(synopsis):
 def test_adaptive_k_means_is_an_estimator(generator):
     model = GridKMeans(4, epsilon=1.0, bounds=(0, 1), rule="adaptive").fit(skewed(generator))
     assert model.cluster_centers_.shape == (4, 2)
-    assert model.synopsis_.split is not None
+    assert model.synopsis_.grid.split is not None
     assert replace(model.release_).parameters["rule"] == "adaptive"
 
 

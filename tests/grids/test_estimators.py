@@ -73,7 +73,7 @@ def test_the_number_of_rows_costs_a_stated_share(rows):
 def test_twelve_columns_with_a_coarse_grid(generator):
     rows = generator.random((500, 12))
     model = GridKMeans(n_clusters=2, bounds=(0, 1), rule=2, epsilon=5.0, n_init=1).fit(rows)
-    assert model.synopsis_.cells == (2,) * 12
+    assert model.synopsis_.grid.cells == (2,) * 12
     assert model.cluster_centers_.shape == (2, 12)
     by_rule = GridSynopsis(n_clusters=2, bounds=(0, 1), epsilon=1.0, n_rows=500).fit(rows).synopsis_
     assert by_rule.noisy_counts.size <= 2**24
@@ -96,19 +96,19 @@ def test_cells_per_axis_and_boxes_that_are_no_cube(generator):
     plain = GridSynopsis(4, bounds=box, n_rows=2000, scaling="none").fit(rows).synopsis_
     scaled = GridSynopsis(4, bounds=box, n_rows=2000).fit(rows).synopsis_
     assert scaled.scaling == "bounds"  # what "auto" comes to where widths differ
-    assert plain.cells[0] / plain.cells[1] == pytest.approx(2.4, rel=0.1)
-    assert scaled.cells[0] == scaled.cells[1]
+    assert plain.grid.cells[0] / plain.grid.cells[1] == pytest.approx(2.4, rel=0.1)
+    assert scaled.grid.cells[0] == scaled.grid.cells[1]
     given = GridSynopsis(4, bounds=box, rule=[6, 5], epsilon=1e5).fit(rows).synopsis_
     expected = np.histogram2d(rows[:, 0], rows[:, 1], bins=(6, 5), range=[[0, 120], [10, 60]])[0]
-    assert given.cells == (6, 5)
-    assert np.allclose(given.noisy_counts, expected)
-    assert [edges[-1] for edges in given.edges] == [120, 60]
+    assert given.grid.cells == (6, 5)
+    assert np.allclose(given.histogram, expected)
+    assert [edges[-1] for edges in given.grid.edges] == [120, 60]
 
 
 def test_rules_are_told_the_noise_that_is_drawn(rows):
     sizes = {"bounds": (0, 1), "n_rows": 100_000, "n_clusters": 4}
-    quiet, noisy = (GridSynopsis(epsilon=e, **sizes).fit(rows).synopsis_.cells[0] for e in (4.0, 0.1))
-    gaussian = GridSynopsis(epsilon=0.1, delta=1e-9, **sizes).fit(rows).synopsis_.cells[0]
+    quiet, noisy = (GridSynopsis(epsilon=e, **sizes).fit(rows).synopsis_.grid.cells[0] for e in (4.0, 0.1))
+    gaussian = GridSynopsis(epsilon=0.1, delta=1e-9, **sizes).fit(rows).synopsis_.grid.cells[0]
     assert gaussian < noisy < quiet
 
 
@@ -118,7 +118,7 @@ def test_the_question_is_asked_once_and_noise_covers_empty_cells(rows, monkeypat
     monkeypatch.setattr(GridCounts, "exact", lambda self, block: n_rows.append(len(block)) or exact(self, block))
     synopsis = GridSynopsis(bounds=(0, 100), rule=30, n_jobs=1).fit(rows).synopsis_
     assert sum(n_rows) == len(rows)
-    assert np.mean(synopsis.noisy_counts[1:, 1:] != 0) > 0.3  # cells without a row
+    assert np.mean(synopsis.histogram[1:, 1:] != 0) > 0.3  # cells without a row
 
 
 @pytest.mark.parametrize("representatives", ["center", "slope"])

@@ -103,13 +103,13 @@ def test_marginals_add_up_and_know_their_noise(by_hand, generator):
     counts = generator.integers(-5, 50, size=(2, 3, 4))
     synopsis = by_hand(counts, sigma=2.0, feature_names=("a", "b", "c"), domain=Box([0, 1, 2], [10, 11, 12]))
     one, two = synopsis.marginal(["b"]), synopsis.marginal(["c", 0])
-    assert np.array_equal(one.noisy_counts, counts.sum(axis=(0, 2)))
-    assert np.array_equal(two.noisy_counts, counts.sum(axis=1).T)
+    assert np.array_equal(one.histogram, counts.sum(axis=(0, 2)))
+    assert np.array_equal(two.histogram, counts.sum(axis=1).T)
     assert one.sigma == pytest.approx(2 * math.sqrt(8))
     assert two.sigma == pytest.approx(2 * math.sqrt(3))
     assert two.columns == ("c", "a")
     assert two.domain.to_dict()["low"] == [2, 0]
-    assert np.array_equal(synopsis.marginal([0, 1, 2]).noisy_counts, counts)
+    assert np.array_equal(synopsis.marginal([0, 1, 2]).histogram, counts)
     assert one.count((1, 11)).value == synopsis.count(synopsis.domain).value
     assert one.receipt is synopsis.receipt
 

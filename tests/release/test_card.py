@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import sklearn
-from tests.releases import declared_release, release_by_hand
+from tests.releases import declared_release, release_by_hand, synopsis_by_hand
 
-from cloister import Box, GridSynopsis, KMeans, PrivateScaler, PureDP, SourceTargetKMedoids, Synopsis
+from cloister import GridSynopsis, KMeans, PrivateScaler, SourceTargetKMedoids
 from cloister.card import Card
-from cloister.privacy import Receipt
+from cloister.privacy import PureDP, Receipt
 
 SIZES = (1, 2, 7, 40, 1000)
 HOSTILE = ('<script>alert("x")</script>', "a & b\nc\x1b[31m", "long " * 80)
@@ -93,7 +93,7 @@ def test_names_are_escaped_and_stay_on_their_line(name):
     release = release_by_hand(2, feature_names=(name, "b"), method=name)
     check_screen(repr(release))
     assert "\x1b" not in repr(release) + release._repr_html_()
-    synopsis = synopsis_by_hand((3, 3), feature_names=(name, "b"))
+    synopsis = synopsis_by_hand(np.ones((3, 3)), feature_names=(name, "b"))
     check_screen(repr(synopsis))
     for html in (release._repr_html_(), synopsis._repr_html_()):
         assert set(Page(html).tags) == {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
@@ -109,16 +109,9 @@ def test_chosen_points_have_no_errors(generator):
     assert "points served" in model._repr_html_()
 
 
-def synopsis_by_hand(cells, **parts):
-    receipt = Receipt(guarantee=PureDP(1.0), neighbours="add-remove", events=())
-    box = Box(np.zeros(len(cells)), np.ones(len(cells)))
-    given = {"domain": box, "scaling": "none", "sigma": 1.5, "counts": "clip", "receipt": receipt, "total": 12.0, **parts}
-    return Synopsis(noisy_counts=np.ones(cells), **given)
-
-
 @pytest.mark.parametrize("cells", [(1,), (12, 7), (1000, 1000), (2,) * 20, (1,) * 60])
 def test_a_synopsis_fits_on_a_screen(cells):
-    synopsis = synopsis_by_hand(cells)
+    synopsis = synopsis_by_hand(np.ones(cells), sigma=1.5, total=12.0)
     text = repr(synopsis)
     lines = check_screen(text)
     size = int(np.prod(cells))

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure functions of noisy answers and public parameters. Imports domain and questions only, so it cannot reach a row."""
 
-from cloister.algorithms._cells import (
-    RESTARTS,
-    KChoice,
-    choose_number,
-    cluster_cells,
-    compare_numbers,
-    nearest_cell,
-    squares_to,
-)
 from cloister.algorithms._density import DenseCells, chance_bound, find_dense_cells
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
@@ -19,51 +10,26 @@ from cloister.algorithms._evolution import (
     EvolutionSettings,
     Generation,
     evolve,
-    levy_flight,
     lift,
     random_projection,
 )
-from cloister.algorithms._grid import (
-    COUNT_RULES,
-    denoise_counts,
-    grid_shape,
-    project_to_total,
-)
+from cloister.algorithms._grid import COUNT_RULES, denoise_counts, grid_shape, project_to_total
 from cloister.algorithms._grid_split import LARGEST_FACTOR, CellNoise, GridSplit, combine_levels, denoise_leaves, split_factors
 from cloister.algorithms._kmeans import weighted_kmeans
-from cloister.algorithms._locate import Located, LocateSteps, find_axes, locate, orthonormal_projection
+from cloister.algorithms._locate import Located, LocateSteps, locate
 from cloister.algorithms._medoids import Medoids, choose_medoids
-from cloister.algorithms._merge import join_closest
-from cloister.algorithms._numbers import compare_point_numbers, cut_loss, silhouette, ward_tree
+from cloister.algorithms._merge import ward_tree
+from cloister.algorithms._numbers import RESTARTS, KChoice, choose_number, compare_numbers, cut_loss, silhouette
 from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
 from cloister.algorithms._plane import Plane, plane_of
-from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
-from cloister.algorithms._ranges import FALLBACK, N_INTERVALS, N_LOOKS, Found, RangeSteps, find_ranges
-from cloister.algorithms._refine import (
-    Lengths,
-    Refined,
-    Round,
-    choose_radius,
-    mean_square,
-    quantile,
-    refine,
-    sees_distances,
-    shrinkage,
-)
-from cloister.algorithms._resample import Beyond, LastStep, judge_solution, match_centers, place_of_rows
-from cloister.algorithms._scatter import Scatter, find_scatter
-from cloister.algorithms._select import (
-    SELECTIONS,
-    VOTE_RULES,
-    clean_votes,
-    keep_votes,
-    select_kmeans,
-    select_kmedians,
-    select_top,
-)
+from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
+from cloister.algorithms._ranges import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
+from cloister.algorithms._refine import Lengths, Refined, Round, choose_radius, mean_square, quantile, refine, sees_distances
+from cloister.algorithms._resample import Beyond, LastStep, judge_solution, place_of_rows
+from cloister.algorithms._scatter import Scatter
+from cloister.algorithms._select import SELECTIONS, VOTE_RULES
 from cloister.algorithms._source_target import (
     Coreset,
-    Distance,
     Sanitized,
     nearest_averages,
     neighbour_averages,
@@ -75,7 +41,6 @@ from cloister.algorithms._total_errors import TotalErrors, add_beyond, stands_ou
 
 __all__ = [
     "COUNT_RULES",
-    "FALLBACK",
     "FEWEST_VARIATIONS",
     "FIRST_CANDIDATES",
     "LARGEST_FACTOR",
@@ -89,10 +54,8 @@ __all__ = [
     "CellNoise",
     "Coreset",
     "DenseCells",
-    "Distance",
     "Evolution",
     "EvolutionSettings",
-    "Found",
     "Generation",
     "GridSplit",
     "KChoice",
@@ -115,34 +78,24 @@ __all__ = [
     "choose_medoids",
     "choose_number",
     "choose_radius",
-    "clean_votes",
-    "cluster_cells",
     "combine_levels",
     "compare_numbers",
-    "compare_point_numbers",
     "cut_loss",
     "denoise_counts",
     "denoise_leaves",
     "evolve",
-    "find_axes",
     "find_dense_cells",
     "find_ranges",
-    "find_scatter",
     "grid_shape",
-    "join_closest",
     "judge_solution",
-    "keep_votes",
-    "levy_flight",
     "lift",
     "locate",
-    "match_centers",
     "mean_square",
     "nearest_averages",
-    "nearest_cell",
     "nearest_of",
+    "nearest_squares",
     "neighbour_averages",
     "neighbour_distance",
-    "orthonormal_projection",
     "pack_sphere",
     "place_of_rows",
     "plane_of",
@@ -151,14 +104,9 @@ __all__ = [
     "random_projection",
     "refine",
     "sees_distances",
-    "select_kmeans",
-    "select_kmedians",
-    "select_top",
-    "shrinkage",
     "silhouette",
     "split_factors",
     "squares_between",
-    "squares_to",
     "stands_out",
     "tree_coreset",
     "uniform_ball",

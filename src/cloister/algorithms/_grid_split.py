@@ -119,9 +119,9 @@ class GridSplit:
 
 @dataclass(frozen=True, eq=False)
 class CellNoise:
-    """The noise of cells: independent and equally strong, or that of leaves of two levels that were put together."""
+    """The noise of counts: independent and equally strong, or that of leaves of two levels that were put together."""
 
-    sigma: float  # of a cell of the first count
+    sigma: float  # of a count; of leaves, of the cells of the first count
     split: GridSplit | None = None
 
     @cached_property
@@ -133,28 +133,43 @@ class CellNoise:
         return np.asarray(np.where(parts > 1, both, self.sigma**2))
 
     @property
-    def of_leaves(self) -> FloatArray:
-        """Standard deviation of the noise of each leaf."""
-        assert self.split is not None
+    def of_each(self) -> FloatArray:
+        """Standard deviation of the noise of each count, or the one that all have."""
+        if self.split is None:
+            return np.asarray(self.sigma)
         owner, parts = self.split.owners, self.split.n_parts[self.split.owners]
         return np.asarray(np.sqrt(self.split.sigma**2 * (1 - 1 / parts) + self.variances[owner] / parts**2))
 
-    def of_sums(self, values: FloatArray, groups: IntArray | None = None, n_groups: int = 1) -> FloatArray:
-        """Return the standard deviation of the sum of counts times `values`, for every group of cells or leaves."""
-        group = np.zeros(len(values), dtype=np.int64) if groups is None else groups
+    def of_sums(
+        self, values: FloatArray, groups: IntArray | None = None, n_groups: int = 1, *, besides: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the standard deviation of the sum of counts times `values`, for every group of them.
+
+        `besides` are variances that each count adds by itself.
+        """
+        return np.asarray(np.sqrt(self.variances_of_sums(values, groups, n_groups, besides=besides)))
+
+    def variances_of_sums(
+        self, values: FloatArray, groups: IntArray | None = None, n_groups: int = 1, *, besides: FloatArray | None = None
+    ) -> FloatArray:
+        """Return the same squared."""
+        own = np.zeros(len(values)) if besides is None else besides
         if self.split is None:
-            return np.asarray(self.sigma * np.sqrt(np.bincount(group, weights=values**2, minlength=n_groups)))
+            variances = (self.sigma * values) ** 2 + own
+            if groups is None:
+                return np.array([np.sum(variances)])
+            return np.bincount(groups, weights=variances, minlength=n_groups).astype(np.float64)
         # In a cell of n leaves the noise is that of the second count less its mean, and an n-th of that of the cell's total.
-        n_cells = len(self.split.n_parts)
+        n_cells, group = len(self.split.n_parts), np.zeros(len(values), dtype=np.int64) if groups is None else groups
         keys, index = np.unique(group * n_cells + self.split.owners, return_inverse=True)
         cell, parts = keys % n_cells, self.split.n_parts[keys % n_cells]
-        sums, squares = (np.bincount(index, weights=values**power) for power in (1, 2))
+        sums, squares, added = (np.bincount(index, weights=one) for one in (values, values**2, own))
         within = np.where(parts > 1, self.split.sigma**2 * np.maximum(squares - sums**2 / parts, 0.0), 0.0)
         total = self.variances[cell] * (sums / parts) ** 2
-        return np.sqrt(np.bincount(keys // n_cells, weights=within + total, minlength=n_groups))
+        return np.bincount(keys // n_cells, weights=within + total + added, minlength=n_groups).astype(np.float64)
 
     def of_counts(self, groups: IntArray, n_groups: int) -> FloatArray:
-        """Return the standard deviation of the count of every group; of one without cells, that of a cell."""
+        """Return the standard deviation of the sum of the counts of every group; of one without any, that of a count."""
         found = self.of_sums(np.ones(len(groups)), groups, n_groups)
         return np.asarray(np.where(np.bincount(groups, minlength=n_groups) > 0, found, self.sigma))
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fewer centres from many: join the pair whose union costs least, again and again (Ward 1963), on public numbers."""
 
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
-from cloister.columns import FloatArray, IntArray
+from cloister.columns import FloatArray
 
-__all__ = ["join_closest"]
+__all__ = ["join_closest", "ward_tree"]
 
 LIGHTEST = 1e-9  # a weight of zero would make every union free, and the order of unions arbitrary
 
@@ -22,23 +26,65 @@ def join_closest(points: FloatArray, weights: FloatArray, n_left: int) -> FloatA
     n_left : int
         How many points to keep, at least one.
     """
-    points, weights = points.copy(), np.maximum(weights, LIGHTEST)
+    points, alive = points.copy(), np.ones(len(points), dtype=bool)
+    for union in _unions(points, weights, n_left):
+        alive[union.other] = False
+    return points[alive]
+
+
+def ward_tree(points: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return how weighted points are joined one after the other, in SciPy's format: those whose union adds least to the loss.
+
+    Returns
+    -------
+    array of shape (n_points - 1, 4)
+        The two that are joined (numbers from n_points on are earlier unions), the root of twice what the union adds to the sum
+        of squared distances, as Ward's method has it, and how many points the union holds.
+    """
+    n_points, height = len(points), 0.0
+    numbers, sizes, tree = list(range(n_points)), [1] * n_points, []
+    for union in _unions(points.copy(), weights, 1):
+        one, other = union.one, union.other
+        height = max(math.sqrt(2 * union.cost), height)
+        sizes[one] += sizes[other]
+        tree.append([*sorted((numbers[one], numbers[other])), height, sizes[one]])
+        numbers[one] = n_points + len(tree) - 1
+    return np.array(tree, dtype=np.float64).reshape(-1, 4)
+
+
+@dataclass(frozen=True)
+class _Union:
+    one: int  # where the union stands from now on
+    other: int
+    cost: float
+
+
+def _unions(points: FloatArray, weights: FloatArray, n_left: int) -> Iterator[_Union]:
+    """Join the cheapest pair, in place, until `n_left` points remain."""
+    weights = np.maximum(weights, LIGHTEST)
     costs = _all_costs(points, weights)
     partner = np.argmin(costs, axis=1)
     lowest = costs[np.arange(len(points)), partner]
     alive = np.ones(len(points), dtype=bool)
     for _ in range(len(points) - n_left):
         one = int(np.argmin(lowest))
-        other = int(partner[one])
-        _unite(points, weights, one, other)
+        other, cost = int(partner[one]), float(lowest[one])
+        total = weights[one] + weights[other]
+        points[one] = (weights[one] * points[one] + weights[other] * points[other]) / total
+        weights[one] = total
         alive[other] = False
         costs[other], costs[:, other], lowest[other] = np.inf, np.inf, np.inf
         row = _costs_of(points, weights, one, alive)
         costs[one], costs[:, one] = row, row
-        _refresh(costs, partner, lowest, touched=_touched(partner, one, other, alive))
+        # The cheapest union may be another one now for the united point, and for those that meant either of the two.
+        stale = alive & ((partner == one) | (partner == other))
+        stale[one] = True
+        touched = np.flatnonzero(stale)
+        partner[touched] = np.argmin(costs[touched], axis=1)
+        lowest[touched] = costs[touched, partner[touched]]
         closer = row < lowest
         partner[closer], lowest[closer] = one, row[closer]
-    return points[alive]
+        yield _Union(one, other, cost)
 
 
 def _all_costs(points: FloatArray, weights: FloatArray) -> FloatArray:
@@ -49,27 +95,9 @@ def _all_costs(points: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(costs)
 
 
-def _unite(points: FloatArray, weights: FloatArray, one: int, other: int) -> None:
-    total = weights[one] + weights[other]
-    points[one] = (weights[one] * points[one] + weights[other] * points[other]) / total
-    weights[one] = total
-
-
 def _costs_of(points: FloatArray, weights: FloatArray, one: int, alive: np.ndarray) -> FloatArray:
     squares = np.sum((points - points[one]) ** 2, axis=1)
     row = squares * (weights * weights[one] / (weights + weights[one]))
     row[~alive] = np.inf
     row[one] = np.inf
     return np.asarray(row)
-
-
-def _touched(partner: IntArray, one: int, other: int, alive: np.ndarray) -> IntArray:
-    """Points whose cheapest union may be another one now: the united point, and those that meant either of the two."""
-    stale = alive & ((partner == one) | (partner == other))
-    stale[one] = True
-    return np.flatnonzero(stale)
-
-
-def _refresh(costs: FloatArray, partner: IntArray, lowest: FloatArray, *, touched: IntArray) -> None:
-    partner[touched] = np.argmin(costs[touched], axis=1)
-    lowest[touched] = costs[touched, partner[touched]]

@@ -9,26 +9,67 @@ half of the noise and judged on the other, so that clusters made of noise do not
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from cloister.algorithms._cells import FEW_RESTARTS, RESTARTS, SPLITS, KChoice, choose_number
-from cloister.algorithms._points import NoisyPoints, squares_between
+from cloister.algorithms._points import NoisyPoints, nearest_squares, squares_between
 from cloister.columns import FloatArray
 
-__all__ = ["compare_point_numbers", "cut_loss", "silhouette", "ward_tree"]
+__all__ = ["RESTARTS", "KChoice", "choose_number", "compare_numbers", "cut_loss", "silhouette"]
 
+RESTARTS = 10
+FEW_RESTARTS = 3
+SPLITS = 3  # of the noise
+NEARLY = 3.0  # times the slack by which a peak may be lower than the highest and still be as good
+LEAST_GAIN = math.log(1.12)  # what a further cluster must gain over one in evenly spread mass
 LEFT_OUT = 0.9  # of the scatter within points: no number of clusters removes it, and in many columns it would hide all else
 REFERENCES = 2  # tables without clusters
-REFERENCE_ROWS = 50  # per point
+REFERENCE_ROWS, FEWER_ROWS, ENOUGH_ROWS = 50, 10, 6000  # per point; per point, once there are enough in all
 MOST_AXES = 32  # along which they are spread; what lies across these is the same for every number of clusters
 REFERENCE_ROUNDS = 20
 
 
-def compare_point_numbers(numbers: Sequence[int], points: NoisyPoints, *, generator: np.random.Generator) -> KChoice:
+@dataclass(frozen=True, eq=False)
+class KChoice:
+    """What comparing numbers of clusters found."""
+
+    n_clusters: tuple[int, ...]
+    loss: FloatArray  # mean squared distance of the synopsis' mass to the centres
+    held_out: FloatArray  # the same on a half of the noise the centres have not seen
+    held_out_error: FloatArray
+    even: FloatArray  # the loss of rows spread evenly along the same principal axes: what any k achieves without clusters
+    elbow: int  # from here on, further clusters help no more than they help evenly spread rows
+    supported: int  # the largest k that lowers the held-out loss by more than two of its errors
+    best: int
+    as_good: tuple[int, ...] = ()  # numbers at which clusters stand out about as well as at the best one, which is among them
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the choice as plain data."""
+        arrays = {name: value.tolist() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return {**asdict(self), **arrays, "n_clusters": list(self.n_clusters), "as_good": list(self.as_good)}
+
+    def __str__(self) -> str:
+        if self.best == 1:
+            return "1 cluster: further ones help no more than on rows without clusters"
+        others = [str(count) for count in self.as_good if count != self.best]
+        return f"{self.best} clusters" + (f"; about as good: {', '.join(others)}" if others else "")
+
+    def without_clusters(self) -> "KChoice":
+        """Return the same comparison where too few rows are there to claim more than the smallest number."""
+        least = self.n_clusters[0]
+        return replace(self, elbow=least, supported=least, best=least, as_good=(least,))
+
+    def scaled(self, factor: float) -> "KChoice":
+        """Return the same choice with losses in another unit."""
+        losses = {name: getattr(self, name) * factor for name in ("loss", "held_out", "held_out_error", "even")}
+        return replace(self, **losses)
+
+
+def compare_numbers(numbers: Sequence[int], points: NoisyPoints, *, generator: np.random.Generator) -> KChoice:
     """Compare numbers of clusters.
 
     Parameters
@@ -47,22 +88,59 @@ def compare_point_numbers(numbers: Sequence[int], points: NoisyPoints, *, genera
     even_within = float(np.mean([within for _, within in references]))
     table = []
     for count in numbers:
-        judged = [
-            (half[1], _squares(half[1], half[0].cut(count, generator=generator, restarts=FEW_RESTARTS))) for half in halves
-        ]
+        cuts = [(unseen, seen.cut(count, generator=generator, restarts=FEW_RESTARTS)) for seen, unseen in halves]
+        judged = [(unseen, nearest_squares(unseen.points, centers)) for unseen, centers in cuts]
+        # All halves share the noise that was released; the noise that split them is their own.
         noise = math.sqrt((1 + 1 / SPLITS) * float(np.mean([np.sum((half.count_errors * one) ** 2) for half, one in judged])))
         held_out = float(np.mean([np.sum(half.counts * one) for half, one in judged])) / points.n_rows
         loss = cut_loss(filled, filled.cut(count, generator=generator, restarts=RESTARTS))
         table.append([loss, held_out + scatter, noise / points.n_rows])
     loss, held_out, errors = np.array(table).T
     left_out = (LEFT_OUT * scatter, LEFT_OUT * even_within)
-    found = choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), even_between + even_within, within=left_out)
-    return found if points.stand_out else found.without_clusters()
+    return choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), even_between + even_within, within=left_out)
+
+
+def choose_number(
+    numbers: Sequence[int],
+    loss: FloatArray,
+    held_out: FloatArray,
+    errors: FloatArray,
+    even: FloatArray,
+    *,
+    within: tuple[float, float] = (0.0, 0.0),
+) -> KChoice:
+    """Return the choice from the losses of all numbers.
+
+    `within` is what is left out of the held-out losses, and of those of evenly spread rows, when the two are compared, because
+    no number of clusters removes it.
+    """
+    supported, lowest = numbers[0], held_out[0]
+    for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
+        if value < lowest - 2 * error:
+            supported, lowest = count, value
+    known = np.maximum(held_out - within[0], errors)  # a loss below its error says no more than that
+    gains = np.log((even - within[1]) / known)
+    top = int(np.argmax(gains))
+    slack = max(LEAST_GAIN, float(errors[top] / known[top]))
+    elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
+    best = min(elbow, supported)
+    peaks = _peaks(numbers, gains, slack) if best > 1 else set()
+    as_good = tuple(sorted({best} | {count for count in peaks if count <= supported}))
+    return KChoice(tuple(numbers), loss, held_out, errors, even, elbow, supported, best, as_good)
+
+
+def _peaks(numbers: Sequence[int], gains: FloatArray, slack: float) -> set[int]:
+    """Return numbers at which the gain is a peak that is nearly as high as the highest, and clearly above the number before."""
+    before = np.concatenate([[0.0], gains[:-1]])
+    after = np.concatenate([gains[1:], [-np.inf]])
+    high = (gains >= gains.max() - NEARLY * slack) & (gains >= before + slack) & (gains >= after - slack / 2)
+    return {number for number, good in zip(numbers, high, strict=True) if good}
 
 
 def cut_loss(points: NoisyPoints, centers: FloatArray) -> float:
     """Return the mean squared distance of the rows to their nearest centre: between points and centres, and within points."""
-    return float(np.average(_squares(points, centers), weights=np.maximum(points.weights, 1e-300))) + points.scatter
+    squares = nearest_squares(points.points, centers)
+    return float(np.average(squares, weights=np.maximum(points.weights, 1e-300))) + points.scatter
 
 
 def silhouette(points: NoisyPoints, centers: FloatArray) -> float:
@@ -78,39 +156,6 @@ def silhouette(points: NoisyPoints, centers: FloatArray) -> float:
     return float(np.average((other - own) / other, weights=np.maximum(points.weights, 1e-300)))
 
 
-def ward_tree(points: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return how weighted points are joined one after the other, in SciPy's format: those whose union adds least to the loss.
-
-    Returns
-    -------
-    array of shape (n_points - 1, 4)
-        The two that are joined (numbers from n_points on are earlier unions), the root of twice what the union adds to the sum
-        of squared distances, as Ward's method has it, and how many points the union holds.
-    """
-    n_points = len(points)
-    places, masses, sizes = list(points), list(np.maximum(weights, 1e-9)), [1] * n_points
-    alive = list(range(n_points))
-    tree: list[list[float]] = []
-    while len(alive) > 1:
-        here, mass = np.array([places[one] for one in alive]), np.array([masses[one] for one in alive])
-        costs = squares_between(here, here) * (mass[:, None] * mass / (mass[:, None] + mass))
-        np.fill_diagonal(costs, np.inf)
-        one, other = sorted(divmod(int(np.argmin(costs)), len(alive)))
-        first, second = alive[one], alive[other]
-        total = masses[first] + masses[second]
-        height = max(math.sqrt(2 * float(costs[one, other])), tree[-1][2] if tree else 0.0)
-        tree.append([float(min(first, second)), float(max(first, second)), height, float(sizes[first] + sizes[second])])
-        places.append((masses[first] * places[first] + masses[second] * places[second]) / total)
-        masses.append(total)
-        sizes.append(sizes[first] + sizes[second])
-        alive = [kept for kept in alive if kept not in (first, second)] + [len(places) - 1]
-    return np.array(tree).reshape(-1, 4)
-
-
-def _squares(points: NoisyPoints, centers: FloatArray) -> FloatArray:
-    return np.asarray(np.min(squares_between(points.points, centers), axis=1))
-
-
 def _split(points: NoisyPoints, generator: np.random.Generator) -> tuple[NoisyPoints, NoisyPoints]:
     """Return the points twice, with independent noise: what one half adds, the other subtracts."""
     counts = points.count_errors * generator.standard_normal(len(points.counts))
@@ -123,7 +168,8 @@ def _even_losses(numbers: Sequence[int], points: NoisyPoints, generator: np.rand
     """Return the losses, between points and within them, of rows spread evenly along the principal axes as far as these."""
     spreads = _axes(points)
     n_points = len(points.points)
-    rows = generator.uniform(-1.0, 1.0, (REFERENCE_ROWS * n_points, min(len(spreads), MOST_AXES)))
+    n_rows = min(REFERENCE_ROWS * n_points, max(ENOUGH_ROWS, FEWER_ROWS * n_points))
+    rows = generator.uniform(-1.0, 1.0, (n_rows, min(len(spreads), MOST_AXES)))
     rows *= np.sqrt(3 * spreads[:MOST_AXES])
     model = KMeans(n_points, n_init=1, max_iter=REFERENCE_ROUNDS, random_state=int(generator.integers(2**31)))
     with warnings.catch_warnings():

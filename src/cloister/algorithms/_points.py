@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weighted points that stand for a table: noisy counts at places that are known up to noise. Arithmetic on public numbers."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,9 +10,9 @@ from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["NoisyPoints", "nearest_of", "squares_between"]
+__all__ = ["NoisyPoints", "nearest_of", "nearest_squares", "squares_between"]
 
-SEEN = 8.0  # standard deviations of a count: from so many rows on the points tell where rows lie
+PIECE = 1 << 16  # points whose distances are computed together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,6 +33,8 @@ class NoisyPoints:
         Public or noisy number of rows.
     scatter_error : float, default=0
         Standard error of the mean squared distance of a row from its point.
+    given : array of shape (n_points,), optional
+        Weights, where they are not the counts moved to the nearest ones that are not negative and add up to `n_rows`.
     """
 
     points: FloatArray
@@ -41,16 +44,12 @@ class NoisyPoints:
     variances: FloatArray
     n_rows: float
     scatter_error: float = 0.0
+    given: FloatArray | None = None
 
     @property
     def weights(self) -> FloatArray:
-        """The counts, moved to the nearest ones that are not negative and add up to the number of rows."""
-        return project_to_total(self.counts, max(self.n_rows, 1.0))
-
-    @property
-    def stand_out(self) -> bool:
-        """Whether there are more rows than the noise of a single count could be taken for."""
-        return self.n_rows >= SEEN * float(np.min(self.count_errors))
+        """The counts, moved to the nearest ones that are not negative and add up to the number of rows, or as given."""
+        return project_to_total(self.counts, max(self.n_rows, 1.0)) if self.given is None else self.given
 
     def filled(self) -> "NoisyPoints":
         """Return the points whose weight is above zero: those that the noise does not explain away; at least one."""
@@ -65,7 +64,7 @@ class NoisyPoints:
     def select(self, chosen: IntArray) -> "NoisyPoints":
         """Return some of the points; their weights keep their sum."""
         parts = {name: getattr(self, name)[chosen] for name in ("points", "errors", "counts", "count_errors", "variances")}
-        return replace(self, **parts)
+        return replace(self, **parts, given=None if self.given is None else self.given[chosen])
 
     def resample(self, generator: np.random.Generator) -> "NoisyPoints":
         """Return what might have been released as well: other noise, and counts of another sample of as many rows."""
@@ -100,4 +99,14 @@ def squares_between(points: FloatArray, centers: FloatArray) -> FloatArray:
 
 def nearest_of(points: FloatArray, centers: FloatArray) -> IntArray:
     """Return the nearest centre of each point."""
-    return np.asarray(np.argmin(squares_between(points, centers), axis=1))
+    return np.concatenate([np.argmin(squares_between(piece, centers), axis=1) for piece in _pieces(points)])
+
+
+def nearest_squares(points: FloatArray, centers: FloatArray) -> FloatArray:
+    """Return the squared distance of each point to its nearest centre."""
+    return np.concatenate([np.min(squares_between(piece, centers), axis=1) for piece in _pieces(points)])
+
+
+def _pieces(points: FloatArray) -> list[FloatArray]:
+    """Return the points in pieces: a grid may have millions of cells."""
+    return np.array_split(points, max(1, math.ceil(len(points) / PIECE)))

@@ -85,11 +85,14 @@ def open_target(option: str, path: str, *, force: bool) -> Iterator[Target]:
     raise ParameterError(f"{option}: cannot write {str(place)!r} ({reason}). Choose another place.")
 
 
-def refuse_same(named: Sequence[tuple[str, str | None]]) -> None:
-    """Refuse to write one file for two purposes, or over an input: `named` holds options and their paths."""
+def refuse_same(named: Sequence[tuple[str, str | None]], *, n_read: int = 0) -> None:
+    """Refuse to write one file for two purposes, or over an input: `named` holds options and their paths.
+
+    The first `n_read` are read; standard input is none of the places that are written.
+    """
     seen: dict[str, str] = {}
-    for option, path in named:
-        if path is None:
+    for number, (option, path) in enumerate(named):
+        if path is None or (number < n_read and path == STANDARD_OUTPUT):
             continue
         key = None
         with suppress(ValueError):  # a null, or half a letter
@@ -122,37 +125,34 @@ class OutputOptions:
     quiet: bool = False
 
     @classmethod
-    def read(cls, options: Mapping[str, Any]) -> Self:
-        """Return those among the options of a command."""
-        return cls(**{field.name: options[field.name] for field in fields(cls) if field.name in options})
+    def read(
+        cls,
+        options: Mapping[str, Any],
+        inputs: Sequence[tuple[str, str | None]],
+        *,
+        output_ends: Sequence[str] = (),
+        seed: int | None = None,
+    ) -> Self:
+        """Return those among the options of a command; refuse what gets in each other's way, or in that of the inputs.
+
+        `inputs` are options and paths, `output_ends` how the name of the output may end, if it has an end. `seed` is that of
+        the fit to come, which is refused before it spends anything.
+        """
+        found = cls(**{field.name: options[field.name] for field in fields(cls) if field.name in options})
+        found.refuse_seeded(seeded=seed is not None)
+        if found.as_json and STANDARD_OUTPUT in found.paths.values():
+            raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
+        refuse_same([*inputs, *((f"--{name}", path) for name, path in found.paths.items())], n_read=len(inputs))
+        refuse_ending("--output", found.output, output_ends, what="a release is written as JSON")
+        remedy = "print it to PDF from a browser" if (found.report or "").lower().endswith(".pdf") else ""
+        refuse_ending("--report", found.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)
+        return found
 
     @property
     def paths(self) -> dict[str, str]:
         """What is written, and where."""
         named = {"output": self.output, "report": self.report, "indices": self.indices}
         return {name: path for name, path in named.items() if path is not None}
-
-    @property
-    def files(self) -> dict[str, str]:
-        """The same without standard output."""
-        return {name: path for name, path in self.paths.items() if path != STANDARD_OUTPUT}
-
-    def check(
-        self, inputs: Sequence[tuple[str, str | None]], *, output_ends: Sequence[str] = (), seed: int | None = None
-    ) -> None:
-        """Refuse outputs that get in each other's way, would replace one of the `inputs`, or are of a kind that is not written.
-
-        `inputs` are options and paths, `output_ends` how the name of the output may end, if it has an end. `seed` is that of
-        the fit to come, which is refused before it spends anything.
-        """
-        self.refuse_seeded(seeded=seed is not None)
-        if self.as_json and STANDARD_OUTPUT in self.paths.values():
-            raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
-        read = [(name, None if path == STANDARD_OUTPUT else path) for name, path in inputs]
-        refuse_same([*read, *((f"--{name}", path) for name, path in self.paths.items())])
-        refuse_ending("--output", self.output, output_ends, what="a release is written as JSON")
-        remedy = "print it to PDF from a browser" if (self.report or "").lower().endswith(".pdf") else ""
-        refuse_ending("--report", self.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)
 
     def refuse_seeded(self, *, seeded: bool) -> None:
         """Refuse to write files of a seeded fit unless that is allowed."""
@@ -213,7 +213,9 @@ def publish(
                 click.echo(product.encode(value, STANDARD_OUTPUT), nl=False)
             raise
         target.finish()
-    files = {product.name if name == "output" else name: path for name, path in options.files.items()}
+    files = {
+        product.name if name == "output" else name: path for name, path in options.paths.items() if path != STANDARD_OUTPUT
+    }
     if options.as_json:
         print_json({**product.summary(value), **({"ledger": ledger and ledger.summary(), "files": files} if paid else {})})
         return

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cloister.columns import FloatArray
     from cloister.privacy import Ledger, Receipt
     from cloister.release import Release
-    from cloister.synopsis import DensityClusters, KChoice, Synopsis, WeightedPoints
+    from cloister.synopsis import DensityClusters, KChoice, Synopsis
 
 __all__ = [
     "describe_remaining",
@@ -157,7 +157,7 @@ def _print_receipt(console: "Console", receipt: "Receipt") -> None:
 # -- synopses ----------------------------------------------------------------------------------------------------------
 
 
-def print_synopsis(console: "Console", synopsis: "Synopsis | WeightedPoints") -> None:
+def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
     """Print the grid or the points, their noise, and the receipt in plain words."""
     from cloister.report import cell_words, found_words, synopsis_summary
 

@@ -33,8 +33,7 @@ def show(release: str, **options: Any) -> None:
       cloister show release.json --report report.html
       cloister show release.json --json | jq .clusters
     """  # noqa: D301
-    output = OutputOptions.read(options)
-    output.check([("RELEASE", release)])
+    output = OutputOptions.read(options, [("RELEASE", release)])
     publish_found(RELEASE, _read_release(release), output)
 
 
@@ -66,7 +65,7 @@ def predict(release: str, data: str, output: str, *, keep: tuple[str, ...], forc
     """  # noqa: D301
     if output.lower().endswith((".parquet", ".pq")):
         raise ParameterError(f"--output: labels are written as CSV, got {output!r}. Choose a name that ends in .csv.")
-    refuse_same([("RELEASE", release if release != STANDARD_OUTPUT else None), ("NEW_DATA", data), ("--output", output)])
+    refuse_same([("RELEASE", release), ("NEW_DATA", data), ("--output", output)], n_read=2)
     if twice := [name for name in keep if keep.count(name) > 1]:
         raise ParameterError(f"--keep: column {twice[0]!r} is named twice. Keep one of them.")
     blocks = _label_blocks(_read_release(release), data, keep, text)

@@ -91,10 +91,9 @@ def source_target(target: str, source: str | None, *, plan: bool, **options: Any
     guarantee = _guarantee(options)
     if source is None and not plan:
         raise click.MissingParameter(param_type="option", param_hint="'--source'")
-    output = OutputOptions.read(options)
     if not plan:
         inputs = [("TARGET", target), ("--source", source), ("--ledger", options["ledger"])]
-        output.check(inputs, output_ends=RELEASE.ends, seed=options["seed"])
+        output = OutputOptions.read(options, inputs, output_ends=RELEASE.ends, seed=options["seed"])
     public, domain = _open_target(target, options)
     own = {name: options[name] for name in METHOD.parameters}
 

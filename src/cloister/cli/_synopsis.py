@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cloister.columns import Box
-    from cloister.synopsis import Synopsis, WeightedPoints
+    from cloister.synopsis import Synopsis
 
 __all__ = ["synopsis"]
 
@@ -72,7 +72,7 @@ def cut(source: str, clusters: int, seed: int | None, **options: Any) -> None:
       cloister synopsis cut synopsis.json -k 5
       cloister synopsis cut synopsis.json -k 5 --output release.json --report report.html
     """  # noqa: D301
-    output = _check_output(source, options)
+    output = _read_output(source, options)
     found = _read(source)
     with plain_warnings():
         release = found.cut(clusters, random_state=seed)
@@ -97,7 +97,7 @@ def choose_k(source: str, numbers: str | None, seed: int | None, **options: Any)
       cloister synopsis choose-k synopsis.json
       cloister synopsis choose-k synopsis.json --range 2:20 --json | jq .best
     """  # noqa: D301
-    output, span = _check_output(source, options), () if numbers is None else (_read_range(numbers),)
+    output, span = _read_output(source, options), () if numbers is None else (_read_range(numbers),)
     found = _read(source)
     publish_found(_reported(CHOICE, found, "choice", seed), found.choose_k(*span, random_state=seed), output)
     _mark_seeded(found)
@@ -201,7 +201,7 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
     kind = output.lower().rpartition(".")[2]
     if output != STANDARD_OUTPUT and kind not in ("csv", "parquet") and not is_device(output):
         raise ParameterError(f"--output: expected a .csv or .parquet file, got {output!r}. Choose one of these endings.")
-    refuse_same([("SYNOPSIS", source if source != STANDARD_OUTPUT else None), ("--output", output)])
+    refuse_same([("SYNOPSIS", source), ("--output", output)], n_read=1)
     found = _read(source)
     refuse_seeded("--output", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
     table = found.sample_table(n_rows, random_state=seed)
@@ -221,23 +221,21 @@ def show(source: str, **options: Any) -> None:
       cloister synopsis show synopsis.json
       cloister synopsis show synopsis.json --report report.html
     """  # noqa: D301
-    output = _check_output(source, options)
+    output = _read_output(source, options)
     publish_found(SYNOPSIS, _read(source), output)
 
 
-def _mark_seeded(found: "Synopsis | WeightedPoints") -> None:
+def _mark_seeded(found: "Synopsis") -> None:
     """Say in red, on standard error, that what is printed or written without a receipt comes from seeded noise."""
     if found.receipt.seeded:
         click.secho(found.receipt.alert, fg="red", bold=True, err=True)
 
 
-def _check_output(source: str, options: dict[str, Any]) -> OutputOptions:
-    output = OutputOptions.read(options)
-    output.check([("SYNOPSIS", source)], output_ends=RELEASE.ends)
-    return output
+def _read_output(source: str, options: dict[str, Any]) -> OutputOptions:
+    return OutputOptions.read(options, [("SYNOPSIS", source)], output_ends=RELEASE.ends)
 
 
-def _reported(product: Product, synopsis: "Synopsis | WeightedPoints", name: str, seed: int | None) -> Product:
+def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | None) -> Product:
     """Return a product with the receipt of the synopsis and its report, which has the product in it under this name."""
 
     def report(value: Any) -> str:
@@ -259,10 +257,8 @@ def _read(path: str) -> Any:
 
 def _read_grid(path: str, command: str) -> Any:
     """Read a synopsis of a grid; refuse one of points, which has no cells."""
-    from cloister.synopsis import Synopsis
-
     found = _read(path)
-    if not isinstance(found, Synopsis):
+    if found.grid is None:
         raise ParameterError(
             f"synopsis {command}: expected a synopsis of a grid, got one of points. "
             "Fit one with 'cloister synopsis fit --kind grid'."
@@ -281,11 +277,11 @@ def _read_range(text: str) -> range:
     return span
 
 
-def _box(found: "Synopsis", query: Bounds) -> "Box":
+def _box(found: Any, query: Bounds) -> "Box":
     from cloister.columns import Box
 
     query.refuse_unknown(found.columns)
-    ends = zip(found.columns, found.domain.low, found.domain.high, strict=True)
+    ends = zip(found.columns, found.grid.box.low, found.grid.box.high, strict=True)
     pairs = [query.named.get(name, query.default or (low, high)) for name, low, high in ends]
     return Box([low for low, _ in pairs], [high for _, high in pairs])
 

@@ -3,15 +3,15 @@
 
 import numbers
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cloister import validate
 from cloister.cluster._declare import estimator
@@ -29,8 +29,9 @@ from cloister.cluster._privacy_unit import (
     unit_options,
 )
 from cloister.cluster._progress import Progress
-from cloister.cluster._tables import is_in_memory, reads_alike, shape_of
+from cloister.cluster._tables import has_names, is_file, is_in_memory, reads_alike, shape_of
 from cloister.columns import (
+    Box,
     Declaration,
     Domain,
     FloatArray,
@@ -40,10 +41,10 @@ from cloister.columns import (
     as_domain,
     declare_columns,
 )
-from cloister.data import Rows, open_rows
+from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning, warn
 from cloister.privacy import PROCESS, SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
-from cloister.questions import Answer, Ask, Question, RowCount, Spend
+from cloister.questions import Ask, RowCount
 from cloister.release import CellSummary, Profiles
 from cloister.vault import Vault
 
@@ -227,7 +228,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             try:
                 self._note_features(X, rows)
                 with bar:
-                    done = self._ask_all(_Followed(vault.ask, bar), vault, request, first, setting, bar)
+                    done = self._ask_all(_followed(vault.ask, bar), vault, request, first, setting, bar)
             finally:
                 receipt = vault.close(request.guarantee)
         balance = None if shared is None else shared.balance(account.identity)
@@ -243,7 +244,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             scaling=ready.scaling,
             cells=ready.cells,
             profiles=done.profiles,
-            feature_names=self._compared_names(rows),
+            feature_names=None if rows.feature_names is None else rows.feature_names[: self._n_compared(rows)],
             receipt=receipt
             if before is None
             else Receipt.cover((receipt, before), SAME, dataset=self.dataset, purpose=self.purpose),
@@ -252,28 +253,14 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
     def _setting(self, rows: Rows) -> "_Setting":
         """Return what is declared about the rows."""
         n_features = self._n_compared(rows)
-        domain = self._domain(n_features) if self.bounds is not None else self._domain_of(rows)
-        domain, scaling = self._scaled(domain)
+        domain, scaling = self._scaled(self._domain(n_features, rows.bounds))
         self._check_domain(domain)
-        return _Setting(domain, scaling, rows.nullable[:n_features], self._published_names(rows))
+        names = rows.feature_names or tuple(f"x{index}" for index in range(rows.n_features))
+        return _Setting(domain, scaling, rows.nullable[:n_features], names)
 
     def _n_compared(self, rows: Rows) -> int:
         """Return how many columns rows are compared by; what is only described stands behind them."""
         return rows.n_features - len(self._extra_columns)
-
-    def _compared_names(self, rows: Rows) -> tuple[str, ...] | None:
-        return None if rows.feature_names is None else rows.feature_names[: self._n_compared(rows)]
-
-    def _published_names(self, rows: Rows) -> tuple[str, ...]:
-        """Return the names of all columns, made up where they have none."""
-        return rows.feature_names or tuple(f"x{index}" for index in range(rows.n_features))
-
-    def _counts_first(self, request: Request) -> bool:
-        return request.n_rows is None and self._needs_n_rows()
-
-    def _finds_max_rows(self, request: Request) -> bool:
-        """Whether it is found with noise how many rows of each person are used."""
-        return request.relation.privacy_unit is not None and self._max_rows() is None
 
     def _first_steps(self, request: Request, setting: "_Setting", n_rows: float | None) -> FirstSteps:
         """Return what is asked before the method's own plan; `n_rows` is None while nobody knows it."""
@@ -282,8 +269,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             setting.domain,
             scaling=setting.scaling,
             n_rows=n_rows,
-            sizes=self._finds_max_rows(request),
-            counts=self._counts_first(request),
+            sizes=request.relation.privacy_unit is not None and self._max_rows() is None,
+            counts=request.n_rows is None and self._needs_n_rows(),
             bounds_share=self._bounds_share(),
             cells=self._asks_cells(setting.domain),
         )
@@ -394,7 +381,8 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         model, request = copy(self), self._noisiest(request)
         privacy_unit = request.relation.privacy_unit
         enough = RARELY_TOO_NOISY * (1 if privacy_unit is None else privacy_unit.factor)
-        if request.cost.strength >= enough and all(one >= enough * SMALLEST_PART for one in _strengths(first)):
+        strengths = (query.cost.strength for step in first.all_steps for query in step.queries)
+        if request.cost.strength >= enough and all(one >= enough * SMALLEST_PART for one in strengths):
             return
         ids: dict[str, Any] = {} if privacy_unit is None or privacy_unit.stated else {"privacy_unit": []}
         if privacy_unit is not None:
@@ -460,14 +448,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         """Return a parameter that is a whole number."""
         return validate.integer(self._where(parameter), getattr(self, parameter), low=low, high=high)
 
-    def _domain(self, n_features: int) -> Domain:
-        return as_domain(self._where("bounds"), self.bounds, n_features)
-
-    def _domain_of(self, rows: Rows) -> Domain:
-        """Return the domain that comes with rows which a PrivateScaler has scaled; others have none."""
-        if rows.bounds is None:
-            return self._domain(rows.n_features)
-        return as_domain(self._where("bounds"), rows.bounds, rows.n_features)
+    def _domain(self, n_features: int, scaled: Box | None = None) -> Domain:
+        """Return where rows may lie; that of rows which a PrivateScaler has scaled comes with them."""
+        return as_domain(self._where("bounds"), scaled if self.bounds is None else self.bounds, n_features)
 
     def _check_domain(self, domain: Domain) -> None:
         """Refuse a domain that the method cannot work with, before anything is spent."""
@@ -497,6 +480,34 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             self._check_reading(rows, declared if isinstance(declared, Mapping) else None)
             return rows
         return open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner, **options)
+
+    def _open_new(self, X: object, *, use: str, remedy: str) -> LocalRows:
+        """Open rows for a fitted model; a table may have columns beside those of the fit, such as one of ids."""
+        check_is_fitted(self)
+        names, declared = getattr(self, "feature_names_in_", None), self._declared
+        if declared is not None:
+            whole = {**declared, **self._extra_columns}  # rows opened for a fit may have those that were described
+            rows = self._open_as(X, whole if isinstance(X, Rows) and X.n_features == len(whole) else declared)
+        else:
+            chooses = is_file(X) or (self.privacy_unit is not None and has_names(X))
+            columns = None if names is None or isinstance(X, Rows) or not chooses else list(names)
+            rows = open_rows(X, columns, n_jobs=self.n_jobs, where=self._owner)
+            if is_in_memory(X, rows) and columns is None:
+                validate_data(self, shape_of(X, rows), reset=False, skip_check_array=True)
+            elif names is not None and rows.feature_names is not None and rows.feature_names != tuple(names):
+                shown = ", ".join(names[:50])
+                raise DataError(f"{self._owner}: expected the columns {shown}, got others. Pass the same, in order.")
+            self._check_width(rows.n_features)
+        if not isinstance(rows, LocalRows):
+            raise DataError(f"{self._owner}.{use}: expected rows of this machine, got rows of a cluster. {remedy}")
+        return rows
+
+    def _check_width(self, n_features: int) -> None:
+        if n_features != self.n_features_in_:
+            raise DataError(
+                f"X has {n_features} features, but {self._owner} is expecting {self.n_features_in_} features as input. "
+                "Pass the same columns."
+            )
 
     def _scaler_receipt(self, rows: Rows, near: Neighbours) -> Receipt | None:
         """Return the receipt of the scaler that rows come from, if any; one that protects something else is refused.
@@ -560,9 +571,9 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             validate_data(self, shape_of(X, rows), skip_check_array=True)
             self.n_features_in_ = rows.n_features
             return
-        self.n_features_in_, names = self._n_compared(rows), self._compared_names(rows)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = self._n_compared(rows)
+        if rows.feature_names is not None:
+            self.feature_names_in_ = np.array(rows.feature_names[: self.n_features_in_], dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -615,34 +626,20 @@ class _Done:
     profiles: Profiles | None
 
 
-@dataclass(frozen=True)
-class _Followed:
-    """The vault's ``ask``, with a progress bar that follows the steps."""
+def _followed(ask: Ask, progress: Progress) -> Ask:
+    """Return the vault's ``ask``, with a progress bar that follows the steps."""
 
-    ask: Ask
-    progress: Progress
-
-    @overload
-    def __call__(self, question: Question, cost: Spend) -> Answer: ...
-
-    @overload
-    def __call__(self, question: Sequence[Question], cost: Sequence[Spend]) -> tuple[Answer, ...]: ...
-
-    def __call__(self, question: Any, cost: Any) -> Answer | tuple[Answer, ...]:
+    def follow(question: Any, cost: Any) -> Any:
         first = cost[0] if isinstance(cost, Sequence) else cost
         if isinstance(first, Query):
-            self.progress.enter(first.step)
-        answer: Answer | tuple[Answer, ...] = self.ask(question, cost)
-        return answer
+            progress.enter(first.step)
+        return ask(question, cost)
+
+    return follow
 
 
 def _own_ledger(request: Request) -> Ledger:
     return Ledger(request.guarantee, neighbours=request.relation.value, unit=request.relation.unit)
-
-
-def _strengths(plan: Plan) -> Iterator[float]:
-    """Yield the epsilon or mu of every planned question."""
-    return (query.cost.strength for step in plan.all_steps for query in step.queries)
 
 
 def _records(plan: Plan, decisions: dict[str, Decision], receipt: Receipt) -> tuple[StepRecord, ...]:

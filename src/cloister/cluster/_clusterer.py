@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
@@ -17,14 +16,16 @@ from cloister.cluster._first import FirstSteps
 from cloister.cluster._plan import Request
 from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.cluster._tables import has_names, is_in_memory, shape_of
+from cloister.cluster._tables import is_file
 from cloister.columns import Declaration, FloatArray, Frame, IntArray, snap
-from cloister.data import LocalRows, Rows, open_rows
-from cloister.exceptions import DataError, without_sizes
+from cloister.data import LocalRows
+from cloister.exceptions import without_sizes
 from cloister.questions import Nearest
 from cloister.release import Release, library_versions
 
 __all__ = ["PrivateClusterer"]
+
+PREDICTED = {"use": "predict", "remedy": "Send release_.predict to where they are, as docs/scale.md shows."}
 
 
 @estimator
@@ -87,7 +88,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
             rows = self._open(X)
             self._store(self._fit_privately(X, rows))
         type(self).labels_.forget(self)  # of an earlier fit
-        if isinstance(rows, LocalRows) and not _is_file(X):
+        if isinstance(rows, LocalRows) and not is_file(X):
             self.labels_ = _find_labels(rows, self._frame, self.cluster_centers_)
         return self
 
@@ -171,7 +172,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
         A label of a cluster that does not stand out of the noise (``release_.stands_out``) says nothing about its row.
         """
-        return _find_labels(self._open_new(X), self._frame, self.cluster_centers_)
+        return _find_labels(self._open_new(X, **PREDICTED), self._frame, self.cluster_centers_)
 
     def fit_predict(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> IntArray:
         """Fit, then return the label of each row. The labels are not covered by the guarantee."""
@@ -182,7 +183,7 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     @without_sizes
     def transform(self, X: object) -> FloatArray:
         """Return the distance of each row of `X` to every centre, in the units of the input (of half the bounds, if scaled)."""
-        rows, frame = self._open_new(X), self._frame
+        rows, frame = self._open_new(X, **PREDICTED), self._frame
         parts = [frame.distance_unit * _distances(frame, self.cluster_centers_, block) for block in rows.blocks()]
         return np.concatenate([np.empty((0, len(self.cluster_centers_))), *parts])
 
@@ -197,44 +198,8 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """
         return -float(np.sum(np.min(self.transform(X), axis=1, initial=np.inf) ** 2))
 
-    def _open_new(self, X: object) -> LocalRows:
-        check_is_fitted(self)
-        if self._declared is not None:
-            return self._local(self._open_as(X, self._columns_of(X, self._declared)))
-        owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
-        chooses = _is_file(X) or (self.privacy_unit is not None and has_names(X))  # a table may have the column of ids, or not
-        columns = None if names is None or isinstance(X, Rows) or not chooses else list(names)
-        rows = open_rows(X, columns, n_jobs=self.n_jobs, where=owner)
-        if is_in_memory(X, rows) and columns is None:
-            validate_data(self, shape_of(X, rows), reset=False, skip_check_array=True)
-        elif names is not None and rows.feature_names is not None and rows.feature_names != tuple(names):
-            raise DataError(f"{owner}: expected the columns {', '.join(names[:50])}, got others. Pass the same, in order.")
-        if rows.n_features != self.n_features_in_:
-            raise DataError(
-                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input. Pass the same columns."
-            )
-        return self._local(rows)
-
-    def _columns_of(self, X: object, declared: dict[str, Declaration]) -> dict[str, Declaration]:
-        """Return the columns that `X` is read with: rows that were opened for a fit may have those that were described."""
-        whole = {**declared, **self._extra_columns}
-        return whole if isinstance(X, Rows) and X.n_features == len(whole) else declared
-
-    def _local(self, rows: Rows) -> LocalRows:
-        if not isinstance(rows, LocalRows):
-            raise DataError(
-                f"{type(self).__name__}.predict: expected rows of this machine, got rows of a cluster. Send release_.predict "
-                "to where they are, as docs/scale.md shows."
-            )
-        return rows
-
     def __dir__(self) -> list[str]:
         return without_row_level(type(self), super().__dir__())
-
-
-def _is_file(X: object) -> bool:
-    return isinstance(X, str) or hasattr(X, "__fspath__") or isinstance(X, Rows)
 
 
 def _find_labels(rows: LocalRows, frame: Frame, centers: FloatArray) -> IntArray:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -23,22 +23,14 @@ from cloister.cluster._clusterer import PrivateClusterer
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import Ready
 from cloister.cluster._plan import COUNT, Plan, Planner, Request
+from cloister.cluster._points import synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.columns import Box, Domain, FloatArray, Frame
 from cloister.exceptions import ParameterError, without_sizes
 from cloister.grids import GRID_RULES, cells_per_axis
-from cloister.privacy import Cost, PureDP, Receipt, Step
+from cloister.privacy import Cost, Step
 from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCounts, check_grid, price_question
-from cloister.release import Release, library_versions
-from cloister.synopsis import (
-    REPRESENTATIVES,
-    Synopsis,
-    cut_cells,
-    warn_of_few_cells,
-)
-
-if TYPE_CHECKING:
-    pass
+from cloister.synopsis import REPRESENTATIVES, Cut, Grid, Points, warn_of_few_cells
 
 __all__ = ["GridKMeans", "GridPlan", "GridSynopsis"]
 
@@ -62,12 +54,10 @@ class GridPlan(Plan):
 
 
 @dataclass(frozen=True, eq=False)
-class GridAnswer:
-    """The noisy answers a synopsis rests on."""
+class _Counted:
+    """What is made of the noisy answers."""
 
-    noisy_counts: FloatArray
-    noise: CellNoise
-    total: float | None
+    points: Points
     restart_seed: int  # for k-means of the cells, on public numbers
 
 
@@ -141,18 +131,23 @@ class _GridEstimator(ScaledEstimator):
         per_axis = cells_per_axis(rule, epsilon=epsilon, n_rows=n_rows, n_features=n_features, n_clusters=k)
         return grid_shape(per_axis, half_widths)
 
-    def _run(self, ask: Ask, plan: GridPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> GridAnswer:
+    def _run(self, ask: Ask, plan: GridPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> _Counted:
         assert frame.half_widths is not None
         answer = ask(GridCounts(half_widths=frame.half_widths, cells=plan.cells), plan.grid["counts"])
-        counts, noise = answer.value, CellNoise(answer.sigma)
+        counts, split = answer.value.ravel(), None
         if plan.parts is not None:
-            counts, noise = self._split(ask, plan, frame, answer, n_rows)
-        known = n_rows if self.n_rows is not None and self._counts_units() else None
-        total = _total_rows(plan, counts, noise, n_rows) if known is None else known
-        return GridAnswer(counts, noise, total, int(generator.integers(2**32)))
+            counts, split = self._split(ask, plan, frame, answer, n_rows)
+        cells = plan.cells if split is None else split.cells
+        grid = Grid(box=Box(*frame.domain.ranges), cells=cells, counts=self.counts, split=split)
+        points = Points(frame=frame, noisy_counts=counts, sigma=answer.sigma, grid=grid)
+        public = self.n_rows is not None and self._counts_units()
+        total = n_rows if public else _total_rows(plan, points, n_rows)
+        return _Counted(replace(points, total=total), int(generator.integers(2**32)))
 
-    def _split(self, ask: Ask, plan: GridPlan, frame: Frame, answer: Answer, n_rows: float) -> tuple[FloatArray, CellNoise]:
-        """Split the fuller cells and count their parts; return the counts on the finest grid, and their noise."""
+    def _split(
+        self, ask: Ask, plan: GridPlan, frame: Frame, answer: Answer, n_rows: float
+    ) -> tuple[FloatArray, GridSplit | None]:
+        """Split the fuller cells and count their parts; return the counts of all leaves."""
         assert plan.parts is not None
         assert frame.half_widths is not None
         query = plan.parts["counts"]
@@ -165,38 +160,19 @@ class _GridEstimator(ScaledEstimator):
             most_leaves=plan.parts.n_points,
         )
         if factors.max() == 1:
-            return answer.value, CellNoise(answer.sigma)
+            return answer.value.ravel(), None
         finer = ask(SplitCounts(half_widths=frame.half_widths, cells=plan.cells, factors=factors), query)
-        noise = CellNoise(answer.sigma, GridSplit(factors, finer.sigma))
-        assert noise.split is not None
-        return noise.split.spread(combine_levels(answer.value, noise, finer.value)), noise
-
-    def _synopsis(self, fit: PrivateFit) -> Synopsis:
-        about = {"feature_names": fit.feature_names, "steps": fit.steps, "column_cells": fit.cells}
-        return self._synopsis_of(fit.outcome, fit.frame, fit.scaling, receipt=fit.receipt, versions=library_versions(), **about)
-
-    def _synopsis_of(self, answer: GridAnswer, frame: Frame, scaling: str, **about: Any) -> Synopsis:
-        return Synopsis(
-            noisy_counts=answer.noisy_counts,
-            domain=Box(*frame.domain.ranges),
-            scaling=scaling,
-            sigma=answer.noise.sigma,
-            split=answer.noise.split,
-            counts=self.counts,
-            total=answer.total,
-            declared=frame.domain if frame.domain.is_declared else None,
-            **about,
-        )
+        split = GridSplit(factors, finer.sigma)
+        return combine_levels(answer.value, CellNoise(answer.sigma, split), finer.value), split
 
 
-def _total_rows(plan: GridPlan, counts: FloatArray, noise: CellNoise, n_rows: float) -> float | None:
+def _total_rows(plan: GridPlan, points: Points, n_rows: float) -> float | None:
     """Return the number of rows: what the count of rows and the sum of all cells say together."""
     counted = [step["counts"].sigma for step in plan.preliminary if step.name == COUNT]
     if not counted:
         return None  # the sum of all cells
-    n_cells = counts.size if noise.split is None else noise.split.n_leaves
-    first, second = counted[0] ** -2, float(noise.of_sums(np.ones(n_cells))[0]) ** -2
-    return max(0.0, (first * n_rows + second * float(counts.sum())) / (first + second))
+    first, second = counted[0] ** -2, points.sum_error**-2
+    return max(0.0, (first * n_rows + second * float(points.noisy_counts.sum())) / (first + second))
 
 
 @estimator
@@ -243,7 +219,7 @@ class GridSynopsis(_GridEstimator):
         """
         with self._with_ids(privacy_unit, unknown):
             fit = self._fit_privately(X, self._open(X))
-        self.synopsis_ = self._synopsis(fit)
+        self.synopsis_ = synopsis_of(fit.outcome.points, fit, self._owner)
         self.privacy_receipt_ = fit.receipt
         return self
 
@@ -294,22 +270,18 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
         return super()._plan(request, frame, n_rows=n_rows, planner=planner)
 
     def _store(self, fit: PrivateFit) -> None:
-        self.synopsis_ = self._synopsis(fit)
-        release = self._cluster_cells(self.synopsis_, fit.outcome)
+        self.synopsis_ = synopsis_of(fit.outcome.points, fit, self._owner)
+        release = self.synopsis_.release_of(self._solve(fit.outcome), representatives=self.representatives)
         self._publish(replace(release, profiles=fit.profiles), n_rounds=1)
-        warn_of_few_cells("GridKMeans", self.synopsis_, self.n_clusters)  # what was paid for is stored
+        warn_of_few_cells("GridKMeans", fit.outcome.points.grid, self.n_clusters)  # what was paid for is stored
 
-    def _cluster_cells(self, synopsis: Synopsis, answer: GridAnswer) -> Release:
-        return cut_cells(
-            synopsis,
-            self.n_clusters,
-            n_init=self.n_init,
-            representatives=self.representatives,
-            random_state=answer.restart_seed,
-        )
+    def _solve(self, counted: _Counted) -> Cut:
+        about: dict[str, Any] = {
+            "n_init": self.n_init,
+            "representatives": self.representatives,
+            "random_state": counted.restart_seed,
+        }
+        return counted.points.solve(self.n_clusters, **about)
 
-    def _found_centers(self, outcome: GridAnswer, ready: Ready) -> FloatArray:
-        """Return the centres of the cells, as they will be found again once the receipt is written."""
-        unsigned = Receipt(guarantee=PureDP(1.0), neighbours=self.neighbours, events=())
-        synopsis = self._synopsis_of(outcome, ready.frame, ready.scaling, receipt=unsigned)
-        return ready.frame.to_unit(self._cluster_cells(synopsis, outcome).cluster_centers)
+    def _found_centers(self, outcome: _Counted, ready: Ready) -> FloatArray:
+        return ready.frame.clip_unit(self._solve(outcome).centers)

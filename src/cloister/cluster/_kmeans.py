@@ -27,11 +27,9 @@ from cloister.cluster._kmeans_errors import ErrorInputs, first_points
 from cloister.cluster._kmeans_plan import KMeansPlan, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner, Request
-from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of, unsigned_receipt
+from cloister.cluster._points import outcome_of_points, plan_points, points_of, synopsis_of
 from cloister.columns import FloatArray, Frame
 from cloister.questions import Ask
-from cloister.release import Release, library_versions
-from cloister.synopsis import KChoice, WeightedPoints, cut_points
 
 __all__ = ["KMeans", "find_centers"]
 
@@ -58,7 +56,7 @@ class KMeans(PrivateClusterer):
     ----------
     n_clusters_ : int
         Number of centres.
-    synopsis_, choice_ : WeightedPoints and KChoice
+    synopsis_, choice_ : Synopsis and KChoice
         With ``n_clusters="auto"``: the points that centres were cut from, and the curve that speaks for their number.
     loss_ : float
         Private estimate of the mean squared distance of a row to its centre, in the units in which distances are measured.
@@ -114,13 +112,10 @@ class KMeans(PrivateClusterer):
     def _found_centers(self, outcome: Outcome, ready: Ready) -> FloatArray:
         if not self._chooses:
             return outcome.centers
-        about = {"scaling": ready.scaling, "receipt": unsigned_receipt(self.neighbours), "column_cells": ready.cells}
-        synopsis = synopsis_of(outcome, ready.frame, max_clusters=self.max_clusters, **about)
-        return ready.frame.to_unit(self._cut(synopsis, outcome.seed)[1].cluster_centers)
-
-    def _cut(self, synopsis: WeightedPoints, seed: int) -> tuple[KChoice, Release]:
-        choice = synopsis.choose_k(random_state=seed)
-        return choice, cut_points(synopsis, choice.best, n_init=self.n_init, random_state=seed, method="KMeans")
+        points = points_of(outcome, ready.frame, max_clusters=self.max_clusters)
+        best = points.choose_k(random_state=outcome.seed).best
+        centers = points.solve(best, n_init=self.n_init, random_state=outcome.seed).centers
+        return ready.frame.clip_unit(centers)
 
     def _store(self, fit: PrivateFit) -> None:
         for name in ("synopsis_", "choice_"):
@@ -134,18 +129,10 @@ class KMeans(PrivateClusterer):
         self.n_clusters_ = len(self.cluster_centers_)
 
     def _store_chosen(self, fit: PrivateFit) -> None:
-        self.synopsis_ = synopsis_of(
-            fit.outcome,
-            fit.frame,
-            max_clusters=self.max_clusters,
-            scaling=fit.scaling,
-            receipt=fit.receipt,
-            feature_names=fit.feature_names,
-            steps=fit.steps,
-            versions=library_versions(),
-            column_cells=fit.cells,
-        )
-        self.choice_, release = self._cut(self.synopsis_, fit.outcome.seed)
+        points, seed = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit.outcome.seed
+        self.synopsis_ = synopsis_of(points, fit, self._owner)
+        self.choice_ = self.synopsis_.choose_k(random_state=seed)
+        release = self.synopsis_.cut(self.choice_.best, n_init=self.n_init, random_state=seed)
         details = {**release.details, "choice": self.choice_.to_dict()}
         release = replace(release, parameters=self._public_parameters(), details=details, profiles=fit.profiles)
         self._publish(release, n_rounds=fit.outcome.n_rounds)

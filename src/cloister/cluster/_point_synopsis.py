@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PointSynopsis: weighted points that stand for a table of any number of columns, paid for once, cut at any k."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,15 +11,11 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._kmeans import find_centers
 from cloister.cluster._kmeans_plan import KMeansPlan
 from cloister.cluster._plan import Outcome, Planner, Request
-from cloister.cluster._points import outcome_of_points, plan_points, synopsis_of
+from cloister.cluster._points import outcome_of_points, plan_points, points_of, synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.columns import Frame
 from cloister.exceptions import without_sizes
 from cloister.questions import Ask
-from cloister.release import library_versions
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["PointSynopsis"]
 
@@ -48,8 +44,8 @@ class PointSynopsis(ScaledEstimator):
 
     Attributes
     ----------
-    synopsis_ : WeightedPoints
-        What may be published, and used again and again: :meth:`WeightedPoints.cut`, `choose_k`, `sample`, ...
+    synopsis_ : Synopsis
+        What may be published, and used again and again: :meth:`Synopsis.cut`, `choose_k`, `sample`, ...
 
     Notes
     -----
@@ -95,16 +91,7 @@ class PointSynopsis(ScaledEstimator):
         """
         with self._with_ids(privacy_unit, unknown):
             fit = self._fit_privately(X, self._open(X))
-        self.synopsis_ = synopsis_of(
-            fit.outcome,
-            fit.frame,
-            max_clusters=self.max_clusters,
-            scaling=fit.scaling,
-            receipt=fit.receipt,
-            feature_names=fit.feature_names,
-            steps=fit.steps,
-            versions=library_versions(),
-            column_cells=fit.cells,
-        )
+        points = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters)
+        self.synopsis_ = synopsis_of(points, fit, self._owner)
         self.privacy_receipt_ = fit.receipt
         return self

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the answers of a fit with many centres to a synopsis of weighted points."""
-
-from typing import Any
+"""From the answers of a fit with many centres to weighted points, and from points to the synopsis that is published."""
 
 import numpy as np
 
 from cloister.algorithms import Located, Refined
+from cloister.cluster._base import PrivateFit
 from cloister.cluster._kmeans_plan import KMeansPlan, choose_n_points, make_plan
 from cloister.cluster._pictures import draw_placing
 from cloister.cluster._plan import Outcome, Planner
 from cloister.columns import Frame
-from cloister.privacy import PureDP, Receipt
-from cloister.synopsis import WeightedPoints
+from cloister.release import library_versions
+from cloister.synopsis import Places, Points, Synopsis
 
-__all__ = ["outcome_of_points", "plan_points", "synopsis_of", "unsigned_receipt"]
+__all__ = ["outcome_of_points", "plan_points", "points_of", "synopsis_of"]
 
 SQUARES = 0.2  # part of the last round that tells how far the rows of each point scatter
 
@@ -41,23 +40,33 @@ def outcome_of_points(located: Located, refined: Refined, plan: KMeansPlan, fram
     )
 
 
-def synopsis_of(outcome: Outcome, frame: Frame, *, max_clusters: int, **about: Any) -> WeightedPoints:
-    """Return the synopsis of an outcome; `about` is what else it tells."""
+def points_of(outcome: Outcome, frame: Frame, *, max_clusters: int) -> Points:
+    """Return the points of an outcome."""
     assert outcome.scatter is not None
-    return WeightedPoints(
-        unit_points=frame.clip_unit(outcome.centers),
-        unit_errors=np.sqrt(np.mean(outcome.center_errors**2, axis=1)),
-        unit_variances=outcome.scatter.variances,
-        scatter_error=outcome.scatter.error,
+    return Points(
+        frame=frame,
         noisy_counts=outcome.counts,
         sigma=float(outcome.count_errors[0]),
-        domain=frame.domain,
         total=max(outcome.n_rows, 0.0),
         max_clusters=max_clusters,
-        **about,
+        places=Places(
+            unit_points=frame.clip_unit(outcome.centers),
+            unit_errors=np.sqrt(np.mean(outcome.center_errors**2, axis=1)),
+            unit_variances=outcome.scatter.variances,
+            scatter_error=outcome.scatter.error,
+        ),
     )
 
 
-def unsigned_receipt(neighbours: str) -> Receipt:
-    """Return a receipt for a synopsis that is used before everything is paid for, and never published."""
-    return Receipt(guarantee=PureDP(1.0), neighbours=neighbours, events=())
+def synopsis_of(points: Points, fit: PrivateFit, method: str) -> Synopsis:
+    """Return the document around the points of a fit."""
+    return Synopsis.around(
+        points,
+        method=method,
+        scaling=fit.scaling,
+        receipt=fit.receipt,
+        feature_names=fit.feature_names,
+        steps=fit.steps,
+        versions=library_versions(),
+        column_cells=fit.cells,
+    )

@@ -6,7 +6,7 @@ from cloister.cluster._base import PrivateEstimator
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import BOUNDS_SHARE
 from cloister.cluster._plan import Request
-from cloister.columns import Domain, as_columns, as_domain
+from cloister.columns import Box, Domain, as_columns, as_domain
 
 __all__ = ["ScaledEstimator"]
 
@@ -47,8 +47,9 @@ class ScaledEstimator(PrivateEstimator):
         where = self._where("bounds_share")
         return validate.number(where, self.bounds_share, low=0.0, high=LARGEST_BOUNDS_SHARE, open_low=True)
 
-    def _domain(self, n_features: int) -> Domain:
-        return as_domain(self._where("bounds"), self.bounds, n_features, missing=self.missing)
+    def _domain(self, n_features: int, scaled: Box | None = None) -> Domain:
+        bounds = scaled if self.bounds is None else self.bounds
+        return as_domain(self._where("bounds"), bounds, n_features, missing=self.missing)
 
     def _asks_cells(self, domain: Domain) -> bool:
         means = domain.is_declared and any(one.missing == "mean" for one in domain.columns)

@@ -13,9 +13,8 @@ from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._privacy_unit import SIZES_SHARE
 from cloister.cluster._scaled import ScaledEstimator
-from cloister.cluster._tables import has_names
 from cloister.columns import Box, FloatArray, Frame
-from cloister.data import LocalRows, ScaledRows
+from cloister.data import ScaledRows
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Step
 from cloister.questions import Ask
@@ -126,25 +125,11 @@ class PrivateScaler(  # type: ignore[call-arg]
     @without_sizes
     def transform(self, X: object) -> ScaledRows:
         """Return the rows, scaled and moved into `bounds_`. They are as private as `X`."""
-        check_is_fitted(self)
-        rows = self._open_as(X, self._declared or self._columns_of(X))
-        if rows.n_features != self.n_features_in_:
-            raise DataError(
-                f"X has {rows.n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
-                "input. Pass the same columns."
-            )
-        if not isinstance(rows, LocalRows):
-            raise DataError(f"{type(self).__name__}.transform: expected rows of this machine. Use KMeans(scaling='spread').")
-        frame = self._frame
+        rows, frame = self._open_new(X, use="transform", remedy="Use KMeans(scaling='spread')."), self._frame
         parts = [frame.clean(block[:, : frame.n_raw]) * frame.distance_unit for block in rows.blocks()]
         scaled = np.concatenate([np.empty((0, frame.n_features)), *parts]).view(ScaledRows)
         scaled.bounds, scaled.receipt = self.bounds_, self.privacy_receipt_.in_front()
         return scaled
-
-    def _columns_of(self, X: object) -> list[str] | None:
-        """Return the columns to read where the table may have one of ids beside them."""
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None or self.privacy_unit is None or not has_names(X) else list(names)
 
     def inverse_transform(self, X: object) -> FloatArray:
         """Return scaled points, such as centres, in the units of the input."""

@@ -17,7 +17,7 @@ from cloister.cluster._plan import Decision, Planner, Request
 from cloister.cluster._progress import Progress
 from cloister.cluster._target import Problem, Representatives, Target, ball_around, check_metric, read_target, state_problem
 from cloister.cluster._target_forecast import SourceTargetForecast, SourceTargetPlan, forecast, largest_noise, paper_noise_ratio
-from cloister.columns import Ball, Domain, FloatArray, Frame, IntArray
+from cloister.columns import Ball, Box, Domain, FloatArray, Frame, IntArray
 from cloister.data import Rows, open_rows
 from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Guarantee
@@ -239,11 +239,7 @@ class SourceTargetKMedoids(PrivateEstimator):
         """Return, for each row of `X`, the index of the nearest chosen point; -1 where a sanitised source point is nearer."""
         check_is_fitted(self)
         rows = read_target(self._where("X"), X).matrix
-        if rows.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
-                "input. Pass the same columns."
-            )
+        self._check_width(rows.shape[1])
         return self.release_.predict(rows)
 
     # -- checks, and what is public from the start ------------------------------------------------------------------------
@@ -314,8 +310,8 @@ class SourceTargetKMedoids(PrivateEstimator):
             remedy = "Pass bounds=(low, high), a Box or a Ball, or leave it out: the ball around the target is taken."
             validate.refuse(self._where("bounds"), "a box or a ball around the target", "declared columns", remedy=remedy)
 
-    def _domain(self, n_features: int) -> Domain:
-        return super()._domain(n_features) if self._asked is None else self._asked.frame.domain
+    def _domain(self, n_features: int, scaled: Box | None = None) -> Domain:
+        return super()._domain(n_features, scaled) if self._asked is None else self._asked.frame.domain
 
     # -- the private part -------------------------------------------------------------------------------------------------
 

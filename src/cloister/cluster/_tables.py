@@ -9,7 +9,7 @@ import numpy as np
 from cloister.columns import PRIVATE, Declaration, Number
 from cloister.data import LocalRows, Rows
 
-__all__ = ["has_names", "is_in_memory", "reads_alike", "shape_of"]
+__all__ = ["has_names", "is_file", "is_in_memory", "reads_alike", "shape_of"]
 
 NUMBER = Number(PRIVATE)
 
@@ -17,6 +17,11 @@ NUMBER = Number(PRIVATE)
 def is_in_memory(X: object, rows: Rows) -> bool:
     """Whether scikit-learn can look at the shape and the column names itself."""
     return isinstance(rows, LocalRows) and (isinstance(X, list | tuple | np.ndarray) or hasattr(X, "columns"))
+
+
+def is_file(X: object) -> bool:
+    """Whether rows are read when they are needed, from a file or from what was opened already."""
+    return isinstance(X, str) or hasattr(X, "__fspath__") or isinstance(X, Rows)
 
 
 def has_names(X: object) -> bool:

@@ -103,6 +103,11 @@ class Domain(ABC):
         """Return where missing values lie, as a published point: as declared, else at `means`, else in the middle (None)."""
         return means
 
+    def of_columns(self, indices: Sequence[int]) -> "Domain":
+        """Return the box of some of the columns, in this order."""
+        low, high = self.ranges
+        return Box(low[list(indices)], high[list(indices)])
+
     def names(self, names: Sequence[str] | None) -> tuple[str, ...]:
         """Return the names of the columns, made up where they have none."""
         return tuple(names or (f"x{index}" for index in range(self.n_columns)))

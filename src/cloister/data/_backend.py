@@ -39,6 +39,7 @@ __all__ = [
     "Schema",
     "Stream",
     "Watch",
+    "beside",
     "blank_block",
     "block_rows",
     "empty_block",
@@ -413,6 +414,11 @@ def blank_block(n_rows: int, n_features: int) -> Block:
 def empty_block(n_features: int) -> Block:
     """Return a block without rows."""
     return np.empty((0, n_features))
+
+
+def beside(columns: Sequence[npt.NDArray[Any]]) -> Block:
+    """Return columns as a block; of ids, one is two."""
+    return np.column_stack(columns).astype(np.float64, copy=False)
 
 
 def slices(matrix: Block, size: int) -> Iterator[Block]:

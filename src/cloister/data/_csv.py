@@ -13,14 +13,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
 from cloister.columns import Declaration, Identifier, to_number
-from cloister.data._backend import Block
-from cloister.data._columns import Declared, width_of
+from cloister.data._backend import Block, beside
+from cloister.data._columns import Declared
 from cloister.data._decode import decode_arrow
 from cloister.data._formats import COMMA, POINT, RECORD_BYTES, RECORDS, UTF_8, Dialect
 from cloister.data._ids import hash_arrow, utf_8_of
@@ -30,7 +29,7 @@ from cloister.data._values import doubles_of
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
-__all__ = ["csv_blocks", "csv_cuts", "csv_names", "csv_texts"]
+__all__ = ["CsvReader", "csv_names"]
 
 Entries: TypeAlias = Sequence[bytes | None]
 
@@ -54,47 +53,6 @@ def csv_names(where: str, file: TextFile, columns: Collection[str] | None) -> li
             "choose columns with columns=[...]."
         )
     return names
-
-
-def csv_blocks(
-    where: str,
-    file: TextFile,
-    names: Sequence[str],
-    *,
-    declared: Declared = None,
-    start: int = 0,
-    stop: int = WHOLE,
-    tosses: CoinStream | None = None,
-) -> Iterator[Block]:
-    """Yield blocks of raw rows of the named columns, in the order of the records: of those in a range of bytes.
-
-    With `tosses`, only the records whose coins show heads are looked into.
-    """
-    header, begin = _header(where, file)
-    reader = _Reader(file.dialect, len(header), [header.index(name) for name in names], declared)
-    for records in read_records(file, reader.grammar, max(start, begin), stop, tosses=tosses):
-        yield reader.block(records)
-
-
-def csv_texts(where: str, file: TextFile, names: Sequence[str], declared: Declared) -> Iterator[tuple[str, ...]]:
-    """Yield the entries of the named columns as they are written, row by row; those of a malformed row are blank."""
-    header, begin = _header(where, file)
-    reader = _Reader(file.dialect, len(header), [header.index(name) for name in names], declared)
-    for records in read_records(file, reader.grammar, begin):
-        for row in zip(*(column.to_pylist() for column in reader.columns(records)), strict=True):
-            yield tuple("" if entry is None else entry.decode(file.dialect.encoding, "replace") for entry in row)
-
-
-def csv_cuts(where: str, file: TextFile, *, stop: int, step: int) -> list[int]:
-    """Return places between two records where a file may be cut into pieces."""
-    header, begin = _header(where, file)
-    return find_cuts(file, _grammar(file.dialect, len(header)), begin, stop, step)
-
-
-def _grammar(dialect: Dialect, width: int) -> Grammar:
-    """Return what a record of that many entries is."""
-    mark = dialect.delimiter.encode()
-    return Grammar(missing=b'""' + mark * (width - 1) + b"\n", delimiter=mark, joins=dialect.rows == RECORDS)
 
 
 # -- names -----------------------------------------------------------------------------------------------------------------
@@ -176,33 +134,47 @@ def _is_number(name: str) -> bool:
 # -- records ---------------------------------------------------------------------------------------------------------------
 
 
-class _Reader:
-    """Reads records as rows: the wanted entries of each, as they were declared."""
+class CsvReader:
+    """Reads records of a file as rows: the named entries of each, as they were declared."""
 
-    def __init__(self, dialect: Dialect, width: int, wanted: Sequence[int], declared: Declared) -> None:
-        self.grammar = _grammar(dialect, width)
-        self._dialect = dialect
-        self._delimiter = dialect.delimiter.encode()
-        self._width = width
-        self._wanted = wanted
-        self._n_columns = width_of(len(wanted), declared)
-        self._declared = declared or (None,) * len(wanted)
+    def __init__(self, where: str, file: TextFile, names: Sequence[str], declared: Declared) -> None:
+        header, self._begin = _header(where, file)
+        self._file = file
+        self._dialect = file.dialect
+        self._delimiter = mark = file.dialect.delimiter.encode()
+        self._width = len(header)
+        self._wanted = [header.index(name) for name in names]
+        missing = b'""' + mark * (self._width - 1) + b"\n"
+        self._grammar = Grammar(missing=missing, delimiter=mark, joins=file.dialect.rows == RECORDS)
+        self._declared = declared or (None,) * len(names)
         self._has_words = any(isinstance(one, Identifier) or not (one is None or one.are_numbers) for one in self._declared)
 
-    def block(self, records: Records) -> Block:
-        """Return records as rows."""
-        block = np.empty((len(records), self._n_columns))
-        for index, (column, declared) in enumerate(zip(self.columns(records), self._declared, strict=True)):
-            if isinstance(declared, Identifier):
-                block[:, index:] = hash_arrow(self._ids(column), declared)
-            elif declared is None or declared.are_numbers:
-                numbers = self._numbers(column)
-                block[:, index] = numbers if declared is None else declared.from_numbers(numbers)
-            else:
-                block[:, index] = self._words(column, declared)
-        return block
+    def blocks(self, start: int = 0, stop: int = WHOLE, tosses: CoinStream | None = None) -> Iterator[Block]:
+        """Yield blocks of raw rows, in the order of the records: of those in a range of bytes.
 
-    def columns(self, records: Records) -> list[pa.ChunkedArray]:
+        With `tosses`, only the records whose coins show heads are looked into.
+        """
+        for records in read_records(self._file, self._grammar, max(start, self._begin), stop, tosses=tosses):
+            yield beside([self._read(*each) for each in zip(self._columns(records), self._declared, strict=True)])
+
+    def texts(self) -> Iterator[tuple[str, ...]]:
+        """Yield the entries as they are written, row by row; those of a malformed row are blank."""
+        for records in read_records(self._file, self._grammar, self._begin):
+            for row in zip(*(column.to_pylist() for column in self._columns(records)), strict=True):
+                yield tuple("" if entry is None else entry.decode(self._dialect.encoding, "replace") for entry in row)
+
+    def cuts(self, stop: int, step: int) -> list[int]:
+        """Return places between two records where the file may be cut into pieces."""
+        return find_cuts(self._file, self._grammar, self._begin, stop, step)
+
+    def _read(self, column: pa.ChunkedArray, declared: Declaration | Identifier | None) -> Any:
+        if isinstance(declared, Identifier):
+            return hash_arrow(self._ids(column), declared)
+        if declared is None:
+            return self._numbers(column)
+        return declared.from_numbers(self._numbers(column)) if declared.are_numbers else self._words(column, declared)
+
+    def _columns(self, records: Records) -> list[pa.ChunkedArray]:
         """Return the wanted entries of every record, as bytes: of all at once, or one by one where some have too many."""
         table = self._parse(records.data, len(records))
         if table is not None:

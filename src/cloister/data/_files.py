@@ -17,11 +17,11 @@ import pyarrow.parquet
 
 from cloister.data._backend import Block, Schema, block_rows, explained
 from cloister.data._columns import Chosen, Column, Declared, IdColumn, choose_columns, width_of
-from cloister.data._csv import csv_blocks, csv_cuts, csv_names, csv_texts
+from cloister.data._csv import CsvReader, csv_names
 from cloister.data._formats import Dialect, Format, common_kind, dialect_of, format_of
-from cloister.data._json_lines import JSON_LINES, json_blocks, json_texts
+from cloister.data._json_lines import JsonReader
 from cloister.data._places import Place, TextFile, find_places
-from cloister.data._records import CHUNK_BYTES, WHOLE, find_cuts
+from cloister.data._records import CHUNK_BYTES, WHOLE
 from cloister.data._table import columns_of, take_rows, text_rows, to_matrix
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
@@ -64,11 +64,6 @@ class Piece:
         return self.format.is_text
 
     @property
-    def text(self) -> TextFile:
-        """The file, if it is one of text."""
-        return TextFile(place=self.place, dialect=self.dialect, compression=self.format.compression)
-
-    @property
     def n_blocks(self) -> int:
         """About how many blocks it has."""
         per_block = CHUNK_BYTES if self.is_text else DOUBLE * self.width * block_rows(self.width)
@@ -80,23 +75,35 @@ class Piece:
 
     def texts(self) -> Iterator[tuple[str, ...]]:
         """Yield the entries of all rows as they are written, in the order of the blocks; a missing one is blank."""
-        if not self.is_text:
-            return self._guarded(row for table in self._tables() for row in text_rows(table))
-        if self.format.kind == "json":
-            return self._guarded(json_texts(self.text, self.names))
-        return self._guarded(csv_texts(self.where, self.text, self.names, self.declared))
+        return self._guarded(self._read_texts())
+
+    def cuts(self) -> list[int]:
+        """Return places in a text between two records."""
+        return _explained(self.where, self.place, lambda: self._reader().cuts(self.stop, PIECE_BYTES))
 
     def _guarded(self, read: Iterator[Item]) -> Generator[Item, None, None]:
         while (item := _explained(self.where, self.place, lambda: next(read, END))) is not END:
             yield item
 
     def _read(self, tosses: CoinStream | None) -> Iterator[Block]:
-        if not self.is_text:
-            return (to_matrix(_heads(table, tosses), self.declared) for table in self._tables())
-        given: dict[str, Any] = {"declared": self.declared, "start": self.start, "stop": self.stop, "tosses": tosses}
-        if self.format.kind == "json":
-            return json_blocks(self.text, self.names, **given)
-        return csv_blocks(self.where, self.text, self.names, **given)
+        if self.is_text:
+            yield from self._reader().blocks(self.start, self.stop, tosses)
+        else:
+            for table in self._tables():
+                rows = table if tosses is None else take_rows(table, tosses.take(table.num_rows))
+                yield to_matrix(rows, self.declared)
+
+    def _read_texts(self) -> Iterator[tuple[str, ...]]:
+        if self.is_text:
+            yield from self._reader().texts()
+        else:
+            for table in self._tables():
+                yield from text_rows(table)
+
+    def _reader(self) -> CsvReader | JsonReader:
+        reader = JsonReader if self.format.kind == "json" else CsvReader
+        file = TextFile(place=self.place, dialect=self.dialect, compression=self.format.compression)
+        return reader(self.where, file, self.names, self.declared)
 
     def _tables(self) -> Iterator[pa.Table]:
         return self._parquet_tables() if self.format.kind == "parquet" else self._arrow_tables()
@@ -122,10 +129,6 @@ class Piece:
                 table.validate()
                 for start in range(0, table.num_rows, size):
                     yield table.slice(start, size)
-
-
-def _heads(table: pa.Table, tosses: CoinStream | None) -> pa.Table:
-    return table if tosses is None else take_rows(table, tosses.take(table.num_rows))
 
 
 @dataclass(frozen=True)
@@ -279,18 +282,11 @@ def _cut(piece: Piece) -> Iterator[Piece]:
     if piece.stop in (0, WHOLE):  # without rows, or can only be read from its beginning
         yield piece
     elif piece.is_text:
-        cuts = _explained(piece.where, piece.place, partial(_cuts, piece)) if piece.size > PIECE_BYTES else []
+        cuts = piece.cuts() if piece.size > PIECE_BYTES else []
         for start, stop in pairwise([piece.start, *cuts, piece.stop]):
             yield replace(piece, start=start, stop=stop, size=stop - start)
     else:
         yield from _cut_groups(piece)
-
-
-def _cuts(piece: Piece) -> list[int]:
-    """Return places between two records."""
-    if piece.format.kind == "json":
-        return find_cuts(piece.text, JSON_LINES, 0, piece.stop, PIECE_BYTES)
-    return csv_cuts(piece.where, piece.text, stop=piece.stop, step=PIECE_BYTES)
 
 
 def _cut_groups(piece: Piece) -> Iterator[Piece]:

@@ -12,60 +12,67 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from cloister.columns import Identifier
-from cloister.data._backend import Block
-from cloister.data._columns import Declared, width_of
+from cloister.columns import Declaration, Identifier
+from cloister.data._backend import Block, beside
+from cloister.data._columns import Declared
 from cloister.data._csv import BYTE_ORDER_MARK
 from cloister.data._decode import decode_objects
 from cloister.data._formats import UTF_8
 from cloister.data._ids import hash_objects
 from cloister.data._places import TextFile
-from cloister.data._records import WHOLE, Grammar, read_records
+from cloister.data._records import WHOLE, Grammar, find_cuts, read_records
 from cloister.data._values import doubles_of
 from cloister.privacy import CoinStream
 
-__all__ = ["JSON_LINES", "json_blocks", "json_texts"]
+__all__ = ["JsonReader"]
 
 JSON_LINES = Grammar(missing=b"{}\n")
 LONGEST_INTEGER = 400  # digits: a longer one is beyond a double anyway
 NO_CHARACTER = "\ufffd"  # stands where bytes are no text
 
 
-def json_blocks(
-    file: TextFile,
-    names: Sequence[str],
-    *,
-    declared: Declared = None,
-    start: int = 0,
-    stop: int = WHOLE,
-    tosses: CoinStream | None = None,
-) -> Iterator[Block]:
-    """Yield blocks of raw rows of the named columns, in the order of the lines: of those in a range of bytes.
+class JsonReader:
+    """Reads lines of a file as rows: the values of the named keys, as they were declared."""
 
-    With `tosses`, only the lines whose coins show heads are looked into.
-    """
-    encoding = file.dialect.encoding
-    for records in read_records(file, JSON_LINES, start, stop, tosses=tosses):
-        lines = records.split()
-        found = [_object(line, encoding) for line in lines]
-        block = np.empty((len(found), width_of(len(names), declared)))
-        for index, name in enumerate(names):
-            values, one = [row.get(name) for row in found], None if declared is None else declared[index]
-            if isinstance(one, Identifier):
-                exact = [_exact(value, line, name, encoding) for value, line in zip(values, lines, strict=True)]
-                block[:, index:] = hash_objects(exact, one)
-            else:
-                block[:, index] = doubles_of(values, (len(values),)) if one is None else decode_objects(values, one)
-        yield block
+    def __init__(self, where: str, file: TextFile, names: Sequence[str], declared: Declared) -> None:
+        self._file = file
+        self._encoding = file.dialect.encoding
+        self._names = names
+        self._declared = declared or (None,) * len(names)
 
+    def blocks(self, start: int = 0, stop: int = WHOLE, tosses: CoinStream | None = None) -> Iterator[Block]:
+        """Yield blocks of raw rows, in the order of the lines: of those in a range of bytes.
 
-def json_texts(file: TextFile, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the values of the named keys as they are written, line by line; text without its quotes."""
-    for records in read_records(file, JSON_LINES, 0):
-        for line in records.split():
-            found = _object(line, file.dialect.encoding, as_written=True)
-            yield tuple(_written(found.get(name)) for name in names)
+        With `tosses`, only the lines whose coins show heads are looked into.
+        """
+        for records in read_records(self._file, JSON_LINES, start, stop, tosses=tosses):
+            lines = records.split()
+            found = [_object(line, self._encoding) for line in lines]
+            yield beside([self._read(*each, found, lines) for each in zip(self._names, self._declared, strict=True)])
+
+    def _read(
+        self, name: str, declared: Declaration | Identifier | None, found: list[dict[str, Any]], lines: list[bytes]
+    ) -> npt.NDArray[np.float64]:
+        values = [row.get(name) for row in found]
+        if declared is None:
+            return doubles_of(values, (len(values),))
+        if isinstance(declared, Identifier):
+            exact = (_exact(value, line, name, self._encoding) for value, line in zip(values, lines, strict=True))
+            return hash_objects(list(exact), declared)
+        return decode_objects(values, declared)
+
+    def texts(self) -> Iterator[tuple[str, ...]]:
+        """Yield the values as they are written, line by line; text without its quotes."""
+        for records in read_records(self._file, JSON_LINES, 0):
+            for line in records.split():
+                found = _object(line, self._encoding, as_written=True)
+                yield tuple(_written(found.get(name)) for name in self._names)
+
+    def cuts(self, stop: int, step: int) -> list[int]:
+        """Return places between two lines where the file may be cut into pieces."""
+        return find_cuts(self._file, JSON_LINES, 0, stop, step)
 
 
 def _written(value: Any) -> str:

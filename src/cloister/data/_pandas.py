@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cloister.columns import Declaration, Identifier, IntArray
-from cloister.data._backend import Block, MemoryRows, Schema
+from cloister.data._backend import Block, MemoryRows, Schema, beside
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns
 from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
 from cloister.data._ids import hash_array, hash_arrow, hash_objects, masked, spread_ids
@@ -44,7 +44,7 @@ class FrameRows(MemoryRows):
         self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen.places, declared, strict=True)]
 
     def some(self, which: slice | IntArray) -> Block:
-        return _matrix([_some(column, which) for column in self._columns])
+        return beside([_some(column, which) for column in self._columns])
 
 
 def describe_column(name: object, dtype: Any) -> Column:
@@ -74,7 +74,7 @@ def matrix_of_frame(frame: Any, declared: Declared = None) -> Block:
     if not frame.shape[1]:
         return np.empty(frame.shape)
     kinds = declared or [None] * frame.shape[1]
-    return _matrix([_values(frame.iloc[:, index], one) for index, one in enumerate(kinds)])
+    return beside([_some(_values(frame.iloc[:, index], one), slice(None)) for index, one in enumerate(kinds)])
 
 
 def hash_series(series: Any, ids: Identifier) -> npt.NDArray[np.float64]:
@@ -133,16 +133,7 @@ def _is_nullable_number(dtype: Any) -> bool:
     return hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "O") in "fiub"
 
 
-def _some(column: Values, which: slice | IntArray) -> Values:
-    return column.take(which) if isinstance(column, pa.ChunkedArray) and not isinstance(which, slice) else column[which]
-
-
-def _matrix(columns: list[Values]) -> Block:
-    lanes = getattr(columns[-1], "shape", (0,))[1:]  # of ids, which come last
-    block = np.empty((len(columns[0]), len(columns) - len(lanes) + sum(lanes)))
-    for index, column in enumerate(columns):
-        if index + 1 == len(columns) and lanes:
-            block[:, index:] = column
-        else:
-            block[:, index] = cast_to_doubles(column) if isinstance(column, pa.ChunkedArray) else column
-    return block
+def _some(column: Values, which: slice | IntArray) -> npt.NDArray[Any]:
+    if isinstance(column, pa.ChunkedArray):
+        return cast_to_doubles(column[which] if isinstance(which, slice) else column.take(which))
+    return column[which]

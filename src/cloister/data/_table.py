@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.columns import Declaration, Identifier, IntArray
-from cloister.data._backend import Block, MemoryRows, Schema, explained
-from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns, width_of
+from cloister.data._backend import Block, MemoryRows, Schema, beside, explained
+from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns
 from cloister.data._decode import decode_arrow, without_views
 from cloister.data._ids import UUID_TYPE, hash_arrow
 
@@ -126,17 +126,13 @@ def _texts(column: pa.ChunkedArray) -> list[str]:
 
 def to_matrix(table: pa.Table, declared: Declared = None) -> Block:
     """Return columns as a matrix: of numbers, or as each of them is declared. The last one may be of ids."""
-    block = np.empty((table.num_rows, width_of(table.num_columns, declared)))
-    for index, column in enumerate(table.columns):
-        one = None if declared is None else declared[index]
-        if isinstance(one, Identifier):
-            block[:, index:] = hash_arrow(column, one)
-        else:
-            block[:, index] = _to_doubles(column, one)
-    return block
+    kinds = declared or (None,) * table.num_columns
+    return beside([_to_doubles(column, one) for column, one in zip(table.columns, kinds, strict=True)])
 
 
-def _to_doubles(column: pa.ChunkedArray, declared: Declaration | None) -> npt.NDArray[np.float64]:
+def _to_doubles(column: pa.ChunkedArray, declared: Declaration | Identifier | None) -> npt.NDArray[np.float64]:
+    if isinstance(declared, Identifier):
+        return hash_arrow(column, declared)
     if declared is None or (declared.as_is and is_number(column.type)):
         return cast_to_doubles(column)
     return decode_arrow(column, declared)

@@ -12,7 +12,7 @@ from cloister.columns import FloatArray, IntArray
 from cloister.plotting import cut_height
 from cloister.release import Release
 from cloister.report._plot import Axis, Plot, Point, plot_columns
-from cloister.synopsis import LossEstimate, Synopsis, WeightedPoints
+from cloister.synopsis import LossEstimate, Synopsis
 
 __all__ = ["LARGEST_COMPARED", "Cut", "Cuts", "Dendrogram", "cuts_of", "dendrogram_of", "flows_between", "most_clusters"]
 
@@ -51,17 +51,17 @@ class Cuts:
     cuts: tuple[Cut, ...]
 
 
-def most_clusters(synopsis: Synopsis | WeightedPoints) -> int:
+def most_clusters(synopsis: Synopsis) -> int:
     """Return how many clusters are compared on a page; 0 where that would take long."""
-    if isinstance(synopsis, WeightedPoints):
+    if synopsis.grid is None:
         return min(synopsis.max_clusters, MOST_CLUSTERS)
-    n_cells = synopsis.n_cells
+    n_cells = synopsis.n_points
     if n_cells > LARGEST_COMPARED:
         return 0
     return min(MOST_CLUSTERS if n_cells <= LARGEST_QUICK else FEWER_CLUSTERS, n_cells)
 
 
-def cuts_of(synopsis: Synopsis | WeightedPoints, most: int, *, random_state: int, known: Release | None = None) -> Cuts:
+def cuts_of(synopsis: Synopsis, most: int, *, random_state: int, known: Release | None = None) -> Cuts:
     """Cut a synopsis at 1 to `most` clusters, or as many as it has points. A `known` release takes the place of its cut."""
     points = synopsis.tree_points(random_state=random_state)
     cuts: list[Cut] = []
@@ -82,7 +82,7 @@ def flows_between(cut: Cut, other: Cut, weights: FloatArray) -> FloatArray:
     return flows
 
 
-def _loss(synopsis: Synopsis | WeightedPoints, release: Release, random_state: int) -> LossEstimate:
+def _loss(synopsis: Synopsis, release: Release, random_state: int) -> LossEstimate:
     if "loss" in release.details and "loss_error" in release.details:
         return LossEstimate(float(release.details["loss"]), float(release.details["loss_error"]))
     return synopsis.loss(release.n_clusters, random_state=random_state)

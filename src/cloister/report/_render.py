@@ -21,7 +21,7 @@ from cloister.report._summary import summary
 from cloister.report._synopsis import synopsis_html
 from cloister.report._tables import document_page, number_tables, strip_tables
 from cloister.report._words import choice_words, curve_caption, released_words
-from cloister.synopsis import Synopsis, WeightedPoints
+from cloister.synopsis import Synopsis
 from cloister.text import count_of, sentence, with_error
 
 __all__ = ["report_html", "write_report"]
@@ -36,7 +36,7 @@ def write_report(
 
     Parameters
     ----------
-    published : Release, Synopsis, WeightedPoints or fitted estimator
+    published : Release, Synopsis or fitted estimator
         What a fit published; of an estimator its `release_`, or its `synopsis_` where it has no centres.
     path : str or path
         Where to write.
@@ -71,14 +71,14 @@ def write_report(
     """
     found = _published(published)
     refuse_seeded("write_report", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
-    html = synopsis_html(found) if isinstance(found, Synopsis | WeightedPoints) else report_html(found)
+    html = synopsis_html(found) if isinstance(found, Synopsis) else report_html(found)
     write_whole("write_report", path, html, overwrite=overwrite)
 
 
-def _published(value: object) -> Release | Synopsis | WeightedPoints:
+def _published(value: object) -> Release | Synopsis:
     """Return a release or a synopsis, also of a model that holds one."""
     held = (value, getattr(value, "release_", None), getattr(value, "synopsis_", None))
-    found = next((one for one in held if isinstance(one, Release | Synopsis | WeightedPoints)), None)
+    found = next((one for one in held if isinstance(one, Release | Synopsis)), None)
     if found is None:
         rule, remedy = "a release, a synopsis or a fitted model", "Pass model.fit(rows), or its release_."
         validate.refuse("write_report.published", rule, type(value).__name__, remedy=remedy)

@@ -22,7 +22,7 @@ from cloister.release import (
 from cloister.report._receipt import receipt_summary
 from cloister.report._source_target import source_target_of
 from cloister.report._steps import panels_of, steps_of
-from cloister.synopsis import Synopsis, WeightedPoints, noise_words
+from cloister.synopsis import Synopsis, noise_words
 from cloister.text import count_of, number, share_text, with_error
 
 __all__ = ["PLACES", "cells_of", "choice_of", "loss_summary", "summary", "synopsis_summary", "table_of"]
@@ -129,7 +129,7 @@ def loss_summary(release: Release) -> dict[str, Any] | None:
     return {"value": value, "error": error, "of_one_centre": single, "words": words}
 
 
-def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
+def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
     """Return what a synopsis says as plain data: its size, its noise and the receipt. The counts are left out.
 
     Examples
@@ -141,31 +141,28 @@ def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
     ([4, 4], 16, 500.0, 0.0)
     """
     table = table_of(synopsis)
-    counts, noise = synopsis.noisy_counts, np.asarray(synopsis.sigma)
-    if isinstance(synopsis, WeightedPoints):
+    if synopsis.grid is None:
         sizes = {"n_points": synopsis.n_points, "max_clusters": synopsis.max_clusters}
         about = {
             "kind": "points",
-            "method": "PointSynopsis",
             "domain": synopsis.domain.to_dict()["kind"],
             **sizes,
             "parameters": {**sizes, "scaling": synopsis.scaling},
         }
     else:
-        if synopsis.split is not None:
-            counts, noise = synopsis.cell_counts, synopsis.noise.of_leaves
+        grid = synopsis.grid
         about = {
             "kind": "grid",
-            "adaptive": synopsis.split is not None,
+            "adaptive": grid.split is not None,
             "noise": noise_words(synopsis),
-            "method": "GridSynopsis",
             "domain": "box",
-            "cells": list(synopsis.cells),
-            "n_cells": synopsis.n_cells,
-            "parameters": {"cells": list(synopsis.cells), "counts": synopsis.counts, "scaling": synopsis.scaling},
+            "cells": list(grid.cells),
+            "n_cells": synopsis.n_points,
+            "parameters": {"cells": list(grid.cells), "counts": grid.counts, "scaling": synopsis.scaling},
         }
     return {
         "created": synopsis.receipt.day,
+        "method": synopsis.method,
         "n_features": synopsis.n_features,
         "n_columns": len(table),
         "columns": list(synopsis.columns),
@@ -176,22 +173,24 @@ def synopsis_summary(synopsis: Synopsis | WeightedPoints) -> dict[str, Any]:
         "n_rows": synopsis.n_rows,
         "n_rows_error": synopsis.n_rows_error,
         "cells_of_columns": cells_of(synopsis),
-        "full": float(np.mean(counts > 2 * noise)),  # part of the cells, leaves or points above twice their noise
+        "full": float(
+            np.mean(synopsis.noisy_counts > 2 * synopsis.noise.of_each)
+        ),  # part of the cells, leaves or points above twice their noise
         "receipt": receipt_summary(synopsis.receipt),
         "versions": synopsis.versions,
         **about,
     }
 
 
-def table_of(published: Release | Synopsis | WeightedPoints) -> list[dict[str, Any]]:
+def table_of(published: Release | Synopsis) -> list[dict[str, Any]]:
     """Return what is known of each column of the table: name, type, bounds or levels, and what was found with noise."""
-    domain = published.table if isinstance(published, Synopsis) else published.domain
+    domain = published.domain
     shared = {"missing": "mean", "weight": 1.0} if domain.is_declared else {}
     pairs = zip(domain.names(published.feature_names), domain.plain_columns(), strict=True)
     return [{**shared, "name": name, **one} for name, one in pairs]
 
 
-def cells_of(published: Release | Synopsis | WeightedPoints) -> dict[str, Any] | None:
+def cells_of(published: Release | Synopsis) -> dict[str, Any] | None:
     """Return what part of each column was missing or outside, and where missing values were placed; None if nobody asked."""
     cells = published.cells if isinstance(published, Release) else published.column_cells
     if cells is None or cells.missing is None or cells.outside is None:

@@ -19,7 +19,7 @@ from cloister.report._receipt import Fact, counted_words
 from cloister.report._summary import synopsis_summary
 from cloister.report._tables import document_page, strip_tables
 from cloister.report._words import comparison_of_numbers, curve_caption
-from cloister.synopsis import KChoice, Synopsis, WeightedPoints, noise_words
+from cloister.synopsis import Grid, KChoice, Synopsis, noise_words
 from cloister.text import count_of, number, plain_text, sentence, share_text, with_error
 
 __all__ = ["synopsis_html"]
@@ -36,7 +36,7 @@ PAGE_SEED = 0  # for what a page computes of public numbers: the same page every
 
 
 def synopsis_html(
-    synopsis: Synopsis | WeightedPoints,
+    synopsis: Synopsis,
     *,
     release: Release | None = None,
     choice: KChoice | None = None,
@@ -48,7 +48,7 @@ def synopsis_html(
 
     Parameters
     ----------
-    synopsis : Synopsis or WeightedPoints
+    synopsis : Synopsis
         What was published.
     release : Release, optional
         Centres to draw, from ``synopsis.cut``. By default those of the number of clusters that `choice` finds best.
@@ -89,8 +89,8 @@ def synopsis_html(
         title=_title(about),
         facts=_facts(about, counted_words(synopsis.receipt)),
         n_centers=release.n_clusters,
-        grid=_grid(synopsis, release) if isinstance(synopsis, Synopsis) else None,
-        points=_point_table(synopsis) if isinstance(synopsis, WeightedPoints) else None,
+        grid=None if synopsis.grid is None else _grid(synopsis, synopsis.grid, release),
+        points=_point_table(synopsis) if synopsis.grid is None else None,
         choice=[] if choice is None else comparison_of_numbers(choice.to_dict()),
         curve=curve,
         caption=curve_caption(about["kind"]),
@@ -128,7 +128,7 @@ def _facts(about: dict[str, Any], counted_in: str) -> list[Fact]:
     ]
 
 
-def _point_table(synopsis: WeightedPoints) -> Table:
+def _point_table(synopsis: Synopsis) -> Table:
     """Return the points, the heaviest first, with the spread of their rows in the first columns."""
     columns = range(min(synopsis.n_features, LISTED_COLUMNS))
     points, spreads, weights = synopsis.points, synopsis.spreads, synopsis.weights
@@ -146,7 +146,7 @@ def _point_table(synopsis: WeightedPoints) -> Table:
 # -- the grid ----------------------------------------------------------------------------------------------------------------
 
 
-def _grid(synopsis: Synopsis, release: Release) -> dict[str, Any]:
+def _grid(synopsis: Synopsis, grid: Grid, release: Release) -> dict[str, Any]:
     """Return the picture of one or two columns, or pictures of pairs, with words."""
     centers, counted = release.cluster_centers, release.receipt.counted
     marks = (
@@ -156,8 +156,8 @@ def _grid(synopsis: Synopsis, release: Release) -> dict[str, Any]:
         f"The stronger the colour, the more {counted}; steps follow the square root of the count. What is not above zero is "
         "empty."
     )
-    merged = "" if max(synopsis.cells) <= LARGEST_DRAWN else " Neighbouring cells are drawn together, by their mean count."
-    merged += "" if synopsis.split is None else " Cells of several sizes: their rows are spread evenly over the finest of them."
+    merged = "" if max(grid.cells) <= LARGEST_DRAWN else " Neighbouring cells are drawn together, by their mean count."
+    merged += "" if grid.split is None else " Cells of several sizes: their rows are spread evenly over the finest of them."
     noise = f"± {noise_words(synopsis)}"
     if synopsis.n_features == 1:
         words = f"Noisy number of {counted} in each cell, {noise}; those of zero and below are empty. Dashed: centres.{merged}"
@@ -233,16 +233,17 @@ def _bars(synopsis: Synopsis, centers: FloatArray) -> Picture:
 
 def _axes(synopsis: Synopsis) -> list[Axis]:
     """Return an axis for each column, across its bounds."""
-    known = coordinates_of(synopsis.table, synopsis.columns)
+    known = coordinates_of(synopsis.domain, synopsis.columns)
     return [Axis(plain_text(one.name), one.low, one.high, one.unit_name if one.is_date else "") for one in known]
 
 
 def _coarse(synopsis: Synopsis) -> tuple[FloatArray, list[FloatArray]]:
     """Take neighbouring cells together where there are too many to draw: their mean counts, and where these cells end."""
-    counts, edges = synopsis.noisy_counts, []
+    assert synopsis.grid is not None
+    counts, edges = synopsis.histogram, []
     for axis, size in enumerate(counts.shape):
         ends = np.array([*range(0, size, math.ceil(size / LARGEST_DRAWN)), size])
         shape = [-1 if one == axis else 1 for one in range(counts.ndim)]
         counts = np.add.reduceat(counts, ends[:-1], axis=axis) / np.diff(ends).reshape(shape)
-        edges.append(np.asarray(synopsis.edges[axis])[ends])
+        edges.append(synopsis.grid.edges[axis][ends])
     return counts, edges

@@ -24,7 +24,7 @@ from cloister.report._words import (
     missing_fact,
     scaling_words,
 )
-from cloister.synopsis import Synopsis, WeightedPoints
+from cloister.synopsis import Synopsis
 from cloister.text import number, sentence, share_text, with_error
 
 __all__ = [
@@ -196,7 +196,7 @@ def _cell_table(columns: Sequence[dict[str, Any]], error: float) -> StripTable |
 
 def document_page(
     template: str,
-    published: Release | Synopsis | WeightedPoints,
+    published: Release | Synopsis,
     found: dict[str, Any],
     *,
     facts: Sequence[Fact],

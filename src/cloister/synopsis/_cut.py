@@ -1,156 +1,179 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weighted k-means of the cells of a synopsis as a release, and a warning where there are fewer cells than clusters."""
+"""Weighted k-means of points or cells, with the errors of the centres; and cells put together where all take too long."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cloister import validate
 from cloister.algorithms import (
-    Beyond,
+    CellNoise,
+    LastStep,
+    NoisyPoints,
     TotalErrors,
     add_beyond,
-    cluster_cells,
     cut_loss,
     judge_solution,
-    nearest_cell,
-    squares_to,
+    nearest_of,
+    nearest_squares,
+    place_of_rows,
     unknown_errors,
+    weighted_kmeans,
 )
 from cloister.columns import FloatArray
-from cloister.exceptions import AccuracyWarning, warn
-from cloister.privacy import Entropy
-from cloister.release import Release, library_versions
-from cloister.synopsis._cells import CellClusters, judge_clusters
-from cloister.synopsis._coarse import MOST_CELLS
-from cloister.synopsis._common import LARGEST_N_CLUSTERS
 
 if TYPE_CHECKING:
-    from cloister.synopsis._synopsis import Synopsis
+    from cloister.synopsis._points import Points
 
-__all__ = ["cut_cells", "few_cells_words", "warn_of_few_cells"]
+__all__ = ["Cut", "cut", "put_together"]
 
-WHERE = "Synopsis.cut"
-SEEN_BY_CELLS = 8.0  # standard deviations of the sum of all cells: from so many rows on they tell where rows lie
-CELLS_PER_CLUSTER = 4  # of the grid that a warning recommends
+MOST_POINTS = 256
+MOST_CELLS = 1 << 14  # beyond it even putting cells together takes long
 
 
-def cut_cells(synopsis: "Synopsis", n_clusters: int, *, n_init: int, representatives: str, random_state: int | None) -> Release:
-    """Cluster the cells of a synopsis, weighted by their counts."""
-    count = validate.integer(f"{WHERE}.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
-    restarts = validate.integer(f"{WHERE}.n_init", n_init, low=1)
-    generator = Entropy(random_state, where=f"{WHERE}.random_state").public_generator()
-    frame, half_widths = synopsis.frame, synopsis.frame.half_widths
-    assert half_widths is not None
-    mass = np.maximum(synopsis.cell_weights, 0.0)
-    points = synopsis.cell_points(representatives)
-    centers = cluster_cells(points, mass, count, generator, restarts=restarts, half_widths=half_widths)
-    found = judge_clusters(points, mass, centers, noise=synopsis.noise)
-    total = _total_errors(synopsis, found, centers, generator, within=_within_cells(synopsis, points, mass, centers))
-    losses = _losses(synopsis, points, mass, centers, 0.0 if total is None else total.loss)
-    return Release(
-        method="GridKMeans",
-        parameters={
-            "n_clusters": count,
-            "cells": list(synopsis.cells),
-            **({} if synopsis.split is None else {"rule": "adaptive", "leaves": synopsis.n_cells}),
-            "counts": synopsis.counts,
-            "representatives": representatives,
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cut:
+    """Centres with their errors, in the coordinates of the unit ball."""
+
+    centers: FloatArray  # of shape (n_clusters, n_features)
+    counts: FloatArray
+    noise: FloatArray  # standard errors of the centres that noise alone makes
+    count_noise: FloatArray
+    total: TotalErrors | None  # None: of a grid too large to be drawn again
+    losses: dict[str, float]  # mean squared distance to the centres, its error, and that to the mean
+
+
+def cut(points: "Points", n_clusters: int, *, n_init: int, representatives: str, generator: np.random.Generator) -> Cut:
+    """Cluster the points, weighted by their counts.
+
+    Where there are fewer points with rows than clusters, points are listed again; cells of a grid leave room elsewhere, so that
+    further centres are spread in its box.
+    """
+    frame, whole = points.frame, points.cloud(representatives)
+    filled = whole.filled()
+    # The noise of cells without rows is in all sums; points that the noise explains away are no places at all.
+    counted = filled if points.grid is None else whole
+    n_found = min(n_clusters, len(filled.points))
+    found = frame.clip_unit(filled.cut(n_found, generator=generator, restarts=n_init))
+    judged = _judge(counted, points.noise, found, points.n_rows_error)
+    again = np.argsort(-judged.counts, kind="stable")[np.arange(n_clusters - n_found) % n_found]
+    one = np.average(filled.points, axis=0, weights=np.maximum(filled.weights, 1e-300))[None]
+    total = None
+    if points.grid is None or len(whole.points) <= MOST_CELLS:
+        total = _total_errors(points, filled, found, judged, again, one, generator)
+    noise_of_loss = float(points.noise.of_sums(nearest_squares(counted.points, found))[0]) / counted.n_rows
+    beyond = 0.0 if total is None else total.loss
+    return Cut(
+        centers=np.vstack([found, found[again] if points.grid is None else frame.draw(generator, len(again))]),
+        counts=np.concatenate([judged.counts, np.zeros(len(again))]),
+        noise=np.vstack([judged.errors, judged.errors[again]]),
+        count_noise=np.concatenate([judged.count_errors, judged.count_errors[again]]),
+        total=total,
+        losses={
+            "loss": cut_loss(filled, found),
+            "loss_error": math.hypot(noise_of_loss, beyond, filled.scatter_error),
+            "loss_of_one_centre": cut_loss(filled, one),
         },
-        cluster_centers=frame.from_unit(centers),
-        center_errors=(found.center_errors if total is None else total.centers) * frame.scale,
-        cluster_counts=found.counts,
-        count_errors=found.count_errors if total is None else total.counts,
-        center_noise=None if total is None else found.center_errors * frame.scale,
-        count_noise=None if total is None else found.count_errors,
-        stability=None if total is None else total.stability,
-        domain=synopsis.table,
-        scaling=synopsis.scaling,
-        receipt=synopsis.receipt,
-        feature_names=synopsis.feature_names,
-        cells=synopsis.column_cells,
-        steps=synopsis.steps,
-        details={name: value * frame.distance_unit**2 for name, value in losses.items()},
-        versions=synopsis.versions or library_versions(),
     )
 
 
-def _losses(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, centers: FloatArray, choice: float) -> dict[str, float]:
-    """Return the mean squared distance to the centres with its error, and that to the mean; rows spread evenly in a cell."""
-    weights = mass / max(float(mass.sum()), 1.0)
-    within = np.broadcast_to(np.sum(synopsis.cell_half_widths**2, axis=-1) / 3, weights.shape)
-    inside = float(np.average(within, weights=weights if weights.any() else None))
-    squares = squares_to(points, centers)
-    noise = float(synopsis.noise.of_sums(squares)[0]) / max(synopsis.n_rows, 1.0)
-    around = np.sum((points - weights @ points) ** 2, axis=1)
-    return {
-        "loss": float(weights @ squares) + inside,
-        "loss_error": math.hypot(noise, choice),
-        "loss_of_one_centre": float(weights @ around) + inside,
-    }
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """Counts of clusters, and the errors that the noise of their points makes."""
+
+    counts: FloatArray
+    count_errors: FloatArray
+    errors: FloatArray  # of shape (n_clusters, n_features)
+
+
+def _judge(points: NoisyPoints, noise: CellNoise, centers: FloatArray, n_rows_error: float) -> _Judged:
+    """Return counts and errors: to first order, errors of points and those of their counts move a weighted mean.
+
+    Counts add up to the number of rows: what they differ by is spread evenly over the points, with the error of that number.
+    """
+    owner, size, weights = nearest_of(points.points, centers), len(centers), points.weights
+    counts = np.bincount(owner, weights=weights, minlength=size).astype(np.float64)
+    moved = (weights * points.errors) ** 2
+    offsets = (points.points - centers[owner]).T
+    errors = np.stack([noise.of_sums(column, owner, size, besides=moved) for column in offsets], axis=1)
+    part = np.bincount(owner, minlength=size) / len(weights)
+    variances = noise.variances_of_sums(np.ones(len(owner)), owner, size)
+    count_errors = np.sqrt(variances * (1 - part) + (part * n_rows_error) ** 2)
+    return _Judged(
+        counts,
+        np.maximum(count_errors, noise.sigma),
+        np.minimum(errors / np.maximum(counts, noise.sigma)[:, None], 1.0),
+    )
 
 
 def _total_errors(
-    synopsis: "Synopsis", found: CellClusters, centers: FloatArray, generator: np.random.Generator, *, within: FloatArray
-) -> TotalErrors | None:
-    """Return errors with the choice among solutions; None of a grid too large to be drawn again.
-
-    Where there are fewer cells than clusters there is no choice: those beyond one per cell have no rows, and no place.
-    """
-    if synopsis.n_cells > MOST_CELLS:
-        return None
-    points = synopsis.noisy_points(generator)
-    if len(centers) > synopsis.n_cells:
-        beyond = Beyond(
-            center_errors=np.zeros_like(centers), count_errors=np.zeros(len(centers)), loss_error=0.0, stability=None
-        )
-    else:
-        beyond = judge_solution(points, centers, last=None, generator=generator)
-    hidden = unknown_errors(synopsis.frame)
-    if synopsis.n_rows >= SEEN_BY_CELLS * synopsis.sum_error:
-        mean = np.average(points.points, axis=0, weights=np.maximum(points.weights, 1e-300))[None]
-        hidden = np.full(centers.shape[1], math.sqrt(cut_loss(points, mean) / centers.shape[1]))
+    points: "Points",
+    filled: NoisyPoints,
+    centers: FloatArray,
+    judged: _Judged,
+    again: np.ndarray,
+    one: FloatArray,
+    generator: np.random.Generator,
+) -> TotalErrors:
+    """Return errors with the choice among solutions; `again` are the clusters that are listed again, `one` is the mean."""
+    frame, rows = points.frame, points.few(generator)
+    offsets = place_of_rows(rows.filled(), centers, generator) - centers
+    flat = np.sqrt(np.mean(judged.errors**2, axis=1))
+    last = LastStep(offsets=offsets, errors=flat, errors_before=flat)
+    beyond = judge_solution(rows, centers, last=last, generator=generator)
+    beyond = replace(beyond, center_errors=np.hypot(beyond.center_errors, offsets))  # rows at borders, taken point by point
+    hidden = unknown_errors(frame)
+    if points.stand_out:
+        hidden = np.full(frame.n_features, math.sqrt(cut_loss(filled, one) / frame.n_features))
     total = add_beyond(
-        found.center_errors,
-        found.counts,
-        found.count_errors,
+        np.vstack([judged.errors, judged.errors[again]]),
+        np.concatenate([judged.counts, np.zeros(len(again))]),
+        np.concatenate([judged.count_errors, judged.count_errors[again]]),
         beyond,
-        n_rows=points.n_rows,
+        n_rows=rows.n_rows,
         hidden=hidden,
-        frame=synopsis.frame,
+        frame=frame,
     )
-    return replace(total, centers=np.minimum(np.hypot(total.centers, within), unknown_errors(synopsis.frame)))
+    if points.grid is None:
+        return total
+    within = _within_cells(filled, centers)
+    within = np.vstack([within, within[again]])
+    return replace(total, centers=np.minimum(np.hypot(total.centers, within), unknown_errors(frame)))
 
 
-def _within_cells(synopsis: "Synopsis", points: FloatArray, mass: FloatArray, centers: FloatArray) -> FloatArray:
+def _within_cells(cells: NoisyPoints, centers: FloatArray) -> FloatArray:
     """Return the standard error of centres that comes from not knowing where in their cell rows lie.
 
     Rows of a single cell may all lie at one place of it. Of clusters that spread over several cells, what is too far in one is
     nearly made up for in the next: the error falls with the chance that two rows share a cell.
     """
-    owner, size = nearest_cell(points, centers), len(centers)
-    halves = np.broadcast_to(synopsis.cell_half_widths, points.shape)
+    owner, size, mass, inside = nearest_of(cells.points, centers), len(centers), cells.weights, np.sqrt(cells.variances)
     total = np.maximum(np.bincount(owner, weights=mass, minlength=size), 1e-150)
-    parts = [np.bincount(owner, weights=mass**2 * half, minlength=size) / total**2 for half in halves.T]
-    widest = halves.max(axis=0)
-    return np.asarray(np.where(total[:, None] > 1e-150, np.stack(parts, axis=1), widest) / math.sqrt(3))
+    parts = [np.bincount(owner, weights=mass**2 * column, minlength=size) / total**2 for column in inside.T]
+    return np.asarray(np.where(total[:, None] > 1e-150, np.stack(parts, axis=1), inside.max(axis=0)))
 
 
-def warn_of_few_cells(where: str, synopsis: "Synopsis", n_clusters: int) -> None:
-    """Warn, from public numbers alone, where a grid cannot tell so many clusters apart."""
-    n_cells = synopsis.n_cells
-    if n_cells < n_clusters:
-        words = few_cells_words(n_clusters, n_cells, synopsis.n_features)
-        warn(f"{where}.n_clusters: {words}", AccuracyWarning)
+def put_together(cells: NoisyPoints, noise: CellNoise, generator: np.random.Generator) -> NoisyPoints:
+    """Return at most 256 points; each stands for the cells that are nearest to it, the empty ones with their noise included."""
+    weights, filled = cells.weights, cells.filled()
+    places = filled.points
+    if len(places) > MOST_POINTS:
+        places = weighted_kmeans(places, filled.weights, MOST_POINTS, generator=generator, restarts=1)
+    owner, size = nearest_of(cells.points, places), len(places)
+    total = np.bincount(owner, weights=weights, minlength=size)
+    share = np.where(total[owner] > 0, weights / np.maximum(total[owner], 1e-300), 0.0)
 
+    def means(values: FloatArray, without_rows: FloatArray) -> FloatArray:
+        found = np.stack([np.bincount(owner, weights=share * column, minlength=size) for column in values.T], axis=1)
+        return np.asarray(np.where(total[:, None] > 0, found, without_rows))
 
-def few_cells_words(n_clusters: int, n_cells: int, n_features: int) -> str:
-    """Say what comes of fewer cells than clusters, and what to do."""
-    finer = math.ceil((CELLS_PER_CLUSTER * n_clusters) ** (1 / n_features))
-    cells = "1 cell" if n_cells == 1 else f"{n_cells:,} cells"
-    return (
-        f"{n_clusters:,} clusters of {cells}: the centres beyond one per cell lie at random places. "
-        f"Ask for at most {n_cells:,}, or fit a finer grid, such as rule={finer}."
+    centers = means(cells.points, places)
+    return NoisyPoints(
+        points=centers,
+        errors=np.zeros(size),
+        counts=np.bincount(owner, weights=cells.counts, minlength=size).astype(np.float64),
+        count_errors=noise.of_counts(owner, size),
+        variances=means((cells.points - centers[owner]) ** 2 + cells.variances, cells.variances.mean(axis=0)),
+        n_rows=cells.n_rows,
     )

@@ -83,7 +83,7 @@ class DensityClusters:
     @property
     def outside_count(self) -> float:
         """Noisy number of rows in the cells of no cluster."""
-        return float(self.synopsis.noisy_counts[self.cell_labels < 0].sum())
+        return float(self.synopsis.histogram[self.cell_labels < 0].sum())
 
     @property
     def outside_error(self) -> float:
@@ -96,7 +96,7 @@ class DensityClusters:
         found = np.empty((self.n_clusters, self.synopsis.n_features, 2))
         places = np.nonzero(self.cell_labels >= 0)
         owner = self.cell_labels[places]
-        for axis, edges in enumerate(self.synopsis.edges):
+        for axis, edges in enumerate(self.synopsis._index("density_clusters").edges):
             first, last = np.full(self.n_clusters, len(edges) - 1), np.zeros(self.n_clusters, dtype=np.int64)
             np.minimum.at(first, owner, places[axis])
             np.maximum.at(last, owner, places[axis])
@@ -127,13 +127,10 @@ class DensityClusters:
         -----
         **Privacy.** Labels describe the rows of `table` one by one and are not covered by the guarantee.
         """
-        synopsis = self.synopsis
-        domain = synopsis.table
-        places = None if synopsis.column_cells is None else synopsis.column_cells.places
-        frame = domain.frame(scaling=synopsis.scaling, missing=places)
+        frame = self.synopsis.frame
         assert frame.half_widths is not None
-        grid, labels = GridCounts(half_widths=frame.half_widths, cells=synopsis.cells), self.cell_labels.ravel()
-        rows = open_for(table, domain, synopsis.feature_names, where="DensityClusters.predict")
+        grid, labels = GridCounts(half_widths=frame.half_widths, cells=self.cell_labels.shape), self.cell_labels.ravel()
+        rows = open_for(table, frame.domain, self.synopsis.feature_names, where="DensityClusters.predict")
         found = [labels[grid.cell_of(frame.clean(np.asarray(block, dtype=np.float64)))] for block in rows.blocks()]
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
@@ -142,7 +139,7 @@ class DensityClusters:
         extents, n_cells = self.extents.tolist(), self.n_cells.tolist()
         return {
             "columns": list(self.synopsis.columns),
-            "cells": list(self.synopsis.cells),
+            "cells": list(self.cell_labels.shape),
             "cell_labels": self.cell_labels.ravel().tolist(),
             "clusters": [
                 {
@@ -215,7 +212,7 @@ def cluster_by_density(synopsis: "Synopsis", *, min_density: float, false_alarm:
         remedy = 'Pass "auto" or a number of cells.'
         reach = validate.integer(f"{WHERE}.radius", radius, low=0, high=LARGEST_RADIUS, remedy=remedy)
     synopsis = synopsis.coarse()
-    noisy, sigma = synopsis.noisy_counts, synopsis.sigma
+    noisy, sigma = synopsis.histogram, synopsis.sigma
     found = find_dense_cells(noisy, sigma=sigma, n_rows=synopsis.n_rows, min_density=density, false_alarm=alarm, radius=reach)
     inside = found.labels >= 0
     counts = np.bincount(found.labels[inside], weights=noisy[inside], minlength=found.n_clusters).astype(np.float64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A synopsis as a file: JSON, or Parquet with one row per cell and the rest in its metadata."""
+"""A synopsis as a file: JSON, or Parquet with one row per cell or point and the rest in its metadata."""
 
 import json
 import math
@@ -10,10 +10,12 @@ import numpy as np
 
 from cloister import validate
 from cloister.algorithms import COUNT_RULES, LARGEST_FACTOR, GridSplit
-from cloister.columns import Box, ColumnDomain
+from cloister.columns import Box, Frame, domain_from_dict
 from cloister.privacy import Receipt
 from cloister.questions import LARGEST_GRID
 from cloister.release import CellSummary, read_steps, refuse_odd_values
+from cloister.synopsis._grid import Grid
+from cloister.synopsis._points import LARGEST_N_CLUSTERS, Places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,18 +24,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT",
-    "LARGEST_COUNT",
     "VERSION",
     "decode",
     "encode",
     "file_kind",
+    "plain_fields",
     "read_fields",
     "refuse_misfit",
-    "split_fields",
 ]
 
 FORMAT = "cloister.synopsis"
 VERSION = 1
+GRID, POINTS = "grid", "points"  # the kinds
+ARRAYS = ("unit_points", "unit_errors", "unit_variances")
 FILES = ("json", "parquet")
 PARQUET = b"PAR1"
 LARGEST_COUNT = 1e100  # its square is finite
@@ -55,7 +58,7 @@ def encode(data: dict[str, Any], make_table: "Callable[[], pa.Table]", kind: str
     import pyarrow as pa
     import pyarrow.parquet
 
-    head = json.dumps({**data, "noisy_counts": None} if "cells" in data else data, allow_nan=False)
+    head = json.dumps({**data, "noisy_counts": None}, allow_nan=False)
     sink = pa.BufferOutputStream()
     pyarrow.parquet.write_table(make_table().replace_schema_metadata({FORMAT: head}), sink)
     return bytes(sink.getvalue())
@@ -66,71 +69,103 @@ def decode(content: bytes) -> Any:
     return _read_parquet(content) if content.startswith(PARQUET) else json.loads(content)
 
 
+def plain_fields(synopsis: "Synopsis") -> dict[str, Any]:
+    """Return the points or the grid of a synopsis as plain data."""
+    counted = {"noisy_counts": synopsis.noisy_counts.tolist(), "sigma": synopsis.sigma, "total": synopsis.total}
+    if synopsis.places is not None:
+        arrays = {name: getattr(synopsis.places, name).tolist() for name in ARRAYS}
+        scatter = {"scatter_error": synopsis.places.scatter_error, "max_clusters": synopsis.max_clusters}
+        return {"kind": POINTS, **counted, **arrays, **scatter}
+    assert synopsis.grid is not None
+    split = synopsis.grid.split
+    found = {"kind": GRID, **counted, "cells": list(synopsis.grid.cells), "counts": synopsis.grid.counts}
+    if split is not None:
+        found["split"] = {"factors": split.factors.ravel().tolist(), "coarse": list(split.coarse), "sigma": split.sigma}
+    return found
+
+
 def read_fields(data: Any) -> dict[str, Any]:
     """Return the fields of a synopsis."""
     refuse_odd_values({name: value for name, value in data.items() if name != "noisy_counts"})
-    names, domain, cells = data["feature_names"], data["domain"], data["cells"]
-    split = None if data.get("split") is None else _read_split(data["split"], cells)
-    counts = np.array(data["noisy_counts"], dtype=np.float64)
-    if split is not None and counts.shape != (split.n_leaves,):
-        raise ValueError("split")
-    counts = counts.reshape(cells) if split is None else split.spread(counts)
-    if list(counts.shape) != list(cells):
-        raise ValueError("cells")
+    validate.one_of("load_synopsis.kind", data["kind"], (GRID, POINTS))
+    names, domain, scaling, cells = data["feature_names"], domain_from_dict(data["domain"]), str(data["scaling"]), None
+    frame = domain.frame(scaling=scaling)
+    if data["column_cells"] is not None:
+        n_published = len(domain.published_names(None))
+        cells = CellSummary.from_dict(data["column_cells"], n_columns=domain.n_columns, n_published=n_published)
+        frame = domain.frame(scaling=scaling, missing=cells.places)
     return {
-        "noisy_counts": counts,
-        "split": split,
-        "domain": Box(domain["low"], domain["high"]),
-        "scaling": str(data["scaling"]),
+        "noisy_counts": np.array(data["noisy_counts"], dtype=np.float64),
         "sigma": float(data["sigma"]),
-        "counts": validate.one_of("load_synopsis.counts", data["counts"], COUNT_RULES),
-        "receipt": Receipt.from_dict(data["receipt"]),
         "total": None if data["total"] is None else float(data["total"]),
+        "method": str(data["method"]),
+        "frame": frame,
+        "scaling": scaling,
+        "receipt": Receipt.from_dict(data["receipt"]),
         "feature_names": None if names is None else tuple(map(str, names)),
         "steps": read_steps(data["steps"]),
         "versions": dict(data["versions"]),
-        "declared": None if data["declared"] is None else ColumnDomain.from_dict(data["declared"]),
-        "column_cells": None if data["column_cells"] is None else _read_cells(data["column_cells"], len(cells)),
+        "column_cells": cells,
+        **(_read_grid(data, frame) if data["kind"] == GRID else _read_places(data)),
     }
 
 
-def split_fields(split: GridSplit) -> dict[str, Any]:
-    """Return a split as plain data."""
-    return {"factors": split.factors.ravel().tolist(), "coarse": list(split.coarse), "sigma": split.sigma}
+def _read_places(data: Any) -> dict[str, Any]:
+    arrays = {name: np.array(data[name], dtype=np.float64) for name in ARRAYS}
+    most = validate.integer("load_synopsis.max_clusters", data["max_clusters"], low=1, high=LARGEST_N_CLUSTERS)
+    return {"places": Places(**arrays, scatter_error=float(data["scatter_error"])), "max_clusters": most}
 
 
-def _read_split(data: Any, cells: Any) -> GridSplit:
-    """Read what ``split_fields`` wrote; factors must be powers of two that make the finest grid."""
+def _read_grid(data: Any, frame: Frame) -> dict[str, Any]:
+    if frame.half_widths is None or data["scaling"] not in ("bounds", "none"):
+        raise ValueError("domain")
+    cells = tuple(validate.integer("load_synopsis.cells", count, low=1, high=LARGEST_GRID) for count in data["cells"])
+    counts = validate.one_of("load_synopsis.counts", data["counts"], COUNT_RULES)
+    split = None if data.get("split") is None else _read_split(data["split"], cells)
+    return {"grid": Grid(box=Box(*frame.domain.ranges), cells=cells, counts=counts, split=split)}
+
+
+def _read_split(data: Any, cells: tuple[int, ...]) -> GridSplit:
+    """Read how cells are split; factors must be powers of two that make the finest grid."""
     factors = np.array(data["factors"])
     if factors.dtype.kind != "i" or not factors.size or factors.min() < 1 or factors.max() > LARGEST_FACTOR:
         raise ValueError("factors")
     split = GridSplit(factors.astype(np.int64).reshape(data["coarse"]), float(data["sigma"]))
-    if (factors & (factors - 1)).any() or list(split.cells) != list(cells) or math.prod(split.cells) > LARGEST_GRID:
+    if (factors & (factors - 1)).any() or split.cells != cells or math.prod(split.cells) > LARGEST_GRID:
         raise ValueError("factors")
     if not 1 / LARGEST_COUNT <= split.sigma <= LARGEST_COUNT:
         raise ValueError("sigma")
     return split
 
 
-def _read_cells(data: Any, n_columns: int) -> CellSummary:
-    return CellSummary.from_dict(data, n_columns=n_columns, n_published=n_columns)
-
-
 def refuse_misfit(synopsis: "Synopsis") -> None:
     """Refuse numbers that do not belong together, and numbers that are none."""
-    counts, n_features = synopsis.noisy_counts, synopsis.n_features
-    if not counts.size or not n_features or not (np.abs(counts) <= LARGEST_COUNT).all():
+    counts, n_features = synopsis.noisy_counts, synopsis.frame.n_features
+    if counts.ndim != 1 or not counts.size or not (np.abs(counts) <= LARGEST_COUNT).all():
         raise ValueError("noisy_counts")
-    if synopsis.scaling not in ("bounds", "none") or synopsis.frame.n_features != n_features:
-        raise ValueError("domain")
-    if synopsis.declared is not None and synopsis.declared.n_columns != n_features:
-        raise ValueError("declared")
-    if len(synopsis.columns) != n_features or len(set(synopsis.columns)) != n_features:
+    names = synopsis.feature_names
+    if names is not None and len(names) != synopsis.frame.n_raw:
         raise ValueError("feature_names")
     if not (1 / LARGEST_COUNT <= synopsis.sigma <= LARGEST_COUNT):
         raise ValueError("sigma")
     if not (synopsis.total is None or 0 <= synopsis.total <= LARGEST_COUNT):
         raise ValueError("total")
+    if synopsis.grid is not None:
+        if len(synopsis.grid.cells) != n_features or synopsis.grid.n_cells != len(counts):
+            raise ValueError("cells")
+        if len(set(synopsis.columns)) != n_features:
+            raise ValueError("feature_names")
+        return
+    assert synopsis.places is not None
+    shape = (len(counts), n_features)
+    wanted = {"unit_points": shape, "unit_errors": shape[:1], "unit_variances": shape}
+    for name, expected in wanted.items():
+        array = getattr(synopsis.places, name)
+        lowest, highest = (-2.0, 2.0) if name == "unit_points" else (0.0, LARGEST_COUNT)
+        if array.shape != expected or not ((lowest <= array) & (array <= highest)).all():
+            raise ValueError(name)
+    if synopsis.total is None or not 0 <= synopsis.places.scatter_error <= LARGEST_COUNT:
+        raise ValueError("scatter_error")
 
 
 def _read_parquet(content: bytes) -> dict[str, Any]:
@@ -139,4 +174,4 @@ def _read_parquet(content: bytes) -> dict[str, Any]:
 
     table = pyarrow.parquet.read_table(pa.BufferReader(content))
     head = json.loads((table.schema.metadata or {}).get(FORMAT.encode(), b"{}"))
-    return {**head, "noisy_counts": table.column("noisy_count").to_numpy()} if "cells" in head else head
+    return {**head, "noisy_counts": table.column("noisy_count").to_numpy()} if "noisy_counts" in head else head

@@ -16,15 +16,16 @@ __all__ = ["join", "join_steps", "refuse_other_grid", "refuse_other_unit"]
 
 def refuse_other_grid(first: "Synopsis", second: "Synopsis") -> None:
     """Refuse synopses that cannot be added cell by cell."""
-    if first.split is not None or second.split is not None:
+    one, other = first._index("merge"), second._index("merge")
+    if one.split is not None or other.split is not None:
         rule, remedy = "grids that are not split", "Cells were split by different noise: merge what `coarse()` returns of both."
         validate.refuse("Synopsis.merge.other", rule, "an adaptive grid", remedy=remedy)
     if first.receipt.neighbours != second.receipt.neighbours:
         rule = "the same neighbouring relation"
         validate.refuse("Synopsis.merge.other", rule, second.receipt.neighbours, remedy="Fit anew.")
-    same_box = first.domain.to_dict() == second.domain.to_dict()
-    if not same_box or first.cells != second.cells or first.columns != second.columns:
-        validate.refuse("Synopsis.merge.other", "the same box, cells and columns", second.cells, remedy="Fit both on one grid.")
+    same_box = one.box.to_dict() == other.box.to_dict()
+    if not same_box or one.cells != other.cells or first.columns != second.columns:
+        validate.refuse("Synopsis.merge.other", "the same box, cells and columns", other.cells, remedy="Fit both on one grid.")
 
 
 def refuse_other_unit(first: Receipt, second: Receipt, *, same: bool) -> None:

@@ -1,70 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The synopsis itself: noisy counts of a grid, and everything that can be read off them at no further cost."""
+"""The document around points: receipt, names and steps, what they were made by, and files."""
 
 import math
+import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cloister import validate
-from cloister.algorithms import (
-    RESTARTS,
-    CellNoise,
-    GridSplit,
-    KChoice,
-    NoisyPoints,
-    compare_numbers,
-    compare_point_numbers,
-    denoise_counts,
-    denoise_leaves,
-)
-from cloister.columns import Box, ColumnDomain, Domain, FloatArray, Frame, IntArray, as_box
+from cloister.algorithms import RESTARTS
+from cloister.columns import Box, Domain, FloatArray
 from cloister.exceptions import CloisterError, ReleaseError
-from cloister.privacy import DISJOINT, SAME, Entropy, Receipt, StepRecord
+from cloister.files import read_whole, write_whole
+from cloister.plotting import mark_seeded, plot_curve, plot_tree
+from cloister.privacy import DISJOINT, SAME, Entropy, Receipt, StepRecord, refuse_seeded
 from cloister.questions import RowCount
-from cloister.release import CellSummary, Release
+from cloister.release import CellSummary, Release, library_versions
 from cloister.synopsis._card import synopsis_card
-from cloister.synopsis._cells import REPRESENTATIVES, RangeCount, cell_points, count_box
-from cloister.synopsis._coarse import coarse_points
-from cloister.synopsis._common import CommonSynopsis, read_numbers
-from cloister.synopsis._cut import cut_cells, warn_of_few_cells
+from cloister.synopsis._cut import Cut
 from cloister.synopsis._density import DensityClusters, cluster_by_density
-from cloister.synopsis._files import FORMAT, VERSION, encode, read_fields, refuse_misfit, split_fields
+from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind, plain_fields, read_fields, refuse_misfit
+from cloister.synopsis._grid import warn_of_few_cells
 from cloister.synopsis._merge import join, join_steps, refuse_other_grid, refuse_other_unit
+from cloister.synopsis._points import Points
+from cloister.synopsis._synthetic import table_of_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.axes import Axes
 
-__all__ = ["Synopsis"]
+__all__ = ["Synopsis", "load_synopsis", "read_synopsis"]
+
+PLOTS = ("curve", "tree")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Synopsis(CommonSynopsis):
-    """Noisy counts of a grid over a box, and what can be read off them.
-
-    The cells of an adaptive grid are split into leaves where many rows are; see `split`.
+class Synopsis(Points):
+    """Noisy numbers that were paid for once and answer for ever: points, or the cells of a grid, with their receipt.
 
     Parameters
     ----------
-    noisy_counts : array with one axis per column
-        As released: whole numbers, some of them negative. Of an adaptive grid, those of the leaves, each spread evenly over the
-        cells of the finest grid that it holds; see `cell_counts`.
-    domain : Box
-        Public.
-    scaling : {"none", "bounds"}
-        How distances between cells are measured.
-    sigma : float
-        Standard deviation of the noise of each count; of an adaptive grid, of each cell that is not split.
-    counts : {"clip", "nonnegative-total", "none"}
-        How counts become weights for clustering, sampling and marginals. Range counts use the noisy counts as they are.
+    method : str
+        The estimator that it comes from.
+    scaling : str
+        How distances are measured; see :class:`Release`.
     receipt : Receipt
         Guarantee and events.
-    total : float, optional
-        The number of rows, if it is public or was also counted by itself: then what that count and the sum of all cells say
-        together. None: the noisy counts are added up.
     feature_names : tuple of str, optional
         Names of the columns.
     steps : tuple of StepRecord
@@ -73,10 +57,8 @@ class Synopsis(CommonSynopsis):
         Versions of the libraries.
     column_cells : CellSummary, optional
         What part of each column was missing or outside its bounds, with noise, and where missing values were placed.
-    declared : ColumnDomain, optional
-        What the columns are, where this was declared or found with noise; the box is theirs.
-    split : GridSplit, optional
-        How the cells of an adaptive grid are split, and the noise of their parts.
+    frame, noisy_counts, sigma, total, max_clusters, places, grid
+        The :class:`Points` themselves.
 
     Notes
     -----
@@ -92,19 +74,18 @@ class Synopsis(CommonSynopsis):
     True
     """
 
-    noisy_counts: FloatArray
-    domain: Box
+    method: str
     scaling: str
-    sigma: float
-    counts: str
     receipt: Receipt
-    total: float | None = None
     feature_names: tuple[str, ...] | None = None
     steps: tuple[StepRecord, ...] = ()
     versions: dict[str, str] = field(default_factory=dict)
     column_cells: CellSummary | None = None
-    declared: ColumnDomain | None = None
-    split: GridSplit | None = None
+
+    @classmethod
+    def around(cls, points: Points, **about: Any) -> Self:
+        """Return the document around points; `about` is what else it says."""
+        return cls(**{one.name: getattr(points, one.name) for one in fields(Points)}, **about)
 
     def __repr__(self) -> str:
         return synopsis_card(self).text()
@@ -113,88 +94,41 @@ class Synopsis(CommonSynopsis):
         return synopsis_card(self).html()
 
     @property
-    def cells(self) -> tuple[int, ...]:
-        """Cells along each axis; of an adaptive grid, of the finest."""
-        return self.noisy_counts.shape
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells; of an adaptive grid, of leaves."""
-        return self.noisy_counts.size if self.split is None else self.split.n_leaves
-
-    @property
-    def noise(self) -> CellNoise:
-        """The noise of cells, or of leaves."""
-        return CellNoise(self.sigma, self.split)
-
-    @cached_property
-    def cell_counts(self) -> FloatArray:
-        """Noisy counts of the cells or leaves, one after the other."""
-        return self.noisy_counts.ravel() if self.split is None else self.split.gather(self.noisy_counts)
-
-    @cached_property
-    def cell_weights(self) -> FloatArray:
-        """Their weights after the rule `counts`."""
-        return self._weights(self.counts)
-
-    @property
-    def cell_half_widths(self) -> FloatArray:
-        """Half the widths of a cell, or of each leaf, in the coordinates in which distances are measured."""
-        if self.split is None:
-            return np.asarray(self._half_widths / np.array(self.cells))
-        return self.split.widths * self._half_widths
-
-    @property
-    def sum_error(self) -> float:
-        """Standard deviation of the noise of the sum of all cells."""
-        return float(self.noise.of_sums(np.ones(self.n_cells))[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.noisy_counts.ndim
+    def domain(self) -> Domain:
+        """Where rows lie: a box or ball, or what the columns are, where this was declared or found with noise."""
+        domain: Domain = self.frame.domain
+        return domain
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns, made up where they have none."""
-        return self.feature_names or tuple(f"x{index}" for index in range(self.n_features))
+        """Names of the coordinates of a point, made up where columns have none; of a category one for each level."""
+        return self.domain.published_names(self.feature_names)
 
     @property
-    def table(self) -> Domain:
-        """What the columns are."""
-        return self.declared or self.domain
+    def n_features(self) -> int:
+        """Number of coordinates of a point: columns, and of a category its levels."""
+        return len(self.columns)
 
     @property
-    def n_rows(self) -> float:
-        """The number of rows, or of persons where every person counts 1, as well as it is known."""
-        return max(0.0, float(self.noisy_counts.sum())) if self.total is None else self.total
+    def total_error(self) -> float:
+        """Standard deviation of the noise of the answers that counted the rows; 0 where their number is public."""
+        return math.hypot(*(one.standard_deviation for one in self.receipt.own_events if one.question_name == RowCount.name))
 
     @property
-    def n_rows_error(self) -> float:
-        """Its error: of the sum of all cells, of it and the answer that counted the rows, or none if the number is public."""
-        added = self.sum_error
-        if self.total is None:
-            return added
-        counted = math.hypot(*(one.standard_deviation for one in self.receipt.own_events if one.question_name == RowCount.name))
-        return counted * added / math.hypot(counted, added)
+    def histogram(self) -> FloatArray:
+        """The noisy counts of a grid as an array with one axis per column; those of leaves spread over the finest cells."""
+        return self._index("histogram").spread(self.noisy_counts)
 
     @property
-    def frame(self) -> Frame:
-        """The map to the unit ball in which distances are measured."""
-        places = None if self.column_cells is None else self.column_cells.places
-        return self.domain.frame(scaling=self.scaling, missing=places)
+    def points(self) -> FloatArray:
+        """The points, or the middles of cells, in the units of the input."""
+        return self.frame.from_unit(self.cloud().points)
 
     @property
-    def edges(self) -> tuple[FloatArray, ...]:
-        """Borders of the cells along each axis, in the units of the input."""
-        low, high = np.atleast_1d(self.domain.low), np.atleast_1d(self.domain.high)
-        return tuple(np.linspace(low[axis], high[axis], count + 1) for axis, count in enumerate(self.cells))
-
-    @property
-    def weights(self) -> FloatArray:
-        """The counts after the rule `counts`; never negative unless it is ``"none"``."""
-        weights = self.cell_weights
-        return weights.reshape(self.cells) if self.split is None else self.split.spread(weights)
+    def spreads(self) -> FloatArray:
+        """Standard deviations of the rows around their point, by column, in the units of the input."""
+        cloud = self.cloud()
+        return self.frame.errors_from_unit(np.sqrt(cloud.variances), cloud.points)
 
     def cut(
         self,
@@ -204,71 +138,67 @@ class Synopsis(CommonSynopsis):
         representatives: str = "center",
         random_state: int | None = None,
     ) -> Release:
-        """Cluster the cells, weighted by their counts.
+        """Cluster the points or cells, weighted by their counts.
 
         Parameters
         ----------
         n_clusters : int
-            Number of centres; any, as often as you like.
+            Number of centres; any, as often as you like. Beyond half the number of points they say little.
         n_init : int, default=10
             Restarts, on public numbers.
         representatives : {"center", "slope"}, default="center"
-            Where a cell's rows are taken to be: at its centre, or moved towards the fuller neighbour.
+            Where the rows of a cell of a grid are taken to be: at its centre, or moved towards the fuller neighbour.
         random_state : int, optional
-            For the restarts.
+            For the restarts and the errors.
 
         Returns
         -------
         Release
-            Centres with their errors; predicts, saves, and can be reported.
+            Centres with total errors and the stability of clusters; predicts, saves, and can be reported. Of a grid of more
+            than 16,384 cells the errors are those of the noise alone.
 
         Warns
         -----
         AccuracyWarning
-            If there are fewer cells than clusters: the centres beyond one per cell lie at random places.
+            If a grid has fewer cells than clusters: the centres beyond one per cell lie at random places.
         """
-        release = cut_cells(self, n_clusters, n_init=n_init, representatives=representatives, random_state=random_state)
-        warn_of_few_cells("Synopsis.cut", self, release.n_clusters)
+        found = self.solve(n_clusters, n_init=n_init, representatives=representatives, random_state=random_state)
+        release = self.release_of(found, representatives=representatives)
+        if self.grid is not None:
+            warn_of_few_cells("Synopsis.cut", self.grid, release.n_clusters)
         return release
 
-    def choose_k(self, n_clusters: Iterable[int] | None = None, *, random_state: int | None = None) -> KChoice:
-        """Compare numbers of clusters, by an elbow and by a criterion that knows the noise.
-
-        The noisy counts are split into two halves with independent noise (what one half adds, the other subtracts): centres are
-        fitted to one and judged on the other, so that clusters made of noise do not pay. A further cluster lowers the loss even
-        of rows without any clusters; so the elbow is the smallest number at which the held-out loss, relative to that of evenly
-        spread mass, is as low as it gets. `best` is the elbow, but never more than the held-out loss supports. The leaves of an
-        adaptive grid are first put together to points and compared as those of :class:`PointSynopsis` are.
-
-        Parameters
-        ----------
-        n_clusters : iterable of int, optional
-            Numbers to compare; by default 1 to 12.
-        random_state : int, optional
-            For restarts and for splitting the noise.
-        """
-        numbers = read_numbers("Synopsis.choose_k.n_clusters", range(1, 13) if n_clusters is None else n_clusters)
-        generator = Entropy(random_state, where="Synopsis.choose_k.random_state").public_generator()
-        if self.split is not None:
-            return compare_point_numbers(numbers, self.noisy_points(generator), generator=generator).scaled(
-                self.frame.distance_unit**2
-            )
-        choice = compare_numbers(
-            numbers,
-            self.noisy_counts,
-            sigma=self.sigma,
-            n_rows=max(self.n_rows, 1.0),
-            points=self.cell_points(),
-            half_widths=self._half_widths,
-            counts=self._weighting,
-            generator=generator,
+    def release_of(self, found: Cut, *, representatives: str = "center") -> Release:
+        """Return the document of a cut."""
+        frame, total, noise = self.frame, found.total, found.noise
+        size: dict[str, Any] = {"n_points": self.n_points, "max_clusters": self.max_clusters}
+        if self.grid is not None:
+            leaves = {} if self.grid.split is None else {"rule": "adaptive", "leaves": self.n_points}
+            size = {"cells": list(self.grid.cells), **leaves, "counts": self.grid.counts, "representatives": representatives}
+        return Release(
+            method=self.method,
+            parameters={"n_clusters": len(found.centers), **size},
+            cluster_centers=frame.from_unit(found.centers),
+            center_errors=frame.errors_from_unit(noise if total is None else total.centers, found.centers),
+            cluster_counts=found.counts,
+            count_errors=found.count_noise if total is None else total.counts,
+            center_noise=None if total is None else frame.errors_from_unit(noise, found.centers),
+            count_noise=None if total is None else found.count_noise,
+            stability=None if total is None else total.stability,
+            domain=self.domain,
+            scaling=self.scaling,
+            receipt=self.receipt,
+            feature_names=self.feature_names,
+            cells=self.column_cells,
+            steps=self.steps,
+            details={name: frame.distance_unit**2 * value for name, value in found.losses.items()},
+            versions=self.versions or library_versions(),
         )
-        return choice.scaled(self.frame.distance_unit**2)
 
     def density_clusters(
         self, *, min_density: float = 1.0, false_alarm: float = 0.01, radius: int | str = "auto"
     ) -> DensityClusters:
-        """Find clusters of any shape: connected regions of dense cells, as DBSCAN finds them among rows.
+        """Find clusters of any shape in a grid: connected regions of dense cells, as DBSCAN finds them among rows.
 
         Parameters
         ----------
@@ -300,61 +230,45 @@ class Synopsis(CommonSynopsis):
         >>> found.n_clusters, found.cluster_counts.round(-1)
         (2, array([300., 200.]))
         """
+        self._index("density_clusters")
         return cluster_by_density(self, min_density=min_density, false_alarm=false_alarm, radius=radius)
 
-    def count(self, box: Any) -> RangeCount:
-        """Return the noisy number of rows in a box given as (low, high) or Box, in the units of the input.
-
-        Cells that the box cuts through count with the part of them inside it.
-        """
-        return count_box(as_box("Synopsis.count.box", box, self.n_features), self.edges, self.cell_counts, noise=self.noise)
-
-    def sample(self, n_rows: int, *, random_state: int | None = None) -> FloatArray:
-        """Draw synthetic rows: a cell in proportion to its count, then a place in it."""
-        size = validate.integer("Synopsis.sample.n_rows", n_rows, low=0)
-        generator = Entropy(random_state, where="Synopsis.sample.random_state").public_generator()
-        mass = np.maximum(self.weights.ravel(), 0.0)
-        mass = mass if mass.sum() > 0 else np.ones_like(mass)
-        chosen = generator.choice(len(mass), size=size, p=mass / mass.sum())
-        index = np.stack(np.unravel_index(chosen, self.cells), axis=1)
-        widths = np.array([edges[1] - edges[0] for edges in self.edges])
-        low = np.atleast_1d(self.domain.low)
-        return self.domain.clip(low + (index + generator.random(index.shape)) * widths)
-
-    def marginal(self, columns: Sequence[int | str]) -> "Synopsis":
-        """Return the synopsis of some of the columns, all others added up. Its noise is larger: that of all cells it adds.
+    def marginal(self, columns: Sequence[int | str]) -> Self:
+        """Return the grid of some of the columns, all others added up. Its noise is larger: that of all cells it adds.
 
         That of an adaptive grid is of its coarse cells; see :meth:`coarse`.
         """
-        if self.split is not None:
+        grid = self._index("marginal")
+        if grid.split is not None:
             return self.coarse().marginal(columns)
         axes = validate.columns("Synopsis.marginal.columns", columns, self.columns)
         others = tuple(axis for axis in range(self.n_features) if axis not in axes)
-        kept = sorted(axes)
-        added = self.noisy_counts.sum(axis=others) if others else self.noisy_counts
-        noisy = np.transpose(added, [kept.index(axis) for axis in axes])
-        low, high = np.atleast_1d(self.domain.low), np.atleast_1d(self.domain.high)
+        added = self.histogram.sum(axis=others)
+        counts = np.transpose(added, [sorted(axes).index(axis) for axis in axes])
+        domain = self.domain.of_columns(axes)
+        cells = None if self.column_cells is None else self.column_cells.of_columns(axes)
         return replace(
             self,
-            noisy_counts=np.ascontiguousarray(noisy),
-            domain=Box(low[axes], high[axes]),
-            sigma=self.sigma * math.sqrt(self.noisy_counts.size / noisy.size),
+            frame=domain.frame(scaling=self.scaling, missing=None if cells is None else cells.places),
+            noisy_counts=counts.ravel(),
+            sigma=self.sigma * math.sqrt(self.n_points / counts.size),
+            grid=replace(grid, box=Box(*domain.ranges), cells=counts.shape),
             feature_names=None if self.feature_names is None else tuple(self.feature_names[axis] for axis in axes),
-            column_cells=None if self.column_cells is None else self.column_cells.of_columns(axes),
-            declared=None if self.declared is None else self.declared.of_columns(axes),
+            column_cells=cells,
         )
 
-    def coarse(self) -> "Synopsis":
+    def coarse(self) -> Self:
         """Return the uniform grid that an adaptive one was split from; a uniform grid returns itself.
 
         Its counts are the sums of the leaves. `sigma` is the noise of cells that were not split; that of others is smaller.
         """
-        if self.split is None:
+        grid = self._index("coarse")
+        if grid.split is None:
             return self
-        counts = self.split.add_up(self.cell_counts).reshape(self.split.coarse)
-        return replace(self, noisy_counts=counts, split=None)
+        counts = grid.split.add_up(self.noisy_counts)
+        return replace(self, noisy_counts=counts, grid=replace(grid, cells=grid.split.coarse, split=None))
 
-    def merge(self, other: "Synopsis", *, rows: str = "disjoint") -> "Synopsis":
+    def merge(self, other: Self, *, rows: str = "disjoint") -> Self:
         """Join two synopses on the same grid.
 
         Parameters
@@ -400,39 +314,127 @@ class Synopsis(CommonSynopsis):
         noisy = (mine * self.noisy_counts + yours * other.noisy_counts) / (mine + yours)
         return replace(self, noisy_counts=noisy, sigma=(mine + yours) ** -0.5, **both)
 
+    def sample_table(self, n_rows: int, *, random_state: int | None = None) -> "pa.Table":
+        """Draw synthetic rows as an Arrow table with the columns of the original one.
+
+        As :meth:`sample`, but with levels, flags and dates in place of coordinates: the shares of levels at the drawn place
+        are chances, from which one is drawn. ``.to_pandas()`` makes a data frame of it.
+
+        Parameters
+        ----------
+        n_rows : int
+            Any number.
+        random_state : int, optional
+            For the draws.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the synopsis; costs nothing.
+        """
+        rows = self.sample(n_rows, random_state=random_state)
+        drawn = Entropy(random_state, where="Synopsis.sample_table.random_state").public_generator()
+        other = drawn.spawn(1)[0]  # independent of what chose the rows, also with a seed
+        return table_of_rows(rows, self.domain, self.domain.names(self.feature_names), other)
+
+    def plot(
+        self,
+        kind: str = "curve",
+        ax: Any = None,
+        *,
+        n_clusters: Iterable[int] | int | None = None,
+        random_state: int | None = None,
+    ) -> "Axes":
+        """Draw the synopsis with matplotlib, which ``pip install 'cloister[plot]'`` installs.
+
+        Parameters
+        ----------
+        kind : {"curve", "tree"}, default="curve"
+            The held-out loss for each number of clusters, with its standard error and the best number marked; see
+            :meth:`choose_k`. Or how the points are joined to ever fewer clusters; see :meth:`tree`.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default on a new figure.
+        n_clusters : iterable of int or int, optional
+            Of a curve, the numbers to compare; by default those of :meth:`choose_k`. Of a tree, a number of clusters: a line
+            shows where it has so many.
+        random_state : int, optional
+            For the comparison, and for the tree of a grid.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Nothing is shown or saved: ``ax.figure.savefig("curve.png")``.
+
+        Raises
+        ------
+        ParameterError
+            If matplotlib is not installed, or something else than these is asked for.
+
+        Notes
+        -----
+        **Privacy.** Post-processing of the synopsis; costs nothing.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> from cloister import GridSynopsis
+        >>> rows = [[0.2, 0.2]] * 300 + [[0.8, 0.7]] * 200
+        >>> synopsis = GridSynopsis(n_clusters=2, epsilon=2.0, bounds=(0, 1), random_state=0).fit(rows).synopsis_
+        >>> synopsis.plot("curve", n_clusters=range(1, 5), random_state=0).get_xlabel()
+        'number of clusters'
+        """
+        where = "Synopsis.plot"
+        validate.one_of(where, kind, PLOTS)
+        if kind == "tree":
+            axes = self._plot_tree(ax, n_clusters, 0 if random_state is None else random_state, where=where)
+        elif isinstance(n_clusters, int):
+            validate.refuse(f"{where}.n_clusters", "numbers to compare", n_clusters, remedy="Pass range(1, 13).")
+        else:
+            choice = self.choose_k(n_clusters, random_state=random_state)
+            axes = plot_curve(choice.n_clusters, choice.held_out, choice.held_out_error, choice.best, ax, where=where)
+        return mark_seeded(axes, seeded=self.receipt.seeded)
+
+    def _plot_tree(self, ax: Any, cut: Any, seed: int, *, where: str) -> "Axes":
+        """Draw the joins; leaves are named by their noisy numbers of rows."""
+        number = None if cut is None else validate.integer(f"{where}.n_clusters", cut, low=1)
+        linkage, rows = self.tree(random_state=seed), self.tree_points(random_state=seed).weights
+        if len(linkage) == 0:
+            rule, remedy = "at least two points above the noise", "There is nothing to join."
+            validate.refuse(where, rule, "one", remedy=remedy)
+        axes = plot_tree(linkage, [f"{one:,.0f}" for one in rows], number, ax, where=where)
+        axes.set_xlabel(f"points, by their noisy numbers of {self.receipt.counted}")
+        return axes
+
     def to_arrow(self) -> "pa.Table":
-        """Return one row per cell or leaf: its borders in every column, its noisy count, its weight by the rule `counts`."""
+        """Return a row for each point or cell: its place and spread, or its borders, in every column, its count and weight."""
         import pyarrow as pa
 
         data: dict[str, Any] = {}
-        for name, edges, (first, last) in zip(self.columns, self.edges, self._cell_ends(), strict=True):
-            data[f"{name}_low"], data[f"{name}_high"] = edges[first], edges[last]
-        data["noisy_count"], data["weight"] = self.cell_counts, self.cell_weights
+        if self.grid is None:
+            for name, places, spreads in zip(self.columns, self.points.T, self.spreads.T, strict=True):
+                data[name], data[f"{name}_spread"] = places, spreads
+        else:
+            ends = (self.grid.low, self.grid.low + self.grid.widths)
+            lows, highs = (np.rint(one * self.grid.cells).astype(int).T for one in ends)
+            for name, edges, low, high in zip(self.columns, self.grid.edges, lows, highs, strict=True):
+                data[f"{name}_low"], data[f"{name}_high"] = edges[low], edges[high]
+        data["noisy_count"], data["weight"] = self.noisy_counts, self.weights
         return pa.table(data)
-
-    def to_bytes(self, kind: str = "json") -> bytes:
-        """Return what a ``"json"`` or ``"parquet"`` file of the synopsis holds."""
-        return encode(self.to_dict(), self.to_arrow, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the synopsis as plain data."""
         return {
             "format": FORMAT,
             "version": VERSION,
+            **plain_fields(self),
+            "method": self.method,
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "domain": self.domain.to_dict(),
             "scaling": self.scaling,
-            "cells": list(self.cells),
-            "noisy_counts": self.cell_counts.tolist(),
-            "sigma": self.sigma,
-            "counts": self.counts,
-            "total": self.total,
             "receipt": self.receipt.to_dict(),
             "steps": [step.to_dict() for step in self.steps],
             "versions": self.versions,
             "column_cells": None if self.column_cells is None else self.column_cells.to_dict(),
-            "declared": None if self.declared is None else self.declared.to_dict(),
-            **({} if self.split is None else {"split": split_fields(self.split)}),
         }
 
     @classmethod
@@ -446,48 +448,62 @@ class Synopsis(CommonSynopsis):
             problem = repr(error)
         raise ReleaseError(f"load_synopsis: the file is damaged ({problem}). Write it again from the fit.")
 
-    def noisy_points(self, generator: np.random.Generator) -> NoisyPoints:
-        return coarse_points(
-            self.cell_points(),
-            self.cell_counts,
-            np.maximum(self._weights(self._weighting), 0.0),
-            noise=self.noise,
-            inside=self.cell_half_widths**2 / 3,
-            n_rows=max(self.n_rows, 1.0),
-            generator=generator,
-        )
+    def to_bytes(self, kind: str = "json") -> bytes:
+        """Return what a ``"json"`` or ``"parquet"`` file of the synopsis holds."""
+        return encode(self.to_dict(), self.to_arrow, kind)
 
-    def cell_points(self, representatives: str = "center") -> FloatArray:
-        """Return where the rows of each cell or leaf are taken to be, in the coordinates in which distances are measured."""
-        if self.split is None:
-            return cell_points(self._half_widths, self.weights, sigma=self.sigma, representatives=representatives)
-        if validate.one_of("Synopsis.cut.representatives", representatives, REPRESENTATIVES) != "center":
-            remedy = 'Leave representatives="slope" out: leaves have neighbours of other sizes.'
-            validate.refuse("Synopsis.cut.representatives", "'center' for an adaptive grid", representatives, remedy=remedy)
-        return (2 * self.split.low + self.split.widths - 1) * self._half_widths
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, allow_seeded: bool = False) -> None:
+        """Write the synopsis to a ``.json`` or ``.parquet`` file. One that exists is refused, or replaced with `overwrite`.
 
-    # -- helpers --------------------------------------------------------------------------------------------------------
+        A synopsis with seeded noise is refused unless `allow_seeded` is set: it is for tests and benchmarks.
+        """
+        refuse_seeded("Synopsis.save", seeded=self.receipt.seeded, allow_seeded=allow_seeded)
+        kind = file_kind("Synopsis.save.path", Path(path).name)
+        write_whole("Synopsis.save", path, self.to_bytes(kind), overwrite=overwrite)
 
-    @property
-    def _half_widths(self) -> FloatArray:
-        widths = self.frame.half_widths
-        assert widths is not None
-        return widths
 
-    @property
-    def _weighting(self) -> str:
-        return "nonnegative-total" if self.counts == "none" else self.counts
+def load_synopsis(path: str | os.PathLike[str]) -> Synopsis:
+    """Read a synopsis from a ``.json`` or ``.parquet`` file.
 
-    def _weights(self, rule: str) -> FloatArray:
-        if self.split is not None:
-            return denoise_leaves(self.cell_counts, self.noise, rule, total=self.n_rows)
-        return denoise_counts(self.noisy_counts, rule, total=self.n_rows).ravel()
+    Parameters
+    ----------
+    path : str or path
+        What ``save`` wrote.
 
-    def _cell_ends(self) -> list[tuple[IntArray, IntArray]]:
-        """Return between which edges each cell or leaf lies, along every axis."""
-        if self.split is None:
-            places = np.unravel_index(np.arange(self.noisy_counts.size), self.cells)
-            return [(place, place + 1) for place in places]
-        ends = (self.split.low, self.split.low + self.split.widths)
-        first, last = (np.rint(one * np.array(self.cells)).astype(np.int64).T for one in ends)
-        return list(zip(first, last, strict=True))
+    Returns
+    -------
+    Synopsis
+        With all its methods: of a grid, or of weighted points.
+
+    Raises
+    ------
+    ReleaseError
+        If the file cannot be read, is damaged, or is of another version.
+
+    Notes
+    -----
+    **Privacy.** Reads public numbers; costs nothing.
+
+    Examples
+    --------
+    >>> load_synopsis("missing.json")
+    Traceback (most recent call last):
+    ...
+    cloister.exceptions.ReleaseError: load_synopsis: cannot read 'missing.json' (No such file or directory). Check the path.
+    """
+    return read_synopsis(read_whole("load_synopsis", path), name=repr(Path(path).name))
+
+
+def read_synopsis(content: bytes, *, name: str) -> Synopsis:
+    """Read what a file holds; `name` is for the error."""
+    try:
+        data = decode(content)
+    except (OSError, LookupError, RecursionError, TypeError, ValueError):
+        data = name
+    if data is name:
+        raise ReleaseError(f"load_synopsis: {name} is not a synopsis. Pass the file that 'save' wrote.")
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ReleaseError("load_synopsis: expected a Cloister synopsis, got another file. Pass the file that 'save' wrote.")
+    if data.get("version") != VERSION:
+        raise ReleaseError(f"load_synopsis: expected version {VERSION}, got {data.get('version')!r}. Upgrade cloister.")
+    return Synopsis.from_dict(data)
