@@ -12,11 +12,10 @@ from tests.releases import COLUMNS, declared_release
 from cloister import GridSynopsis
 from cloister.cli import open_console, print_release
 from cloister.columns import Category, ColumnDomain, Date, Flag, Number
-from cloister.release import CellSummary, ColumnProfile, Profiles, Release
+from cloister.release import CellSummary, ColumnProfile, Profiles, Release, column_words
 from cloister.report import (
     cell_words,
     cells_of,
-    column_words,
     found_words,
     report_html,
     summary,

@@ -15,10 +15,10 @@ import pytest
 
 from cloister import GridSynopsis, KMeans, PointSynopsis
 from cloister.columns import Category, Number
-from cloister.report import report_html, summary, synopsis_html, with_error
+from cloister.report import report_html, summary, synopsis_html
 from cloister.report._cuts import cuts_of, dendrogram_of
 from cloister.report._summary import choice_of
-from cloister.text import share_text
+from cloister.text import share_text, with_error
 
 from .test_render import Page
 

@@ -10,8 +10,10 @@ import pytest
 
 from cloister import GDP, ZCDP, Ball, KMeans, PEMeans, Release
 from cloister.methods import METHODS, comparable
-from cloister.report import rank_columns, report_html, summary, with_error
+from cloister.release import rank_columns
+from cloister.report import report_html, summary
 from cloister.report._steps import course_of
+from cloister.text import with_error
 
 
 def release_of(rows: np.ndarray, **parameters: object) -> Release:

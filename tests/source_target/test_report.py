@@ -57,7 +57,7 @@ def test_many_points_are_not_labelled(make, generator):
     target = generator.normal(size=(200, 2))
     html = report_html(make(60).fit(target, source=target).release_)
     assert html.count('class="badge"') == 60
-    assert "Chosen point" not in html
+    assert 'class="label"' not in html
 
 
 def test_larger_counts_are_drawn_larger(make, generator):

@@ -95,7 +95,7 @@ def _n_shown(console: "Console", n_columns: int, *, beside: int) -> int:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, or the target points that were chosen, and the receipt in plain words."""
-    from cloister.report import rank_table
+    from cloister.release import rank_table
 
     shown = _n_shown(console, release.n_columns, beside=22)
     columns = sorted(rank_table(release)[:shown])  # those that tell centres apart best
@@ -107,10 +107,10 @@ def _print_centers(console: "Console", release: "Release", columns: Sequence[int
     from cloister.report import cell_words, cells_of, choice_words, found_words, loss_summary, table_of
 
     loss, known, seen = loss_summary(release), table_of(release), release.stands_out.tolist()
-    units = "in the columns' own words" if any(one["type"] != "number" for one in known) else "in the units of the input"
+    units = "in the columns' own words" if release.domain.has_words else "in the units of the input"
     (_, counted, *names), rows = cluster_table(release, columns, between="\n")
     lead = len(names) - len(columns)
-    right = [True] * lead + [known[index]["type"] != "category" for index in columns]
+    right = [True] * lead + [release.domain.columns[index].size == 1 for index in columns]
     heads = [("label", True), (f"{counted} (noisy)", True), *zip(map(plain_text, names), right, strict=True)]
     console.print(f"{count_of(release.n_clusters, 'centre')}, {units}", style="bold")
     print_table(console, heads, rows)
@@ -160,13 +160,11 @@ def _print_receipt(console: "Console", receipt: "Receipt") -> None:
 def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
     """Print the grid or the points, their noise, and the receipt in plain words."""
     from cloister.report import cell_words, found_words, synopsis_summary
+    from cloister.synopsis import size_words
 
     summary = synopsis_summary(synopsis)
     (_print_grid if summary["kind"] == "grid" else _print_points)(console, summary)
-    value, error = with_error(summary["n_rows"], summary["n_rows_error"])
-    known = " (public)" if summary["n_rows_error"] == 0 else f" ± {error}"
-    lines = [f"{synopsis.receipt.counted.capitalize()}: {value}{known}"]
-    _print_lines(console, [*lines, cell_words(summary["cells_of_columns"]), found_words(summary["table"])])
+    _print_lines(console, [size_words(synopsis), cell_words(summary["cells_of_columns"]), found_words(summary["table"])])
     _print_receipt(console, synopsis.receipt)
 
 

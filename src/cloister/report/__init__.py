@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A release or a synopsis as plain data and as one self-contained HTML page. Sees no row."""
 
-from cloister.release import column_words, rank_columns, rank_table
 from cloister.report._pages import Picture, Table, render_page
 from cloister.report._render import report_html, write_report
 from cloister.report._source_target import source_target_of
 from cloister.report._summary import cells_of, loss_summary, summary, synopsis_summary, table_of
 from cloister.report._synopsis import synopsis_html
 from cloister.report._words import cell_words, choice_words, declared_words, found_words
-from cloister.text import number, plain_text, with_error
 
 __all__ = [
     "Picture",
@@ -16,14 +14,9 @@ __all__ = [
     "cell_words",
     "cells_of",
     "choice_words",
-    "column_words",
     "declared_words",
     "found_words",
     "loss_summary",
-    "number",
-    "plain_text",
-    "rank_columns",
-    "rank_table",
     "render_page",
     "report_html",
     "source_target_of",
@@ -31,6 +24,5 @@ __all__ = [
     "synopsis_html",
     "synopsis_summary",
     "table_of",
-    "with_error",
     "write_report",
 ]

@@ -71,7 +71,9 @@ def cuts_of(synopsis: Synopsis, most: int, *, random_state: int, known: Release 
         centers = synopsis.frame.to_unit(release.cluster_centers)
         owners = nearest_of(points.points, centers)
         lines = _descent(cuts[-1], owners, count, points.weights) if cuts else (0,)
-        cuts.append(Cut(release, owners, _loss(synopsis, release, random_state), silhouette(points, centers), lines))
+        told = [release.details[name] for name in ("loss", "loss_error") if name in release.details]
+        loss = LossEstimate(*map(float, told)) if len(told) == 2 else synopsis.loss(count, random_state=random_state)
+        cuts.append(Cut(release, owners, loss, silhouette(points, centers), lines))
     return Cuts(points, synopsis.tree(random_state=random_state), tuple(cuts))
 
 
@@ -80,12 +82,6 @@ def flows_between(cut: Cut, other: Cut, weights: FloatArray) -> FloatArray:
     flows = np.zeros((cut.n_clusters, other.n_clusters))
     np.add.at(flows, (cut.owners, other.owners), weights)
     return flows
-
-
-def _loss(synopsis: Synopsis, release: Release, random_state: int) -> LossEstimate:
-    if "loss" in release.details and "loss_error" in release.details:
-        return LossEstimate(float(release.details["loss"]), float(release.details["loss_error"]))
-    return synopsis.loss(release.n_clusters, random_state=random_state)
 
 
 def _descent(before: Cut, owners: IntArray, n_clusters: int, weights: FloatArray) -> tuple[int, ...]:
@@ -122,26 +118,20 @@ class Dendrogram:
 
 def dendrogram_of(tree: FloatArray, n_cuts: int) -> Dendrogram:
     """Lay out a tree in SciPy's format. Heights are drawn by their square roots, so that late cuts can be told apart."""
+    from scipy.cluster.hierarchy import dendrogram
+
     top, n_leaves = float(tree[:, 2].max(initial=0.0)) or 1.0, len(tree) + 1
-    heights = Axis("", 0.0, ROOM * top, scale="root", most=4)
-    plot = plot_columns(Axis("", 0.0, LEAF_STEP * n_leaves, most=0), heights, TREE_HEIGHT, width=TREE_WIDTH)
-    layout = _layout(tree)
-    order = np.argsort([max(one) for one in layout["dcoord"]], kind="stable")
+    up = Axis("", 0.0, ROOM * top, scale="root", most=4)
+    plot = plot_columns(Axis("", 0.0, LEAF_STEP * n_leaves, most=0), up, TREE_HEIGHT, width=TREE_WIDTH)
+    layout: Any = dendrogram(tree, no_plot=True) if len(tree) else {"icoord": [], "dcoord": [], "leaves": [0]}
+    brackets = []
+    for across, heights in sorted(zip(layout["icoord"], layout["dcoord"], strict=True), key=lambda one: max(one[1])):
+        (left, foot), (_, height), (right, _), (_, other) = map(plot.place, zip(across, heights, strict=True))
+        brackets.append(f"M{left:.1f} {foot:.1f}V{height:.1f}H{right:.1f}V{other:.1f}")
     places = {leaf: plot.place((LEAF_STEP * (index + 0.5), 0.0)) for index, leaf in enumerate(layout["leaves"])}
     return Dendrogram(
         plot=plot,
-        brackets=[_bracket(list(zip(layout["icoord"][one], layout["dcoord"][one], strict=True)), plot) for one in order],
+        brackets=brackets,
         leaves=[(round(x, 1), round(y + LEAF_DEPTH, 1)) for x, y in (places[leaf] for leaf in range(n_leaves))],
         cuts=[round(plot.place((0.0, cut_height(tree, count)))[1], 1) for count in range(1, n_cuts + 1)],
     )
-
-
-def _layout(tree: FloatArray) -> dict[str, Any]:
-    from scipy.cluster.hierarchy import dendrogram
-
-    return dict(dendrogram(tree, no_plot=True)) if len(tree) else {"icoord": [], "dcoord": [], "leaves": [0]}
-
-
-def _bracket(corners: Sequence[Point], plot: Plot) -> str:
-    (left, foot), (_, height), (right, _), (_, other) = map(plot.place, corners)
-    return f"M{left:.1f} {foot:.1f}V{height:.1f}H{right:.1f}V{other:.1f}"

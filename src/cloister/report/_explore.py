@@ -46,6 +46,9 @@ def explore(cuts: Cuts, *, chosen: int, curve: Curve) -> dict[str, Any]:
         "brackets": tree.brackets,
         "cuts": plain,
     }
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    # In a script element no letter may end the element or begin another.
+    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     found = plain[chosen - 1]
     return {
         "chosen": found,
@@ -55,7 +58,7 @@ def explore(cuts: Cuts, *, chosen: int, curve: Curve) -> dict[str, Any]:
         "map": drawn,
         "tree": tree,
         "colours": [found["clusters"][owner]["colour"] for owner in found["owners"]],  # of the points
-        "data": Picture(_safe_json(data)),
+        "data": Picture(safe),
     }
 
 
@@ -64,12 +67,6 @@ def page_script() -> tuple[Picture, str]:
     text = (TEMPLATES / Path(SCRIPT)).read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Picture(text), f"sha256-{digest}"
-
-
-def _safe_json(data: object) -> str:
-    """Return JSON that may stand in a script element: no letter of it can end the element or begin another."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 # -- one cut ---------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from cloister.columns import FloatArray
 from cloister.release import NONE, Release, axis_words, coordinates_of, plane_of_centers, rows_words
 from cloister.report._cuts import Cuts
 from cloister.report._pages import Picture
-from cloister.report._plot import WHISKER, Axis, Plot, axis_for, badge_marks, place_badges, plot_columns, plot_plane
+from cloister.report._plot import WHISKER, Axis, Plot, axis_for, draw_badges, plot_columns, plot_plane
 from cloister.text import plain_text
 
 __all__ = ["COLOURS", "ClusterMap", "ScatterMap", "cluster_map", "count_words", "scatter_map"]
@@ -159,13 +159,4 @@ def _circles(release: Release, centers: FloatArray, radii: Sequence[float], plot
     points = [plot.place(one) for one in centers.tolist()]
     own = [kinds[0] if seen else kinds[1] for seen in release.stands_out]
     titles = [f"Cluster {label}: {count_words(release, label)}" for label in range(release.n_clusters)]
-    if len(points) > LABELLED:
-        return [
-            f'<g><title>{title}</title><circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:g}"/></g>'
-            for title, kind, (x, y) in zip(titles, own, points, strict=True)
-        ]
-    badges = place_badges(points, radii, plot.frame)
-    return [
-        badge_marks(badge, str(label), kind=kind, title=title)
-        for label, (badge, kind, title) in enumerate(zip(badges, own, titles, strict=True))
-    ]
+    return draw_badges(points, radii, plot.frame, kinds=own, titles=titles, most=LABELLED, dot=DOT)

@@ -27,7 +27,7 @@ __all__ = [
     "Point",
     "Tick",
     "axis_for",
-    "badge_marks",
+    "draw_badges",
     "numbered_badges",
     "place_badges",
     "plot_columns",
@@ -336,24 +336,42 @@ def _inside(places: Any, radius: float, frame: Frame) -> Any:
     return inside & (down >= frame.top + radius) & (down <= frame.bottom - radius)
 
 
-def badge_marks(badge: Badge, words: str, *, kind: str, title: str) -> str:
-    """Draw a circle with its words; a line and a dot where it had to move. `title` and `words` are plain text of our own."""
-    (x, y), (across, down), radius = badge.point, badge.center, badge.radius
-    tie = ""
-    if badge.is_moved:
-        part = max(1 - radius / math.dist(badge.point, badge.center), 0.0)
-        tie = (
-            f'<path class="leader" d="M{x:.1f} {y:.1f}L{x + part * (across - x):.1f} {y + part * (down - y):.1f}"/>'
-            f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:g}"/>'
-        )
-    label = f'<text class="label" x="{across:.1f}" y="{down:.1f}" dy="0.35em">{words}</text>' if words else ""
-    circle = f'<circle class="{kind}" cx="{across:.1f}" cy="{down:.1f}" r="{radius:.1f}"/>'
-    return f"<g><title>{title}</title>{tie}{circle}{label}</g>"
+def draw_badges(
+    points: Sequence[Point],
+    radii: Sequence[float],
+    frame: Frame,
+    *,
+    kinds: Sequence[str],
+    titles: Sequence[str],
+    most: int,
+    dot: float,
+) -> list[str]:
+    """Draw a circle for each point, with its number and a title of our own, tied to it where it had to move.
+
+    Of more than `most` points, dots of a radius of `dot`.
+    """
+    if len(points) > most:
+        return [
+            f'<g><title>{title}</title><circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{dot:g}"/></g>'
+            for title, kind, (x, y) in zip(titles, kinds, points, strict=True)
+        ]
+    marks = []
+    for label, (badge, kind, title) in enumerate(zip(place_badges(points, radii, frame), kinds, titles, strict=True)):
+        (x, y), (across, down), radius, tie = badge.point, badge.center, badge.radius, ""
+        if badge.is_moved:
+            part = max(1 - radius / math.dist(badge.point, badge.center), 0.0)
+            tie = (
+                f'<path class="leader" d="M{x:.1f} {y:.1f}L{x + part * (across - x):.1f} {y + part * (down - y):.1f}"/>'
+                f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{DOT:g}"/>'
+            )
+        circle = f'<circle class="{kind}" cx="{across:.1f}" cy="{down:.1f}" r="{radius:.1f}"/>'
+        number = f'<text class="label" x="{across:.1f}" y="{down:.1f}" dy="0.35em">{label}</text>'
+        marks.append(f"<g><title>{title}</title>{tie}{circle}{number}</g>")
+    return marks
 
 
 def numbered_badges(points: Sequence[Point], frame: Frame, *, name: str, most: int, radius: float, dot: float) -> str:
-    """Draw a circle of one size for each point, with its number and a title; of more than `most` points, dots."""
-    if len(points) > most:
-        return "".join(f'<circle class="badge" cx="{x:.1f}" cy="{y:.1f}" r="{dot:g}"/>' for x, y in points)
-    badges = enumerate(place_badges(points, [radius] * len(points), frame))
-    return "".join(badge_marks(badge, str(label), kind="badge", title=f"{name} {label}") for label, badge in badges)
+    """Draw a circle of one size for each point, with its number; of more than `most` points, dots."""
+    size = len(points)
+    titles, kinds = [f"{name} {label}" for label in range(size)], ["badge"] * size
+    return "".join(draw_badges(points, [radius] * size, frame, kinds=kinds, titles=titles, most=most, dot=dot))

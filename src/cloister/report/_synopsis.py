@@ -168,14 +168,12 @@ def _grid(synopsis: Synopsis, grid: Grid, release: Release) -> dict[str, Any]:
     picked = sorted(rank_columns(release)[:PAIRED_COLUMNS])
     all_of = "" if len(picked) == synopsis.n_features else f" Of {synopsis.n_features} columns, four are drawn."
     words = f"Two columns each, all others added up; so the noise is larger than that of a cell. {what} {marks}{all_of}{merged}"
-    return {"pictures": [_pair(synopsis, release, pair) for pair in combinations(picked, 2)], "words": words}
-
-
-def _pair(synopsis: Synopsis, release: Release, pair: tuple[int, int]) -> Picture:
-    flat = synopsis.marginal(pair)
-    across, up = map(plain_text, flat.columns)
-    drawn = _heat_map(flat, release.cluster_centers[:, list(pair)], width=PAIR_WIDTH)
-    return replace(drawn, title=f"{across} and {up}", caption=f"± {flat.sigma:.3g} {release.receipt.counted} a cell")
+    pictures = []
+    for pair in combinations(picked, 2):
+        flat = synopsis.marginal(pair)
+        title, caption = " and ".join(map(plain_text, flat.columns)), f"± {flat.sigma:.3g} {counted} a cell"
+        pictures.append(replace(_heat_map(flat, centers[:, list(pair)], width=PAIR_WIDTH), title=title, caption=caption))
+    return {"pictures": pictures, "words": words}
 
 
 def _heat_map(synopsis: Synopsis, centers: FloatArray, *, width: float = MAP_WIDTH) -> Picture:

@@ -6,7 +6,7 @@ release; imported by the estimators, the report and the command line.
 """
 
 from cloister.algorithms import KChoice
-from cloister.synopsis._card import noise_words
+from cloister.synopsis._card import noise_words, size_words
 from cloister.synopsis._cut import Cut
 from cloister.synopsis._density import DensityClusters
 from cloister.synopsis._files import file_kind
@@ -30,5 +30,6 @@ __all__ = [
     "load_synopsis",
     "noise_words",
     "read_synopsis",
+    "size_words",
     "warn_of_few_cells",
 ]

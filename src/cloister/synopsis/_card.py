@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cloister.synopsis._points import Points
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["noise_words", "place_words", "synopsis_card"]
+__all__ = ["noise_words", "place_words", "size_words", "synopsis_card"]
 
 MOST_COLUMNS = 6  # of a card of points
 
@@ -25,9 +25,7 @@ def place_words(synopsis: "Synopsis", axis: int, value: float) -> str:
 
 def synopsis_card(synopsis: "Synopsis") -> Card:
     """Return the columns with the cells that cut them, or the points."""
-    value, error = with_error(synopsis.n_rows, synopsis.n_rows_error)
-    counted = f"{value} (public)" if synopsis.n_rows_error == 0 else f"{value} ± {error}"
-    rows_words, noise = f"{synopsis.receipt.counted.capitalize()}: {counted}", noise_words(synopsis)
+    noise = noise_words(synopsis)
     if synopsis.grid is not None:
         kind = "a grid" if synopsis.grid.split is None else "an adaptive grid"
         title, of = f"{kind} of {count_of(synopsis.n_points, 'cell')}", "cell"
@@ -41,12 +39,18 @@ def synopsis_card(synopsis: "Synopsis") -> Card:
         heads=heads,
         rows=rows,
         sentences=[
-            f"{rows_words}. Noise of standard deviation {noise} in each {of}.{after}",
+            f"{size_words(synopsis)}. Noise of standard deviation {noise} in each {of}.{after}",
             *guarantee_words(synopsis.receipt),
         ],
         nouns=("column" if synopsis.grid is not None else "point", "property"),
         alert=synopsis.receipt.alert,
     )
+
+
+def size_words(synopsis: "Synopsis") -> str:
+    """Return how many rows there are, noisy or public."""
+    value, error = with_error(synopsis.n_rows, synopsis.n_rows_error)
+    return f"{synopsis.receipt.counted.capitalize()}: {value}{' (public)' if synopsis.n_rows_error == 0 else f' ± {error}'}"
 
 
 def _grid_table(synopsis: "Synopsis") -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
