@@ -13,7 +13,6 @@ import pytest
 from tests.vaults import open_vault
 
 from cloister import GDP, Ball, KMeans, PEMeans
-from cloister.columns import Frame
 from cloister.data import LocalRows, open_rows
 from cloister.data._file_rows import FileRows
 from cloister.data._files import Piece
@@ -101,7 +100,7 @@ def count_calls(monkeypatch, owner, name):
 def test_rows_are_read_and_cleaned_once_and_searched_once_for_each_set_of_points(limit, passes, rows, table, keep, monkeypatch):
     keep(limit)
     monkeypatch.setattr(FileRows, "may_be_kept", True)
-    cleaned = count_calls(monkeypatch, Frame, "clean")
+    cleaned = count_calls(monkeypatch, type(FRAME), "clean")
     searched = count_calls(monkeypatch, NearestQuestion, "labels")
     vault = open_rows_of(table)
     vault.ask(DistanceHistogram(edges=[0.5], points=POINTS), GDP(1.0))
@@ -113,7 +112,7 @@ def test_rows_are_read_and_cleaned_once_and_searched_once_for_each_set_of_points
 
 
 def test_where_one_pass_is_expected_nothing_is_kept(rows, monkeypatch):
-    cleaned = count_calls(monkeypatch, Frame, "clean")
+    cleaned = count_calls(monkeypatch, type(FRAME), "clean")
     vault = open_rows_of(rows, single_pass=True)
     for _ in range(3):
         vault.ask(NearestCounts(points=POINTS), GDP(1.0))
@@ -129,7 +128,7 @@ def test_points_that_come_back_are_searched_anew(rows):
 
 
 def test_a_fold_that_fails_keeps_nothing(table, rows, monkeypatch):
-    vault, clean = open_rows_of(table), Frame.clean
+    vault, clean = open_rows_of(table), type(FRAME).clean
     failures = iter([MemoryError])
 
     def fail_once(self, block):
@@ -137,7 +136,7 @@ def test_a_fold_that_fails_keeps_nothing(table, rows, monkeypatch):
             raise failure
         return clean(self, block)
 
-    monkeypatch.setattr(Frame, "clean", fail_once)
+    monkeypatch.setattr(type(FRAME), "clean", fail_once)
     with pytest.raises(MemoryError):
         vault.ask(NearestCounts(points=POINTS), GDP(1.0))
     for _ in range(3):
@@ -258,7 +257,7 @@ def test_what_was_held_of_a_file_is_dropped_when_the_vault_is_closed(rows, tmp_p
 
 
 def test_rows_are_counted_without_being_cleaned_or_read(rows, tmp_path, monkeypatch, reads):
-    cleaned = count_calls(monkeypatch, Frame, "clean")
+    cleaned = count_calls(monkeypatch, type(FRAME), "clean")
     for table in (rows, arrow(rows), parquet(rows, tmp_path)):
         assert abs(open_rows_of(table).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
     assert reads == []

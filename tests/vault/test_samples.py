@@ -20,7 +20,7 @@ from tests.vaults import open_vault
 
 from cloister import GDP, Ball
 from cloister.cluster._plan import Planner
-from cloister.columns import Frame, Relation
+from cloister.columns import Relation
 from cloister.data import open_rows
 from cloister.data._backend import MemoryRows
 from cloister.exceptions import DataError, ParameterError
@@ -228,8 +228,8 @@ def test_another_map_keeps_the_sample(generator):
 
 def test_a_sample_is_cleaned_once_and_searched_once_for_each_set_of_points(generator, monkeypatch):
     cleaned, searched = [], []
-    clean, labels = Frame.clean, NearestQuestion.labels
-    monkeypatch.setattr(Frame, "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
+    clean, labels = type(FRAME).clean, NearestQuestion.labels
+    monkeypatch.setattr(type(FRAME), "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
     monkeypatch.setattr(NearestQuestion, "labels", lambda self, rows: searched.append(len(rows)) or labels(self, rows))
     vault, _ = open_all(generator.uniform(-1, 1, (5000, 2)))
     total = size(vault, 0.2)
@@ -241,8 +241,8 @@ def test_a_sample_is_cleaned_once_and_searched_once_for_each_set_of_points(gener
 
 
 def test_beside_a_sample_all_rows_are_kept_from_the_second_question_on(generator, monkeypatch):
-    cleaned, clean = [], Frame.clean
-    monkeypatch.setattr(Frame, "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
+    cleaned, clean = [], type(FRAME).clean
+    monkeypatch.setattr(type(FRAME), "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
     vault, _ = open_all(generator.uniform(-1, 1, (5000, 2)))
     total = size(vault, 0.2)
     vault.ask(NearestCounts(points=POINTS), of(0.2))
@@ -278,7 +278,7 @@ def table(request, generator, tmp_path):
 
 @pytest.mark.slow
 def test_all_that_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatch):
-    kept, clean, made, rows = [], Frame.clean, MemoryRows.__init__, open_rows(table)
+    kept, clean, made, rows = [], type(FRAME).clean, MemoryRows.__init__, open_rows(table)
 
     def spy(self, block):
         rows = clean(self, block)
@@ -289,7 +289,7 @@ def test_all_that_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatc
         kept.append(weakref.ref(self))
         made(self, *given, **options)
 
-    monkeypatch.setattr(Frame, "clean", spy)
+    monkeypatch.setattr(type(FRAME), "clean", spy)
     monkeypatch.setattr(MemoryRows, "__init__", spy_on_rows)
     vault, _ = open_all(rows)
     for share in (1.0, 0.5, 0.25):
