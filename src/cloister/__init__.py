@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         PrivateScaler,
         SourceTargetKMedoids,
     )
-    from cloister.columns import Ball, Box, Category, Date, Flag, Number
+    from cloister.columns import Ball, Box, Category, Cyclic, Date, Flag, Number
     from cloister.data import open_rows
     from cloister.exceptions import AccuracyWarning, PrivacyWarning
     from cloister.forecast import compare, plan
@@ -39,6 +39,7 @@ __all__ = [
     "Ball",
     "Box",
     "Category",
+    "Cyclic",
     "Date",
     "Flag",
     "GridKMeans",
@@ -68,7 +69,7 @@ __all__ = [
 _HOMES = {
     "cloister.cluster": (*(one.name for one in METHODS.values() if one.room == "cloister"), "PrivateScaler"),
     "cloister.data": ("open_rows",),
-    "cloister.columns": ("Ball", "Box", "Category", "Date", "Flag", "Number"),
+    "cloister.columns": ("Ball", "Box", "Category", "Cyclic", "Date", "Flag", "Number"),
     "cloister.exceptions": ("AccuracyWarning", "PrivacyWarning"),
     "cloister.forecast": ("compare", "plan"),
     "cloister.privacy": ("GDP", "ZCDP", "ApproxDP", "Ledger", "PureDP", "convert"),

@@ -9,12 +9,13 @@ GUARANTEE = ("columns", "privacy", "questions", "data", "vault")  # each may imp
 PUBLIC = {"algorithms", "nearest", "plotting", "release", "synopsis"}  # arithmetic on public numbers
 FITS = {*GUARANTEE, *PUBLIC, "cluster"}
 SHOWN = {*FITS, "rivals", "forecast", "report"}
-ANYONE = {"card", "engines", "exceptions", "files", "grids", "methods", "schemas", "text", "validate", "_version"}
+ANYONE = {"card", "engines", "exceptions", "files", "grids", "methods", "text", "validate", "_version"}
 MAY_IMPORT = {  # besides itself, and what anyone may
     **{room: set(GUARANTEE[:place]) for place, room in enumerate(GUARANTEE)},
     "algorithms": {"columns", "questions"},  # so they cannot reach a row
     "nearest": {"columns", "questions"},
     "plotting": {"columns"},
+    "schemas": {"columns"},
     "release": {"columns", "privacy", "data", "nearest", "algorithms", "plotting"},
     "synopsis": {"columns", "privacy", "questions", "algorithms", "plotting", "release"},
     "cluster": FITS,
@@ -25,7 +26,7 @@ MAY_IMPORT = {  # besides itself, and what anyone may
     "cli": SHOWN | {"audit"},
     "demo": SHOWN | {"cli"},
     "__main__": {"cli"},
-    "__init__": SHOWN - {"rivals"},
+    "__init__": SHOWN - {"rivals"} | {"schemas"},
 }
 OPTIONAL = {"pandas", "polars", "dask", "pyspark", "matplotlib"}
 MAKERS = "default_rng Generator PCG64 Philox RandomState SeedSequence seed urandom SystemRandom"

@@ -150,7 +150,7 @@ PLAIN = {
     "a missing end": ({"a": (0, math.nan)}, r"^bounds\['a'\]: expected a finite number, got nan"),
     "an unknown type": (
         {"a": {"type": "text"}},
-        r"^bounds\['a'\]\.type: expected one of 'category', 'date', 'flag', 'number'",
+        r"^bounds\['a'\]\.type: expected one of 'category', 'cyclic', 'date', 'flag', 'number'",
     ),
     "a misspelling": (
         {"a": {"low": 0, "high": 1, "wieght": 2}},

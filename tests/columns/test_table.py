@@ -14,6 +14,7 @@ from cloister import Box
 from cloister.columns import (
     Category,
     ColumnDomain,
+    Cyclic,
     Date,
     Flag,
     Number,
@@ -23,6 +24,7 @@ from cloister.columns import (
     grid_step,
     project_to_simplex,
 )
+from cloister.columns._cyclic import Disc
 from cloister.columns._parts import Apart, Interval, Simplex
 from cloister.exceptions import ParameterError
 
@@ -51,12 +53,15 @@ def all_kinds():
         Flag(missing=True, weight=3),
         Date(*DAYS),
         Date(*DAYS, missing="2021-01-01"),
+        Cyclic(24),
+        Cyclic(1e-3, missing="own", weight=2),
+        Cyclic(360, missing=-90),
     )
 
 
 def domains():
     columns = all_kinds()
-    spreads = np.array([math.nan if isinstance(one, Category | Flag) else 0.25 for one in columns])
+    spreads = np.array([0.25 if one.is_measured else math.nan for one in columns])
     mixed = ColumnDomain(columns, spreads=spreads)
     return {
         "all": mixed,
@@ -280,6 +285,9 @@ def check_told(domain, told):
             assert (values >= 0).all()
             assert np.allclose(values.sum(axis=1), 1, atol=1e-12)
             continue
+        if isinstance(one, Cyclic):
+            assert (np.hypot(*values[:, :2].T) <= 1 + 1e-12).all()
+            continue
         low, high = domain.columns[index].interval
         assert ((values[:, 0] >= low) & (values[:, 0] <= high)).all()
         if one.missing == "own":
@@ -317,11 +325,14 @@ def test_rows_are_told_as_what_they_are(name, generator):
             if isinstance(one, Category):
                 if known or one.missing == "own":
                     assert said[int(value) if known else -1] == pytest.approx(1.0, abs=1e-3)
+            elif isinstance(one, Cyclic):
+                angle = 2 * math.pi * value / one.period
+                assert not known or said[:2] == pytest.approx([math.cos(angle), math.sin(angle)], abs=1e-3)
             elif known:
                 low, high = domain.columns[index].interval
                 assert said[0] == pytest.approx(min(max(value, low), high), abs=1e-3 * (high - low))
             if one.missing == "own" and not isinstance(one, Category):
-                assert said[1] == pytest.approx(float(not known), abs=1e-3)
+                assert said[-1] == pytest.approx(float(not known), abs=1e-3)
 
 
 def test_points_that_are_drawn_lie_in_the_domain(generator):
@@ -337,6 +348,8 @@ PARTS = [
     Interval(size=1.5, low=-2.0, high=8.0),
     Apart(size=0.5, inner=Interval(size=0.5, low=0.0, high=1.0)),
     Simplex(size=2.0, n_levels=2),
+    Disc(size=0.7, period=5.0),
+    Apart(size=0.7, inner=Disc(size=0.7, period=5.0)),
     Simplex(size=0.7, n_levels=6, own=True),
 ]
 

@@ -30,7 +30,7 @@ LEVEL = r"[^|,;:=\s]+"
 ALL_COLUMNS = re.compile(rf"\s*({NUMBER})\s*[,:;\s]\s*({NUMBER})\s*")
 ONE_COLUMN = re.compile(
     rf"\s*(.+?)\s*=\s*(?:(?P<low>{NUMBER})\s*:\s*(?P<high>{NUMBER})|(?P<first>{DAY})\s*:\s*(?P<last>{DAY})"
-    rf"|(?P<word>(?i:flag|private))|(?P<levels>{LEVEL}(?:\|{LEVEL})+))\s*(?:[,;\s]\s*|$)"
+    rf"|(?P<word>(?i:flag|private)|[a-z]+(?=:))(?P<values>(?::[^,;:=|\s]+)*)|(?P<levels>{LEVEL}(?:\|{LEVEL})+))\s*(?:[,;\s]\s*|$)"
 )
 ONE_CATEGORY = re.compile(r"\s*([^=]+?)\s*=\s*([^=,;:]*\|[^=,;:]*)")  # alone, its levels may hold spaces
 BOUNDS, QUERY = "--bounds", "QUERY"
@@ -189,7 +189,27 @@ def _inside(matched: re.Match[str], option: str) -> Inside:
         return _pair_of(f"column {name!r}", found["low"], found["high"], option=option)
     if found["first"] is not None:
         return _read_column(name, [found["first"], found["last"]])
-    return _read_column(name, found["word"].lower() if found["word"] else {"levels": found["levels"].split("|")})
+    if found["word"] is None:
+        return _read_column(name, {"levels": found["levels"].split("|")})
+    word, values = found["word"].lower(), found["values"].split(":")[1:]
+    return _read_column(name, _in_order(name, word, values) if values else word)
+
+
+def _in_order(name: str, word: str, values: Sequence[str]) -> dict[str, Any]:
+    """Return what stands behind the word of a kind, by name: numbers where they can be read as such."""
+    from cloister.columns import KINDS
+
+    names = KINDS[word].inline() if word in KINDS else ()
+    if word in KINDS and len(values) > len(names):
+        form = ":".join((word, *map(str.upper, names)))
+        raise ParameterError(f"--bounds: column {name!r}: expected {name}={form}, got {len(values)} values. Leave some out.")
+    return {"type": word, **dict(zip(names, map(_number_or_word, values), strict=False))}
+
+
+def _number_or_word(value: str) -> float | str:
+    with suppress(ValueError):
+        return float(value)
+    return value
 
 
 def _is_file(value: str) -> bool:
@@ -292,6 +312,8 @@ def _complete(name: str, value: Any, file: str | None) -> Any:
     """Return an entry of a draft as it was filled in; what was not is refused."""
     if not isinstance(value, Mapping):
         return value
+    from cloister.columns import KINDS
+
     given = dict(value)
     if set(given) == {"low", "high"} and None not in given.values():
         return [given["low"], given["high"]]
@@ -302,8 +324,10 @@ def _complete(name: str, value: Any, file: str | None) -> Any:
         problem, remedy = "type is '?'", "Write number, category, flag or date, with low and high or levels"
     elif lacking:
         empty = f"{' and '.join(lacking)} {'is' if lacking == [lacking[0]] and lacking[0] != 'levels' else 'are'} empty"
-        private = ', write "private" for low to find both with noise' if given.get("type", "number") == "number" else ""
-        problem, remedy = empty, f"{FILL_IN}{private if 'levels' not in lacking else ''}"
+        kind = KINDS.get(str(given.get("type", "")))
+        can_be_private = "levels" not in lacking and (kind is None or kind.can_be_private)
+        private = ', write "private" for low to find both with noise' if can_be_private else ""
+        problem, remedy = empty, f"{FILL_IN}{private}"
     else:
         return given
     where = f"column {name!r}" + (f" of {file!r}" if file else "")

@@ -107,10 +107,10 @@ def _print_centers(console: "Console", release: "Release", columns: Sequence[int
     from cloister.report import cell_words, cells_of, choice_words, found_words, loss_summary, table_of
 
     loss, known, seen = loss_summary(release), table_of(release), release.stands_out.tolist()
-    units = "in the columns' own words" if any(one["type"] != "number" for one in known) else "in the units of the input"
+    units = "in the columns' own words" if release.domain.has_words else "in the units of the input"
     (_, counted, *names), rows = cluster_table(release, columns, between="\n")
     lead = len(names) - len(columns)
-    right = [True] * lead + [known[index]["type"] != "category" for index in columns]
+    right = [True] * lead + [release.domain.columns[index].size == 1 for index in columns]
     heads = [("label", True), (f"{counted} (noisy)", True), *zip(map(plain_text, names), right, strict=True)]
     console.print(f"{count_of(release.n_clusters, 'centre')}, {units}", style="bold")
     print_table(console, heads, rows)

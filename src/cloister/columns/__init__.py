@@ -15,6 +15,7 @@ from cloister.columns._base import (
 )
 from cloister.columns._category import Category
 from cloister.columns._column import KINDS, PRIVATE, Declaration
+from cloister.columns._cyclic import Cyclic
 from cloister.columns._date import Date
 from cloister.columns._declare import declare_columns
 from cloister.columns._flag import Flag
@@ -52,6 +53,7 @@ __all__ = [
     "ColumnDomain",
     "ColumnFrame",
     "Coordinate",
+    "Cyclic",
     "Date",
     "Declaration",
     "Domain",

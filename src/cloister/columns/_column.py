@@ -93,12 +93,9 @@ class Declaration(ABC):
         """Check a place for missing values that is none of the words."""
 
     @classmethod
-    def from_words(cls, *values: str) -> "Declaration":
-        """Read what stands behind a colon on a command line: numbers or words, in the order of what must be said."""
-        if len(values) != len(cls.needs):
-            validate.refuse(cls.kind, f"{len(cls.needs)} values behind the word", len(values), remedy="See docs/columns.md.")
-        given: dict[str, Any] = dict(zip(cls.needs, values, strict=True))
-        return cls(**given)
+    def inline(cls) -> tuple[str, ...]:
+        """Return what may be said behind the word of the kind on a command line, in this order."""
+        return cls.needs
 
     @property
     def is_private(self) -> bool:

@@ -36,6 +36,7 @@ class Domain(ABC):
     """Public columns, and the map from them to the unit ball."""
 
     is_declared: ClassVar[bool] = False  # whether it was said what each column is
+    sentence: ClassVar[str]  # that says where rows lie
     spreads: FloatArray | None = None  # standard deviations of columns, found with noise
 
     @property
@@ -154,6 +155,7 @@ class Ball(Domain):
     array([[1.2, 1.6]])
     """
 
+    sentence: ClassVar[str] = "A ball; its extent along each column. Rows outside were moved to its edge."
     radius: float
     center: Any = 0.0
 
@@ -237,6 +239,7 @@ class Box(Domain):
     array([[120. ,  22.5]])
     """
 
+    sentence: ClassVar[str] = "A box. Rows outside were moved to its edge."
     low: Any
     high: Any
 

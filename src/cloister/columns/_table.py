@@ -57,6 +57,9 @@ class ColumnDomain(Domain):
     """
 
     is_declared: ClassVar[bool] = True
+    sentence: ClassVar[str] = (
+        "Declared columns. A value outside its bounds was moved to the nearer one; what is no level counts as missing."
+    )
     columns: tuple[Declaration, ...] = ()
     found: tuple[bool, ...] = ()
     spreads: FloatArray | None = None

@@ -4,6 +4,7 @@
 A table holds as many columns as fit side by side; more columns make more tables.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -45,11 +46,6 @@ DRAWN_LEVELS = 5  # of a category, those with the largest shares
 LISTED_COLUMNS = 12  # up to so many, all columns say what was missing
 LISTED_CLUSTERS = 6  # side by side, in a table of words
 LISTED_LEVELS = 8  # of a category, in a table of words
-SHAPES = {
-    "box": "A box. Rows outside were moved to its edge.",
-    "ball": "A ball; its extent along each column. Rows outside were moved to its edge.",
-    "columns": "Declared columns. A value outside its bounds was moved to the nearer one; what is no level counts as missing.",
-}
 
 
 @dataclass(frozen=True)
@@ -133,8 +129,9 @@ def _cells(release: Release, index: int, told: Sequence[dict[str, Any]]) -> list
     values, errors = (one.tolist() for one in column.on_axis(release.cluster_centers[:, cut], release.center_errors[:, cut]))
     cells = []
     for label, (value, error) in enumerate(zip(values, errors, strict=True)):
-        others = [] if len(values) > TICKED_CLUSTERS else [one for index, one in enumerate(values) if index != label]
-        drawn = strip(value, error, low=axis.low, high=axis.high, others=others)
+        others = [one for index, one in enumerate(values) if index != label and math.isfinite(one)]
+        others = [] if len(values) > TICKED_CLUSTERS else others
+        drawn = strip(value, error, low=axis.low, high=axis.high, others=others) if math.isfinite(value) else Picture("")
         cells.append(Cell([Line(*axis.words(value, error), drawn)], more[label]))
     return cells
 
@@ -218,10 +215,10 @@ def document_page(
         "scaling": scaling_words(found["scaling"], has_levels=any("levels" in one for one in table)),
         "parameters": Table.of({"Name": parameters, "Value": parameters.values()}),
         "versions": Table.of({"Name": found["versions"], "Version": found["versions"].values()}),
-        "shape": SHAPES[found["domain"]],
+        "shape": published.domain.sentence,
         "found": found_words(table),
         "declared": declared,  # the first of several things that were public
-        "bounds": _bounds_table(found),
+        "bounds": _bounds_table(found, is_declared=published.domain.is_declared),
         "missing": cell_tables(cells),
         "missing_words": cell_words(cells),
     }
@@ -229,9 +226,9 @@ def document_page(
     return render_page(template, summary=found, shared=shared, facts=head, **values)
 
 
-def _bounds_table(found: dict[str, Any]) -> Table:
+def _bounds_table(found: dict[str, Any], *, is_declared: bool) -> Table:
     """Return the bounds of every column, or what it was declared to be."""
-    if found["domain"] == "columns":
+    if is_declared:
         return Table(["Column", "What it is", "Bounds or levels", "Also"], [declared_words(one) for one in found["table"]])
     bounds = zip(found["columns"], found["bounds"], strict=True)
     return Table(["Column", "Low", "High"], [[name, number(low), number(high)] for name, (low, high) in bounds], numeric=(1, 2))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The formats of files as JSON Schemas (draft 2020-12): ``release.json``, ``synopsis.json`` and ``ledger.json`` in this folder.
 
-Each stands alone. Imports nothing of the package but ``validate``; anyone may import it.
+What differs between kinds of columns, the kinds say themselves. Imports ``columns`` and ``validate``.
 """
 
 import json
@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from cloister import validate
+from cloister.columns import KINDS
 
 __all__ = ["FORMATS", "json_schema"]
 
@@ -47,4 +48,10 @@ def json_schema(name: str) -> dict[str, Any]:
     """
     found = validate.one_of("json_schema.name", name, FORMATS)
     schema: dict[str, Any] = json.loads((files(__name__) / f"{found}.json").read_text(encoding="utf-8"))
+    parts = schema.get("$defs", {})
+    if "column" in parts:
+        parts["column"]["oneOf"] = [one.json_schema() for one in KINDS.values()]
+    for one in parts.get("profile", {}).get("oneOf", ()):
+        has_levels = "levels" in one["properties"]
+        one["properties"]["kind"]["enum"] = [kind for kind, each in KINDS.items() if each.has_levels == has_levels]
     return schema
