@@ -35,10 +35,6 @@ def test_a_fit_prints_centres_receipt_and_places(run: Run, table: Path, ledger: 
         assert len(opened.events) == len(release.receipt.events)
 
 
-def test_a_fit_that_is_not_kept_says_so(run: Run, table: Path) -> None:
-    assert "was not kept" in run("fit", table, "-k", 1, "--epsilon", 1, "--bounds", "age=0:120").stdout
-
-
 def test_columns_and_a_pair(run: Run, table: Path, tmp_path: Path) -> None:
     result = run("fit", table, "-k", 2, "--epsilon", 1, "--columns", "weight, age", "--bounds", "0,200", "-o", "-", "--quiet")
     summary = json.loads(result.stdout)
@@ -73,13 +69,6 @@ def test_a_seed_repeats_a_run_and_is_stamped(run: Run, table: Path) -> None:
     first, second = run(*arguments), run(*arguments)
     assert first.stdout == second.stdout
     assert "SEEDED" in first.stdout
-
-
-def test_pure_and_replace(run: Run, table: Path) -> None:
-    result = run("fit", table, "-k", 1, "--epsilon", 1, "--delta", 0, "--neighbours", "replace", "--bounds", BOUNDS, "--json")
-    receipt = json.loads(result.stdout)["receipt"]
-    assert receipt["guarantee"] == {"kind": "pure", "epsilon": 1.0}
-    assert {event["event"] for event in receipt["events"]} == {"discrete_laplace"}
 
 
 @pytest.mark.parametrize(
@@ -124,8 +113,7 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"--epsilon": 0}, "epsilon: expected a finite number above 0, got 0"),
-        ({"--epsilon": "nan"}, "epsilon: expected a finite number"),
+        ({"--epsilon": "nan"}, "epsilon: expected a finite number above 0"),
         ({"--epsilon": "much"}, "'much' is not a valid float"),
         ({"--epsilon": None}, "Missing option '--epsilon'"),
         ({"--delta": 1}, "delta: expected a finite number of at least 0 and below 1, got 1"),
@@ -136,14 +124,12 @@ def _stderr_of_terminal(arguments: list[str]) -> str:
         ({"--jobs": 0}, "n_jobs: expected a number of threads other than 0"),
         ({"--method": "magic"}, "'magic' is not one of 'kmeans', 'pe-means', 'grid'"),
         ({"--scaling": "some"}, "'some' is not one of"),
-        ({"--neighbours": "near"}, "'near' is not one of"),
         ({"--bounds": None}, "--bounds: expected where rows may lie"),
         ({"--bounds": "120,0"}, "expected low < high for all columns"),
         ({"--bounds": "age=0:120,height=0:3"}, "column 'height' is not in the table"),
         ({"--bounds": "0,1"}, "expected numbers in column 'town', got string"),
         ({"--columns": "age,height"}, "no bounds for 'height'"),
         ({"--columns": "town", "--bounds": "0,1"}, "expected numbers in column 'town'"),
-        ({"--columns": "shoe", "--bounds": "0,1"}, "column 'shoe' is not in the table"),
         ({"--columns": "age", "--bounds": "age=0:1,shoe=0:1"}, "column 'shoe' is not in the table"),
         ({"--columns": "age,,weight"}, "expected names joined by commas"),
         ({"--columns": "age,age"}, "expected every column once"),

@@ -126,9 +126,11 @@ def test_rules(run: Run, table: Path, rule: str, cells: tuple[int, int] | None) 
     assert "noisy_counts" not in summary
 
 
-def test_a_synopsis_that_is_not_kept_says_so(run: Run, table: Path) -> None:
-    result = run("synopsis", "fit", table, "--epsilon", 1, "--bounds", BOUNDS)
-    assert "The synopsis was not kept. Pass --output synopsis.json" in result.stdout
+@pytest.mark.parametrize(("command", "name"), [(("fit", "-k", 1), "release"), (("synopsis", "fit"), "synopsis")])
+def test_what_is_not_kept_is_said(run: Run, table: Path, command: tuple[object, ...], name: str) -> None:
+    result = run(*command, table, "--epsilon", 1, "--bounds", BOUNDS)
+    assert f"The {name} was not kept. Pass --output {name}.json" in result.stdout
+    assert f"Warning: --ledger: nobody adds up what this fit has spent, and no {name} is kept." in result.stderr
 
 
 def test_gaussian_noise_and_replace(run: Run, table: Path) -> None:

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Name of the data set and purpose: kept by release, receipt and ledger, and without any effect on what is found."""
 
-import pytest
-
-from cloister import Ledger, PrivateScaler, Release, Synopsis
-from cloister.exceptions import ParameterError
+from cloister import Ledger, Release, Synopsis
 
 from ._cases import every_method, same
 
@@ -43,17 +40,3 @@ def test_nothing_is_added_where_nothing_is_said(case, rows):
     receipt = published(case.fit(rows), case).receipt
     assert set(receipt.to_dict()) == {"guarantee", "neighbours", "account", "seeded", "events"}
     assert receipt.ledger is None
-
-
-def test_the_scaler_keeps_them_too(rows):
-    ledger = Ledger(epsilon=1.0, delta=1e-6)
-    receipt = PrivateScaler(ledger=ledger, **STATED).fit(rows).privacy_receipt_
-    assert (receipt.dataset, receipt.purpose) == tuple(STATED.values())
-    assert ledger.summary()["accounts"][0]["dataset"] == STATED["dataset"]
-
-
-def test_a_wrong_word_is_refused_before_anything_is_spent(rows):
-    ledger = Ledger(epsilon=1.0, delta=1e-6)
-    with pytest.raises(ParameterError, match=r"dataset: expected text of at most 200 characters"):
-        PrivateScaler(ledger=ledger, dataset="two\nlines").fit(rows)
-    assert ledger.summary()["accounts"] == []

@@ -4,12 +4,9 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from cloister import Ledger, load_release, load_synopsis
 from cloister.exceptions import BudgetExceeded, LedgerError
@@ -48,17 +45,6 @@ def test_using_a_model_costs_nothing(case, rows):
     assert ledger.lines == before
 
 
-@every_clusterer
-def test_the_output_can_be_a_frame(case, rows):
-    frame = pd.DataFrame(rows, columns=["a", "b"], index=np.arange(len(rows)) + 1000)
-    model = case.make().set_output(transform="pandas").fit(frame)
-    table = model.transform(frame)
-    assert list(table.columns) == list(model.get_feature_names_out()) == [f"{case.name.lower()}{index}" for index in range(3)]
-    assert table.index.equals(frame.index)
-    assert model.release_.feature_names == ("a", "b")
-    assert case.make().set_output(transform="polars").fit(frame).transform(frame).shape == (len(rows), 3)
-
-
 # -- parameters, clones, pipelines, searches -----------------------------------------------------------------------------
 
 
@@ -85,12 +71,6 @@ def test_a_clone_shares_the_ledger_and_nothing_else(case, rows):
     assert copy.ledger is ledger
     case.fit_to(copy, rows)
     assert len(reserved(ledger)) == 2
-
-
-@every_clusterer
-def test_a_pipeline_carries_it(case, rows):
-    pipeline = make_pipeline(FunctionTransformer(lambda table: table / 2), case.make(random_state=1)).fit(rows)
-    assert np.array_equal(pipeline.predict(rows), case.fit(rows / 2, random_state=1).predict(rows / 2))
 
 
 @pytest.mark.fast("KMeans")

@@ -246,8 +246,3 @@ def test_a_ledger_that_states_no_delta_takes_any(budget: Guarantee, rows: np.nda
     ledger = Ledger(budget)
     quick(epsilon=0.1, delta=0.1, ledger=ledger).fit(rows)
     assert ledger.spent.mu == pytest.approx(ApproxDP(0.1, 0.1).gaussian_budget().mu, rel=0.05)  # at what it costs
-
-
-def test_a_pure_ledger_says_that_it_is_pure(rows: np.ndarray) -> None:
-    with pytest.raises(LedgerError, match=r"which Gaussian noise cannot satisfy\. Pass delta=0 to the fit"):
-        quick(epsilon=0.1, delta=0.1, ledger=Ledger(PureDP(3.0))).fit(rows)

@@ -30,7 +30,7 @@ __all__ = ["fit", "fit_synopsis", "is_device"]
 
 GRID, POINTS = METHODS["GridSynopsis"], METHODS["PointSynopsis"]
 GRID_COLUMNS = 3  # up to so many columns of numbers, auto chooses a grid
-GRID_OPTIONS = {"clusters": "--clusters", "rule": "--rule", "counts": "--counts"}
+GRID_OPTIONS = {"n_clusters": "--clusters", "rule": "--rule", "counts": "--counts"}
 POINT_OPTIONS = {"max_clusters": "--max-clusters", "n_points": "--points"}
 
 
@@ -39,6 +39,7 @@ POINT_OPTIONS = {"max_clusters": "--max-clusters", "n_points": "--points"}
 @option(
     "-k",
     "--clusters",
+    "n_clusters",
     type=WHOLE_OR_AUTO,
     required=True,
     help="Number of clusters; auto finds it, at no further cost (kmeans only).",
@@ -87,7 +88,7 @@ def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> Non
           --describe-columns "ward=general|cardiology|geriatrics" --report report.html
       cloister fit points.csv -k 8 --epsilon 1 --bounds 0,1 --method pe-means --rounds 12 --selection top-k
     """  # noqa: D301
-    chosen, clusters = commands()[method], options["clusters"]
+    chosen, clusters = commands()[method], options["n_clusters"]
     own = own_parameters(chosen, options)
     if clusters == "auto" and not chosen.finds_number:
         able = " or ".join(name for name, one in commands().items() if one.finds_number)
@@ -114,7 +115,13 @@ def fit(data: str, method: str, max_clusters: int | None, **options: Any) -> Non
     help=f"Counts in the cells of a grid, or weighted points. auto: a grid for up to {GRID_COLUMNS} columns of numbers, dates "
     "and flags of equal weight, points otherwise; --rule decides for a grid, --points and --max-clusters for points.",
 )
-@option("-k", "--clusters", type=int, help="Grid: how many clusters it should resolve, a hint and no limit. Default: 8.")
+@option(
+    "-k",
+    "--clusters",
+    "n_clusters",
+    type=int,
+    help="Grid: how many clusters it should resolve, a hint and no limit. Default: 8.",
+)
 @option("--rule", type=Rule(), help="Grid: cells per axis: rugnik, eugkm, adaptive, a number, or N,N,... Default: rugnik.")
 @option(
     "--counts",
@@ -170,8 +177,8 @@ def fit_synopsis(data: str, kind: str, **options: Any) -> None:
         own = {name: options[name] for name in method.parameters if options.get(name) is not None}
         return method.estimator(**parameters, **own).fit(rows).synopsis_
 
-    clusters = 8 if options["clusters"] is None else options["clusters"]
-    fit_privately(SYNOPSIS, data, {**options, "clusters": clusters}, run)
+    n_clusters = 8 if options["n_clusters"] is None else options["n_clusters"]
+    fit_privately(SYNOPSIS, data, {**options, "n_clusters": n_clusters}, run)
 
 
 def is_device(path: str) -> bool:
@@ -205,6 +212,6 @@ def _refuse_other(kind: str, why: str, options: Mapping[str, Any]) -> None:
     for name, word in others.items():
         if options[name] is not None:
             remedy = f"Leave it out, or pass --kind {other}."
-            if name == "clusters":
+            if name == "n_clusters":
                 remedy = f"Pass --max-clusters {options[name]} instead, or --kind grid."
             raise ParameterError(f"{word}: is for {owner}, got it with {why}. {remedy}")

@@ -39,7 +39,7 @@ __all__ = ["compare", "plan"]
     required=True,
     help="About how many rows there are, with --privacy-unit persons: a public number, or a guess.",
 )
-@option("--features", type=int, required=True, help="Number of columns.")
+@option("--features", "n_features", type=int, required=True, help="Number of columns.")
 @CLUSTERS
 @option(
     "--method",
@@ -60,7 +60,7 @@ __all__ = ["compare", "plan"]
 @unit_rows_options
 @DESCRIBE
 @JSON
-def plan(n_rows: int, features: int, clusters: int, *, method: str, as_json: bool, **options: Any) -> None:
+def plan(*, method: str, as_json: bool, **options: Any) -> None:
     """Say what a fit with these numbers can be expected to find, and how noisy each of its questions will be.
 
     No table is read and nothing is spent. The errors are those of round clusters that lie well apart; they are given in
@@ -81,7 +81,7 @@ def plan(n_rows: int, features: int, clusters: int, *, method: str, as_json: boo
 
     own, names = own_parameters(words()[method], options), {one.parameter for one in OPTIONS}
     shared = {name: value for name, value in options.items() if name not in names}
-    print_text(forecast(n_rows, features, clusters, method=method, options=own, **shared), as_json=as_json)
+    print_text(forecast(**shared, method=method, options=own), as_json=as_json)
 
 
 @click.command(
@@ -91,7 +91,7 @@ def plan(n_rows: int, features: int, clusters: int, *, method: str, as_json: boo
 @click.argument("public", metavar="[PUBLIC]", required=False)
 @CLUSTERS
 @option("--n-rows", type=int, help="Rows to make up, if there is no PUBLIC table.")
-@option("--features", type=int, help="Columns to make up.")
+@option("--features", "n_features", type=int, help="Columns to make up.")
 @EPSILON
 @option("--delta", type=float, default=Method.delta, help=DELTA_HELP)
 @option("--bounds", multiple=True, metavar="BOUNDS", help="Where rows of PUBLIC may lie, as for 'cloister fit'.")
@@ -106,7 +106,7 @@ def plan(n_rows: int, features: int, clusters: int, *, method: str, as_json: boo
     "Default: all that find centres.",
 )
 @option("--repeats", default=5, help="Fits of each method.")
-@option("--seed", default=0, help="Of the rows that are made up and of all fits.")
+@option("--seed", "random_state", default=0, help="Of the rows that are made up and of all fits.")
 @JSON
 def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
     """Fit several methods to the same rows and print how far from the loss without privacy each of them ends.
@@ -124,8 +124,8 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
     from cloister import compare as compare_methods
 
     refuse_without_unit(options)
-    names = "epsilon", "delta", "privacy_unit", "max_rows_per_unit", "weighting", "repeats", "n_rows"
-    settings = {name: options[name] for name in names}
+    names = "n_clusters", "n_rows", "n_features", "epsilon", "delta", "privacy_unit", "repeats", "random_state"
+    settings = {name: options[name] for name in (*names, "max_rows_per_unit", "weighting")}
     if public is not None:
         bounds = read_bounds(options["bounds"])
         bounds.refuse_declared("compare")
@@ -137,14 +137,7 @@ def compare(public: str | None, *, as_json: bool, **options: Any) -> None:
     if options["methods"] is not None:
         chosen = split_names(options["methods"], option="--methods", example="kmeans,pe-means") or ()
         settings["methods"] = [_method(name) for name in chosen]
-    found = compare_methods(
-        n_clusters=options["clusters"],
-        n_features=options["features"],
-        random_state=options["seed"],
-        progress=sys.stderr.isatty(),
-        **settings,
-    )
-    print_text(found, as_json=as_json)
+    print_text(compare_methods(**settings, progress=sys.stderr.isatty()), as_json=as_json)
 
 
 def _method(written: str) -> Any:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of the commands, each declared once. Choices and defaults of methods and engines come from their tables.
+"""The options of the commands, each declared once and passed on under the name of the parameter that it sets.
+
+Choices and defaults of methods and engines come from their tables.
 
 Which method has which parameter of its own is said in the table of methods; a test finds a parameter without an option.
 """
@@ -115,7 +117,7 @@ def together(*options: Decorator) -> Decorator:
 
 # -- single options -----------------------------------------------------------------------------------------------------
 
-CLUSTERS = option("-k", "--clusters", type=int, required=True, help="Number of clusters.")
+CLUSTERS = option("-k", "--clusters", "n_clusters", type=int, required=True, help="Number of clusters.")
 COLUMNS = option("--columns", metavar="A,B,C", help="Columns to use. Default: those with bounds of their own, else all.")
 DESCRIBE = option(
     "--describe",
@@ -193,7 +195,9 @@ private_options = together(  # of every command that reads private rows and spen
         help="Nobody has more than --max-rows-per-unit rows: it is known, so that nobody's rows are counted.",
     ),
     file_options,
-    click.option("--name", default="", help="What the data set is called. Public: kept in ledger, release and report."),
+    click.option(
+        "--name", "dataset", default="", help="What the data set is called. Public: kept in ledger, release and report."
+    ),
     click.option("--purpose", default="", help="What the fit is for. Public: kept in ledger, release and report."),
     option("--ledger", metavar="PATH", help="Take the budget from this ledger ('cloister ledger create')."),
     option(
@@ -215,6 +219,7 @@ private_options = together(  # of every command that reads private rows and spen
     ),
     option(
         "--seed",
+        "random_state",
         type=int,
         help="Repeat a run exactly. For tests: files need --allow-seeded, and the result is marked as not for publication.",
     ),
@@ -232,7 +237,7 @@ guarantee_options = together(  # how rows are protected and measured, besides th
 )
 output_options = together(  # what is written and printed, besides the output itself
     report_options,
-    option("--jobs", type=int, help="Threads. Default: all processors."),
+    option("--jobs", "n_jobs", type=int, help="Threads. Default: all processors."),
     option("-q", "--quiet", is_flag=True, help="No progress, no summary: only errors, and what '-' or --json ask for."),
 )
 

@@ -39,7 +39,7 @@ DESCRIBED = "--describe-columns"
 def fit_privately(product: Product, data: str, options: dict[str, Any], run: Callable[[dict[str, Any], "Rows"], Any]) -> None:
     """Check everything, fit, write and print. `run` gets the parameters that all estimators share, and the rows."""
     inputs = [("DATA", data), ("--ledger", options["ledger"])]
-    output = OutputOptions.read(options, inputs, output_ends=product.ends, seed=options["seed"])
+    output = OutputOptions.read(options, inputs, output_ends=product.ends, seed=options["random_state"])
     bounds, described = read_bounds(options["bounds"]), _read_described(options.get("describe_columns", ()))
     columns = split_names(options["columns"])
     rows = open_table(data, bounds, columns, described=described, where="fit", **source_options(options))
@@ -107,14 +107,11 @@ def domain_of(rows: "Rows", bounds: Bounds, *, described: Collection[str] = ()) 
 
 def shared_parameters(ledger: "Ledger | None", options: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that every estimator takes as they are."""
+    names = "n_clusters", "n_rows", "privacy_unit", *USUAL, "dataset", "purpose", "random_state", "n_jobs"
     return {
-        "n_clusters": options["clusters"],
+        **{name: options[name] for name in names},
         "neighbours": options["neighbours"] or (ledger.neighbours if ledger is not None else "add-remove"),
-        **{name: options[name] for name in ("n_rows", "privacy_unit", *USUAL, "purpose")},
-        "dataset": options["name"],
         "ledger": ledger,
-        "random_state": options["seed"],
-        "n_jobs": options["jobs"],
         "progress": sys.stderr.isatty() and not options["quiet"],
     }
 
@@ -176,12 +173,12 @@ def _refuse_other_unit(unit: str, column: str | None) -> None:
 def source_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return how the private table is opened, from the options of a command; with a seed a run can be repeated."""
     refuse_without_unit(options)
-    source = {"engine": options["engine"], "scheduler": options["scheduler"], "n_jobs": options["jobs"]}
+    source = {name: options[name] for name in ("engine", "scheduler", "n_jobs")}
     if options["privacy_unit"] is not None:
         from cloister.cluster import unit_options
         from cloister.privacy import Entropy
 
-        entropy = Entropy(options["seed"], where="--seed")
+        entropy = Entropy(options["random_state"], where="--seed")
         source |= unit_options(options["privacy_unit"], units_bounded=options["units_bounded"], entropy=entropy)
     return {**source, **file_settings(options)}
 

@@ -33,7 +33,7 @@ METHOD = METHODS["SourceTargetKMedoids"]
 @click.argument("target", metavar="TARGET")
 @option("--source", metavar="SOURCE", help="The private table: a Parquet or CSV file, or a folder of them.")
 @option("--plan", is_flag=True, help="Only say how noisy the answers will be and what that adds to the error. Reads no SOURCE.")
-@option("-k", "--clusters", type=int, required=True, help="Number of target points to choose.")
+@option("-k", "--clusters", "n_clusters", type=int, required=True, help="Number of target points to choose.")
 @option("--epsilon", type=float, help=EPSILON_HELP)
 @option("--delta", type=float, help=f"Well below 1 over the number of source rows; 0 is pure. {default_delta([METHOD])}")
 @option("--rho", type=float, help="Zero-concentrated privacy, instead of --epsilon and --delta.")
@@ -93,7 +93,7 @@ def source_target(target: str, source: str | None, *, plan: bool, **options: Any
         raise click.MissingParameter(param_type="option", param_hint="'--source'")
     if not plan:
         inputs = [("TARGET", target), ("--source", source), ("--ledger", options["ledger"])]
-        output = OutputOptions.read(options, inputs, output_ends=RELEASE.ends, seed=options["seed"])
+        output = OutputOptions.read(options, inputs, output_ends=RELEASE.ends, seed=options["random_state"])
     public, domain = _open_target(target, options)
     own = {name: options[name] for name in METHOD.parameters}
 
@@ -123,7 +123,7 @@ def _open_target(target: str, options: dict[str, Any]) -> tuple["Rows", Any]:
     """Open the public table; return it and the domain, None where no bounds were given."""
     from cloister.data import open_rows
 
-    columns, settings = split_names(options["columns"]), {"n_jobs": options["jobs"], **file_settings(options)}
+    columns, settings = split_names(options["columns"]), {"n_jobs": options["n_jobs"], **file_settings(options)}
     if not options["bounds"]:
         return open_rows(target, columns, where="TARGET", **settings), None
     bounds = read_bounds(options["bounds"])

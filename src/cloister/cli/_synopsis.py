@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["synopsis"]
 
-SEED = option("--seed", type=int, help="Repeat the result exactly. Only public numbers are used: this costs nothing.")
+SEED = option(
+    "--seed", "random_state", type=int, help="Repeat the result exactly. Only public numbers are used: this costs nothing."
+)
 SOURCE = click.argument("source", metavar="SYNOPSIS")
 
 
@@ -64,7 +66,7 @@ synopsis.add_command(fit_synopsis)
 @SEED
 @RELEASE_OUTPUT
 @report_options
-def cut(source: str, clusters: int, seed: int | None, **options: Any) -> None:
+def cut(source: str, n_clusters: int, random_state: int | None, **options: Any) -> None:
     """Cluster the cells or points of SYNOPSIS by their counts, and print the centres. 'cloister predict' reads the release.
 
     \b
@@ -75,8 +77,8 @@ def cut(source: str, clusters: int, seed: int | None, **options: Any) -> None:
     output = _read_output(source, options)
     found = _read(source)
     with plain_warnings():
-        release = found.cut(clusters, random_state=seed)
-    publish_found(_reported(RELEASE, found, "release", seed), release, output)
+        release = found.cut(n_clusters, random_state=random_state)
+    publish_found(_reported(RELEASE, found, "release", random_state), release, output)
 
 
 @synopsis.command("choose-k", short_help="Compare numbers of clusters.")
@@ -89,7 +91,7 @@ def cut(source: str, clusters: int, seed: int | None, **options: Any) -> None:
 )
 @SEED
 @report_options
-def choose_k(source: str, numbers: str | None, seed: int | None, **options: Any) -> None:
+def choose_k(source: str, numbers: str | None, random_state: int | None, **options: Any) -> None:
     """Compare numbers of clusters: by the loss, and by the loss on a half of the noise the centres have not seen.
 
     \b
@@ -99,16 +101,19 @@ def choose_k(source: str, numbers: str | None, seed: int | None, **options: Any)
     """  # noqa: D301
     output, span = _read_output(source, options), () if numbers is None else (_read_range(numbers),)
     found = _read(source)
-    publish_found(_reported(CHOICE, found, "choice", seed), found.choose_k(*span, random_state=seed), output)
+    choice = found.choose_k(*span, random_state=random_state)
+    publish_found(_reported(CHOICE, found, "choice", random_state), choice, output)
     _mark_seeded(found)
 
 
 @synopsis.command(short_help="Print how clusters are joined.")
 @SOURCE
-@option("-k", "--clusters", type=click.IntRange(min=1), default=8, help="Print the tree down to so many clusters.")
+@option(
+    "-k", "--clusters", "n_clusters", type=click.IntRange(min=1), default=8, help="Print the tree down to so many clusters."
+)
 @SEED
 @JSON
-def tree(source: str, clusters: int, seed: int | None, *, as_json: bool) -> None:
+def tree(source: str, n_clusters: int, random_state: int | None, *, as_json: bool) -> None:
     """Print how the points, or cells, of SYNOPSIS are joined to ever fewer clusters (Ward's method), the last joins first.
 
     With --json all joins are printed: 'linkage' in the format of SciPy, and 'rows', the noisy number of rows of each leaf.
@@ -119,12 +124,12 @@ def tree(source: str, clusters: int, seed: int | None, *, as_json: bool) -> None
       cloister synopsis tree synopsis.json -k 3 --json | jq .linkage
     """  # noqa: D301
     found = _read(source)
-    seed = 0 if seed is None else seed  # for a grid: the tree and its leaves come from the same draw
+    seed = random_state or 0  # for a grid: the tree and its leaves come from the same draw
     linkage, rows = found.tree(random_state=seed), found.tree_points(random_state=seed).weights
     if as_json:
         print_json({"linkage": linkage.tolist(), "rows": rows.tolist()})
     else:
-        print_tree(open_console(), linkage, rows, clusters)
+        print_tree(open_console(), linkage, rows, n_clusters)
     _mark_seeded(found)
 
 
@@ -186,7 +191,7 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
 @option("-o", "--output", metavar="FILE", default="-", help="Where to write, .csv or .parquet; '-' is standard output, as CSV.")
 @FORCE
 @ALLOW_SEEDED
-def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bool, allow_seeded: bool) -> None:
+def sample(source: str, n_rows: int, random_state: int | None, output: str, *, force: bool, allow_seeded: bool) -> None:
     """Draw synthetic rows from SYNOPSIS: a cell or point in proportion to its noisy count, then a place in or around it.
 
     They have the columns of the original table: of a category a level, of a date a day.
@@ -204,7 +209,7 @@ def sample(source: str, n_rows: int, seed: int | None, output: str, *, force: bo
     refuse_same([("SYNOPSIS", source), ("--output", output)], n_read=1)
     found = _read(source)
     refuse_seeded("--output", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
-    table = found.sample_table(n_rows, random_state=seed)
+    table = found.sample_table(n_rows, random_state=random_state)
     with open_target("--output", output, force=force) as target:
         target.write(_encode(table, parquet=kind == "parquet"))
     _mark_seeded(found)

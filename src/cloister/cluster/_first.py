@@ -92,24 +92,8 @@ def plan_first(
 ) -> FirstSteps:
     """Return the steps before a method's own.
 
-    Parameters
-    ----------
-    request : Request
-        What the fit is asked to do.
-    domain : Domain
-        As declared.
-    scaling : str
-        "spread" looks for the spread of every column.
-    n_rows : float, optional
-        The number of rows, public or noisy; None while nobody knows.
-    counts : bool
-        Whether the number of rows is asked for.
-    bounds_share : float
-        Part of the budget for bounds and spreads, where these are to be found.
-    cells : bool
-        Whether to ask what is missing or outside.
-    sizes : bool, default=False
-        Whether it is asked how many rows persons have.
+    `sizes`, `counts` and `cells` say whether to ask how many rows persons have, how many rows there are and what is missing;
+    `n_rows`, public or noisy, is None while nobody knows it; `bounds_share` is spent where bounds or spreads are to be found.
     """
     planner = Planner(request.cost, request.relation)
     size = plan_sizes(planner) if sizes else None

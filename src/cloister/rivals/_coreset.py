@@ -208,7 +208,9 @@ def grow_tree(ask: Ask, levels: Sequence[Spend], planes: Hyperplanes, *, n_rows:
     grown: list[HashLevel] = []
     for level, query in enumerate(levels, start=1):
         room = LARGEST_TREE - len(frontier) - sum(map(len, leaves))
-        split = _splits(counts, SPLIT_FACTOR * min_rows, room)
+        fullest = np.argsort(-counts, kind="stable")[: max(room, 0)]  # where the tree has no room for all
+        split = np.zeros(len(counts), dtype=bool)
+        split[fullest] = counts[fullest] >= SPLIT_FACTOR * min_rows
         leaves.append(frontier[~split])
         if not split.any():
             return HashTree(np.concatenate(leaves), tuple(grown))
@@ -274,11 +276,3 @@ def cluster_coreset(
         count_errors=coreset.count_sigma * np.sqrt(np.maximum(leaves, 1)),
         n_rounds=0,
     )
-
-
-def _splits(counts: FloatArray, threshold: float, room: int) -> npt.NDArray[np.bool_]:
-    """Say which nodes are split: those that seem full enough, and the fullest of them where the tree has no room for all."""
-    chosen = np.zeros(len(counts), dtype=bool)
-    order = np.argsort(-counts, kind="stable")[: max(room, 0)]
-    chosen[order] = counts[order] >= threshold
-    return chosen

@@ -200,10 +200,7 @@ def split_round(cost: Cost, n_features: int, relation: Relation | Neighbours, *,
     """
     middle = np.zeros((1, n_features))
     count, total = NearestCounts(points=middle), NearestSums(points=middle, radius=1.0)
-    if not cost.is_gaussian:
-        power, norm = 2, "l1"
-    else:
-        power, norm = 1, "l2"
+    power, norm = (1, "l2") if cost.is_gaussian else (2, "l1")
     of_count, of_sum = (sensitivities(one, relation)[norm] * step_of(one, as_neighbours(relation)) for one in (count, total))
     for_count, for_sum = (2 * SPREAD * of_count) ** 2, n_features * of_sum**2
     if counts is None:
