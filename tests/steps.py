@@ -10,6 +10,8 @@ from cloister.questions import Answer
 
 __all__ = ["ball", "box", "exact_ask", "step_of"]
 
+ADD_REMOVE = Relation.ADD_REMOVE
+
 
 def ball(dimension, projection=None):
     """Return the space of a unit ball, or of a projection of it."""
@@ -29,7 +31,7 @@ def step_of(name, cost, *queries, n_points=1, sigma=0.0):
 
 
 def exact_ask(rows, *, questions=None):
-    """Return an `ask` without noise: the true numbers, and where the lowest cost stands; `questions` lists what it was asked."""
+    """Return an `ask` without noise, which notes the questions: the true numbers, and where the lowest cost stands."""
 
     def answer(question, cost):
         if isinstance(question, tuple):
@@ -37,13 +39,7 @@ def exact_ask(rows, *, questions=None):
         if questions is not None:
             questions.append(question)
         exact = question.exact(snap(rows))
-        common = {
-            "question_name": question.name,
-            "size": exact.size,
-            "relation": Relation.ADD_REMOVE,
-            "seeded": False,
-            "unit": 1.0,
-        }
+        common = {"question_name": question.name, "size": exact.size, "relation": ADD_REMOVE, "seeded": False, "unit": 1.0}
         if question.selects:
             place = np.unravel_index(int(np.argmin(exact)), exact.shape)
             return Answer(np.array(place, dtype=float), price(cost, span=1.0, **common))
