@@ -83,3 +83,11 @@ def made_up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         return folder
 
     return write
+
+
+def alive(pid: int | str) -> bool:
+    """Whether a process runs."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.ablation import VARIANTS, generated
+from benchmarks.ablation import VARIANTS
 
 from cloister import KMeans
 from cloister.cluster import plan_fit
@@ -34,8 +34,3 @@ def test_rounds_that_are_left_out_are_not_in_the_plan(variant, kind, count):
     with VARIANTS[variant]():
         steps = [step.name for step in plan_fit(KMeans(4, **GIVEN), 12).steps]
     assert [name for name in steps if name.startswith(kind)] == [f"{kind} {number}" for number in range(1, count + 1)]
-
-
-def test_generated_families_lie_in_the_unit_ball():
-    for name in ("blobs-10-8", "separated-8-3"):
-        assert np.linalg.norm(generated(name).rows, axis=1).max() == pytest.approx(1.0)

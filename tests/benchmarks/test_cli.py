@@ -52,11 +52,9 @@ def test_what_cannot_be_done_is_one_line(refused, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        (["NNA, paper's noise"], ["NNA, paper's noise"]),
         (["NNA,NAS", "target only"], ["NNA", "NAS", "target only"]),
         (["NNA, paper's noise, NAS not private"], ["NNA, paper's noise", "NAS", "not private"]),
-        (["PEMeans mine:make"], ["PEMeans", "mine:make"]),
-        (["NNA, papers noise"], ["NNA", "papers", "noise"]),
+        (["NNA, papers noise mine:make"], ["NNA", "papers", "noise", "mine:make"]),
         ([""], None),
     ],
 )
@@ -111,4 +109,6 @@ def test_the_module_is_the_command():
     assert done.returncode == 0, done.stderr
     assert "vote-splitting" in done.stdout
     done = subprocess.run([sys.executable, "-m", "benchmarks", "table2"], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stderr) == (2, "Error: No such command 'table2'.\n")
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: No such command 'table2'.")
+    assert done.stderr.count("\n") == 1

@@ -35,14 +35,6 @@ def test_seconds_losses_and_bars_are_printed(capsys, monkeypatch):
     assert "2,000 x 4, k 3: loss" in printed
 
 
-@pytest.mark.slow
-def test_a_profile_is_printed_for_every_size(capsys):
-    assert fit_speed.main(["--sizes", "3000,4,3", "2000,4,3", "--profile"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.count("s of CPU") == printed.count("   all  ") == 2
-    assert "   round 1 " in printed
-
-
 def test_all_costs_are_counted_once():
     data = fit_speed.make(*SIZE)
     plain = fit_speed._fit(data, 1)

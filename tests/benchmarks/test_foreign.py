@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -16,11 +15,14 @@ import pytest
 from benchmarks._data import load
 from benchmarks._errors import BenchError
 from benchmarks._foreign import HERE, LIBRARIES, MISSING, VARIABLE, ForeignKMeans, Library, named_pythons, read_pythons
-from benchmarks._jobs import Context, Job
-from benchmarks._methods import METHODS
+from benchmarks._jobs import Choice, Context, Job
+from benchmarks._methods import METHODS, usable
+from benchmarks.suites import SUITES
 from benchmarks.suites._fit import measure_fit
 
 from benchmarks import rivals_env
+
+from .conftest import alive
 
 NUMBERS = {"n_clusters": 2, "epsilon": 0.5, "delta": 1e-5, "reach": 0.75, "seed": 7}
 ROWS = np.array([[0.1, -0.2], [0.3, 0.25], [-0.75, 0.5]])
@@ -55,17 +57,7 @@ def test_rows_and_public_numbers_arrive_and_centres_come_back(make, tmp_path):
     model = ForeignKMeans(make(), **NUMBERS).fit(ROWS)
     np.testing.assert_array_equal(model.cluster_centers_, ROWS[:2])
     assert json.loads((tmp_path / "notes.json").read_text(encoding="utf-8")) == NUMBERS
-    assert model.seconds_ >= 0
     assert model.versions_["numpy"] == np.__version__
-
-
-def test_a_missing_library_says_what_to_do(make):
-    library = make(package="no_such_library")
-    with pytest.raises(
-        BenchError, match=r"echo: no_such_library cannot be imported.*rivals_env DIR.*--python echo=PATH.*CLOISTER_R"
-    ):
-        ForeignKMeans(library, **NUMBERS).fit(ROWS)
-    assert "no_such_library cannot be imported" in (library.lack(sys.executable) or "")
     assert make().lack(sys.executable) is None
 
 
@@ -79,9 +71,13 @@ def test_a_fit_that_fails_is_quoted(make, tmp_path):
             ForeignKMeans(make(code=said), **NUMBERS).fit(ROWS)
     with pytest.raises(BenchError, match=r"cannot be run: .* Check the path"):
         ForeignKMeans(make(), str(tmp_path / "python"), **NUMBERS).fit(ROWS)
+    library = make(package="no_such_library")
+    with pytest.raises(BenchError, match=r"no_such_library cannot be imported.*rivals_env DIR.*--python echo=PATH.*CLOISTER_R"):
+        ForeignKMeans(library, **NUMBERS).fit(ROWS)
+    assert "no_such_library cannot be imported" in (library.lack(sys.executable) or "")
 
 
-def test_interpreters_are_named_by_option_or_environment(tmp_path):
+def test_interpreters_are_named_by_option_or_environment(run, tmp_path, monkeypatch):
     one, two = tmp_path / "one", tmp_path / "two"
     one.touch()
     two.touch()
@@ -91,18 +87,15 @@ def test_interpreters_are_named_by_option_or_environment(tmp_path):
     for word in (f"sklearn={one}", f"dpmm={tmp_path / 'none'}", "dpmm", "dpmm="):
         with pytest.raises(BenchError, match="CLOISTER_RIVALS: expected diffprivlib=PATH or dpmm=PATH"):
             named_pythons({VARIABLE: word})
-
-
-def test_the_environment_makes_a_method_available_and_the_option_wins(run, monkeypatch, tmp_path):
-    one = tmp_path / "one"
-    one.touch()
     monkeypatch.setattr("benchmarks._methods._broken", lambda name: f"{name} is not installed")
     monkeypatch.delenv(VARIABLE, raising=False)
     assert "(dpmm is not installed)" in run("list").stdout
+    assert "dpmm-MST" not in [method.name for method in usable()]
     monkeypatch.setenv(VARIABLE, f"dpmm={one}")
     assert "(dpmm is not installed)" not in run("list").stdout
-    monkeypatch.setenv(VARIABLE, f"dpmm={tmp_path / 'none'}")
-    assert "CLOISTER_RIVALS: expected" in run("list").output
+    assert "dpmm-MST" not in [method.name for method in usable({"dpmm": str(one)})], "which is measured by name"
+    plan = SUITES["grids"].plan(Choice(repeats=1, context=Context(pythons={"diffprivlib": str(one)})))
+    assert "diffprivlib" in {job.method for job in plan.jobs}
 
 
 def test_every_library_has_its_worker_and_is_needed_by_a_method(monkeypatch):
@@ -191,16 +184,8 @@ def test_a_fit_ends_with_the_process_that_asked_for_it(make, tmp_path):
     child = int((tmp_path / "pid").read_text())
     asking.send_signal(signal.SIGKILL)
     asking.wait()
-    while _alive(child):
+    while alive(child):
         time.sleep(0.1)
-
-
-def _alive(number: int) -> bool:
-    try:
-        state = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").split()[2]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 @pytest.mark.slow

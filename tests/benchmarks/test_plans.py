@@ -4,7 +4,7 @@
 import importlib
 
 import pytest
-from benchmarks._jobs import Choice, Context
+from benchmarks._jobs import Choice
 from benchmarks._methods import LIMIT, METHODS, ONE_START, PE_ALTERNATIVES, Setting, find_method, usable
 from benchmarks._plots import COLOURS, LINES, MARKERS, styles_of
 from benchmarks._progress import Durations, spell_time
@@ -58,10 +58,13 @@ def test_a_choice_is_followed():
     assert facts(plan, "base_seed") == [3]
 
 
-def test_curves_and_table_share_their_fits():
-    table, curves = SUITES["table1"].plan(QUICK), SUITES["curves"].plan(QUICK)
-    shared = {job.key for job in table.jobs} & {job.key for job in curves.jobs}
-    assert {job.key for job in curves.jobs if job.data == "iris"} <= shared
+def test_suites_share_their_fits():
+    table = {job.key for job in SUITES["table1"].plan(QUICK).jobs}
+    curves = SUITES["curves"].plan(QUICK)
+    assert {job.key for job in curves.jobs if job.data == "iris"} <= table
+    others = SUITES["alternatives"].plan(Choice(datasets=("iris",), methods=("PEMeans-uniform",), repeats=1))
+    assert facts(others, "method") == ["PEMeans", "PEMeans-uniform"], "beside the default"
+    assert {job.key for job in others.jobs if job.method == "PEMeans"} <= table
 
 
 def test_a_grid_is_for_few_columns():
@@ -117,13 +120,6 @@ def test_variants_of_pe_means_are_both_sides_of_its_rule(n_rows):
     assert not any(METHODS[name].accepts(32) for name in ("PEMeans-plain", "PEMeans-projected"))
 
 
-def test_alternatives_are_compared_with_the_default():
-    plan = SUITES["alternatives"].plan(Choice(datasets=("iris",), methods=("PEMeans-uniform",), repeats=1))
-    assert facts(plan, "method") == ["PEMeans", "PEMeans-uniform"]
-    shared = SUITES["table1"].plan(Choice(datasets=("iris",), methods=("PEMeans",), repeats=1))
-    assert {job.key for job in plan.jobs if job.method == "PEMeans"} <= {job.key for job in shared.jobs}
-
-
 def test_one_of_rounds_and_variations_is_scaled_at_a_time():
     plan = SUITES["rounds"].plan(Choice(datasets=("iris", "blobs_1000_40_2"), epsilons=(4.0,), repeats=1))
     tried = {name: [job.settings for job in plan.jobs if job.data == name] for name in facts(plan, "data")}
@@ -135,13 +131,6 @@ def test_a_method_of_ones_own(rivals):
     method = find_method(f"{rivals}:good")
     model = method.make(Setting(n_clusters=3, epsilon=0.5, delta=1e-5, n_rows=100, n_features=2, reach=1.0, seed=4))
     assert isinstance(model, importlib.import_module(rivals).Sample)
-
-
-def test_another_interpreter_makes_a_method_available(tmp_path):
-    assert METHODS["diffprivlib"].missing({"diffprivlib": "/any"}) is None
-    assert "diffprivlib" in [method.name for method in usable({"diffprivlib": "/any"})]
-    plan = SUITES["grids"].plan(Choice(repeats=1, context=Context(pythons={"diffprivlib": "/any"})))
-    assert "diffprivlib" in facts(plan, "method")
 
 
 def test_lines_can_be_told_apart_without_colour():

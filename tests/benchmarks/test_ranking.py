@@ -55,14 +55,3 @@ def test_the_page_begins_with_the_ranking(made_up):
     assert order == sorted(LEVELS, key=LEVELS.get)
     assert text.index("Who is best") < text.index("Contents") < text.index("Table I: area under the loss</h2>")
     assert f"| 1 | **{order[0]}** |" in page.markdown.read_text()
-
-
-@pytest.mark.slow
-def test_pages_that_lie_side_by_side_are_linked(made_up):
-    folder = made_up()
-    assert "Other pages" not in make_page(folder).html.read_text()
-    beside = folder.parent / "grids & more"
-    beside.mkdir()
-    (beside / "page.html").write_text("")
-    text = make_page(folder).html.read_text()
-    assert '<a href="../grids%20%26%20more/page.html">grids &amp; more</a>' in text
