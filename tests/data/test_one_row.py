@@ -182,45 +182,6 @@ def test_nine_decimals_in_one_row_change_no_other():
     assert np.array_equal(bits(frame)[:-1, 0].view(np.float64), [float(value) for value in few])
 
 
-@pytest.mark.parametrize(
-    ("value", "number"),
-    [
-        (None, math.nan),
-        (pd.NA, math.nan),
-        (pd.NaT, math.nan),
-        (np.ma.masked, math.nan),
-        (2**70, 2.0**70),
-        (10**400, math.inf),
-        (-(10**400), -math.inf),
-        (Fraction(-(10**400)), -math.inf),
-        (Fraction(10**400, 10**399), 10.0),
-        (Decimal("0.1"), 0.1),
-        (Decimal("-1e400"), -math.inf),
-        (Decimal("sNaN"), math.nan),
-        (np.longdouble("0.1"), 0.1),
-        (np.float16(0.5), 0.5),
-        (True, 1.0),
-        (np.bool_(False), 0.0),
-        (np.array(2.5), 2.5),
-        (np.array([2.5]), math.nan),
-        (" 1.5\n", 1.5),
-        ("1e400", math.inf),
-        ("one", math.nan),
-        (b"2", 2.0),
-        (1j, math.nan),
-        ([1.0], math.nan),
-        ({}, math.nan),
-        (date(2020, 1, 1), math.nan),
-        (Stubborn(7.0), math.nan),
-        (np.timedelta64(1, "ns"), math.nan),
-    ],
-)
-def test_what_one_value_becomes(value, number):
-    for make in without_missing(OF_OBJECTS).values():
-        found = bits(make([[value, 0.0], [0.0, 0.0]])).view(np.float64)[0, 0]
-        assert found == number or (math.isnan(found) and math.isnan(number))
-
-
 # -- values of declared types ----------------------------------------------------------------------------------------------
 
 TYPES = {
