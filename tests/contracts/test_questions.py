@@ -248,9 +248,6 @@ def test_answers_are_integers_of_the_stated_shape(question, generator):
         found = answer(question, seen(question, rows))
         assert found.dtype == np.int64
         assert found.shape == question.shape
-
-
-def test_no_rows_give_zero(question):
     assert not answer(question, np.empty((0, FEATURES))).any()
 
 
@@ -281,17 +278,25 @@ def test_a_question_is_frozen_public_data(question):
             assert not np.shares_memory(value, lattice_points(FEATURES))
 
 
-def test_every_step_is_worth_something(question):
-    assert 0 < question.unit <= 1
-
-
 def test_sensitivities_are_ordered(question):
+    assert 0 < question.unit <= 1
     for relation in Relation:
         l1, l2 = question.l1_sensitivity(relation), question.l2_sensitivity(relation)
         assert 0 < l2 <= l1
         assert 0 < question.span_sensitivity(relation) <= 2 * l1
     for bound in (question.l1_sensitivity, question.l2_sensitivity):
         assert bound(Relation.ADD_REMOVE) <= bound(Relation.REPLACE) <= 2 * bound(Relation.ADD_REMOVE)
+
+
+def steps_of(moved):
+    """Return by how many steps an answer moved, as integers of Python, which do not overflow."""
+    return [int(step) for step in moved[moved != 0]] or [0]
+
+
+def assert_within(steps, question, relation):
+    assert sum(abs(step) for step in steps) <= question.l1_sensitivity(relation)
+    assert sum(step * step for step in steps) <= Fraction(question.l2_sensitivity(relation)) ** 2
+    assert max(*steps, 0) - min(*steps, 0) <= question.span_sensitivity(relation)
 
 
 # -- neighbours ----------------------------------------------------------------------------------------------------------
@@ -323,11 +328,9 @@ def neighbours(draw):
 def test_neighbours_stay_within_the_claimed_distance(name, pair, seed):
     left, right, relation = pair
     question = make_questions(seed)[name]
-    moved = (answer(question, seen(question, left)) - answer(question, seen(question, right))).ravel()
-    moved = [int(step) for step in moved[moved != 0]] or [0]
-    assert sum(abs(step) for step in moved) <= question.l1_sensitivity(relation)
-    assert sum(step * step for step in moved) <= Fraction(question.l2_sensitivity(relation)) ** 2
-    assert max(*moved, 0) - min(*moved, 0) <= question.span_sensitivity(relation)
+    assert_within(
+        steps_of(answer(question, seen(question, left)) - answer(question, seen(question, right))), question, relation
+    )
 
 
 # -- persons -------------------------------------------------------------------------------------------------------------
@@ -369,8 +372,7 @@ def test_whole_persons_stay_within_the_claimed_distance(name, pair, seed, key):
     left, right, near = pair
     question, generator = make_questions(seed)[name], np.random.default_rng(seed)
     one, other = (answer_of_persons(question, persons, near, key, generator) for persons in (left, right))
-    moved = (one - other).ravel()
-    moved = [int(step) for step in moved[moved != 0]] or [0]
+    moved = steps_of(one - other)
     claimed = sensitivities(question, near)
     assert sum(abs(step) for step in moved) <= claimed["l1"]
     assert sum(step * step for step in moved) <= Fraction(claimed["l2"]) ** 2
@@ -425,9 +427,11 @@ def test_the_bounds_of_raw_histograms_are_attained(name):
         assert np.sqrt((moved**2).sum()) == pytest.approx(one.l2_sensitivity(relation), rel=1e-12)
 
 
+TWO = {"points": np.array([[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]), "frame": FRAME}
+
+
 def test_the_bounds_of_missing_cells_are_attained():
-    ends = {"points": np.array([[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]), "frame": FRAME}
-    question = questions.NearestMissing(**ends, columns=(1, 2), lowest=np.full(2, -np.inf))
+    question = questions.NearestMissing(**TWO, columns=(1, 2), lowest=np.full(2, -np.inf))
     here, there = np.array([[1.0, math.nan, math.inf]]), np.array([[-1.0, -math.inf, math.nan]])
     moved = (question.exact(here) - question.exact(there)).ravel().astype(float)
     assert np.abs(moved).sum() == question.l1_sensitivity(Relation.REPLACE) == 4
@@ -435,8 +439,8 @@ def test_the_bounds_of_missing_cells_are_attained():
 
 
 def test_the_bounds_of_histograms_by_nearest_point_are_attained():
-    ends = {"points": np.array([[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]), "frame": FRAME, "columns": (0, 1, 2)}
-    question = questions.NearestHistograms(**ends, bins=(questions.ColumnBins(low=0.0, high=1.0, n_bins=2),) * FEATURES)
+    bins = (questions.ColumnBins(low=0.0, high=1.0, n_bins=2),) * FEATURES
+    question = questions.NearestHistograms(**TWO, columns=(0, 1, 2), bins=bins)
     here, there = np.array([[1.0, 0.2, math.nan]]), np.array([[-1.0, 0.2, math.nan]])
     for other in (there, np.array([[1.0, 0.9, 0.1]])):  # another point, or other bins of the same one
         moved = (question.exact(here) - question.exact(other)).ravel().astype(float)
@@ -549,8 +553,4 @@ def test_samples_of_neighbours_stay_within_the_claimed_distance(name, pair, seed
         rows = np.array([row for row, _ in table]).reshape(-1, FEATURES)
         sample = open_rows(rows, n_jobs=1).sample(GivenCoins([shown for _, shown in table]))
         answers.append(answer(question, *(seen(question, block) for block in (rows[:0], *sample.blocks()))))
-    moved = (answers[0] - answers[1]).ravel()
-    moved = [int(step) for step in moved[moved != 0]] or [0]
-    assert sum(abs(step) for step in moved) <= question.l1_sensitivity(relation)
-    assert sum(step * step for step in moved) <= Fraction(question.l2_sensitivity(relation)) ** 2
-    assert max(*moved, 0) - min(*moved, 0) <= question.span_sensitivity(relation)
+    assert_within(steps_of(answers[0] - answers[1]), question, relation)
