@@ -202,7 +202,8 @@ def _fit(console: "Console", folder: Path, ledger: Ledger) -> None:
     console.print(f"Units: {units}.\n")
     console.print('The same as data: release.profile()[0]["columns"], or release.to_frame()\n', style="bold")
     for name, one in release.profile()[0]["columns"].items():
-        console.print(f"  {name}: {json.dumps(_rounded(one))}", soft_wrap=True)
+        rounded = json.loads(json.dumps(one), parse_float=lambda digits: round(float(digits), 4))
+        console.print(f"  {name}: {json.dumps(rounded)}", soft_wrap=True)
     _describe(console, release)
     console.print()
     print_remaining(console, ledger)
@@ -252,15 +253,6 @@ def _say_where(console: "Console", folder: Path) -> None:
             command = f"cloister predict {folder / name} {folder / 'patients.parquet'} --keep patient_id --output labels.csv"
             console.print(f"      {command}", soft_wrap=True)
     console.print(f"\n  Look again:  cloister ledger show {folder / 'budget.sqlite'} --events", soft_wrap=True)
-
-
-def _rounded(value: Any) -> Any:
-    """Return plain data with fewer digits, to be read by people."""
-    if isinstance(value, dict):
-        return {name: _rounded(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_rounded(one) for one in value]
-    return round(value, 4) if isinstance(value, float) else value
 
 
 def _model(ledger: Ledger, *, progress: bool) -> KMeans:

@@ -43,14 +43,6 @@ def test_the_same_rows_give_the_same_release(people, run):
     assert centers((people / "plain.csv").as_uri()) == expected
 
 
-def test_labels_of_a_file_in_another_dialect(people, run):
-    assert run("fit", people / "plain.csv", *FIT[:-1], people / "release.json").exit_code == 0
-    dialect = ("--delimiter", ";", "--decimal", ",", "--encoding", "cp1252")
-    labels = run("predict", people / "release.json", people / "excel.csv", *dialect)
-    assert labels.exit_code == 0, labels.output
-    assert labels.stdout == run("predict", people / "release.json", people / "plain.csv").stdout
-
-
 @pytest.mark.parametrize(
     ("name", "content", "options", "match"),
     [

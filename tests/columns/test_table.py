@@ -53,6 +53,8 @@ def all_kinds():
         Flag(missing=True, weight=3),
         Date(*DAYS),
         Date(*DAYS, missing="2021-01-01"),
+        Number(1e-3, 1e6, scale="log"),
+        Number(2, 50, scale="log", missing="own", weight=3),
         Cyclic(24),
         Cyclic(1e-3, missing="own", weight=2),
         Cyclic(360, missing=-90),

@@ -14,9 +14,8 @@ import pytest
 from cloister import Ledger, PureDP
 from cloister.audit import PersonTable, person_neighbours, replay, share_spent
 from cloister.columns import Identifier, Relation
-from cloister.data import open_rows
 from cloister.data._ids import hash_objects
-from cloister.exceptions import CloisterError, DataError, LedgerError, ParameterError
+from cloister.exceptions import CloisterError, LedgerError, ParameterError
 from cloister.privacy import Entropy
 
 from ._cases import GUARANTEES, PLAIN, RELATIONS, every_method, same, targets
@@ -213,13 +212,3 @@ def test_a_budget_too_small_for_noise_is_refused_before_anything_is_spent(case, 
     if refusal is not None:
         assert "expected a budget whose noise can be drawn" in refusal
         assert ledger.lines == before
-
-
-def test_open_rows_with_ids_are_refused_where_rows_are_protected_before_anything_is_set_aside(generator):
-    table, ledger = people(generator), Ledger(epsilon=1.0, delta=1e-6)
-    before = ledger.lines
-    with pytest.raises(
-        DataError, match=r"KMeans\.privacy_unit: expected privacy_unit and units_bounded as open_rows was given them"
-    ):
-        fit(PLAIN[0], open_rows(table.rows, privacy_unit=table.ids), ledger=ledger, max_rows_per_unit="auto")
-    assert ledger.lines == before

@@ -13,12 +13,12 @@ import pyarrow.parquet
 import pytest
 from tests.optional import da, dd
 from tests.rows import FewRows
+from tests.vaults import open_vault
 
-from cloister import GDP, Ledger
-from cloister.columns import Box, Category, Date, Flag, Number, Relation, as_domain
+from cloister import GDP
+from cloister.columns import Box, Category, Date, Flag, Number, as_domain
 from cloister.data import BlockCache, LocalRows, Schema, open_rows
 from cloister.engines import ENGINES
-from cloister.privacy import Entropy
 from cloister.questions import (
     ColumnBins,
     DistanceHistogram,
@@ -31,7 +31,6 @@ from cloister.questions import (
     RowCount,
     SplitCounts,
 )
-from cloister.vault import Vault
 
 NAMES = ("age", "body mass", "glucose")
 FRAME = Box(-100.0, 120.0).spread(len(NAMES)).frame()
@@ -299,9 +298,7 @@ PARTITIONS = [1, 3, 7]
 
 def noisy_answers(rows):
     """Return what the vault says with seeded noise, question by question and then several at once."""
-    ledger = Ledger(GDP(100.0))
-    account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
-    vault = Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0))
+    vault, _ = open_vault(rows, GDP(100.0), seed=0, frame=FRAME)
     bins = (ColumnBins(low=-100.0, high=120.0, n_bins=11), ColumnBins.of_levels(7))
     histograms = NearestHistograms(points=POINTS[:6], frame=FRAME, columns=(2, 0), bins=bins)
     questions = (*QUESTIONS, NeighbourMeans(points=POINTS[:20], n_neighbors=5), histograms)

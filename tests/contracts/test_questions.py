@@ -229,6 +229,22 @@ def answer(question, *blocks):
     return question.finish(functools.reduce(question.merge, (question.exact(block) for block in blocks)))
 
 
+def parts_of(moves, *, l1, l2):
+    """Check that an answer moves within both bounds, in whole numbers; return the part of each that it reaches."""
+    steps = [int(step) for step in moves[moves != 0]]
+    absolute, squares = sum(abs(step) for step in steps), sum(step * step for step in steps)
+    assert absolute <= l1
+    assert squares <= Fraction(l2) ** 2
+    return absolute / l1, math.sqrt(squares) / l2
+
+
+def check_within(question, moves, relation):
+    """Check that an answer moves within all three bounds."""
+    parts = parts_of(moves, l1=question.l1_sensitivity(relation), l2=question.l2_sensitivity(relation))
+    assert max(moves.max(), 0) - min(moves.min(), 0) <= question.span_sensitivity(relation)
+    return parts
+
+
 NAMES = sorted(make_questions(0))
 
 
@@ -248,6 +264,9 @@ def test_answers_are_integers_of_the_stated_shape(question, generator):
         found = answer(question, seen(question, rows))
         assert found.dtype == np.int64
         assert found.shape == question.shape
+
+
+def test_no_rows_give_zero(question):
     assert not answer(question, np.empty((0, FEATURES))).any()
 
 
@@ -278,25 +297,17 @@ def test_a_question_is_frozen_public_data(question):
             assert not np.shares_memory(value, lattice_points(FEATURES))
 
 
-def test_sensitivities_are_ordered(question):
+def test_every_step_is_worth_something(question):
     assert 0 < question.unit <= 1
+
+
+def test_sensitivities_are_ordered(question):
     for relation in Relation:
         l1, l2 = question.l1_sensitivity(relation), question.l2_sensitivity(relation)
         assert 0 < l2 <= l1
         assert 0 < question.span_sensitivity(relation) <= 2 * l1
     for bound in (question.l1_sensitivity, question.l2_sensitivity):
         assert bound(Relation.ADD_REMOVE) <= bound(Relation.REPLACE) <= 2 * bound(Relation.ADD_REMOVE)
-
-
-def steps_of(moved):
-    """Return by how many steps an answer moved, as integers of Python, which do not overflow."""
-    return [int(step) for step in moved[moved != 0]] or [0]
-
-
-def assert_within(steps, question, relation):
-    assert sum(abs(step) for step in steps) <= question.l1_sensitivity(relation)
-    assert sum(step * step for step in steps) <= Fraction(question.l2_sensitivity(relation)) ** 2
-    assert max(*steps, 0) - min(*steps, 0) <= question.span_sensitivity(relation)
 
 
 # -- neighbours ----------------------------------------------------------------------------------------------------------
@@ -328,9 +339,7 @@ def neighbours(draw):
 def test_neighbours_stay_within_the_claimed_distance(name, pair, seed):
     left, right, relation = pair
     question = make_questions(seed)[name]
-    assert_within(
-        steps_of(answer(question, seen(question, left)) - answer(question, seen(question, right))), question, relation
-    )
+    check_within(question, answer(question, seen(question, left)) - answer(question, seen(question, right)), relation)
 
 
 # -- persons -------------------------------------------------------------------------------------------------------------
@@ -372,13 +381,10 @@ def test_whole_persons_stay_within_the_claimed_distance(name, pair, seed, key):
     left, right, near = pair
     question, generator = make_questions(seed)[name], np.random.default_rng(seed)
     one, other = (answer_of_persons(question, persons, near, key, generator) for persons in (left, right))
-    moved = steps_of(one - other)
-    claimed = sensitivities(question, near)
-    assert sum(abs(step) for step in moved) <= claimed["l1"]
-    assert sum(step * step for step in moved) <= Fraction(claimed["l2"]) ** 2
+    moves = one - other
+    parts_of(moves, **sensitivities(question, near))
     if question.selects:
-        event = price_question(question, PureDP(1.0), near)
-        assert max(*moved, 0) - min(*moved, 0) <= event.sensitivity
+        assert max(moves.max(), 0) - min(moves.min(), 0) <= price_question(question, PureDP(1.0), near).sensitivity
 
 
 @pytest.mark.parametrize("weighting", ["row", "person"])
@@ -388,14 +394,10 @@ def test_the_claim_for_persons_is_reached_where_that_for_rows_is(weighting, rela
     near = Neighbours(relation, PrivacyUnit(max_rows=4, weighting=weighting))
     ends = FRAME.scale[0] * np.array([0.5, 0.0, 0.0])
     points = np.array([[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]])
-    both = {NearestCounts(points=points): "l1", NearestSums(points=points[:1] * 0, radius=0.5): "l2"}
-    for question, norm in both.items():
-        left, right = [[ends.tolist()] * 6], [[(-ends).tolist()] * 4] if relation is Relation.REPLACE else []
-        moved = answer_of_persons(question, left, near, bytes(32), generator) - answer_of_persons(
-            question, right, near, bytes(32), generator
-        )
-        size = np.abs(moved).sum() if norm == "l1" else np.sqrt(np.sum(moved.astype(float) ** 2))
-        assert size == pytest.approx(sensitivities(question, near)[norm], rel=1e-6)
+    persons = [[ends.tolist()] * 6], [[(-ends).tolist()] * 4] if relation is Relation.REPLACE else []
+    for norm, question in enumerate([NearestCounts(points=points), NearestSums(points=points[:1] * 0, radius=0.5)]):
+        left, right = (answer_of_persons(question, one, near, bytes(32), generator) for one in persons)
+        assert parts_of(left - right, **sensitivities(question, near))[norm] == pytest.approx(1, rel=1e-6)
 
 
 HOSTILE = (math.nan, math.inf, -math.inf, 1.7e308, -1e300, 5e-324, -5e-324, -0.0, 0.0, -1.0, 2.0, 0.5, 1e-300)
@@ -414,45 +416,43 @@ def test_every_raw_cell_is_counted_once_in_its_own_column():
         assert np.array_equal(counted, len(table) // len(HOSTILE) * alone), name
 
 
+REACHED = pytest.approx((1, 1), rel=1e-12)
+
+
 @pytest.mark.parametrize("name", sorted(raw_questions(0)))
 def test_the_bounds_of_raw_histograms_are_attained(name):
-    one, nobody = raw_questions(0)[name], np.empty((0, FEATURES))
+    one = raw_questions(0)[name]
     here, there = np.full((1, FEATURES), math.nan), np.full((1, FEATURES), 0.25)
-    other = np.full((1, FEATURES), -math.inf) if name.startswith("nearest") else there
-    for relation, table in ((Relation.ADD_REMOVE, nobody), (Relation.REPLACE, other)):
-        moved = (one.exact(here) - one.exact(table)).ravel().astype(float)
-        if name.startswith("nearest") and relation is Relation.REPLACE:
-            continue  # it takes another nearest point and cells that are missing all the same: below
-        assert np.abs(moved).sum() == one.l1_sensitivity(relation)
-        assert np.sqrt((moved**2).sum()) == pytest.approx(one.l2_sensitivity(relation), rel=1e-12)
+    assert check_within(one, one.exact(here) - one.exact(here[:0]), Relation.ADD_REMOVE) == REACHED
+    if not name.startswith("nearest"):  # these need another nearest point, too: below
+        assert check_within(one, one.exact(here) - one.exact(there), Relation.REPLACE) == REACHED
 
 
-TWO = {"points": np.array([[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]), "frame": FRAME}
+ENDS = {"points": np.array([[-0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]), "frame": FRAME}
 
 
-def test_the_bounds_of_missing_cells_are_attained():
-    question = questions.NearestMissing(**TWO, columns=(1, 2), lowest=np.full(2, -np.inf))
-    here, there = np.array([[1.0, math.nan, math.inf]]), np.array([[-1.0, -math.inf, math.nan]])
-    moved = (question.exact(here) - question.exact(there)).ravel().astype(float)
-    assert np.abs(moved).sum() == question.l1_sensitivity(Relation.REPLACE) == 4
-    assert np.sqrt((moved**2).sum()) == question.l2_sensitivity(Relation.REPLACE) == 2
-
-
-def test_the_bounds_of_histograms_by_nearest_point_are_attained():
-    bins = (questions.ColumnBins(low=0.0, high=1.0, n_bins=2),) * FEATURES
-    question = questions.NearestHistograms(**TWO, columns=(0, 1, 2), bins=bins)
-    here, there = np.array([[1.0, 0.2, math.nan]]), np.array([[-1.0, 0.2, math.nan]])
-    for other in (there, np.array([[1.0, 0.9, 0.1]])):  # another point, or other bins of the same one
-        moved = (question.exact(here) - question.exact(other)).ravel().astype(float)
-        assert np.abs(moved).sum() <= question.l1_sensitivity(Relation.REPLACE) == 2 * FEATURES
-    moved = (question.exact(here) - question.exact(there)).ravel().astype(float)
-    assert np.abs(moved).sum() == question.l1_sensitivity(Relation.REPLACE)
-    assert np.sqrt((moved**2).sum()) == pytest.approx(question.l2_sensitivity(Relation.REPLACE), rel=1e-12)
-
-
-def distances(question, left, right):
-    moved = (question.exact(snap(left)) - question.exact(snap(right))).ravel().astype(float)
-    return np.abs(moved).sum(), np.sqrt((moved**2).sum())
+@pytest.mark.parametrize(
+    ("question", "here", "there"),
+    [
+        (
+            questions.NearestMissing(**ENDS, columns=(1, 2), lowest=np.full(2, -np.inf)),
+            [1.0, math.nan, math.inf],
+            [-1.0, -math.inf, math.nan],
+        ),
+        (
+            questions.NearestHistograms(
+                **ENDS, columns=(0, 1, 2), bins=(questions.ColumnBins(low=0.0, high=1.0, n_bins=2),) * FEATURES
+            ),
+            [1.0, 0.2, math.nan],
+            [-1.0, 0.2, math.nan],
+        ),
+    ],
+    ids=["missing", "histograms"],
+)
+def test_the_bounds_of_raw_cells_by_nearest_point_are_attained(question, here, there):
+    moves = question.exact(np.array([here])) - question.exact(np.array([there]))
+    assert check_within(question, moves, Relation.REPLACE) == REACHED
+    check_within(question, question.exact(np.array([here])) - question.exact(np.array([[1.0, 0.9, 0.1]])), Relation.REPLACE)
 
 
 @pytest.mark.parametrize(
@@ -465,24 +465,19 @@ def distances(question, left, right):
     ],
 )
 def test_the_bounds_of_counts_are_attained(question):
-    here, there, no_rows = np.array([[0.1]]), np.array([[-0.9]]), np.empty((0, 1))
-    for relation, other in ((Relation.ADD_REMOVE, no_rows), (Relation.REPLACE, there)):
-        l1, l2 = distances(question, here, other)
-        assert l1 == question.l1_sensitivity(relation)
-        assert l2 == pytest.approx(question.l2_sensitivity(relation), rel=1e-12)
+    here, there = snap(np.array([[0.1]])), snap(np.array([[-0.9]]))
+    for relation, other in ((Relation.ADD_REMOVE, here[:0]), (Relation.REPLACE, there)):
+        assert check_within(question, question.exact(here) - question.exact(other), relation) == REACHED
 
 
 @pytest.mark.parametrize("n_features", [1, 4, 16])
 @pytest.mark.parametrize("projected", [False, True])
 def test_the_bounds_of_sums_are_attained(n_features, projected):
-    radius = 0.5
     flat = np.eye(n_features)[:, :1] if projected else None
-    question = NearestSums(points=np.zeros((1, 1 if projected else n_features)), radius=radius, projection=flat)
-    diagonal = np.full((1, n_features), radius / n_features**0.5)  # its l1 norm is sqrt(d) times its l2 norm
-    for relation, other in ((Relation.ADD_REMOVE, np.empty((0, n_features))), (Relation.REPLACE, -diagonal)):
-        l1, l2 = distances(question, diagonal, other)
-        assert l1 == pytest.approx(question.l1_sensitivity(relation), rel=1e-12)
-        assert l2 == question.l2_sensitivity(relation)
+    question = NearestSums(points=np.zeros((1, 1 if projected else n_features)), radius=0.5, projection=flat)
+    diagonal = snap(np.full((1, n_features), 0.5 / n_features**0.5))  # its l1 norm is sqrt(d) times its l2 norm
+    for relation, other in ((Relation.ADD_REMOVE, diagonal[:0]), (Relation.REPLACE, -diagonal)):
+        assert check_within(question, question.exact(diagonal) - question.exact(other), relation) == REACHED
 
 
 @pytest.mark.fast("1-*", "8-*", "784-False")
@@ -553,4 +548,4 @@ def test_samples_of_neighbours_stay_within_the_claimed_distance(name, pair, seed
         rows = np.array([row for row, _ in table]).reshape(-1, FEATURES)
         sample = open_rows(rows, n_jobs=1).sample(GivenCoins([shown for _, shown in table]))
         answers.append(answer(question, *(seen(question, block) for block in (rows[:0], *sample.blocks()))))
-    assert_within(steps_of(answers[0] - answers[1]), question, relation)
+    check_within(question, answers[0] - answers[1], relation)

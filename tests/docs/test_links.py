@@ -49,44 +49,38 @@ def site(folder: Path, body: str, **files: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        '<a href="deep/page.html">',
-        '<a href="deep/page.html#two%20words">',
-        '<a href="deep/page.html#old">',
-        '<a href="#home"><a href="#"><a href="#top">',
-        '<a href="https://example.org/x"><a href="mailto:a@example.org">',
-        '<link rel="canonical" href="https://example.org/index.html">',
-        '<link rel="stylesheet" href="_static/own.css?digest=1"><img src="data:image/png;base64,AAAA">',
-    ],
-)
-def test_links_that_lead_somewhere_are_no_faults(tmp_path: Path, body: str) -> None:
+def test_links_that_lead_somewhere_are_no_faults(tmp_path: Path) -> None:
+    links = (
+        "deep/page.html deep/page.html#two%20words deep/page.html#old #home # #top https://example.org/x mailto:a@example.org"
+    )
+    body = "".join(f'<a href="{link}">' for link in links.split())
+    body += '<link rel="canonical" href="https://example.org/index.html"><img src="data:image/png;base64,AAAA">'
+    body += '<link rel="stylesheet" href="_static/own.css?digest=1">'
     assert check_links.check_site(site(tmp_path, body, own="body { background: url(own.css) }")) == []
 
 
-@pytest.mark.parametrize(
-    ("body", "fault"),
-    [
-        ('<a href="nowhere.html">', "nowhere.html is not there"),
-        ('<a href="deep/nowhere.html#x">', "deep/nowhere.html#x is not there"),
-        ('<a href="deep/page.html#three">', "deep/page.html#three has no such anchor"),
-        ('<a href="#nowhere">', "#nowhere has no such anchor"),
-        ('<a href="deep">', "deep is not there"),
-        ('<a href="../outside.html">', "../outside.html is not there"),
-        ('<img src="picture.png">', "picture.png is not there"),
-        ('<script src="https://example.org/x.js"></script>', "loads https://example.org/x.js from another host"),
-        ('<img src="//example.org/x.png">', "loads //example.org/x.png from another host"),
-        ('<img srcset="https://example.org/2.png 2x">', "loads https://example.org/2.png from another host"),
-        ('<link rel="stylesheet" href="https://example.org/x.css">', "loads https://example.org/x.css from another host"),
-        ("<style>@import 'https://example.org/x.css';</style>", "loads https://example.org/x.css from another host"),
-        ('<p style="background: url(http://example.org/a.png)">', "loads http://example.org/a.png from another host"),
-    ],
-)
-def test_what_is_broken_is_said_in_one_line(tmp_path: Path, body: str, fault: str) -> None:
+BROKEN = {
+    '<a href="nowhere.html">': "nowhere.html is not there",
+    '<a href="deep/nowhere.html#x">': "deep/nowhere.html#x is not there",
+    '<a href="deep/page.html#three">': "deep/page.html#three has no such anchor",
+    '<a href="#nowhere">': "#nowhere has no such anchor",
+    '<a href="deep">': "deep is not there",
+    '<a href="../outside.html">': "../outside.html is not there",
+    '<img src="picture.png">': "picture.png is not there",
+    '<script src="https://example.org/x.js"></script>': "loads https://example.org/x.js from another host",
+    '<img src="//example.org/x.png">': "loads //example.org/x.png from another host",
+    '<img srcset="https://example.org/2.png 2x">': "loads https://example.org/2.png from another host",
+    '<link rel="stylesheet" href="https://example.org/x.css">': "loads https://example.org/x.css from another host",
+    "<style>@import 'https://example.org/y.css';</style>": "loads https://example.org/y.css from another host",
+    '<p style="background: url(http://example.org/a.png)">': "loads http://example.org/a.png from another host",
+}
+
+
+def test_what_is_broken_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "outside.html").write_text("outside")
     (tmp_path / "site").mkdir()
-    assert check_links.check_site(site(tmp_path / "site", body)) == [f"index.html: {fault}"]
+    found = check_links.check_site(site(tmp_path / "site", "".join(BROKEN)))
+    assert sorted(found) == sorted(f"index.html: {fault}" for fault in BROKEN.values())
 
 
 def test_styles_and_empty_folders_are_looked_at(tmp_path: Path) -> None:

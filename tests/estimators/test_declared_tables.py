@@ -70,9 +70,9 @@ def test_a_grid_tells_dates_and_flags_and_predicts_from_its_file(table, tmp_path
     for name in ("synopsis.json", "synopsis.parquet"):
         synopsis.save(tmp_path / name, allow_seeded=True)
         read = load_synopsis(tmp_path / name)
-        assert read.declared.found == (True, False, False)
+        assert read.domain.found == (True, False, False)
         assert read.cut(2, random_state=0).profile()[0]["columns"]["day"]["type"] == "date"
-        assert read.marginal(["flag", "x"]).declared.columns[0] == Flag()
+        assert read.marginal(["flag", "x"]).domain.columns[0] == Flag()
 
 
 def test_the_type_that_pandas_took_from_rows_decides_nothing():

@@ -7,15 +7,10 @@ That it keeps the contract of all questions (additive, sensitive as claimed) is 
 import math
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
 
 from cloister.columns import Box, Relation
-from cloister.data import open_rows
 from cloister.exceptions import ParameterError
 from cloister.questions import GridCounts
 
@@ -77,59 +72,9 @@ def test_values_outside_go_to_the_edge_and_missing_ones_to_the_middle():
     assert counted.sum() == 5
 
 
-@pytest.mark.parametrize("kind", ["array", "fortran", "list", "table", "parquet", "csv", "many"])
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_every_backend_and_every_batch_gives_the_same_counts(kind, n_jobs, generator, tmp_path):
-    question, frame, box = ask("long")
-    rows = np.round(generator.uniform(box.low - 1, box.high + 1, size=(700, 2)))
-    expected = question.exact(frame.clean(rows))
-    table = pa.table({"a": rows[:, 0], "b": rows[:, 1]})
-    if kind == "parquet":
-        pa.parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=17)
-    elif kind == "csv":
-        np.savetxt(tmp_path / "rows.csv", rows, delimiter=",", header="a,b", comments="")
-    elif kind == "many":
-        for part in range(5):
-            pa.parquet.write_table(table.slice(140 * part, 140), tmp_path / f"{part}.parquet")
-    given_ = {
-        "array": rows,
-        "fortran": np.asfortranarray(rows),
-        "list": rows.tolist(),
-        "table": table,
-        "parquet": tmp_path / "rows.parquet",
-        "csv": tmp_path / "rows.csv",
-        "many": tmp_path,
-    }[kind]
-    found = open_rows(given_, n_jobs=n_jobs).fold(lambda block: question.exact(frame.clean(block)))
-    assert np.array_equal(found, expected)
-    assert np.array_equal(sum(question.exact(frame.clean(part)) for part in np.array_split(rows, 9)), expected)
-
-
 VALUE = st.one_of(
     st.floats(-2, 2), st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0, math.nan, math.inf, -math.inf, 1e300, -0.0, 0.5 - 1e-12])
 )
-
-
-@examples(80)
-@given(
-    cells=st.lists(st.integers(1, 5), min_size=1, max_size=4),
-    data=st.data(),
-    relation=st.sampled_from(Relation),
-    scaling=st.sampled_from(["none", "bounds"]),
-)
-def test_no_pair_of_neighbours_is_further_apart_than_claimed(cells, data, relation, scaling):
-    width = len(cells)
-    row = st.lists(VALUE, min_size=width, max_size=width)
-    table = data.draw(st.lists(row, max_size=5))
-    left = np.array([*table, data.draw(row)], dtype=float).reshape(-1, width)
-    extra = [data.draw(row)] if relation is Relation.REPLACE else []
-    right = np.array([*table, *extra], dtype=float).reshape(-1, width)
-    frame = Box(np.full(width, -1.0), np.arange(1.0, width + 1)).frame(scaling=scaling)
-    question = GridCounts(half_widths=frame.half_widths, cells=tuple(cells))
-    moved = question.exact(frame.clean(left)) - question.exact(frame.clean(right))
-    assert np.abs(moved).sum() <= question.l1_sensitivity(relation) == (1 if relation is Relation.ADD_REMOVE else 2)
-    assert (moved**2).sum() <= question.l2_sensitivity(relation) ** 2 * (1 + 1e-12)
-    assert question.exact(frame.clean(left)).sum() == len(left)
 
 
 def test_the_bounds_are_attained():
@@ -153,8 +98,3 @@ def test_the_bounds_are_attained():
 def test_refusals(cells, match):
     with pytest.raises(ParameterError, match=match):
         GridCounts(half_widths=np.ones(2) / 2, cells=cells)
-
-
-def test_rows_on_an_axis_too_thin_for_integers_are_counted_without_a_warning():
-    grid = GridCounts(half_widths=[1.0, 1e-90], cells=(2, 3))
-    assert grid.exact(np.array([[-0.5, 0.0], [0.5, 0.0], [0.5, 0.0]])).sum(axis=1).tolist() == [1, 2]

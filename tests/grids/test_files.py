@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from cloister import GridSynopsis, PEMeans, PointSynopsis, Synopsis, load_synopsis
+from cloister import GridSynopsis, PEMeans, PointSynopsis, load_synopsis
 from cloister.columns import PrivacyUnit
 from cloister.exceptions import ParameterError, ReleaseError
 
@@ -139,31 +139,22 @@ DAMAGE = [
 ]
 
 
-BY_FILE = [("json", *damage) for damage in DAMAGE]
-BY_FILE += [("parquet", place, value) for place, value in DAMAGE if place[0] != "noisy_counts"]  # there a column of numbers
-
-
-@pytest.mark.parametrize(("suffix", "place", "value"), BY_FILE)
-def test_damaged_synopses_are_refused(suffix, place, value, synopsis, tmp_path):
-    path = tmp_path / f"damaged.{suffix}"
+@pytest.mark.parametrize(("place", "value"), DAMAGE)
+def test_damaged_synopses_are_refused(place, value, synopsis, tmp_path):
+    path = tmp_path / "damaged.json"
     data = json.loads(json.dumps(synopsis.to_dict()))
     *way, last = place
     part = data
     for key in way:
         part = part[key]
     part[last] = value
-    if suffix == "json":
-        path.write_text(json.dumps(data))
-    else:
-        head = json.dumps({**data, "noisy_counts": None})
-        pa.parquet.write_table(synopsis.to_arrow().replace_schema_metadata({"cloister.synopsis": head}), path)
+    path.write_text(json.dumps(data))
     with pytest.raises(ReleaseError, match=r"load_synopsis: the file is damaged \(.*\)\. Write it again from the fit"):
         load_synopsis(path)
 
 
-@pytest.mark.parametrize("name", ["noisy_counts", "cells", "domain", "scaling", "sigma", "counts", "receipt", "total"])
-def test_a_synopsis_without_a_part_is_refused(name, synopsis):
-    data = synopsis.to_dict()
-    del data[name]
-    with pytest.raises(ReleaseError, match=rf"the file is damaged \(KeyError\('{name}'\)\)"):
-        Synopsis.from_dict(data)
+def test_a_damaged_head_of_a_parquet_file_is_refused(synopsis, tmp_path):
+    head = json.dumps({**synopsis.to_dict(), "noisy_counts": None, "sigma": 0.0})
+    pa.parquet.write_table(synopsis.to_arrow().replace_schema_metadata({"cloister.synopsis": head}), tmp_path / "s.parquet")
+    with pytest.raises(ReleaseError, match="the file is damaged"):
+        load_synopsis(tmp_path / "s.parquet")

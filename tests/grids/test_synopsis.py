@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cloister import GDP, ApproxDP, Box, GridSynopsis, Ledger, PureDP
+from cloister import GDP, Box, GridSynopsis, Ledger, PureDP
 from cloister.columns import PrivacyUnit
 from cloister.exceptions import ParameterError
 
@@ -254,16 +254,6 @@ def test_any_number_of_centres_is_finite_and_inside(n_clusters, representatives,
     assert release.predict([[0.0, 0.0]]).shape == (1,)
 
 
-def test_the_clusters_are_found(fit):
-    found = fit().cut(3).cluster_centers
-    assert np.allclose(found[np.argsort(found[:, 0])], [[0.2, 0.2], [0.5, 0.8], [0.8, 0.3]], atol=0.05)
-
-
-def test_restarts_can_be_repeated(fit):
-    synopsis = fit()
-    assert np.array_equal(*(synopsis.cut(6, random_state=1).cluster_centers for _ in range(2)))
-
-
 @pytest.mark.parametrize(
     ("options", "match"),
     [
@@ -320,20 +310,11 @@ def test_other_ranges_are_refused(numbers, match, by_hand):
 
 @pytest.mark.slow
 def test_the_held_out_error_is_about_right(by_hand):
-    # Empty tables: the held-out loss is noise alone, and its spread over 200 synopses is the stated error.
-    draws = np.random.default_rng(1).normal(0, 3.0, size=(200, 6, 6))
+    # Empty tables: the held-out loss is noise alone, and its spread over 80 synopses is the stated error.
+    draws = np.random.default_rng(1).normal(0, 3.0, size=(80, 6, 6))
     choices = [by_hand(noise, sigma=3.0, total=100.0).choose_k([1, 3], random_state=0) for noise in draws]
     values, stated = np.array([one.held_out for one in choices]), np.array([one.held_out_error for one in choices])
     assert np.allclose(values.std(axis=0), stated.mean(axis=0), rtol=0.35)
-
-
-def test_guarantees_of_both_kinds(fit):
-    pure, gaussian = fit(), fit(delta=1e-6)
-    assert pure.receipt.guarantee == PureDP(2.0)
-    assert {event.mechanism for event in pure.receipt.events} == {"discrete_laplace"}
-    assert gaussian.receipt.guarantee == ApproxDP(2.0, 1e-6)
-    assert {event.mechanism for event in gaussian.receipt.events} == {"rounded_gaussian"}
-    assert gaussian.sigma > pure.sigma
 
 
 def test_other_kinds_of_files_are_refused(by_hand):

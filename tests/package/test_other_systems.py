@@ -106,13 +106,9 @@ def posix_only(node: ast.AST) -> Iterator[str]:
 
 def test_text_is_read_and_written_with_a_stated_encoding() -> None:
     for path in MODULES:
-        for node in nodes(path):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and node.func.attr in ("read_text", "write_text")
-            ):
-                assert "encoding" in {word.arg for word in node.keywords}, f"{path.name}:{node.lineno}"
+        for call in [node for node in nodes(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]:
+            if call.func.attr in ("read_text", "write_text"):
+                assert "encoding" in {word.arg for word in call.keywords}, f"{path.name}:{call.lineno}"
 
 
 def test_a_ledger_gets_its_name_with_no_file_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

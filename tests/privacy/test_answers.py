@@ -11,10 +11,9 @@ import mpmath
 import numpy as np
 import pytest
 from scipy import stats
+from tests.vaults import open_vault
 
-from cloister import Ball, Ledger
-from cloister.columns import FloatArray, Relation
-from cloister.data import open_rows
+from cloister.columns import FloatArray
 from cloister.privacy import GDP, Cost, Entropy, Event, PureDP
 from cloister.questions import DistanceHistogram, NearestCounts, NearestSums, Question, RowCount
 from cloister.rivals import SetCosts
@@ -39,15 +38,6 @@ class Remembered(Entropy):
         assert len(words) == count
         self.given.append(words)
         return words
-
-
-def open_vault(n_features: int, budget: Cost, entropy: Entropy, *, rows: FloatArray | None = None) -> tuple[Vault, Ledger]:
-    ledger = Ledger(budget)
-    account = ledger.reserve(budget, purpose="test", relation=Relation.ADD_REMOVE)
-    table = np.empty((0, n_features)) if rows is None else rows
-    frame = Ball(1.0).spread(n_features).frame()
-    source = open_rows(table, n_jobs=1)
-    return Vault(source, frame=frame, relation=Relation.ADD_REMOVE, account=account, entropy=entropy), ledger
 
 
 def questions_about(n_features: int, n_points: int) -> list[Question]:
@@ -75,7 +65,7 @@ def test_every_word_of_entropy_serves_one_answer(kind: str, n_features: int, tog
     # Drawn one after the other from the very same words, the events that the ledger recorded give the very same noise. Words
     # used twice, from elsewhere, or for another scale or size would not.
     entropy = Remembered()
-    vault, ledger = open_vault(n_features, KINDS[kind](10.0), entropy)
+    vault, ledger = open_vault(np.empty((0, n_features)), KINDS[kind](10.0), seed=entropy)
     questions = questions_about(n_features, 12)
     costs = [KINDS[kind](size) for size in (0.5, 0.01, 0.1, 2.0)]
     added = noise_of(vault, questions, costs, together=together)
@@ -90,7 +80,7 @@ def test_every_word_of_entropy_serves_one_answer(kind: str, n_features: int, tog
 @pytest.mark.parametrize("seeded", [False, True])
 def test_counts_and_sums_asked_together_have_nothing_in_common(kind: str, seeded: bool, seed: int) -> None:
     # In one dimension both have one number per point. Whoever could subtract the noise of one from the other had no noise.
-    vault, _ = open_vault(1, KINDS[kind](1.0), Entropy(seed if seeded else None))
+    vault, _ = open_vault(np.empty((0, 1)), KINDS[kind](1.0), seed=seed if seeded else None)
     counts, sums, distances, _ = noise_of(vault, questions_about(1, 2_000), [KINDS[kind](0.05)] * 4, together=True)
     for one, other in ((counts, sums), (counts, distances), (sums, distances)):
         for left, right in ((one, other), (np.abs(one), np.abs(other))):
@@ -103,7 +93,7 @@ def test_counts_and_sums_asked_together_have_nothing_in_common(kind: str, seeded
 def test_answers_have_the_scale_that_was_paid(kind: str, order: int, together: bool) -> None:
     # Where steps are fine, they are counted by the tenth of a scale.
     law = {"gaussian": rounded_gaussian_law, "laplace": discrete_laplace_law}[kind]
-    vault, ledger = open_vault(1, KINDS[kind](10.0), Entropy())
+    vault, ledger = open_vault(np.empty((0, 1)), KINDS[kind](10.0))
     questions, costs = questions_about(1, 2_000)[:2], [KINDS[kind](0.5), KINDS[kind](0.05)][::order]
     for noise, event in zip(noise_of(vault, questions, costs, together=together), ledger.events, strict=True):
         cost = costs[event.question_name == "nearest_sums"]
@@ -117,7 +107,7 @@ def test_answers_have_the_scale_that_was_paid(kind: str, order: int, together: b
 def test_a_single_number_is_noised_like_any_other() -> None:
     totals = []
     for _ in range(40):
-        vault, _ = open_vault(2, GDP(1.0), Entropy(), rows=np.zeros((1_000, 2)))
+        vault, _ = open_vault(np.zeros((1_000, 2)), GDP(1.0))
         totals.append(int(vault.ask(RowCount(), GDP(0.05)).value[0]))
     assert len(set(totals)) > 20  # a deviation of 20: so many coincide with a probability below 1e-9
     assert 5 < np.std(totals) < 50
@@ -134,7 +124,7 @@ def chances(question: SetCosts, rows: FloatArray, event: Event) -> list[float]:
 
 def choices(question: SetCosts, rows: FloatArray, cost: PureDP, *, times: int) -> tuple[np.ndarray, Event]:
     """Return how often the vault chose each set, each time paid for anew."""
-    vault, ledger = open_vault(1, PureDP(cost.epsilon * times * 1.01), Entropy(), rows=rows)
+    vault, ledger = open_vault(rows, PureDP(cost.epsilon * times * 1.01))
     answers = [vault.ask(question, cost) for _ in range(times)]
     assert {answer.event.scale for answer in answers} == {event.scale for event in ledger.events}
     return np.bincount([answer.index[0] for answer in answers], minlength=len(question.sets)), ledger.events[0]

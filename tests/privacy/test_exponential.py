@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from tests.vaults import open_vault
 
-from cloister import Ball, Ledger
-from cloister.columns import FloatArray, IntArray, Relation
-from cloister.data import open_rows
+from cloister import Ledger
+from cloister.columns import IntArray, Relation
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy import (
     GDP,
@@ -42,7 +42,6 @@ from cloister.privacy import (
 from cloister.privacy._calibrate import pure_mu
 from cloister.questions import NearestCounts
 from cloister.rivals import SetCosts, SwapCosts
-from cloister.vault import Vault
 
 from ._laws import chi_square
 from ._paid import event as paid
@@ -243,15 +242,7 @@ def test_choices_add_their_epsilons_to_those_of_other_events() -> None:
 
 # -- the vault --
 
-FRAME = Ball(1.0).spread(2).frame()
 NEAR, FAR = np.array([[0.5, 0.0], [0.0, 0.5]]), np.array([[-0.5, 0.0], [0.0, -0.5]])
-
-
-def open_vault(rows: FloatArray, *, budget: Guarantee, relation: Relation = Relation.ADD_REMOVE, state: int | None = None):
-    ledger = Ledger(budget, neighbours=relation.value)
-    account = ledger.reserve(budget.pure_budget(), purpose="test", relation=relation)
-    source = open_rows(rows, n_jobs=1)
-    return Vault(source, frame=FRAME, relation=relation, account=account, entropy=Entropy(state)), ledger
 
 
 def test_the_vault_tells_where_a_low_cost_stands_and_nothing_else(generator) -> None:

@@ -87,28 +87,18 @@ def test_noise_far_away_does_not_widen_a_narrow_cluster(generator):
     assert np.count_nonzero(profile.shares().value[:, -8:-1]) < 0.1 * 200 * 7
 
 
-def test_a_spread_below_a_bin_is_not_claimed():
-    inside = np.zeros(21)
-    inside[7] = 1000.0
-    found = number(inside, sigma=0.5).spread()
-    assert found.value[0] == pytest.approx(WIDTH / math.sqrt(12))
-
-
 def test_differences_are_from_all_rows():
     low, high = np.zeros(21), np.zeros(21)
     low[4], high[14] = 1000.0, 1000.0
-    found = number([low, high], sigma=0.5).difference()
+    both = number([low, high], sigma=0.5)
+    assert both.spread().value == pytest.approx([WIDTH / math.sqrt(12)] * 2), "a spread below a bin is not claimed"
+    assert (both.whole().noisy_counts == low + high).all()
+    assert both.whole().sigma == pytest.approx(0.5 * 2**0.5)
+    found = both.difference()
     assert found.value == pytest.approx([-1, 1], abs=0.05)
     shares = levels([[100.0, 0.0, 0.0, 0.0], [0.0, 100.0, 0.0, 0.0]], sigma=0.5).difference()
     assert shares.value[:, :2].round(2).tolist() == [[0.5, -0.5], [-0.5, 0.5]]
     assert (shares.error > 0).all()
-
-
-def test_all_rows_are_the_sum_of_the_clusters():
-    whole = levels([[10.0, 20.0, 1.0, 2.0], [30.0, 40.0, 3.0, 4.0]], sigma=2.0).whole()
-    assert whole.noisy_counts.tolist() == [[40.0, 60.0, 4.0, 6.0]]
-    assert whole.sigma == pytest.approx(2 * 2**0.5)
-    assert whole.totals.value.tolist() == [110.0]
 
 
 def test_of_a_cluster_below_the_noise_nothing_is_said(generator):

@@ -49,11 +49,9 @@ def fitted(seed: int | None) -> dict[str, Any]:
 
 WRITERS: dict[str, Callable[..., None]] = {
     "Release.save": lambda models, path, **options: models["kmeans"].release_.save(path, **options),
-    "Release.save of a cut": lambda models, path, **options: models["grid"].synopsis_.cut(2).save(path, **options),
     "Synopsis.save": lambda models, path, **options: models["grid"].synopsis_.save(path, **options),
     "Synopsis.save of points": lambda models, path, **options: models["points"].synopsis_.save(path, **options),
     "write_report": lambda models, path, **options: write_report(models["kmeans"], path, **options),
-    "write_report of a release": lambda models, path, **options: write_report(models["kmeans"].release_, path, **options),
     "write_report of a synopsis": lambda models, path, **options: write_report(models["grid"].synopsis_, path, **options),
     "write_report of points": lambda models, path, **options: write_report(models["points"], path, **options),
 }
@@ -119,24 +117,18 @@ SYNOPSIS = ("synopsis", *FIT[:2], *FIT[4:], "--rule", 3)
 TARGET = ("source-target", "target.csv", "--source", "rows.csv", "-k", 1, *FIT[4:6], *FIT[8:])
 SPENDING: dict[str, tuple[Any, ...]] = {
     "fit --output": (*FIT, "--output", "out.json"),
-    "fit --output -": (*FIT, "--output", "-"),
     "fit --report": (*FIT, "--report", "out.html"),
-    "fit --report -": (*FIT, "--report", "-"),
     "synopsis fit --output": (*SYNOPSIS, "--output", "out.json"),
-    "synopsis fit --output to Parquet": (*SYNOPSIS, "--output", "out.parquet"),
     "synopsis fit --report": (*SYNOPSIS, "--report", "out.html"),
     "source-target --output": (*TARGET, "--output", "out.json"),
-    "source-target --report": (*TARGET, "--report", "out.html"),
     "source-target --indices": (*TARGET, "--indices", "out.csv"),
 }
 READING: dict[str, tuple[Any, ...]] = {
     "show --report": ("show", "release.json", "--report", "out.html"),
     "synopsis show --report": ("synopsis", "show", "grid.json", "--report", "out.html"),
     "synopsis cut --output": ("synopsis", "cut", "grid.json", "-k", 2, "--output", "out.json"),
-    "synopsis cut --report": ("synopsis", "cut", "grid.json", "-k", 2, "--report", "out.html"),
     "synopsis choose-k --report": ("synopsis", "choose-k", "grid.json", "--range", "1:2", "--report", "out.html"),
     "synopsis sample --output": ("synopsis", "sample", "points.json", "-n", 3, "--output", "out.csv"),
-    "synopsis sample on --output": ("synopsis", "sample", "points.json", "-n", 3),
 }
 
 
@@ -169,7 +161,7 @@ def test_a_command_refuses_before_it_spends_or_writes(name: str, folder: Path) -
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     allowed = run(*command, "--allow-seeded")
     assert allowed.exit_code == 0, allowed.output
-    assert "-" in name.split() or name.endswith("on --output") or any(path.stem == "out" for path in folder.iterdir())
+    assert any(path.stem == "out" for path in folder.iterdir())
 
 
 @pytest.mark.parametrize("name", ["fit --output", "fit --report", "synopsis fit --output", "source-target --indices"])
@@ -189,7 +181,6 @@ SHOWN: dict[str, tuple[Any, ...]] = {
     "choose-k --json": ("choose-k", "grid.json", "--range", "1:2", "--json"),
     "density": ("density", "grid.json"),
     "query": ("query", "grid.json", "x0=0:0.5"),
-    "sample": ("sample", "grid.json", "-n", 2, "--allow-seeded"),
     "tree": ("tree", "points.json"),
 }
 

@@ -83,6 +83,10 @@ def test_rows_go_from_cut_to_cut_and_none_are_lost(synopses: dict[str, Any], pag
                 continue
             moved = [float(rows.replace(",", "")) for one in cut["clusters"] for _, rows in one[direction]]
             assert sum(moved) == pytest.approx(total, abs=0.5 * len(moved) + 1)
+    heights, places = [cut["treeAt"] for cut in cuts], [cut["curveAt"] for cut in cuts]
+    assert heights == sorted(set(heights)), "the tree is cut lower"
+    assert places == sorted(places)
+    assert len({cut["marks"] for cut in cuts}) == len(cuts)
     split = [one for one in cuts[1]["clusters"] if len(one["to"]) > 1]
     assert split, "a third cluster comes from somewhere"
 
@@ -123,26 +127,14 @@ def test_names_cannot_leave_their_place_and_one_script_may_run(pages: dict[str, 
     assert not re.search(r"https?://", html)
 
 
-def test_a_page_is_the_same_every_time(synopses: dict[str, Any], pages: dict[str, str]) -> None:
-    assert synopsis_html(synopses["points 2"]) == pages["points 2"]
-
-
 def test_given_centres_take_the_place_of_their_cut(synopses: dict[str, Any]) -> None:
     synopsis = synopses["points 2"]
+    assert synopsis_html(synopsis) == synopsis_html(synopsis), "a page is the same every time"
     data = data_of(synopsis_html(synopsis, release=synopsis.cut(5, random_state=9)))
     assert (data["chosen"], len(data["cuts"])) == (5, 7)
     html = synopsis_html(synopsis, release=synopsis.cut(40, random_state=9))
     assert data_of(html)["chosen"] == synopsis.choose_k(random_state=0).best
     assert "40 centres, with errors" in html
-
-
-def test_the_marks_move_with_the_cut(pages: dict[str, str]) -> None:
-    cuts = data_of(pages["points 4"])["cuts"]
-    heights, places = [cut["treeAt"] for cut in cuts], [cut["curveAt"] for cut in cuts]
-    assert heights == sorted(heights)
-    assert len(set(heights)) == len(heights)
-    assert places == sorted(places)
-    assert len({cut["marks"] for cut in cuts}) == len(cuts)
 
 
 def test_the_tree_is_cut_between_its_joins(synopses: dict[str, Any]) -> None:

@@ -67,6 +67,14 @@ def test_counts_are_numbers_of_rows_that_are_used_or_of_persons() -> None:
     assert "each with a noisy number of persons." in persons
     assert "counts in parts in each of them" in persons
     assert re.search(r"Cluster 0: \S+ ± \S+ persons", persons)
+    release = release_by_hand(n_features=1, receipt=receipt(replace(PATIENTS, weighting="person")))
+    assert "persons" in repr(release).splitlines()[1]
+    assert "Protects one patient_id, with at most 5 rows each." in " ".join(repr(release).split())
+    assert repr(release_by_hand()).splitlines()[1].split()[:2] == ["cluster", "rows"]
+    pytest.importorskip("matplotlib").use("agg")
+    axes = release.plot("map")
+    assert axes.get_ylabel() == "persons (noisy)"
+    assert axes.get_legend().get_texts()[0].get_text().endswith(" persons")
 
 
 def test_what_was_stated_is_said_to_be_stated() -> None:
@@ -104,26 +112,6 @@ def test_a_summary_names_the_unit() -> None:
     assert found["persons"]["max_rows"] == 5
     assert not_covered(receipt(PATIENTS))[0].startswith("Several ids of one person")
     assert summary(release_by_hand())["receipt"]["persons"] is None
-
-
-def test_cards_name_the_unit() -> None:
-    rows = repr(release_by_hand())
-    persons = repr(release_by_hand(receipt=receipt(replace(PATIENTS, weighting="person"))))
-    assert "any one row" in rows
-    assert "Protects" not in rows
-    assert rows.splitlines()[1].split()[:2] == ["cluster", "rows"]
-    assert "persons" in persons.splitlines()[1]
-    assert "Protects one patient_id, with at most 5 rows each." in " ".join(persons.split())
-    assert "any one row" not in persons
-
-
-def test_the_axes_of_pictures_name_what_is_counted() -> None:
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
-    release = release_by_hand(n_features=1, receipt=receipt(replace(PATIENTS, weighting="person")))
-    axes = release.plot("map")
-    assert axes.get_ylabel() == "persons (noisy)"
-    assert axes.get_legend().get_texts()[0].get_text().endswith(" persons")
 
 
 @pytest.fixture(scope="module")

@@ -13,14 +13,12 @@ from cloister.audit import share_spent
 from cloister.cluster import plan_fit
 from cloister.columns import Relation, grid_step, snap
 from cloister.exceptions import ParameterError
-from cloister.privacy import price
-from cloister.questions import Answer
 from cloister.rivals import CoresetKMeans, HashCounts, HashSums
 from cloister.rivals import _coreset as tree_room
 from cloister.rivals._coreset import HashCoreset, Hyperplanes, cluster_coreset, grow_tree, random_hyperplanes
 from cloister.rivals._questions import DEEPEST_HASH
 
-from ..steps import ball
+from ..steps import ball, exact_ask
 
 
 def make(n_clusters=3, **parameters):
@@ -128,26 +126,14 @@ def test_the_deepest_tree_is_exact(generator):
 # -- the tree ------------------------------------------------------------------------------------------------------------
 
 
-class Echo:
-    """An `ask` without noise, which remembers what it was asked."""
-
-    def __init__(self, rows):
-        self.rows, self.questions = rows, []
-
-    def __call__(self, question, cost):
-        self.questions.append(question)
-        event = price(cost, question_name="", size=1, l1=1.0, l2=1.0, unit=1.0, relation=Relation.ADD_REMOVE, seeded=True)
-        return Answer(question.exact(self.rows).astype(float), event)
-
-
 def test_nodes_with_enough_rows_are_split_and_no_others(generator):
     rows = snap(generator.normal(size=(1000, 3)) / 4)
     planes = random_hyperplanes(generator, 3, 8, offset=0.2)
-    ask = Echo(rows)
-    tree = grow_tree(ask, [GDP(1.0)] * 8, planes, n_rows=1000.0, min_rows=50.0)
+    questions = []
+    tree = grow_tree(exact_ask(rows, questions=questions), [GDP(1.0)] * 8, planes, n_rows=1000.0, min_rows=50.0)
     assert HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves).exact(rows).sum() == 1000
     full = np.array([1])
-    for depth, (level, question) in enumerate(zip(tree.levels, ask.questions, strict=True), start=1):
+    for depth, (level, question) in enumerate(zip(tree.levels, questions, strict=True), start=1):
         assert set(level.nodes) == set(2 * full) | set(2 * full + 1)
         assert np.array_equal(question.nodes, level.nodes)
         assert question.normals.shape == (3, depth)
@@ -157,21 +143,22 @@ def test_nodes_with_enough_rows_are_split_and_no_others(generator):
 
 def test_a_full_tree_has_all_nodes_of_the_last_level(generator):
     rows = snap(generator.choice([-0.5, 0.5], size=(400, 2)))
-    tree = grow_tree(Echo(rows), [GDP(1.0)] * 2, Hyperplanes(np.eye(2), np.zeros(2)), n_rows=400.0, min_rows=1.0)
+    tree = grow_tree(exact_ask(rows), [GDP(1.0)] * 2, Hyperplanes(np.eye(2), np.zeros(2)), n_rows=400.0, min_rows=1.0)
     assert sorted(tree.leaves) == [4, 5, 6, 7]
 
 
 def test_a_table_too_small_to_split_is_one_leaf(generator):
-    ask = Echo(np.empty((0, 3)))
-    tree = grow_tree(ask, [GDP(1.0)] * 8, random_hyperplanes(generator, 3, 8, offset=0.2), n_rows=99.0, min_rows=50.0)
-    assert (tree.leaves.tolist(), tree.levels, ask.questions) == ([1], (), [])
+    planes, questions = random_hyperplanes(generator, 3, 8, offset=0.2), []
+    ask = exact_ask(np.empty((0, 3)), questions=questions)
+    tree = grow_tree(ask, [GDP(1.0)] * 8, planes, n_rows=99.0, min_rows=50.0)
+    assert (tree.leaves.tolist(), tree.levels, questions) == ([1], (), [])
 
 
 def test_a_tree_has_no_more_leaves_than_can_be_noised(generator, monkeypatch):
     monkeypatch.setattr(tree_room, "LARGEST_TREE", 20)
     rows = snap(generator.normal(size=(1000, 3)) / 4)
     planes = random_hyperplanes(generator, 3, 12, offset=0.2)
-    tree = grow_tree(Echo(rows), [GDP(1.0)] * 12, planes, n_rows=1000.0, min_rows=1.0)
+    tree = grow_tree(exact_ask(rows), [GDP(1.0)] * 12, planes, n_rows=1000.0, min_rows=1.0)
     assert len(tree.leaves) == 20
 
 

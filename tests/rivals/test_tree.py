@@ -14,40 +14,19 @@ from cloister import GDP, ZCDP, ApproxDP, Ball, Box, Ledger, PureDP
 from cloister.audit import share_spent
 from cloister.columns import Relation, snap
 from cloister.exceptions import ParameterError
-from cloister.privacy import price
-from cloister.questions import Answer
 from cloister.report import report_html
 from cloister.rivals import CubeCounts, SetCosts, SwapCosts, TreeKMeans
 from cloister.rivals._questions import LARGEST_CHOICE
 from cloister.rivals._tree import divide_cubes, local_search, noisy_averages
 
-from ..steps import ball
+from ..steps import ball, exact_ask
 
 MIDDLES = np.array([[-0.6, -0.6], [0.6, -0.5], [0.0, 0.7]])
 COST = PureDP(1.0)
-ADD_REMOVE = Relation.ADD_REMOVE
 
 
 def make(n_clusters=3, **parameters):
     return TreeKMeans(n_clusters, **{"epsilon": 5.0, "bounds": (-1, 1), "n_jobs": 1, **parameters})
-
-
-def exact_ask(rows, *, questions=None):
-    """Answer without noise: the true numbers, and where the lowest cost stands."""
-
-    def answer(question, cost):
-        if isinstance(question, tuple):
-            return tuple(answer(*each) for each in zip(question, cost, strict=True))
-        if questions is not None:
-            questions.append(question)
-        exact = question.exact(snap(rows))
-        common = {"question_name": question.name, "size": exact.size, "relation": ADD_REMOVE, "seeded": False, "unit": 1.0}
-        if question.selects:
-            place = np.unravel_index(int(np.argmin(exact)), exact.shape)
-            return Answer(np.array(place, dtype=float), price(cost, span=1.0, **common))
-        return Answer(exact * question.unit, price(PureDP(1e6), l1=1.0, l2=1.0, **common))
-
-    return answer
 
 
 # -- the questions -------------------------------------------------------------------------------------------------------

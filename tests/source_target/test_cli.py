@@ -64,6 +64,9 @@ def test_json_is_for_machines(run, start, folder):
     assert [event["asked"] for event in summary["receipt"]["events"]] == ["neighbour_means"]
     assert len(summary["source_target"]["rows"]) == 3
     assert summary["files"] == {"indices": str(folder / "m.csv")}
+    bounded = json.loads(run(*start, "--epsilon", 1, "--bounds", "east=-5:30", "--json").stdout)
+    assert (bounded["columns"], bounded["bounds"], bounded["domain"]) == (["east"], [[-5.0, 30.0]], "box")
+    assert summary["domain"] == "ball"
     assert "map" not in summary
 
 
@@ -98,12 +101,6 @@ def test_a_plan_reads_no_source_and_spends_nothing(run, start, folder):
         assert [line["kind"] for line in opened.lines] == ["budget"]
 
 
-def test_bounds_choose_columns(run, start):
-    summary = json.loads(run(*start, "--epsilon", 1, "--bounds", "east=-5:30", "--json").stdout)
-    assert (summary["columns"], summary["bounds"], summary["domain"]) == (["east"], [[-5.0, 30.0]], "box")
-    assert json.loads(run(*start, "--epsilon", 1, "--json").stdout)["domain"] == "ball"
-
-
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
@@ -134,16 +131,3 @@ def test_bad_input_is_one_line_and_free(run, folder, changes, match):
     with Ledger.open(folder / "b.sqlite") as opened:
         assert [line["kind"] for line in opened.lines] == ["budget"]
     assert not (folder / "out.json").exists()
-
-
-def test_files_are_not_written_over_each_other(run, folder, start):
-    for options, match in (
-        (("-o", folder / "x", "--indices", folder / "x"), "is also given as --output"),
-        (("--indices", folder / "streets.csv", "--force"), "is also given as TARGET"),
-        (("--report", folder / "people.parquet", "--force"), "is also given as --source"),
-        (("--indices", folder / "b.sqlite"), "exists. Choose another name"),
-        (("--indices", "-", "--json"), "standard output is taken"),
-    ):
-        result = run(*start, "--epsilon", 1, *options)
-        assert result.exit_code == 2
-        assert match in result.stderr

@@ -118,13 +118,8 @@ def test_the_source_is_asked_twice(make, target, source, method, questions):
     model = make(method=method).fit(target, source=source)
     assert [event.question_name for event in model.privacy_receipt_.events] == questions.split()
     assert "source" not in repr(model)
-
-
-def test_a_public_size_saves_a_question(make, target, source):
-    for size in (0, 1, 600):
-        ledger = Ledger(PureDP(5.0))
-        make(method="nas", n_rows=size, ledger=ledger).fit(target, source=source)
-        assert [event.question_name for event in ledger.events] == ["neighbour_means"]
+    public = make(method=method, n_rows=600).fit(target, source=source).privacy_receipt_.events
+    assert "row_count" not in [event.question_name for event in public], "a public size saves a question"
 
 
 @pytest.mark.parametrize("solver", ["auto", "exact", "representatives"])
@@ -137,10 +132,10 @@ def test_more_clusters_than_targets(make, source, k, solver):
     assert model.predict(target).tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_coarse_coreset_does_not_limit_the_choice(make, generator, source):
+def test_representatives_do_not_limit_the_choice(make, generator, source):
     target = generator.normal(size=(300, 2))
-    assert len(make(20, solver="representatives", coreset_radius=1.0).fit(target, source=source).medoid_indices_) == 20
-    assert len(make(20, solver="representatives", max_representatives=3).fit(target, source=source).medoid_indices_) == 20
+    for few in ({"coreset_radius": 1.0}, {"max_representatives": 3}):
+        assert len(make(20, solver="representatives", **few).fit(target, source=source).medoid_indices_) == 20
 
 
 @pytest.mark.parametrize("solver", ["exact", "representatives"])
@@ -221,17 +216,9 @@ def test_a_release_is_saved_and_predicts_as_the_model(make, target, source, tmp_
         new = generator.uniform(-10, 40, (300, 2))
         assert np.array_equal(read.predict(new), model.predict(new))
         assert -1 in model.predict(new)
+        with pytest.raises(DataError, match=r"SourceTargetKMedoids\.X: expected finite numbers, got others in row 1"):
+            model.predict([[0.0, 0.0], [np.nan, 0.0]])
         assert read.details == model.release_.details
-
-
-def test_predict_refuses_other_rows(make, target, source):
-    model = make().fit(target, source=source)
-    with pytest.raises(DataError, match=r"X has 3 features, but SourceTargetKMedoids is expecting 2 features"):
-        model.predict(np.zeros((2, 3)))
-    with pytest.raises(DataError, match=r"SourceTargetKMedoids\.X: expected finite numbers, got others in row 1"):
-        model.predict([[0.0, 0.0], [np.nan, 0.0]])
-    with pytest.raises(ValueError, match="not fitted"):
-        make().predict(target)
 
 
 def test_the_picture_shows_the_whole_target_evenly(make, source, generator):

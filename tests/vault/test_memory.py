@@ -10,16 +10,15 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from tests.vaults import open_vault
 
-from cloister import GDP, Ball, KMeans, Ledger, PEMeans
-from cloister.columns import Frame, Relation
+from cloister import GDP, Ball, KMeans, PEMeans
 from cloister.data import LocalRows, open_rows
 from cloister.data._file_rows import FileRows
 from cloister.data._files import Piece
-from cloister.privacy import Entropy, Query
+from cloister.privacy import Query
 from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums, RowCount
 from cloister.rivals import FastLloyd
-from cloister.vault import Vault
 
 FRAME = Ball(1.0).spread(2).frame()
 POINTS = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
@@ -70,11 +69,8 @@ def keep(monkeypatch):
     return set_limit
 
 
-def open_vault(table, columns=None, **options):
-    ledger = Ledger(GDP(100.0))
-    account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
-    rows = open_rows(table, columns, n_jobs=2)
-    return Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(0), **options)
+def open_rows_of(table, columns=None, **options):
+    return open_vault(open_rows(table, columns, n_jobs=2), GDP(100.0), seed=0, **options)[0]
 
 
 @pytest.mark.fast("array-KMeans", "parquet-FastLloyd")
@@ -104,9 +100,9 @@ def count_calls(monkeypatch, owner, name):
 def test_rows_are_read_and_cleaned_once_and_searched_once_for_each_set_of_points(limit, passes, rows, table, keep, monkeypatch):
     keep(limit)
     monkeypatch.setattr(FileRows, "may_be_kept", True)
-    cleaned = count_calls(monkeypatch, Frame, "clean")
+    cleaned = count_calls(monkeypatch, type(FRAME), "clean")
     searched = count_calls(monkeypatch, NearestQuestion, "labels")
-    vault = open_vault(table)
+    vault = open_rows_of(table)
     vault.ask(DistanceHistogram(edges=[0.5], points=POINTS), GDP(1.0))
     vault.ask([NearestCounts(points=POINTS), NearestSums(points=POINTS, radius=0.5)], [GDP(1.0), GDP(1.0)])
     vault.ask(NearestCounts(points=POINTS), GDP(1.0))
@@ -116,15 +112,15 @@ def test_rows_are_read_and_cleaned_once_and_searched_once_for_each_set_of_points
 
 
 def test_where_one_pass_is_expected_nothing_is_kept(rows, monkeypatch):
-    cleaned = count_calls(monkeypatch, Frame, "clean")
-    vault = open_vault(rows, single_pass=True)
+    cleaned = count_calls(monkeypatch, type(FRAME), "clean")
+    vault = open_rows_of(rows, single_pass=True)
     for _ in range(3):
         vault.ask(NearestCounts(points=POINTS), GDP(1.0))
     assert sum(cleaned) == 3 * len(rows)
 
 
 def test_points_that_come_back_are_searched_anew(rows):
-    vault, clean = open_vault(rows), FRAME.clean(rows)
+    vault, clean = open_rows_of(rows), FRAME.clean(rows)
     for points in (POINTS, POINTS[:2], POINTS, POINTS[::-1]):
         question = NearestCounts(points=points)
         noise = vault.ask(question, GDP(1.0)).value - np.bincount(question.labels(clean), minlength=len(points))
@@ -132,7 +128,7 @@ def test_points_that_come_back_are_searched_anew(rows):
 
 
 def test_a_fold_that_fails_keeps_nothing(table, rows, monkeypatch):
-    vault, clean = open_vault(table), Frame.clean
+    vault, clean = open_rows_of(table), type(FRAME).clean
     failures = iter([MemoryError])
 
     def fail_once(self, block):
@@ -140,7 +136,7 @@ def test_a_fold_that_fails_keeps_nothing(table, rows, monkeypatch):
             raise failure
         return clean(self, block)
 
-    monkeypatch.setattr(Frame, "clean", fail_once)
+    monkeypatch.setattr(type(FRAME), "clean", fail_once)
     with pytest.raises(MemoryError):
         vault.ask(NearestCounts(points=POINTS), GDP(1.0))
     for _ in range(3):
@@ -149,7 +145,7 @@ def test_a_fold_that_fails_keeps_nothing(table, rows, monkeypatch):
 
 def test_a_pass_over_kept_rows_says_how_far_it_is(table):
     parts = []
-    vault = open_vault(table, watch=parts.append)
+    vault = open_rows_of(table, watch=parts.append)
     for _ in range(2):
         vault.ask(NearestCounts(points=POINTS), GDP(1.0))
         assert parts == sorted(parts)
@@ -202,7 +198,7 @@ def test_a_small_file_is_read_once_in_a_fit(kind, rows, tmp_path, reads):
 
 @pytest.mark.parametrize("kind", SMALL_FILES)
 def test_a_small_file_is_read_once_also_where_a_sample_is_asked_first(kind, rows, tmp_path, reads, keep):
-    vault = open_vault(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
+    vault = open_rows_of(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
     for share in (0.5, 1.0, 0.7):
         vault.ask(DistanceHistogram(edges=[0.5]), Query("step", "counts", GDP(1.0), 0.1, 1.0, share))
     assert len(reads) == len(set(reads))
@@ -211,7 +207,7 @@ def test_a_small_file_is_read_once_also_where_a_sample_is_asked_first(kind, rows
 @pytest.mark.parametrize("kind", SMALL_FILES)
 def test_a_sample_of_a_large_file_takes_one_pass(kind, rows, tmp_path, reads, keep):
     keep(3500)  # half of the rows, and not all of them
-    vault = open_vault(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
+    vault = open_rows_of(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
     for passes in (1, 2):  # a file beyond the limit is read for every question
         vault.ask(DistanceHistogram(edges=[0.5]), GDP(1.0))
         assert reads.count(0) == passes
@@ -225,7 +221,7 @@ def test_text_in_columns_that_are_not_used_does_not_keep_a_file_from_being_held(
     keep(rows.size)
     table = arrow(rows).append_column("notes", [["a long story " * 5] * len(rows)])
     pa.csv.write_csv(table, tmp_path / "rows.csv")
-    vault = open_vault(tmp_path / "rows.csv", columns=["x", "y"])
+    vault = open_rows_of(tmp_path / "rows.csv", columns=["x", "y"])
     for _ in range(3):
         vault.ask(DistanceHistogram(edges=[0.5]), GDP(1.0))
     assert len(reads) == len(set(reads)) > 3
@@ -235,7 +231,7 @@ def test_a_file_is_read_again_in_the_next_fit(rows, tmp_path):
     source = open_rows(csv(rows, tmp_path))
     for part in (rows, rows[:1000]):
         csv(part, tmp_path)
-        vault = open_vault(source)
+        vault = open_rows_of(source)
         counts = [vault.ask(NearestCounts(points=POINTS), GDP(10.0)).value.sum() for _ in range(2)]
         assert np.abs(np.array(counts) - len(part)).max() < 5
         vault.close(GDP(100.0))
@@ -251,7 +247,7 @@ def test_what_was_held_of_a_file_is_dropped_when_the_vault_is_closed(rows, tmp_p
             yield block
 
     monkeypatch.setattr(Piece, "_read", spy)
-    vault = open_vault(csv(rows, tmp_path))
+    vault = open_rows_of(csv(rows, tmp_path))
     vault.ask(NearestCounts(points=POINTS), GDP(1.0))
     gc.collect()
     assert sum(one() is not None for one in held) >= 1
@@ -261,10 +257,10 @@ def test_what_was_held_of_a_file_is_dropped_when_the_vault_is_closed(rows, tmp_p
 
 
 def test_rows_are_counted_without_being_cleaned_or_read(rows, tmp_path, monkeypatch, reads):
-    cleaned = count_calls(monkeypatch, Frame, "clean")
+    cleaned = count_calls(monkeypatch, type(FRAME), "clean")
     for table in (rows, arrow(rows), parquet(rows, tmp_path)):
-        assert abs(open_vault(table).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
+        assert abs(open_rows_of(table).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
     assert reads == []
-    assert abs(open_vault(csv(rows, tmp_path)).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
+    assert abs(open_rows_of(csv(rows, tmp_path)).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
     assert len(reads) > 0
     assert sum(cleaned) == 0

@@ -8,6 +8,7 @@ import gc
 import logging
 import weakref
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -15,16 +16,16 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from tests.rows import FewRows
+from tests.vaults import open_vault
 
-from cloister import GDP, Ball, Ledger
+from cloister import GDP, Ball
 from cloister.cluster._plan import Planner
-from cloister.columns import Frame, Relation
+from cloister.columns import Relation
 from cloister.data import open_rows
 from cloister.data._backend import MemoryRows
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy, Query
 from cloister.questions import CellStates, NearestCounts, NearestQuestion, NearestSums, NeighbourMeans, RowCount
-from cloister.vault import Vault
 
 FRAME = Ball(1.0).spread(2).frame()
 POINTS = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
@@ -33,12 +34,7 @@ EXACT = GDP(1e6)  # noise of which nothing is seen behind a whole number
 SUMS = NearestSums(points=np.zeros((1, 2)), radius=1.0)
 
 
-def open_vault(data, *, seed=None, **options):
-    ledger = Ledger(ALL)
-    account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
-    rows = data if hasattr(data, "fold") else open_rows(data, n_jobs=2)
-    vault = Vault(rows, frame=FRAME, relation=Relation.ADD_REMOVE, account=account, entropy=Entropy(seed), **options)
-    return vault, ledger
+open_all = partial(open_vault, budget=ALL)
 
 
 def of(share, cost=EXACT):
@@ -75,7 +71,7 @@ class Spy(FewRows):
 
 def test_a_sample_is_drawn_once_and_serves_all_questions_of_its_share():
     spy = Spy()
-    vault, _ = open_vault(spy)
+    vault, _ = open_all(spy)
     for share in (0.5, 0.5, 1.0, 0.5):
         vault.ask(SUMS, of(share))
     vault.ask([SUMS, NearestCounts(points=POINTS)], [of(0.5), of(0.5)])
@@ -85,7 +81,7 @@ def test_a_sample_is_drawn_once_and_serves_all_questions_of_its_share():
 
 def test_a_smaller_sample_comes_out_of_the_smallest_larger_one():
     spy = Spy()
-    vault, _ = open_vault(spy)
+    vault, _ = open_all(spy)
     for share in (0.1, 0.8, 0.4, 0.2):
         vault.ask(SUMS, of(share))
     drawn = [(name, pytest.approx(share)) for what, name, share in spy.log if what == "sample"]
@@ -99,7 +95,7 @@ def test_the_ledger_pays_before_a_sample_is_drawn():
             raise OSError("the disk is gone")
 
     paid = []
-    vault, ledger = open_vault(Watched())
+    vault, ledger = open_all(Watched())
     with pytest.raises(OSError, match="the disk is gone"):
         vault.ask(SUMS, of(0.5))
     with pytest.raises(OSError, match="the disk is gone"):
@@ -108,7 +104,7 @@ def test_the_ledger_pays_before_a_sample_is_drawn():
 
 
 def test_a_sample_costs_what_all_rows_cost():
-    vault, ledger = open_vault(np.zeros((9, 2)))
+    vault, ledger = open_all(np.zeros((9, 2)))
     vault.ask(SUMS, GDP(0.5))
     vault.ask(SUMS, of(0.01, GDP(0.5)))
     whole, part = ledger.events
@@ -129,7 +125,7 @@ def test_a_plan_says_of_every_step_what_part_of_the_rows_it_asks():
 
 
 def test_a_sample_is_of_its_share():
-    vault, _ = open_vault(numbered(40_000))
+    vault, _ = open_all(numbered(40_000))
     sizes = [size(vault, share) for share in (0.02, 0.02, 1.0, 0.6)]
     assert sizes[0] == sizes[1]
     assert abs(sizes[0] - 800) < 180
@@ -138,7 +134,7 @@ def test_a_sample_is_of_its_share():
 
 
 def test_a_smaller_sample_is_drawn_from_a_larger_one():
-    vault, _ = open_vault(numbered(40_000))
+    vault, _ = open_all(numbered(40_000))
     assert abs(size(vault, 0.5) - 20_000) < 640
     assert abs(size(vault, 0.1) - 4000) < 380
     assert abs(size(vault, 0.01) - 400) < 130
@@ -148,7 +144,7 @@ def test_a_smaller_sample_is_drawn_from_a_larger_one():
 def test_samples_of_two_vaults_have_nothing_to_do_with_each_other():
     """Under a key that is known beforehand they would be the same."""
     for seeds in ([None] * 12, range(12)):
-        sums = [open_vault(numbered(400), seed=seed)[0].ask(SUMS, of(0.5)).value[0, 0] for seed in seeds]
+        sums = [open_all(numbered(400), seed=seed)[0].ask(SUMS, of(0.5)).value[0, 0] for seed in seeds]
         assert len({round(one, 3) for one in sums}) > 6
         assert np.std(sums) > 1  # of 4.1
 
@@ -163,7 +159,7 @@ def test_every_sample_has_a_key_of_its_own():
             return self
 
     for _ in range(2):
-        vault, _ = open_vault(Keyed())
+        vault, _ = open_all(Keyed())
         for share in (0.2, 0.5, 0.3):
             vault.ask(SUMS, of(share))
     assert len(set(keys)) == len(keys) == 6
@@ -171,21 +167,21 @@ def test_every_sample_has_a_key_of_its_own():
 
 def test_what_a_row_holds_does_not_decide_whether_it_is_kept(generator):
     """Equal rows have coins of their own, and other rows at the same positions have the same ones."""
-    vault, _ = open_vault(np.full((4000, 2), 0.25))
+    vault, _ = open_all(np.full((4000, 2), 0.25))
     assert abs(size(vault, 0.5) - 2000) < 200
     first = NearestSums(points=np.zeros((1, 2)), radius=2.0)
     kept = []
     for other in (0.0, generator.uniform(-0.3, 0.3, 400), np.full(400, np.nan)):
         table = numbered(400) / 2
         table[:, 1] = other
-        kept.append(open_vault(table, seed=7)[0].ask(first, of(0.5)).value[0, 0])
+        kept.append(open_all(table, seed=7)[0].ask(first, of(0.5)).value[0, 0])
     assert kept == [pytest.approx(kept[0], abs=1e-3)] * 3
 
 
 @pytest.mark.parametrize("question", [SUMS, NearestCounts(points=POINTS), NeighbourMeans(points=POINTS / 2, n_neighbors=3)])
 def test_questions_are_answered_on_the_rows_whose_coins_show_heads(question, generator):
     table = generator.normal(scale=0.4, size=(3000, 2))
-    vault, _ = open_vault(table, seed=4)
+    vault, _ = open_all(table, seed=4)
     kept = Coins.draw(Entropy(4), 0.2).partition(0).take(3000)
     exact = question.finish(question.exact(FRAME.clean(table[kept]))) * question.unit
     assert np.abs(vault.ask(question, of(0.2)).value - exact).max() < 1e-3 * max(1, np.abs(exact).max())
@@ -195,7 +191,7 @@ def test_questions_are_answered_on_the_rows_whose_coins_show_heads(question, gen
 
 
 def test_raw_cells_are_not_sampled():
-    vault, ledger = open_vault(np.zeros((10, 2)))
+    vault, ledger = open_all(np.zeros((10, 2)))
     with pytest.raises(
         ParameterError, match=r"ask: expected a question about clean rows for a sample, got .*Ask it of all rows"
     ):
@@ -204,7 +200,7 @@ def test_raw_cells_are_not_sampled():
 
 
 def test_questions_asked_together_are_about_the_same_rows():
-    vault, ledger = open_vault(np.zeros((10, 2)))
+    vault, ledger = open_all(np.zeros((10, 2)))
     for other in (EXACT, of(0.25)):
         with pytest.raises(ParameterError, match=r"ask: expected one part of the rows for all questions asked together"):
             vault.ask([RowCount(), RowCount()], [of(0.5), other])
@@ -213,7 +209,7 @@ def test_questions_asked_together_are_about_the_same_rows():
 
 @pytest.mark.parametrize("share", [0.0, -1.0, 1.5, float("nan"), 1e-12])
 def test_what_is_no_part_of_the_rows_is_refused_before_anything_is_paid(share):
-    vault, ledger = open_vault(np.zeros((10, 2)))
+    vault, ledger = open_all(np.zeros((10, 2)))
     with pytest.raises(ParameterError, match=r"ask\.row_share: expected .* Pass the part of the rows to ask"):
         vault.ask(RowCount(), of(share))
     assert ledger.events == []
@@ -224,7 +220,7 @@ def test_what_is_no_part_of_the_rows_is_refused_before_anything_is_paid(share):
 
 def test_another_map_keeps_the_sample(generator):
     table = generator.uniform(-0.6, 0.6, (400, 2))
-    vault, _ = open_vault(table)
+    vault, _ = open_all(table)
     before = vault.ask(SUMS, of(0.5)).value[0]
     vault.use(Ball(2.0).spread(2).frame())
     assert vault.ask(SUMS, of(0.5)).value[0] == pytest.approx(before / 2, abs=1e-2)
@@ -232,10 +228,10 @@ def test_another_map_keeps_the_sample(generator):
 
 def test_a_sample_is_cleaned_once_and_searched_once_for_each_set_of_points(generator, monkeypatch):
     cleaned, searched = [], []
-    clean, labels = Frame.clean, NearestQuestion.labels
-    monkeypatch.setattr(Frame, "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
+    clean, labels = type(FRAME).clean, NearestQuestion.labels
+    monkeypatch.setattr(type(FRAME), "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
     monkeypatch.setattr(NearestQuestion, "labels", lambda self, rows: searched.append(len(rows)) or labels(self, rows))
-    vault, _ = open_vault(generator.uniform(-1, 1, (5000, 2)))
+    vault, _ = open_all(generator.uniform(-1, 1, (5000, 2)))
     total = size(vault, 0.2)
     for points in (POINTS, POINTS, POINTS[:2]):
         vault.ask(NearestCounts(points=points), of(0.2))
@@ -245,9 +241,9 @@ def test_a_sample_is_cleaned_once_and_searched_once_for_each_set_of_points(gener
 
 
 def test_beside_a_sample_all_rows_are_kept_from_the_second_question_on(generator, monkeypatch):
-    cleaned, clean = [], Frame.clean
-    monkeypatch.setattr(Frame, "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
-    vault, _ = open_vault(generator.uniform(-1, 1, (5000, 2)))
+    cleaned, clean = [], type(FRAME).clean
+    monkeypatch.setattr(type(FRAME), "clean", lambda self, rows: cleaned.append(len(rows)) or clean(self, rows))
+    vault, _ = open_all(generator.uniform(-1, 1, (5000, 2)))
     total = size(vault, 0.2)
     vault.ask(NearestCounts(points=POINTS), of(0.2))
     assert sum(cleaned) == total
@@ -282,7 +278,7 @@ def table(request, generator, tmp_path):
 
 @pytest.mark.slow
 def test_all_that_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatch):
-    kept, clean, made, rows = [], Frame.clean, MemoryRows.__init__, open_rows(table)
+    kept, clean, made, rows = [], type(FRAME).clean, MemoryRows.__init__, open_rows(table)
 
     def spy(self, block):
         rows = clean(self, block)
@@ -293,9 +289,9 @@ def test_all_that_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatc
         kept.append(weakref.ref(self))
         made(self, *given, **options)
 
-    monkeypatch.setattr(Frame, "clean", spy)
+    monkeypatch.setattr(type(FRAME), "clean", spy)
     monkeypatch.setattr(MemoryRows, "__init__", spy_on_rows)
-    vault, _ = open_vault(rows)
+    vault, _ = open_all(rows)
     for share in (1.0, 0.5, 0.25):
         vault.ask(NearestCounts(points=POINTS), of(share))
     gc.collect()
@@ -307,7 +303,7 @@ def test_all_that_was_kept_is_dropped_when_the_vault_is_closed(table, monkeypatc
 
 def test_progress_is_told_while_a_sample_is_drawn_and_asked(table):
     told = []
-    vault, _ = open_vault(table, watch=told.append)
+    vault, _ = open_all(table, watch=told.append)
     vault.ask(NearestCounts(points=POINTS), of(0.5))
     assert told
     assert told[-1] == 1.0
@@ -317,7 +313,7 @@ def test_progress_is_told_while_a_sample_is_drawn_and_asked(table):
 def test_the_size_of_a_sample_is_told_nowhere(table, caplog, capfd):
     caplog.set_level(logging.DEBUG)
     told = []
-    vault, ledger = open_vault(table, watch=told.append)
+    vault, ledger = open_all(table, watch=told.append)
     total = size(vault, 0.37)
     assert 900 < total < 1300
     vault.ask(NearestCounts(points=POINTS), of(0.37, GDP(1.0)))
@@ -338,7 +334,7 @@ def test_a_file_that_is_gone_is_reported_and_what_was_spent_stays_spent(tmp_path
     pa.parquet.write_table(pa.table({"x": [1.0], "y": [1.0]}), path)
     rows = open_rows(path)
     path.unlink()
-    vault, ledger = open_vault(rows)
+    vault, ledger = open_all(rows)
     with pytest.raises(DataError, match=r"the file 'rows\.parquet' cannot be read \(FileNotFoundError\)"):
         vault.ask(SUMS, of(0.5))
     assert len(ledger.events) == 1

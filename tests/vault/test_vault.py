@@ -8,10 +8,10 @@ import pickle
 import numpy as np
 import pytest
 from tests.rows import FewRows
+from tests.vaults import open_vault
 
-from cloister import GDP, Ball, Box, Ledger, PureDP
+from cloister import GDP, Ball, Box, PureDP
 from cloister.columns import Relation
-from cloister.data import open_rows
 from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
 from cloister.privacy import Entropy, Receipt
 from cloister.questions import (
@@ -39,13 +39,6 @@ QUESTIONS = [
     DistanceHistogram(edges=[0.5]),
     SecondMoments(center=[0.1, 0.0], radius=0.5),
 ]
-
-
-def open_vault(rows, *, budget=None, cost=None, relation=Relation.ADD_REMOVE, random_state=None):
-    ledger = Ledger(budget or GDP(10.0), neighbours=relation.value)
-    account = ledger.reserve(cost or ledger.budget, purpose="test", relation=relation)
-    vault = Vault(rows, frame=FRAME, relation=relation, account=account, entropy=Entropy(random_state))
-    return vault, ledger
 
 
 class Spy(FewRows):
@@ -127,7 +120,7 @@ def test_one_search_serves_questions_about_the_same_points(monkeypatch, generato
     searches = []
     search = NearestCounts.labels
     monkeypatch.setattr("cloister.questions._base.NearestQuestion.labels", lambda *args: searches.append(1) or search(*args))
-    vault, _ = open_vault(open_rows(generator.uniform(-1, 1, size=(60, 2)), n_jobs=1), budget=GDP(100.0))
+    vault, _ = open_vault(generator.uniform(-1, 1, size=(60, 2)), budget=GDP(100.0))
     alike = [NearestCounts(points=POINTS), *(kind(points=POINTS, radius=0.5) for kind in (NearestSums, NearestSquares))]
     vault.ask([*alike, NearestCounts(points=POINTS[::-1])], [GDP(1.0)] * 4)
     assert len(searches) == 2 * 2  # an empty block, then the rows
@@ -158,10 +151,7 @@ RAW = np.array([[7.0, np.nan], [0.5, -np.inf], [-0.0, 5e-324], [1e300, -1e300]])
 
 @pytest.mark.parametrize("single_pass", [False, True])
 def test_a_question_sees_raw_cells_where_it_says_so_and_clean_rows_otherwise(single_pass):
-    ledger = Ledger(GDP(1e9))
-    account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
-    given = {"relation": Relation.ADD_REMOVE, "account": account, "entropy": Entropy(None), "single_pass": single_pass}
-    vault = Vault(open_rows(RAW, n_jobs=1), frame=FRAME, **given)
+    vault, _ = open_vault(RAW, GDP(1e9), single_pass=single_pass)
     states = CellStates(low=np.full(2, -1.0), high=np.ones(2))
     sums = NearestSums(points=np.zeros((1, 2)), radius=1.0)
     for _ in range(2):  # blocks that are kept of clean rows do not stand for raw ones, nor these for clean ones
@@ -171,10 +161,8 @@ def test_a_question_sees_raw_cells_where_it_says_so_and_clean_rows_otherwise(sin
 
 def test_only_a_question_that_says_so_sees_columns_behind_those_of_the_frame():
     table = np.array([[0.2, np.nan], [np.nan, 0.7], [0.9, 0.1], [0.8, 3.0]])
-    ledger, frame = Ledger(GDP(1e9)), Box(0.0, 1.0).spread(1).frame()
-    account = ledger.reserve(ledger.budget, purpose="test", relation=Relation.ADD_REMOVE)
-    given = {"frame": frame, "relation": Relation.ADD_REMOVE, "account": account, "entropy": Entropy(None)}
-    vault = Vault(open_rows(table, n_jobs=1), **given)
+    frame = Box(0.0, 1.0).spread(1).frame()
+    vault, _ = open_vault(table, GDP(1e9), frame=frame)
     bins = (ColumnBins(low=0.0, high=1.0, n_bins=2),)
     centers = frame.to_unit([[0.0], [1.0]])
     for _ in range(2):  # clean rows are kept
@@ -188,7 +176,7 @@ def test_only_a_question_that_says_so_sees_columns_behind_those_of_the_frame():
 def test_another_public_map_is_used_from_then_on_and_nothing_is_returned(generator):
     table = generator.uniform(-1, 1, size=(50, 2))
     table[:20, 0] = np.nan
-    vault, ledger = open_vault(open_rows(table, n_jobs=1), budget=GDP(1e9))
+    vault, ledger = open_vault(table, budget=GDP(1e9))
     sums = NearestSums(points=np.zeros((1, 2)), radius=1.0)
     for frame in (FRAME, Ball(2.0).spread(2).frame(missing=[0.7, -0.7]), Box([-1, -2], [1, 3]).frame(scaling="bounds")):
         assert vault.use(frame) is None
@@ -200,7 +188,7 @@ def test_another_public_map_is_used_from_then_on_and_nothing_is_returned(generat
 @pytest.mark.parametrize("cost", [GDP(0.5), PureDP(0.5)])
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_event_says_what_was_asked_and_how_noisy_the_answer_is(question, cost, relation):
-    vault, ledger = open_vault(open_rows(np.zeros((9, 2))), budget=cost, relation=relation, random_state=3)
+    vault, ledger = open_vault(np.zeros((9, 2)), budget=cost, relation=relation, seed=3)
     answer = vault.ask(question, cost)
     (event,) = ledger.events
     assert event == answer.event
@@ -221,7 +209,7 @@ def test_the_event_says_what_was_asked_and_how_noisy_the_answer_is(question, cos
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers_are_whole_steps_and_close_to_the_truth_when_noise_vanishes(question, generator):
     table = generator.normal(size=(200, 2)) / 2
-    vault, _ = open_vault(open_rows(table), budget=GDP(1e9))
+    vault, _ = open_vault(table, budget=GDP(1e9))
     exact = question.exact(FRAME.clean(table)) * question.unit
     answer = vault.ask(question, GDP(1e8)).value
     assert answer.shape == question.shape
@@ -234,7 +222,7 @@ def test_every_number_has_its_own_draw_also_in_empty_cells(cost):
     # Faults 4 and 5: one draw shared by all coordinates, and empty cells left without noise.
     points = np.stack([np.linspace(-0.9, 0.9, 40), np.zeros(40)], axis=1)
     for question in (NearestCounts(points=points), NearestSums(points=points, radius=1.0)):
-        vault, _ = open_vault(open_rows(np.empty((0, 2))), budget=cost)
+        vault, _ = open_vault(np.empty((0, 2)), budget=cost)
         noise = vault.ask(question, cost).value
         assert len(np.unique(noise)) > 0.8 * noise.size
         assert np.count_nonzero(noise) > 0.8 * noise.size
@@ -245,14 +233,14 @@ def test_every_number_has_its_own_draw_also_in_empty_cells(cost):
 def test_noise_is_added_once():
     # The same seed draws the same words, so answer minus truth must be exactly one draw of the event.
     table = np.zeros((1000, 2))
-    vault, _ = open_vault(open_rows(table), random_state=11)
+    vault, _ = open_vault(table, seed=11)
     answer = vault.ask(NearestCounts(points=POINTS), GDP(0.1))
     exact = NearestCounts(points=POINTS).exact(table)
     assert np.array_equal(answer.value - exact, answer.event.draw(Entropy(11)))
 
 
 def test_a_vault_neither_prints_nor_travels():
-    vault, _ = open_vault(open_rows(np.full((77, 2), 0.123456789)))
+    vault, _ = open_vault(np.full((77, 2), 0.123456789))
     vault.ask(RowCount(), GDP(1.0))
     assert repr(vault) == "<Vault, 1 questions answered>"
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
@@ -267,7 +255,7 @@ def test_only_ask_returns_a_value():
 
 
 def test_the_receipt_adds_the_events_up_again():
-    vault, _ = open_vault(open_rows(np.zeros((5, 2))))
+    vault, _ = open_vault(np.zeros((5, 2)))
     for _ in range(4):
         vault.ask(RowCount(), GDP(1.0))
     with pytest.raises(LedgerError, match=r"Receipt: the events add up to more than mu = 1\.9"):

@@ -114,7 +114,7 @@ def _settled_is_free(counts_as: Any) -> object:
 
 
 def _lines_as_rows(grammar: Any) -> object:
-    return lambda dialect, width: replace(grammar(dialect, width), joins=False)
+    return lambda **given: grammar(**{**given, "joins": False})
 
 
 def _first_part(together: Any) -> object:
@@ -135,7 +135,7 @@ _FAULTS: tuple[tuple[str, str, str, Change], ...] = (
     ("unclipped", "rows outside the domain are not pulled into it", "replay", ("cloister.columns:Frame.clean", _unclipped)),
     ("persons-unbounded", "all rows of a person are used", "persons", ("cloister.data:Bounding.draw", _all_of_them)),
     ("debit-skipped", "answers are not debited", "spending", ("cloister.privacy:Account.debit", _no_debit)),
-    ("lines-as-rows", "every line of a quoted text is a row", "files", ("cloister.data._csv:_grammar", _lines_as_rows)),
+    ("lines-as-rows", "every line of a quoted text is a row", "files", ("cloister.data._csv:Grammar", _lines_as_rows)),
     (
         "settled-is-free",
         "the ledger forgets what a killed process spent",

@@ -31,7 +31,7 @@ __all__ = ["Call", "Replay", "Tape", "record", "replay"]
 Fit: TypeAlias = Callable[[Any], Any]  # fits a fresh, seeded estimator to a table and returns it
 
 VAULT = "cloister.cluster._base:Vault"
-CLEANING = ("cloister.columns:Frame.clean", "cloister.columns:ColumnFrame.clean")
+CLEANING = tuple(f"cloister.columns.{kind}.clean" for kind in ("_shapes:Frame", "_shapes:BallFrame", "_table:ColumnFrame"))
 SAMPLERS = {
     "rounded_gaussian": "cloister.privacy._mechanisms:rounded_gaussian",
     "discrete_laplace": "cloister.privacy._mechanisms:discrete_laplace",

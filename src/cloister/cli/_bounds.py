@@ -199,7 +199,7 @@ def _in_order(name: str, word: str, values: Sequence[str]) -> dict[str, Any]:
     """Return what stands behind the word of a kind, by name: numbers where they can be read as such."""
     from cloister.columns import KINDS
 
-    names = KINDS[word].inline() if word in KINDS else ()
+    names = (*KINDS[word].needs, *KINDS[word].inline) if word in KINDS else ()
     if word in KINDS and len(values) > len(names):
         form = ":".join((word, *map(str.upper, names)))
         raise ParameterError(f"--bounds: column {name!r}: expected {name}={form}, got {len(values)} values. Leave some out.")

@@ -65,6 +65,7 @@ class Declaration(ABC):
 
     kind: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()  # what must be said of it, in this order
+    inline: ClassVar[tuple[str, ...]] = ()  # what may be said after that, on a command line
     fits: ClassVar[tuple[str, ...]] = (*NUMBERS, "text", "anything")  # what the type of a column in a table may hold
     are_numbers: ClassVar[bool] = False  # whether values are read as numbers; otherwise each distinct one is read by itself
     as_is: ClassVar[bool] = False  # whether a number in a table is the raw one
@@ -92,11 +93,6 @@ class Declaration(ABC):
     def _check_place(self, where: str, value: object) -> Any:
         """Check a place for missing values that is none of the words."""
 
-    @classmethod
-    def inline(cls) -> tuple[str, ...]:
-        """Return what may be said behind the word of the kind on a command line, in this order."""
-        return cls.needs
-
     @property
     def is_private(self) -> bool:
         """Whether its bounds are to be found with noise."""
@@ -110,7 +106,7 @@ class Declaration(ABC):
     @property
     def is_interval(self) -> bool:
         """Whether it is one interval, which a grid can cut."""
-        return False
+        return self.part("bounds").is_interval
 
     @property
     def plain_pair(self) -> tuple[float, float] | None:
@@ -233,7 +229,7 @@ class Declaration(ABC):
 
     def edges(self, n_bins: int) -> FloatArray:
         """Return where so many bins begin and end."""
-        return np.linspace(*self.interval, n_bins + 1)
+        return (np.geomspace if self.has_log_bins else np.linspace)(*self.interval, n_bins + 1)
 
     @classmethod
     def unroll(cls, edges: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:

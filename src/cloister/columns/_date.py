@@ -85,11 +85,6 @@ class Date(Declaration):
         """Whether its spread can be looked for."""
         return True
 
-    @property
-    def is_interval(self) -> bool:
-        """Whether it is one interval, which a grid can cut."""
-        return not self.has_own
-
     @cached_property
     def interval(self) -> tuple[float, float]:
         """Both ends, in days since 1970-01-01."""

@@ -62,11 +62,6 @@ class Flag(Declaration):
         return value
 
     @property
-    def is_interval(self) -> bool:
-        """Whether it is one interval, which a grid can cut."""
-        return not self.has_own
-
-    @property
     def interval(self) -> tuple[float, float]:
         """No and yes."""
         return 0.0, 1.0

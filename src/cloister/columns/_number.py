@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """A column of numbers, on a linear or a logarithmic scale. Anyone may import this module."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from cloister import validate
+from cloister.columns._base import EXTENTS, FloatArray
 from cloister.columns._column import LARGEST, PLACES, PRIVATE, SPREAD_SCHEMA, Declaration
 from cloister.columns._parts import Interval, Straight
 from cloister.text import number, rounded
 
 __all__ = ["Number"]
 
+LINEAR, LOG = "linear", "log"
 PROVISIONAL = (-1.0, 1.0)  # bounds that stand for those that are still to be found
 REMEDY = 'Pass a finite number, or Number("private") to find the bounds with noise.'
 
 
 @dataclass(frozen=True, repr=False)
 class Number(Declaration):
-    """A column of numbers between two public bounds.
+    """A column of numbers between two public bounds, on a linear or a logarithmic scale.
 
     Parameters
     ----------
@@ -29,10 +35,13 @@ class Number(Declaration):
         of the budget), at the middle of the bounds, apart from all numbers, or at a number.
     weight : float, default=1.0
         How much the column counts in distances.
+    scale : {"linear", "log"}, default="linear"
+        "log" is for positive numbers that differ by factors, such as doses and incomes: distances, means and the bins of
+        histograms are those of logarithms. Bounds are public then. Centres are published in the units of the input.
 
     Notes
     -----
-    **Privacy.** Bounds, weight and a number for `missing` must be known without looking at the data; they are published.
+    **Privacy.** Bounds, scale, weight and a number for `missing` must be known without looking at the data; they are published.
 
     Examples
     --------
@@ -44,8 +53,10 @@ class Number(Declaration):
 
     low: Any = field(kw_only=False)
     high: Any = field(default=None, kw_only=False)
+    scale: str = LINEAR
     kind: ClassVar[str] = "number"
     needs: ClassVar[tuple[str, ...]] = ("low", "high")
+    inline: ClassVar[tuple[str, ...]] = ("scale",)
     are_numbers: ClassVar[bool] = True
     as_is: ClassVar[bool] = True
     can_be_private: ClassVar[bool] = True
@@ -58,11 +69,16 @@ class Number(Declaration):
             "description": "Present where bounds were private: whether they were found with noise, or nothing was found and "
             "they are a guess.",
         },
+        "scale": {"const": "log", "description": "Present where distances and bins are those of logarithms."},
         **SPREAD_SCHEMA,
     }
 
     def __post_init__(self) -> None:
+        validate.one_of("Number.scale", self.scale, (LINEAR, LOG))
         if validate.is_word(self.low, PRIVATE) and self.high is None:
+            if self.is_log:
+                remedy = 'Pass Number(low, high, scale="log") with low above 0: bounds are found on a linear scale.'
+                validate.refuse("Number", 'public bounds for scale="log"', PRIVATE, remedy=remedy)
             self._check_shared()
             return
         if self.low is None or self.high is None or isinstance(self.low, str):
@@ -73,6 +89,9 @@ class Number(Declaration):
             object.__setattr__(self, name, end)
         if not self.low < self.high:
             validate.refuse("Number", "low < high", (self.low, self.high), remedy="Swap the two, or widen the interval.")
+        if self.is_log and self.low < EXTENTS[0]:
+            remedy = "Pass the smallest number that matters: what lies below is moved to it."
+            validate.refuse("Number.low", f'a number of at least {EXTENTS[0]:g} for scale="log"', self.low, remedy=remedy)
         self._check_shared()
 
     def _check_place(self, where: str, value: object) -> float:
@@ -82,19 +101,19 @@ class Number(Declaration):
         return validate.number(where, value, low=self.low, high=self.high, remedy=remedy)
 
     @property
+    def is_log(self) -> bool:
+        """Whether its scale is logarithmic."""
+        return self.scale == LOG
+
+    @property
     def is_private(self) -> bool:
         """Whether its bounds are to be found with noise."""
         return validate.is_word(self.low, PRIVATE)
 
     @property
     def is_measured(self) -> bool:
-        """Whether its bounds and its spread can be looked for."""
-        return True
-
-    @property
-    def is_interval(self) -> bool:
-        """Whether it is one interval, which a grid can cut."""
-        return not self.has_own
+        """Whether its bounds and its spread can be looked for: on a linear scale."""
+        return not self.is_log
 
     @property
     def plain_pair(self) -> tuple[float, float] | None:
@@ -110,6 +129,9 @@ class Number(Declaration):
         """Return the declaration as plain data, as a schema file holds it."""
         return {"type": self.kind, "bounds": PRIVATE, **self._options()} if self.is_private else super().to_dict()
 
+    def _options(self) -> dict[str, Any]:
+        return {"scale": LOG, **super()._options()} if self.is_log else super()._options()
+
     @property
     def interval(self) -> tuple[float, float]:
         """The bounds; some that stand for them where they are still to be found."""
@@ -117,10 +139,57 @@ class Number(Declaration):
 
     def _part(self, size: float) -> Straight:
         low, high = self.interval
-        return Interval(size=size, low=low, high=high)
+        if not self.is_log:
+            return Interval(size=size, low=low, high=high)
+        return LogInterval(size=size, low=math.log(low), high=math.log(high), ends=(low, high))
+
+    @property
+    def _half_width(self) -> float:
+        low, high = self.interval
+        return (math.log(high) - math.log(low)) / 2 if self.is_log else (high - low) / 2
+
+    @property
+    def has_log_bins(self) -> bool:
+        """Whether bins are equally wide in logarithms."""
+        return self.is_log
 
     @classmethod
     def inside_words(cls, plain: Mapping[str, Any], most_levels: int) -> str:
         """Return where values lie, from what ``to_dict`` wrote."""
         show = rounded if plain.get("found") else number
-        return f"{show(plain['low'])} to {show(plain['high'])}"
+        return f"{show(plain['low'])} to {show(plain['high'])}{' (log scale)' if plain.get('scale') == LOG else ''}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LogInterval(Interval):
+    """Positive numbers whose logarithms lie between two bounds; `ends` are the numbers themselves.
+
+    A cell is mapped by itself: it is moved between the ends, then its logarithm is, so it is no longer than half the width.
+    """
+
+    ends: tuple[float, float]
+
+    @property
+    def is_interval(self) -> bool:
+        """Not in published numbers."""
+        return False
+
+    def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
+        """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
+        return super().place(np.log(np.maximum(values, self.ends[0])), out)
+
+    def straighten(self, published: FloatArray) -> FloatArray:
+        """Return logarithms."""
+        return np.log(np.maximum(published, self.ends[0]))
+
+    def bend(self, straight: FloatArray) -> FloatArray:
+        """Return numbers."""
+        return np.clip(np.exp(straight), *self.ends)
+
+    def slope(self, straight: FloatArray) -> FloatArray:
+        """Return the numbers themselves: a step of the logarithm is a part of them."""
+        return np.exp(straight)
+
+    def flatten(self, published: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return logarithms and their errors, in units that are as large in the middle as those of the numbers."""
+        return self.straighten(published) * self.center, errors * (self.center / np.maximum(published, self.ends[0]))

@@ -65,6 +65,10 @@ class Part(ABC):
     def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
         """Return standard errors of coordinates, at some points, as those of published numbers."""
 
+    def flatten(self, published: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return published numbers and their errors on a scale on which equal differences lie equally far apart."""
+        return published, errors
+
     @abstractmethod
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw coordinates that span the domain, for public candidates."""
@@ -227,6 +231,12 @@ class Apart(Part):
             there = np.maximum(1 - missing, 1 - NEARLY_ALL_MISSING)
             along = np.minimum(np.hypot(along, points[:, :-1] / there * share) / there, self.size)
         return np.column_stack([along * self.inner.stretch * self.inner.slope(straight), share])
+
+    def flatten(self, published: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what of the inner part is on its own scale, and the share as it is."""
+        pairs = zip(self.inner.flatten(published[:, :-1], errors[:, :-1]), (published, errors), strict=True)
+        first, second = (np.column_stack([inner, whole[:, -1]]) for inner, whole in pairs)
+        return first, second
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw coordinates that span the domain, for public candidates."""

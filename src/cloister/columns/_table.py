@@ -248,6 +248,13 @@ class ColumnFrame(Frame):
         """How far the domain reaches to either side of its centre, in units of distances."""
         return np.concatenate([np.full(part.dimension, part.radius) for part in self.parts])
 
+    def relative(self, points: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return published points and their errors in units of the ball, each coordinate by itself."""
+        cuts = zip(self.parts, self.domain.slices(), strict=True)
+        flat = [part.flatten(points[:, cut], errors[:, cut]) for part, cut in cuts]
+        first, second = (np.concatenate(one, axis=1) for one in zip(*flat, strict=True))
+        return super().relative(first, second)
+
     def errors_to_unit(self, errors: FloatArray, points: FloatArray) -> FloatArray:
         """Return errors of published points in the unit ball's coordinates: a common one for all of a column's."""
         relative = self.relative(points, errors)[1]

@@ -103,13 +103,14 @@ class Comparison:
 
     @property
     def _lines(self) -> list[tuple[str, ...]]:
-        return [self._line(one) for one in self.contenders]
-
-    def _line(self, one: Contender) -> tuple[str, ...]:
-        if one.loss is None or one.seconds is None:
-            return one.method, "-", "-", "-", f"failed: {one.failure}"
-        error = "-" if one.error is None else f"{one.error / self.limit:.3f}"
-        return one.method, f"{one.loss / self.limit:.3f}", error, f"{one.seconds:.2f}", ""
+        lines = list[tuple[str, ...]]()
+        for one in self.contenders:
+            if one.loss is None or one.seconds is None:
+                lines.append((one.method, "-", "-", "-", f"failed: {one.failure}"))
+            else:
+                error = "-" if one.error is None else f"{one.error / self.limit:.3f}"
+                lines.append((one.method, f"{one.loss / self.limit:.3f}", error, f"{one.seconds:.2f}", ""))
+        return lines
 
 
 def compare(
@@ -324,7 +325,13 @@ def _read_public(
 ) -> _PublicRows:
     """Return public rows as the fits will see them, inside the domain and in the units in which distances are measured."""
     _refuse_given("left out beside rows, which have a shape", "Leave it out.", n_rows=n_rows, n_features=n_features)
-    source = _open_public(rows, privacy_unit)
+    if privacy_unit is not None and (not isinstance(privacy_unit, str) or not privacy_unit):
+        remedy = "Make the ids a column of the rows."
+        validate.refuse("compare.privacy_unit", "the name of a column", type(privacy_unit).__name__, remedy=remedy)
+    if privacy_unit is not None and isinstance(rows, Rows) and rows.privacy_unit != privacy_unit:
+        validate.refuse("compare.privacy_unit", "what open_rows was given", privacy_unit, remedy="Pass the same name to both.")
+    opened = privacy_unit is not None and isinstance(rows, Rows)
+    source = rows if opened else open_rows(rows, privacy_unit=privacy_unit, where="compare")
     if not isinstance(source, LocalRows):
         validate.refuse("compare.rows", "rows that this process can hold", source, remedy="Pass an array, a frame or a file.")
     domain = as_domain("compare.bounds", bounds, source.n_features)
@@ -340,18 +347,6 @@ def _read_public(
     if relative:
         table, domain = domain.relative(table)
     return _PublicRows(table, domain, ids)
-
-
-def _open_public(rows: Any, privacy_unit: str | None) -> Any:
-    """Open public rows; those that are open already must have been opened with the same privacy_unit."""
-    if privacy_unit is not None and (not isinstance(privacy_unit, str) or not privacy_unit):
-        remedy = "Make the ids a column of the rows."
-        validate.refuse("compare.privacy_unit", "the name of a column", type(privacy_unit).__name__, remedy=remedy)
-    if privacy_unit is None or not isinstance(rows, Rows):
-        return open_rows(rows, privacy_unit=privacy_unit, where="compare")
-    if rows.privacy_unit != privacy_unit:
-        validate.refuse("compare.privacy_unit", "what open_rows was given", privacy_unit, remedy="Pass the same name to both.")
-    return rows
 
 
 def _persons(lanes: FloatArray) -> IntArray | None:

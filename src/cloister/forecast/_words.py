@@ -203,29 +203,28 @@ def _ways(setting: Setting, works: Callable[[Outlook], bool]) -> Iterator[str]:
     columns = last_success(lambda d: _would(works, setting, n_features=d), 1, setting.n_features)
     if columns is not None:
         yield f"at most {count_of(columns, 'column')}"
-    rows = first_success(
-        lambda size: _would(works, setting, n_rows=math.ceil(size)), setting.n_rows, max(setting.n_rows, LARGEST_ADVICE)
-    )
+    most = max(setting.n_rows, LARGEST_ADVICE)
+    rows = first_success(lambda size: _would(works, setting, n_rows=math.ceil(size)), setting.n_rows, most)
     if rows is not None:
         yield f"about {about(rows)} {setting.unit}s"
 
 
 def _needed_strength(setting: Setting, works: Callable[[Outlook], bool], *, low: float) -> float | None:
-    guarantee = setting.guarantee
-    return first_success(
-        lambda value: _would(works, setting, guarantee=guarantee.with_strength(value)), low, max(low, LARGEST_STRENGTH)
-    )
+    def enough(strength: float) -> bool:
+        return _would(works, setting, guarantee=setting.guarantee.with_strength(strength))
+
+    return first_success(enough, low, max(low, LARGEST_STRENGTH))
 
 
 def _would(works: Callable[[Outlook], bool], setting: Setting, **changes: Any) -> bool:
-    found = _look_ahead(replace(setting, **changes))
+    found = _look_ahead(setting, **changes)
     return found is not None and works(found)
 
 
-def _look_ahead(setting: Setting) -> Outlook | None:
+def _look_ahead(setting: Setting, **changes: Any) -> Outlook | None:
     """Return what to expect of other numbers; None where so little is spent that no noise can be drawn."""
     try:
-        plan = setting.plan()
+        plan = replace(setting, **changes).plan()
     except ParameterError:
         return None
     assert isinstance(plan, KMeansPlan)
@@ -246,8 +245,7 @@ def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:
         return
     epsilon = setting.guarantee.strength
     delta = min(USUAL_DELTA, 0.1 / setting.n_rows) if setting.guarantee.is_pure else 0.0
-    guarantee = PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta)
-    other = _look_ahead(replace(setting, guarantee=guarantee))
+    other = _look_ahead(setting, guarantee=PureDP(epsilon) if delta == 0 else ApproxDP(epsilon, delta))
     if other is None:
         return
     gains = outlook.smallest / other.smallest, outlook.error(outlook.average) / other.error(outlook.average)

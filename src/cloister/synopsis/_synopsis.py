@@ -26,7 +26,6 @@ from cloister.synopsis._files import FORMAT, VERSION, decode, encode, file_kind,
 from cloister.synopsis._grid import warn_of_few_cells
 from cloister.synopsis._merge import join, join_steps, refuse_other_grid, refuse_other_unit
 from cloister.synopsis._points import Points
-from cloister.synopsis._synthetic import table_of_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -331,10 +330,13 @@ class Synopsis(Points):
         -----
         **Privacy.** Post-processing of the synopsis; costs nothing.
         """
+        import pyarrow as pa
+
         rows = self.sample(n_rows, random_state=random_state)
         drawn = Entropy(random_state, where="Synopsis.sample_table.random_state").public_generator()
         other = drawn.spawn(1)[0]  # independent of what chose the rows, also with a seed
-        return table_of_rows(rows, self.domain, self.domain.names(self.feature_names), other)
+        parts = zip(self.domain.names(self.feature_names), self.domain.columns, self.domain.slices(), strict=True)
+        return pa.table({name: declared.synthetic(rows[:, cut], other) for name, declared, cut in parts})
 
     def plot(
         self,
