@@ -156,7 +156,7 @@ def test_declared_columns_are_written_in_their_own_words():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n_clusters", "n_features"), [(1, 1), (1, 300), (300, 1), (300, 2)])
+@pytest.mark.parametrize(("n_clusters", "n_features"), [(1, 300), (300, 1)])
 @pytest.mark.parametrize("kind", ["map", "profiles"])
 def test_any_size_can_be_drawn(kind, n_clusters, n_features):
     ax = release_by_hand(n_clusters, n_features).plot(kind)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of profiles: colours follow the deviation from the mean, noise has none, and it fits at any shape."""
 
-import dataclasses
-
 import numpy as np
 import pytest
+from tests.releases import release_by_hand
 
-from cloister import Category, Flag, KMeans, PEMeans, Release
+from cloister import Category, Flag, KMeans, Release
 from cloister.report import report_html
 from cloister.report._heat import HeatTable, heat_of
 
@@ -16,15 +15,9 @@ from .test_render import Page
 def release_with(
     centers: np.ndarray, *, errors: float = 0.1, counts: object = None, names: tuple[str, ...] | None = None
 ) -> Release:
-    k, d = centers.shape
-    model = PEMeans(k, bounds=(0, 100), n_rounds=2, n_variations=8, n_init=1, random_state=0).fit(np.full((50, d), 1.0))
-    return dataclasses.replace(
-        model.release_,
-        cluster_centers=centers,
-        center_errors=np.full((k, d), errors),
-        cluster_counts=np.ones(k) if counts is None else np.array(counts, dtype=np.float64),
-        feature_names=names,
-    )
+    sizes = np.ones(len(centers)) if counts is None else np.array(counts, dtype=np.float64)
+    given = {"cluster_centers": centers, "center_errors": np.full(centers.shape, errors), "cluster_counts": sizes}
+    return release_by_hand(*centers.shape, feature_names=names, **given)
 
 
 def kinds(heat: HeatTable) -> list[list[str]]:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The maps: columns as axes, and circles that do not cover each other wherever the centres lie."""
 
-import dataclasses
 import math
 import re
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.releases import release_by_hand
 
-from cloister import Category, Date, Flag, KMeans, PEMeans, Release
+from cloister import Box, Category, Date, Flag, KMeans, Release
 from cloister.report._maps import cluster_map
 from cloister.report._plot import Axis, Frame, axis_for, place_badges
 
@@ -35,14 +35,9 @@ def release_with(centers: Any, *, names: tuple[str, ...] | None = None, bounds: 
     """Return a release with these centres and counts that differ."""
     array = np.array(centers, dtype=np.float64)
     k, d = array.shape
-    model = PEMeans(k, bounds=bounds, n_rounds=2, n_variations=8, n_init=1, random_state=0).fit(np.full((50, d), bounds[0]))
-    return dataclasses.replace(
-        model.release_,
-        cluster_centers=array,
-        center_errors=np.full((k, d), 0.2),
-        cluster_counts=np.linspace(10.0, 1000.0, k),
-        feature_names=names,
-    )
+    given = {"cluster_counts": np.linspace(10.0, 1000.0, k), "domain": Box(*(np.full(d, end) for end in bounds))}
+    errors = np.full((k, d), 0.2)
+    return release_by_hand(k, d, cluster_centers=array, center_errors=errors, feature_names=names, **given)
 
 
 # -- circles ---------------------------------------------------------------------------------------------------------------
@@ -59,7 +54,7 @@ CROWDS = {
 
 
 @pytest.mark.fast("one-1", "on a line-5", "a heap of a hundred-5")
-@pytest.mark.parametrize("columns", [1, 2, 5])
+@pytest.mark.parametrize("columns", [1, 5])
 @pytest.mark.parametrize("crowd", CROWDS)
 def test_no_circle_covers_another(crowd: str, columns: int, generator: np.random.Generator) -> None:
     centers = np.clip(CROWDS[crowd](generator), 0, 100)

@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 import pytest
+from tests.releases import release_by_hand
 
-from cloister import PEMeans
 from cloister.release import ColumnProfile, Profiles
 from cloister.report import report_html, summary
 from cloister.report._profiles import DRAWN_COLUMNS, profile_section
@@ -24,8 +24,7 @@ FLAGS = [[500.0, 500.0, 0.0, 0.0], [520.0, 480.0, 0.0, 0.0]]
 
 @pytest.fixture(scope="module")
 def plain():
-    rows = np.random.default_rng(0).uniform(-1, 1, (200, 2))
-    return PEMeans(2, epsilon=2.0, bounds=(-1, 1), n_rounds=2, n_variations=4, n_init=1, n_rows=200).fit(rows).release_
+    return release_by_hand(2)
 
 
 def described(plain, *columns):

@@ -12,7 +12,6 @@ from cloister import KMeans
 from cloister.columns import ColumnDomain, Date, Flag, Number
 from cloister.privacy import StepRecord
 from cloister.report import report_html
-from cloister.report._figures import step_panels
 from cloister.report._pages import Picture
 from cloister.report._steps import panels_of
 from cloister.report._tables import Cell, Line, StripColumn, StripTable
@@ -56,13 +55,6 @@ def test_steps_that_look_the_same_are_drawn_twice_at_most() -> None:
     ]
     kept = [panel["name"] for panel in panels_of(SimpleNamespace(steps=steps))]  # type: ignore[arg-type]
     assert kept == ["round 1", "round 2", "settling 1", "settling 4", "round 3"]
-
-
-@pytest.mark.parametrize(("up", "height"), [(0.0, 48), (1.0, 200)])
-def test_panels_of_one_column_are_flat(up: float, height: int) -> None:
-    points = [[0.0, 0.0], [1.0, up]]
-    panel = {"name": "round 1", "candidates": points, "votes": [1.0, 1.0], "centers": points}
-    assert f'viewBox="0 0 200 {height}"' in step_panels([panel])[0]
 
 
 @pytest.mark.parametrize(("n_rows", "n_lines", "fits"), [(24, 1, True), (25, 1, False), (6, 4, True), (6, 5, False)])

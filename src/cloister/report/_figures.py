@@ -93,12 +93,8 @@ def step_panels(panels: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _panel(panel: dict[str, Any], plot: Plot) -> str:
-    votes = panel["votes"]
-    largest = max([*votes, 1.0])
-    silent: list[Point] = []
-    voted = ""
-    for index, point in enumerate(panel["candidates"]):
-        vote = votes[index] if index < len(votes) else 0.0
+    voted, silent, largest = "", [], max([*panel["votes"], 1.0])
+    for point, vote in zip(panel["candidates"], panel["votes"], strict=True):
         if vote > 0:
             x, y = plot.place(point)
             voted += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{1 + 4.5 * math.sqrt(vote / largest):.1f}"/>'

@@ -77,7 +77,10 @@ def panels_of(release: Release) -> list[dict[str, Any]]:
 def _panel(step: StepRecord, before: list[list[float]] | None) -> dict[str, Any]:
     """Return a step as it is drawn; without candidates, it asked about the centres of the step before."""
     centers, voted = _pairs(step.picture["centers"]), "votes" in step.picture
+    votes = [float(vote) for vote in step.picture.get("votes", ())]
     points = _pairs(step.picture["candidates"]) if "candidates" in step.picture else before or centers
+    if voted and len(votes) != len(points):
+        raise ValueError("votes")
     n_points = int(step.figures.get("n_points", len(points)))
     n_kept = int(step.figures.get("n_kept", n_points))
     left = f", {n_kept:,} left" if n_kept < n_points else ""
@@ -88,7 +91,7 @@ def _panel(step: StepRecord, before: list[list[float]] | None) -> dict[str, Any]
         else count_of(n_points, "centre") + left,
         "voted": voted,
         "candidates": points,
-        "votes": [float(vote) for vote in step.picture.get("votes", [1.0] * len(points))],
+        "votes": votes or [1.0] * len(points),
         "centers": centers,
     }
 
@@ -129,18 +132,16 @@ def _step_table(steps: Sequence[dict[str, Any]]) -> Table:
     """Return a line per step, or per run of many steps of one kind, with the figures that any of them has."""
     figures = [name for name in FIGURES if any(name in step["figures"] for step in steps)]
     runs = [run for _, many in groupby(steps, key=lambda step: _kind(step["name"])) for run in _lines(list(many))]
-    rows = [
-        [
-            sentence(run[0]["name"] + (f" to {run[-1]['name'].split()[-1]}" if run[-1]["name"] != run[0]["name"] else "")),
-            sentence(run[0]["purpose"]),
-            str(sum(step["answers"] for step in run)),
-            share_text(sum(step["share"] for step in run), 1),
-            *(_span([step["figures"][name] for step in run if name in step["figures"]]) for name in figures),
-        ]
-        for run in runs
-    ]
-    heads = ["Step", "What for", "Noisy answers", "Share of the cost", *(FIGURES[name] for name in figures)]
-    return Table(heads, rows, numeric=range(2, len(heads)), kind="steps")
+    names = [(run[0]["name"], run[-1]["name"]) for run in runs]
+    columns = {
+        "Step": [sentence(first if first == last else f"{first} to {last.split()[-1]}") for first, last in names],
+        "What for": [sentence(run[0]["purpose"]) for run in runs],
+        "Noisy answers": [sum(step["answers"] for step in run) for run in runs],
+        "Share of the cost": [share_text(sum(step["share"] for step in run), 1) for run in runs],
+    }
+    for name in figures:
+        columns[FIGURES[name]] = [_span([step["figures"][name] for step in run if name in step["figures"]]) for run in runs]
+    return Table.of(columns, numeric=list(columns)[2:], kind="steps")
 
 
 def _kind(name: str) -> str:

@@ -132,15 +132,15 @@ def _point_table(synopsis: Synopsis) -> Table:
     """Return the points, the heaviest first, with the spread of their rows in the first columns."""
     columns = range(min(synopsis.n_features, LISTED_COLUMNS))
     points, spreads, weights = synopsis.points, synopsis.spreads, synopsis.weights
-    heads = ["Noisy count", *(synopsis.columns[column] for column in columns)]
+    order = sorted(range(synopsis.n_points), key=lambda one: -weights[one])
     rows = [
         [
             f"{synopsis.noisy_counts[one]:,.0f}",
             *(" ± ".join(with_error(float(points[one, column]), float(spreads[one, column]))) for column in columns),
         ]
-        for one in sorted(range(synopsis.n_points), key=lambda one: -weights[one])
+        for one in order
     ]
-    return Table(heads, rows, numeric=range(len(heads)))
+    return Table(["Noisy count", *synopsis.columns[: len(columns)]], rows, numeric=range(1 + len(columns)))
 
 
 # -- the grid ----------------------------------------------------------------------------------------------------------------

@@ -155,10 +155,8 @@ def number_tables(release: Release) -> list[Table]:
     names, words, tables = [one["name"] for one in table_of(release)], columns_of(release), []
     for start in range(0, release.n_clusters, LISTED_CLUSTERS):
         labels = range(start, min(start + LISTED_CLUSTERS, release.n_clusters))
-        rows = [
-            [name, *(column_words(words[label][index], LISTED_LEVELS) for label in labels)] for index, name in enumerate(names)
-        ]
-        tables.append(Table(["Column", *(f"Cluster {label}" for label in labels)], rows, numeric=range(1, len(labels) + 1)))
+        told = {f"Cluster {label}": [column_words(one, LISTED_LEVELS) for one in words[label]] for label in labels}
+        tables.append(Table.of({"Column": names, **told}, numeric=list(told)))
     return tables
 
 
