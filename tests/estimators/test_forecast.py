@@ -164,8 +164,7 @@ def test_the_guarantee_replaces_the_shortcut():
 # -- pages and refusals -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 1e3])
-@pytest.mark.parametrize("options", [{}, {"delta": 0.0}, REPLACE], ids=str)
+@pytest.mark.parametrize(("epsilon", "options"), [(1e-3, {}), (1.0, {"delta": 0.0}), (1e3, REPLACE)], ids=str)
 @pytest.mark.parametrize(
     ("n_rows", "n_features", "n_clusters"), [(1, 1, 1), (1, 784, 5), (7, 3, 100), (10**9, 784, 10), (10**15, 2, 1 << 20)]
 )

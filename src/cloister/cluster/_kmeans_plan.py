@@ -205,10 +205,12 @@ def make_plan(
     axes = _axes_share(recipe, asked, n_features, planner)
     vote = _share(recipe.vote_snr, asked / n_clusters, planner, low=recipe.vote_low, high=recipe.vote_high)
     start = max(n_clusters, min(LARGEST_START, int(recipe.extra_start * n_clusters)))
-    n_rounds = _n_rounds(recipe, asked / n_clusters, planner)
+    snr = asked / n_clusters / _count_noise(budget, relation)  # the less an average cluster stands out, the fewer rounds
+    n_rounds = int(min(recipe.n_rounds_high, max(recipe.n_rounds_low, snr / recipe.round_snr)))
     rest = 1 - N_MEANS * recipe.mean - sum(scales) - axes - recipe.n_votes * vote
     settling = _settling_shares(recipe, rest, asked, n_features, n_clusters, planner)
-    joining = _refine_shares(rest - sum(settling), n_rounds, growth=recipe.growth)
+    weights = [recipe.growth**index for index in range(n_rounds)]
+    joining = [(rest - sum(settling)) * weight / sum(weights) for weight in weights]
     return KMeansPlan(
         n_rows=n_rows,
         n_features=n_features,
@@ -255,12 +257,6 @@ def _row_share(recipe: Recipe, n_rows: float, n_features: int, n_clusters: int, 
     if wanted > LARGEST_SAMPLE * n_rows or wanted * n_features > MOST_SAMPLED:
         return 1.0
     return max(wanted / n_rows, SMALLEST_SHARE)
-
-
-def _n_rounds(recipe: Recipe, per_cluster: float, planner: Planner) -> int:
-    """Return how many rounds there are: the fewer, the less a cluster of average size stands out of the noise."""
-    snr = per_cluster / _count_noise(planner.budget, planner.relation)
-    return int(min(recipe.n_rounds_high, max(recipe.n_rounds_low, snr / recipe.round_snr)))
 
 
 def _settling_shares(
@@ -326,11 +322,6 @@ def _share(snr: float, n_rows: float, planner: Planner, *, low: float, high: flo
     """Return the share at which so many rows stand out of the noise of a count by `snr` standard deviations."""
     ratio = snr * _count_noise(planner.budget, planner.relation) / max(n_rows, 1e-9)
     return float(min(high, max(low, planner.budget.share_for_noise(ratio))))
-
-
-def _refine_shares(whole: float, n_rounds: int, *, growth: float) -> tuple[float, ...]:
-    weights = [growth**index for index in range(n_rounds)]
-    return tuple(whole * weight / sum(weights) for weight in weights)
 
 
 def _left(index: int, start: int, n_clusters: int, joining: int) -> int:
