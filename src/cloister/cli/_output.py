@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias
 
 import click
 
@@ -36,6 +36,8 @@ __all__ = [
     "refuse_ending",
     "refuse_same",
 ]
+
+Named: TypeAlias = Sequence[tuple[str, str | None]]  # options and their paths
 
 STANDARD_OUTPUT = "-"
 REPORT_ENDS = (".html", ".htm")
@@ -85,14 +87,11 @@ def open_target(option: str, path: str, *, force: bool) -> Iterator[Target]:
     raise ParameterError(f"{option}: cannot write {str(place)!r} ({reason}). Choose another place.")
 
 
-def refuse_same(named: Sequence[tuple[str, str | None]], *, n_read: int = 0) -> None:
-    """Refuse to write one file for two purposes, or over an input: `named` holds options and their paths.
-
-    The first `n_read` are read; standard input is none of the places that are written.
-    """
+def refuse_same(read: Named, written: Named) -> None:
+    """Refuse to write one file for two purposes, or over one that is read: options, and the paths that they were given."""
     seen: dict[str, str] = {}
-    for number, (option, path) in enumerate(named):
-        if path is None or (number < n_read and path == STANDARD_OUTPUT):
+    for option, path in [*((option, None if path == STANDARD_OUTPUT else path) for option, path in read), *written]:
+        if path is None:
             continue
         key = None
         with suppress(ValueError):  # a null, or half a letter
@@ -126,12 +125,7 @@ class OutputOptions:
 
     @classmethod
     def read(
-        cls,
-        options: Mapping[str, Any],
-        inputs: Sequence[tuple[str, str | None]],
-        *,
-        output_ends: Sequence[str] = (),
-        seed: int | None = None,
+        cls, options: Mapping[str, Any], inputs: Named, *, output_ends: Sequence[str] = (), seed: int | None = None
     ) -> Self:
         """Return those among the options of a command; refuse what gets in each other's way, or in that of the inputs.
 
@@ -142,7 +136,7 @@ class OutputOptions:
         found.refuse_seeded(seeded=seed is not None)
         if found.as_json and STANDARD_OUTPUT in found.paths.values():
             raise ParameterError("--json: standard output is taken by '-'. Write to a file instead.")
-        refuse_same([*inputs, *((f"--{name}", path) for name, path in found.paths.items())], n_read=len(inputs))
+        refuse_same(inputs, [(f"--{name}", path) for name, path in found.paths.items()])
         refuse_ending("--output", found.output, output_ends, what="a release is written as JSON")
         remedy = "print it to PDF from a browser" if (found.report or "").lower().endswith(".pdf") else ""
         refuse_ending("--report", found.report, REPORT_ENDS, what="the report is one HTML file", remedy=remedy)

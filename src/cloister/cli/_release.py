@@ -65,7 +65,7 @@ def predict(release: str, data: str, output: str, *, keep: tuple[str, ...], forc
     """  # noqa: D301
     if output.lower().endswith((".parquet", ".pq")):
         raise ParameterError(f"--output: labels are written as CSV, got {output!r}. Choose a name that ends in .csv.")
-    refuse_same([("RELEASE", release), ("NEW_DATA", data), ("--output", output)], n_read=2)
+    refuse_same([("RELEASE", release), ("NEW_DATA", data)], [("--output", output)])
     if twice := [name for name in keep if keep.count(name) > 1]:
         raise ParameterError(f"--keep: column {twice[0]!r} is named twice. Keep one of them.")
     blocks = _label_blocks(_read_release(release), data, keep, text)

@@ -49,7 +49,7 @@ def schema(data: str, output: str, *, privacy_unit: str | None, force: bool, **t
       cloister fit patients.parquet -k 5 --epsilon 1 --bounds schema.json --output release.json
     """  # noqa: D301
     refuse_ending("--output", output, ENDS, what="a schema is written as JSON or TOML")
-    refuse_same([("DATA", data), ("--output", output)])
+    refuse_same([("DATA", data)], [("--output", output)])
     from cloister.data import describe_columns
 
     columns = describe_columns(data, where="schema", **text)

@@ -206,7 +206,7 @@ def sample(source: str, n_rows: int, random_state: int | None, output: str, *, f
     kind = output.lower().rpartition(".")[2]
     if output != STANDARD_OUTPUT and kind not in ("csv", "parquet") and not is_device(output):
         raise ParameterError(f"--output: expected a .csv or .parquet file, got {output!r}. Choose one of these endings.")
-    refuse_same([("SYNOPSIS", source), ("--output", output)], n_read=1)
+    refuse_same([("SYNOPSIS", source)], [("--output", output)])
     found = _read(source)
     refuse_seeded("--output", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
     table = found.sample_table(n_rows, random_state=random_state)
