@@ -5,8 +5,9 @@ Arithmetic on published numbers. Errors are those that the noise of the histogra
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,8 @@ class ColumnProfile:
             single count.
         """
         value, error = np.full((2, *self.noisy_counts.shape), np.nan)
-        for label, one in enumerate(self.each()):
+        for label in np.flatnonzero(self.above_noise):
+            one = Shares.of(self.noisy_counts[label], self.sigma, ordered=self.edges is not None)
             if one is not None:
                 value[label], error[label] = one.values, one.errors()
         return Estimate(value, error)
@@ -141,8 +143,7 @@ class ColumnProfile:
 
     def mean(self) -> Estimate:
         """Return the mean of what is not missing in each cluster; of numbers and dates."""
-        values, errors = zip(*(self._moment(*one) for one in self._along_axis()), strict=True)
-        return Estimate(np.array(values), np.array(errors))
+        return self._estimate(self._moment)
 
     def spread(self) -> Estimate:
         """Return the standard deviation of what is not missing in each cluster; of numbers and dates.
@@ -152,8 +153,7 @@ class ColumnProfile:
         Bins are wide: their own part is subtracted (Sheppard's correction), but no spread is stated below that of values
         spread evenly over one bin. Of a cluster narrower than a bin, this is all that the histogram says.
         """
-        values, errors = zip(*(self._deviation(*one) for one in self._along_axis()), strict=True)
-        return Estimate(np.array(values), np.array(errors))
+        return self._estimate(self._deviation)
 
     def quantiles(self, parts: Sequence[float] = QUARTILES) -> Estimate:
         """Return quantiles of what is not missing, with values spread evenly over each bin; of numbers and dates.
@@ -171,9 +171,9 @@ class ColumnProfile:
             Of shape (n_clusters, n_parts).
         """
         wanted = [validate.number("ColumnProfile.quantiles", part, low=0.0, high=1.0) for part in parts]
-        found = [[self._quantile(*one, part) for part in wanted] for one in self._along_axis()]
-        pairs = np.array(found, dtype=np.float64).reshape(self.n_clusters, len(wanted), 2)
-        return Estimate(pairs[..., 0], pairs[..., 1])
+        found = [self._estimate(partial(self._quantile, part=part)) for part in wanted]
+        pairs = np.array([(one.value, one.error) for one in found]).reshape(len(wanted), 2, self.n_clusters)
+        return Estimate(pairs[:, 0].T, pairs[:, 1].T)
 
     def difference(self) -> Estimate:
         """Return how each cluster differs from the whole table.
@@ -218,36 +218,31 @@ class ColumnProfile:
 
     # -- one cluster at a time -------------------------------------------------------------------------------------------
 
-    def each(self) -> "Iterator[Shares | None]":
-        """Yield the shares of each cluster; None where its rows do not stand out of the noise."""
-        for counts, is_above in zip(self.noisy_counts, self.above_noise, strict=True):
-            yield Shares.of(counts, self.sigma, ordered=self.edges is not None) if is_above else None
-
     @property
     def _column(self) -> type[Declaration]:
         return KINDS[self.kind]
 
-    def _along_axis(self) -> "Iterator[tuple[Shares | None, FloatArray]]":
-        """Yield the shares of each cluster, None where its rows do not stand out of the noise, with the edges of its bins."""
+    def _estimate(self, of: Callable[[Shares, FloatArray], tuple[float, float]]) -> Estimate:
+        """Return a number of each cluster from its shares and the edges of its bins; NaN where nothing is known of it."""
         if self.edges is None:
             remedy = "Ask for its shares."
             validate.refuse(f"ColumnProfile[{self.name!r}]", "a number or a date", self.kind, remedy=remedy)
-        for counts, is_above in zip(self.noisy_counts, self.above_noise, strict=True):
-            edges, ordered = self._column.unroll(self.edges, counts)
-            yield (Shares.of(ordered, self.sigma, ordered=True) if is_above else None), edges
+        found = np.full((self.n_clusters, 2), np.nan)
+        for label in np.flatnonzero(self.above_noise):
+            edges, ordered = self._column.unroll(self.edges, self.noisy_counts[label])
+            cluster = Shares.of(ordered, self.sigma, ordered=True)
+            if cluster is not None and cluster.total > 0:
+                found[label] = of(cluster, edges)
+        return Estimate(found[:, 0], found[:, 1])
 
-    def _moment(self, cluster: "Shares | None", edges: FloatArray) -> tuple[float, float]:
+    def _moment(self, cluster: Shares, edges: FloatArray) -> tuple[float, float]:
         """Return the mean of one cluster and its error."""
-        if cluster is None or cluster.total <= 0:
-            return math.nan, math.nan
         middles = (edges[:-1] + edges[1:]) / 2
         mean = float(middles @ cluster.counts) / cluster.total
         return self._column.wrap(mean, edges), cluster.error(middles - mean)
 
-    def _deviation(self, cluster: "Shares | None", edges: FloatArray) -> tuple[float, float]:
+    def _deviation(self, cluster: Shares, edges: FloatArray) -> tuple[float, float]:
         """Return the standard deviation of one cluster and its error."""
-        if cluster is None or cluster.total <= 0:
-            return math.nan, math.nan
         middles = (edges[:-1] + edges[1:]) / 2
         squares = (middles - float(middles @ cluster.counts) / cluster.total) ** 2
         grouped = float(squares @ cluster.counts) / cluster.total
@@ -255,10 +250,8 @@ class ColumnProfile:
         spread = math.sqrt(max(grouped - within, within))
         return spread, cluster.error((squares - grouped) / (2 * spread))
 
-    def _quantile(self, cluster: "Shares | None", edges: FloatArray, part: float) -> tuple[float, float]:
+    def _quantile(self, cluster: Shares, edges: FloatArray, part: float) -> tuple[float, float]:
         """Return a quantile of one cluster and its error, with values spread evenly over each bin."""
-        if cluster is None or cluster.total <= 0:
-            return math.nan, math.nan
         kept = cluster.kept[:-1]
         shares = project_to_simplex(cluster.counts[None][:, kept] / cluster.total)[0]
         lows, widths = edges[:-1][kept], np.diff(edges)[kept]

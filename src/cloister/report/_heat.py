@@ -22,7 +22,6 @@ MOST_COORDINATES = 60  # of more, those that tell clusters apart best
 STEPS = 4
 WIDEST_WITH_VALUES = 12  # cells side by side that have room for their values
 UPRIGHT_HEADS = 8  # up to so many names stand side by side
-SIGNED = 2  # from this step on, a narrow cell has a sign
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class HeatCell:
 
     @property
     def sign(self) -> str:
-        """What stands in a cell that is too narrow for its value."""
+        """What stands in a cell that is too narrow for its value, from the second step on."""
         return "" if self.kind[-1:] not in "234" else "+" if self.kind.startswith("up") else MINUS
 
 
