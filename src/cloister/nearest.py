@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The nearest of some public points: what ``predict`` and the clustering of public rows need. Imports domain and questions."""
+"""The nearest of some public points: what ``predict`` and the clustering of public rows need. Imports columns and questions."""
 
 from dataclasses import dataclass
 from typing import Any

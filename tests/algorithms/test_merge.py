@@ -24,13 +24,6 @@ def naive_ward(points, weights, n_left):
     return np.array(points)
 
 
-@pytest.mark.parametrize("n_left", [1, 4, 11, 12])
-def test_joins_as_ward_does(n_left, generator):
-    points, weights = generator.normal(size=(12, 3)), generator.exponential(size=12) + 0.01
-    joined, expected = join_closest(points, weights, n_left), naive_ward(points, weights, n_left)
-    np.testing.assert_allclose(np.sort(joined, axis=0), np.sort(expected, axis=0))
-
-
 def test_a_point_without_weight_leaves_no_trace(generator):
     points = generator.normal(size=(6, 2))
     joined = join_closest(points, np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 3)

@@ -35,18 +35,6 @@ def test_votes_are_not_changed_in_place(rule):
     assert votes.tolist() == [3.0, -1.0, 2.0]
 
 
-@given(VOTES, st.floats(1, 3000))
-def test_the_most_likely_votes_add_up_to_the_rows(votes, n_rows):
-    # The nearest non-negative votes with this total: all are moved by one amount, and what would be negative is zero.
-    clean = clean_votes(votes, "nonnegative-total", n_rows=n_rows, floor=0.0)
-    assert clean.sum() == pytest.approx(n_rows)
-    assert (clean >= 0).all()
-    alive = clean > 0
-    moved = (votes - clean)[alive]
-    assert np.allclose(moved, moved[0])
-    assert (votes[~alive] <= moved[0] + 1e-9).all()
-
-
 @given(VOTES, st.floats(0, 300))
 def test_a_threshold_drops_what_is_below_it_and_leaves_the_others(votes, floor):
     clean = clean_votes(votes, "threshold", n_rows=1.0, floor=floor)

@@ -93,7 +93,7 @@ def test_nor_do_they_in_all_cases(seed: int, tmp_path: Path) -> None:
 
 def test_declared_columns_are_asked_all_that_may_be_asked_first(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    left, right = declared_neighbours(relation=Relation.REPLACE, hostile="missing cell", generator=generator)
+    left, right = declared_neighbours(relation=Relation.REPLACE, hostile="nothing but missing", generator=generator)
     tape = record(make_fit("KMeans, spread", GUARANTEES["gdp"], relation=Relation.REPLACE, seed=seed), left)
     asked = [call.event.question_name for call in tape.calls]
     first = ["row_count", "column_magnitudes", "column_intervals"]

@@ -108,7 +108,3 @@ def test_the_module_is_the_command():
     done = subprocess.run([sys.executable, "-m", "benchmarks", "list"], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "vote-splitting" in done.stdout
-    done = subprocess.run([sys.executable, "-m", "benchmarks", "table2"], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 2
-    assert done.stderr.startswith("Error: No such command 'table2'.")
-    assert done.stderr.count("\n") == 1

@@ -166,13 +166,15 @@ def test_the_canary_is_found_nowhere(leaks, case):
     assert leaks(case, epsilon=0.1, delta=0.0, neighbours="replace", form=as_frame) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("extra", [{"form": as_frame}, {"delta": 0.0}, {"neighbours": "replace"}], ids=str)
+@pytest.mark.fast("KMeans-*")
+@pytest.mark.parametrize(
+    "extra", [{"form": as_frame}, {"delta": 0.0}, {"neighbours": "replace"}], ids=["frame", "pure", "replace"]
+)
 def test_nor_with_any_noise_form_and_relation(leaks, case, extra):
     assert leaks(case, epsilon=0.1, **extra) == []
 
 
-@pytest.mark.slow
+@pytest.mark.fast("KMeans")
 @every_method
 def test_nor_in_many_columns(leaks, case):
     assert leaks(case, epsilon=0.1, n_features=case.method.max_features or 40) == []

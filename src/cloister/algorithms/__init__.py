@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pure functions of noisy answers and public parameters. Imports domain and questions only, so it cannot reach a row."""
+"""Pure functions of noisy answers and public parameters. Imports columns and questions only, so it cannot reach a row."""
 
 from cloister.algorithms._density import DenseCells, chance_bound, find_dense_cells
 from cloister.algorithms._evolution import (

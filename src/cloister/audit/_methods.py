@@ -9,7 +9,7 @@ import numpy as np
 
 from cloister import PrivateScaler, methods
 from cloister.audit._tables import DOMAINS, PersonTable
-from cloister.columns import Category, Date, Domain, Flag, FloatArray, Number, Relation
+from cloister.columns import Category, Cyclic, Date, Domain, Flag, FloatArray, Number, Relation
 from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 __all__ = ["DECLARED", "GUARANTEES", "METHODS", "Variant", "make_fit"]
@@ -57,6 +57,8 @@ PEOPLE: dict[str, Any] = {
     "glucose": Number(40, 400, missing="own"),
     "sex": Category(["f", "m"]),
     "ward": Category(["north", "south", "3"], missing="own", weight=2),
+    "hour": Cyclic(24),
+    "dose": Number(1, 10_000, scale="log", missing="own"),
 }
 CLUSTERED = ("age", "income", "glucose", "sex")
 DESCRIBED: dict[str, Any] = {

@@ -155,17 +155,19 @@ DECLARED_TYPES = {  # of cells; dates are text, of which not every one is a date
     "glucose": pa.float64(),
     "sex": pa.string(),
     "ward": pa.string(),
+    "hour": pa.float64(),
+    "dose": pa.float64(),
 }
 DECLARED_ROWS = 400  # of which many miss a value: all that may be asked of missing values is asked
 HOSTILE_CELLS: dict[str, Callable[[Row], Row]] = {
-    "edge": lambda row: (120.0, 60_000.0, "yes", "2026-12-31", 400.0, "m", "3"),
+    "edge": lambda row: (120.0, 60_000.0, "yes", "2026-12-31", 400.0, "m", "3", 24.0, 10_000.0),
     "missing cell": lambda row: (None, *row[1:]),
     "nothing but missing": lambda row: (None,) * len(row),
-    "unknown level": lambda row: (*row[:5], "unheard of", "west"),
+    "unknown level": lambda row: (*row[:5], "unheard of", "west", *row[7:]),
     "no word of a flag": lambda row: (*row[:2], "perhaps", *row[3:]),
     "no date": lambda row: (*row[:3], "soon", *row[4:]),
-    "far": lambda row: (-1e300, 1e300, row[2], "9999-12-31", float("inf"), *row[5:]),
-    "tiny": lambda row: (5e-324, -5e-324, row[2], "0001-01-01", -0.0, *row[5:]),
+    "far": lambda row: (-1e300, 1e300, row[2], "9999-12-31", float("inf"), *row[5:7], 1e300, -1e300),
+    "tiny": lambda row: (5e-324, -5e-324, row[2], "0001-01-01", -0.0, *row[5:7], -5e-324, 5e-324),
 }
 
 
@@ -197,6 +199,8 @@ def declared_row(generator: np.random.Generator) -> Row:
         90.0 + 60.0 * group + float(generator.normal(0, 5)),
         str(generator.choice(["f", "m"])),
         ("north", "south", "3")[group + int(generator.integers(2))],
+        23.0 + 10.0 * group + float(generator.normal(0, 1)),
+        10.0 ** (1 + 2 * group + float(generator.normal(0, 0.1))),
     )
     return tuple(None if gap else value for gap, value in zip(gaps, values, strict=True))
 

@@ -2,7 +2,7 @@
 """The parts of a product domain: intervals and simplices, each with the coordinates that distances are taken in.
 
 A part maps one raw column (a number, days, 0 or 1, the position of a level; NaN where it is missing) to one or more
-coordinates around the part's own centre, and public points back to the column's own words. Anyone in `domain` may import this.
+coordinates around the part's own centre, and public points back to the column's own words. Anyone in `columns` may import this.
 """
 
 import math

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The questions about rows: frozen public data, a kernel for one block, and its sensitivity. Imports domain and privacy."""
+"""The questions about rows: frozen public data, a kernel for one block, and its sensitivity. Imports columns and privacy."""
 
 from cloister.privacy import Cost, Query, Step
 from cloister.questions._ask import Answer, Ask, Spend, Together

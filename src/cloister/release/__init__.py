@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a fit may publish, as one file that predicts again.
 
-Imports domain, privacy, data and nearest, and algorithms and plotting where centres are drawn.
+Imports columns, privacy, data and nearest, and algorithms and plotting where centres are drawn.
 """
 
 from cloister.release._card import cluster_table, guarantee_words

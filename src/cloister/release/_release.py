@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may be published: centres, noisy counts, the guarantee and every event, as one JSON file that predicts again.
 
-A release holds public numbers only: no row, no exact count, no path. Imports domain, privacy and, to label rows, data; imported
-by the estimators, the report and the command line.
+A release holds public numbers only: no row, no exact count, no path. Imports columns, privacy and, to label rows, data;
+imported by the estimators, the report and the command line.
 """
 
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noisy points, or a histogram, that answer for ever: clusters for any k, range counts, synthetic rows, marginals.
 
-Everything here is post-processing of what was released, so no ledger is touched. Imports domain, privacy, algorithms and
+Everything here is post-processing of what was released, so no ledger is touched. Imports columns, privacy, algorithms and
 release; imported by the estimators, the report and the command line.
 """
 
