@@ -119,7 +119,9 @@ SMALL_FAULTS = {
 def test_each_part_of_a_check_finds_its_fault(words, seed):
     check, path, fault = SMALL_FAULTS[words]
     with wrapped((path, fault)):
-        found = run_audit(Settings(quick=True, seed=seed, methods=("KMeans",), engines=("numpy",)), checks=[check]).checks[0]
+        found = run_audit(
+            Settings(quick=True, seed=seed, scale=0.5, methods=("KMeans",), engines=("numpy",)), checks=[check]
+        ).checks[0]
     assert any(re.search(words, one) for one in found.violations), found.violations
 
 

@@ -295,7 +295,7 @@ def test_levels_are_compared_as_text():
 
 
 def test_words_of_places_may_be_levels():
-    assert Category(["mean", "own", "middle"]).names == ("mean", "own", "middle")
+    assert Category(["mean", "own", "middle"]).level_names == ("mean", "own", "middle")
     assert Category(["mean", "kind"], missing="own").missing == "own"
     assert Category({"f": 0, "m": 1}.keys()).levels == ("f", "m")
     assert Category([1.0, 2]).keys == {"1": 0, "2": 1}

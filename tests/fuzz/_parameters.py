@@ -67,11 +67,6 @@ class Owner:
     holds: Callable[[Any], bool]
     also: tuple[str, ...] = field(default=())  # names under which messages may speak of a parameter
 
-    @property
-    def names(self) -> list[str]:
-        """Return its parameters."""
-        return list(self.works)
-
 
 def cases() -> st.SearchStrategy[Any]:
     """Draw an owner, and up to three of its parameters with a hostile value."""
@@ -99,7 +94,7 @@ def law(case: dict[str, Any]) -> str:
 
 @cache
 def _case_of(owner: str) -> st.SearchStrategy[Any]:
-    one = st.sampled_from(_owners()[owner].names).flatmap(_parameter)
+    one = st.sampled_from(list(_owners()[owner].works)).flatmap(_parameter)
     several = st.lists(one, min_size=1, max_size=3, unique_by=lambda pair: pair[0])
     return several.map(lambda pairs: {"owner": owner, "given": dict(pairs)})
 
@@ -113,16 +108,19 @@ def _parameter(name: str) -> st.SearchStrategy[tuple[str, Any]]:
 
 def _modest(name: str) -> Callable[[Any], Any]:
     """Return what makes small an effort that is allowed but would take for ever."""
+    most = EFFORT.get(name, 0)
+
+    def is_large(value: Any) -> bool:
+        if isinstance(value, dict):
+            return value.get("scalar", 0) > LARGE or (most == math.inf and str(value.get("is")).startswith(("huge", "many")))
+        return isinstance(value, int | float) and LARGE < value <= most
 
     def modest(value: Any) -> Any:
-        if isinstance(value, dict) and str(value.get("is")).startswith(("huge", "many")) and EFFORT.get(name) == math.inf:
-            return LARGE
-        large = isinstance(value, int | float) and LARGE < value <= EFFORT.get(name, 0)
-        if isinstance(value, dict) and "scalar" in value and value["scalar"] > LARGE and name in EFFORT:
-            return {**value, "scalar": LARGE}
-        return LARGE if large else value
+        if not most or not is_large(value):
+            return value
+        return {**value, "scalar": LARGE} if isinstance(value, dict) and "scalar" in value else LARGE
 
-    return modest if name in EFFORT else lambda value: value
+    return modest
 
 
 def _is_named(parameter: str, found: Outcome, owner: Owner) -> bool:

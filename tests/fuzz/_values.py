@@ -129,17 +129,11 @@ def scalars() -> st.SearchStrategy[Any]:
 def values() -> st.SearchStrategy[Any]:
     """Return hostile values of every kind, nested ones included."""
     several = st.lists(scalars(), max_size=4)
-    arrays = st.tuples(st.lists(st.integers(0, 3), max_size=4), st.sampled_from(DTYPES)).map(_array)
+    arrays = st.tuples(st.lists(st.integers(0, 3), max_size=4), st.sampled_from(DTYPES)).map(
+        lambda drawn: {"array": drawn[0], "dtype": drawn[1]}
+    )
     made = st.sampled_from(sorted(MAKERS)).flatmap(_calls)
-    return st.one_of(scalars(), scalars(), several, several.map(_tuple), arrays, made)
-
-
-def _array(drawn: tuple[list[int], str]) -> dict[str, Any]:
-    return {"array": drawn[0], "dtype": drawn[1]}
-
-
-def _tuple(items: list[Any]) -> dict[str, Any]:
-    return {"tuple": items}
+    return st.one_of(scalars(), scalars(), several, several.map(lambda items: {"tuple": items}), arrays, made)
 
 
 @cache

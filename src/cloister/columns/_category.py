@@ -15,7 +15,7 @@ from cloister.columns._base import FloatArray
 from cloister.columns._column import MIDDLE, NUMBERS, OWN, PLACES, Declaration
 from cloister.columns._parts import Part, Simplex
 from cloister.columns._values import as_python, days_of, level_key
-from cloister.columns._words import MORE, Coordinate, Share, largest_levels, level_words
+from cloister.columns._words import MORE, largest_levels, level_words
 from cloister.text import count_of, plain_text, share_text
 
 if TYPE_CHECKING:
@@ -105,14 +105,9 @@ class Category(Declaration):
         return {day: float(place) for day, place in reversed(words) if not math.isnan(day)}
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def level_names(self) -> tuple[str, ...]:
         """The levels as text."""
         return tuple(self.keys)
-
-    @property
-    def level_names(self) -> tuple[str, ...]:
-        """What its bins stand for."""
-        return self.names
 
     def _check_place(self, where: str, value: object) -> Any:
         position = self.keys.get(str(level_key(value)))
@@ -128,11 +123,6 @@ class Category(Declaration):
     def interval(self) -> tuple[float, float]:
         """The positions of the first and the last level."""
         return 0.0, len(self.levels) - 1.0
-
-    @property
-    def reading(self) -> tuple[Any, ...]:
-        """What decides how values are read."""
-        return (self.kind, *self.names)
 
     def read(self, value: Any) -> float:
         """Return the position of a level."""
@@ -157,15 +147,11 @@ class Category(Declaration):
 
     def published_names(self, name: str) -> list[str]:
         """Return what the shares of the levels are called."""
-        return [f"{name}={level}" for level in (*self.names, *([MISSING_LEVEL] if self.has_own else []))]
-
-    def coordinates(self, names: Sequence[str], spread: float = math.nan) -> list[Coordinate]:
-        """Return what each published number is."""
-        return [Share(name) for name in names]
+        return [f"{name}={level}" for level in (*self.level_names, *([MISSING_LEVEL] if self.has_own else []))]
 
     def _told(self, values: Sequence[float], errors: Sequence[float]) -> dict[str, Any]:
         pairs = [[value, error] for value, error in zip(values, errors, strict=True)]
-        return {"shares": dict(zip(self.names, pairs, strict=True))}
+        return {"shares": dict(zip(self.level_names, pairs, strict=True))}
 
     @classmethod
     def told_words(cls, told: Mapping[str, Any], most_levels: int = 3, between: str = ", ") -> str:
@@ -174,7 +160,7 @@ class Category(Declaration):
 
     def place_words(self, place: Sequence[float]) -> str:
         """Return a place for missing values in words: the three levels with the largest shares."""
-        levels = largest_levels([(name, share, 0.0) for name, share in zip(self.names, place, strict=False)], 3)
+        levels = largest_levels([(name, share, 0.0) for name, share in zip(self.level_names, place, strict=False)], 3)
         words = [f"{plain_text(name)} {share_text(share)}" for name, share, _ in levels]
         return ", ".join([*words, *([MORE] if len(self.levels) > len(levels) else [])])
 
@@ -197,7 +183,7 @@ class Category(Declaration):
         upper = np.cumsum(np.maximum(values, 0.0) + 1e-300, axis=1)
         drawn = generator.random(len(values))[:, None] * upper[:, -1:]
         chosen = np.minimum((drawn >= upper).sum(axis=1), len(self.levels) - 1)
-        return pa.array(np.asarray(np.array(self.names, dtype=object)[chosen]), mask=absent)
+        return pa.array(np.asarray(np.array(self.level_names, dtype=object)[chosen]), mask=absent)
 
 
 def _is_level(value: object) -> bool:

@@ -146,7 +146,7 @@ class Declaration(ABC):
     @property
     def reading(self) -> tuple[Any, ...]:
         """What decides how values are read: columns with equal ones become the same numbers."""
-        return (self.kind,)
+        return (self.kind, *self.level_names)
 
     def read(self, value: Any) -> float:
         """Return the raw number of one value that is no time; NaN where it is missing, -1 where it is no level."""
@@ -263,7 +263,8 @@ class Declaration(ABC):
 
     def coordinates(self, names: Sequence[str], spread: float = math.nan) -> list[Coordinate]:
         """Return what each published number is."""
-        return [self.axis(names[0], *self.interval, spread), *map(Share, names[1:])]
+        first = [] if self.has_levels else [self.axis(names[0], *self.interval, spread)]
+        return [*first, *map(Share, names[len(first) :])]
 
     def told(self, values: Sequence[float], errors: Sequence[float]) -> dict[str, Any]:
         """Return what the column is in one cluster, as plain data."""

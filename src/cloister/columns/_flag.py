@@ -14,7 +14,7 @@ from cloister.columns._base import FloatArray
 from cloister.columns._column import PLACES, Declaration
 from cloister.columns._parts import Interval, Straight
 from cloister.columns._values import LEVELS_OF_A_FLAG, to_number
-from cloister.columns._words import Coordinate, Share
+from cloister.columns._words import Share
 from cloister.text import share_text
 
 if TYPE_CHECKING:
@@ -89,10 +89,6 @@ class Flag(Declaration):
     def level_names(self) -> tuple[str, ...]:
         """What its bins stand for."""
         return ("no", "yes")
-
-    def coordinates(self, names: Sequence[str], spread: float = math.nan) -> list[Coordinate]:
-        """Return what each published number is."""
-        return [Share(name) for name in names]
 
     def _told(self, values: Sequence[float], errors: Sequence[float]) -> dict[str, Any]:
         return {"share": values[0], "error": errors[0]}

@@ -147,6 +147,7 @@ def open_rows(
     opened = _noted(cast(Rows, own.load().open_collection(where, data, columns, n_jobs=jobs, ids=ids)), columns, privacy_unit)
     if isinstance(data, np.ndarray | list | tuple):
         arrays = [data] if isinstance(data, np.ndarray) else [one for one in data if issubclass(type(one), np.ndarray)]
+        # By attribute, not by class: a masked array of scaled rows has what they have.
         opened.bounds, opened.scaled_by = getattr(data, "bounds", None), scaled_by(arrays)
     return opened
 
