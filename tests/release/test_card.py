@@ -4,12 +4,12 @@
 import dataclasses
 import re
 import time
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 import sklearn
 from tests.releases import declared_release, release_by_hand, synopsis_by_hand
+from tests.report.test_render import Page
 
 from cloister import GridSynopsis, KMeans, PrivateScaler, SourceTargetKMedoids
 from cloister.card import Card
@@ -17,21 +17,6 @@ from cloister.privacy import PureDP, Receipt
 
 SIZES = (1, 2, 7, 40, 1000)
 HOSTILE = ('<script>alert("x")</script>', "a & b\nc\x1b[31m", "long " * 80)
-
-
-class Page(HTMLParser):
-    """Collects tags and words."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.words = [], []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-
-    def handle_data(self, data):
-        self.words.append(data)
 
 
 def check_screen(text):

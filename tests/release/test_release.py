@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.release.test_damage import damaged
 
 from cloister import GDP, ZCDP, Ball, PEMeans, PureDP, Release, load_release
 from cloister.columns import PrivacyUnit
@@ -149,13 +150,6 @@ def test_other_files_are_refused(content, message, tmp_path):
         load_release(path)
 
 
-def _change(data, path, value):
-    *way, last = path
-    for key in way:
-        data = data[key]
-    data[last] = value
-
-
 # What only this reader can tell; every field is damaged in many ways in test_damage.py, and types are those of the schema.
 DAMAGE = [
     (("cluster_centers",), [[0.0]]),
@@ -188,8 +182,7 @@ DAMAGE = [
 
 @pytest.mark.parametrize(("place", "value"), DAMAGE)
 def test_damaged_releases_are_refused(place, value, release, tmp_path):
-    data = json.loads(release.to_json())
-    _change(data, place, value)
+    data = damaged(json.loads(release.to_json()), place, value)
     path = tmp_path / "damaged.json"
     path.write_text(json.dumps(data))
     with pytest.raises(ReleaseError, match=r"load_release: the file is damaged \(.*\)\. Write it again from the fit"):

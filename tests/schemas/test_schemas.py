@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schemas: files satisfy them, damaged ones do not, and no field goes without a description."""
 
-import copy
 import json
 from typing import Any
 
@@ -9,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
+from tests.release.test_damage import LOST as GONE
+from tests.release.test_damage import damaged
 
 from cloister import Category, Date, Flag, GridKMeans, GridSynopsis, KMeans, Ledger, Number, PointSynopsis, Release, json_schema
 from cloister.algorithms import COUNT_RULES
@@ -113,7 +114,6 @@ def test_a_release_with_every_field(full: dict[str, Any]) -> None:
             check("release", damaged(full, place, 1))
 
 
-GONE = object()
 DAMAGE: list[tuple[tuple[Any, ...], Any]] = [  # of each kind of rule some: what is needed, types, ranges, kinds, lengths
     *(((name,), GONE) for name in ("method", "domain", "count_errors", "receipt", "steps")),
     (("format",), "cloister.synopsis"),
@@ -149,19 +149,6 @@ DAMAGE: list[tuple[tuple[Any, ...], Any]] = [  # of each kind of rule some: what
     (("steps", 0, "figures", "n_points"), "many"),
     (("versions", "numpy"), 2),
 ]
-
-
-def damaged(data: Any, place: tuple[Any, ...], value: Any) -> Any:
-    """Return a copy with another value in one place, or none there."""
-    copied = copy.deepcopy(data)
-    part = copied
-    for key in place[:-1]:
-        part = part[key]
-    if value is GONE:
-        del part[place[-1]]
-    else:
-        part[place[-1]] = value
-    return copied
 
 
 @pytest.mark.parametrize(("place", "value"), DAMAGE, ids=lambda one: "gone" if one is GONE else repr(one)[:40])
