@@ -21,8 +21,6 @@ from cloister.text import count_of, plain_text, share_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Category"]
-
 MOST_LEVELS = 1000
 NO_LEVEL = -1.0
 MISSING_LEVEL = "(missing)"

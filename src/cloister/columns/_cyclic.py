@@ -19,8 +19,6 @@ from cloister.text import number
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Cyclic"]
-
 SURE = 2.0  # standard errors that a centre must lie from the middle of the circle, to have a preferred value
 LEAST = 0.05  # of the radius, likewise
 NO_VALUE = "no preferred value"

@@ -21,8 +21,6 @@ from cloister.columns._words import Coordinate, Moment, days_words
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["KNOWN", "Date"]
-
 KNOWN = "The bounds of dates must be known, as they are not found with noise. Pass Date(low, high)."
 
 

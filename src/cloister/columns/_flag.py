@@ -20,8 +20,6 @@ from cloister.text import share_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Flag"]
-
 NO_LEVEL = -1.0
 
 
