@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 """The version, in one place."""
 
-__all__ = ["__version__"]
-
 __version__ = "0.1.0"

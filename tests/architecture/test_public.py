@@ -97,11 +97,15 @@ def test_files_begin_with_a_licence_and_say_what_they_are():
         assert ast.get_docstring(tree(path)), place(path)
 
 
-def test_files_list_what_is_public():
+def test_rooms_list_what_is_public_once():
+    """A room's ``__init__`` lists what others may import; in its private files, what begins with no underscore is shared."""
     for path in MODULES:
         body = tree(path).body
         public = [one.name for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef) and not one.name.startswith("_")]
         names = [one for one in body if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "__all__"]
+        if path.name.startswith("_") and path.name != "__init__.py":
+            assert not names, f"{place(path)}: the room lists what is public"
+            continue
         assert names or not public, f"{place(path)}: public things are listed in __all__"
         if names:
             listed = ast.literal_eval(names[0].value)

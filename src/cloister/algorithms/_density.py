@@ -19,8 +19,6 @@ from scipy.sparse.csgraph import connected_components
 
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["DenseCells", "chance_bound", "find_dense_cells"]
-
 LARGEST_RADIUS = 2  # that is tried, in cells
 CELLS_PER_WINDOW = 4  # an axis has at least so many times the cells of a window
 CONTRAST = 2.0  # density, over even density, that the lower level should not exceed

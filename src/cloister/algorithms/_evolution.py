@@ -18,19 +18,6 @@ from cloister.algorithms._space import Space
 from cloister.columns import FloatArray
 from cloister.questions import Ask, NearestCounts, NearestSums, Spend, Step
 
-__all__ = [
-    "FEWEST_VARIATIONS",
-    "FIRST_CANDIDATES",
-    "Averages",
-    "Evolution",
-    "EvolutionSettings",
-    "Generation",
-    "evolve",
-    "levy_flight",
-    "lift",
-    "random_projection",
-]
-
 FEWEST_VARIATIONS = 4
 FIRST_CANDIDATES = ("packing", "uniform")
 

@@ -8,13 +8,6 @@ import numpy as np
 from cloister import validate
 from cloister.columns import FloatArray
 
-__all__ = [
-    "COUNT_RULES",
-    "denoise_counts",
-    "grid_shape",
-    "project_to_total",
-]
-
 COUNT_RULES = ("clip", "none", "nonnegative-total")
 
 

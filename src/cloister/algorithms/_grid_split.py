@@ -15,8 +15,6 @@ import numpy as np
 from cloister.algorithms._grid import project_to_total
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["LARGEST_FACTOR", "CellNoise", "GridSplit", "combine_levels", "denoise_leaves", "split_factors"]
-
 LARGEST_FACTOR = 64
 LARGEST_FINEST = 1 << 22  # cells of the finest grid, on which all leaves lie
 STRENGTHS = np.geomspace(1e-8, 1e4, 73)  # of the price of noise, tried one after the other

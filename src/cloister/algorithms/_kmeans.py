@@ -14,8 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["plusplus", "settle", "weighted_kmeans"]
-
 CACHED_DISTANCES = 1 << 16  # distances in work at a time
 COMPARED = 2**14  # sums and targets: up to so many, comparing all is faster than searching
 LARGE_PROBLEM = 1 << 19  # points times clusters from which compiled code wins

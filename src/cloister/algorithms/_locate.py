@@ -41,8 +41,6 @@ from cloister.questions import (
     symmetric,
 )
 
-__all__ = ["LocateSteps", "Located", "find_axes", "locate", "orthonormal_projection"]
-
 AXES_PART = 0.95  # of the rows lie within the distance at which second moments are clipped
 ENERGY = 0.95  # part of the variance that axes must hold for votes to be cast in them alone
 ROUND_PART = 0.25  # of the first candidates, drawn alike in all directions: rows far out may lie off the axes

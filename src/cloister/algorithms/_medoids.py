@@ -22,8 +22,6 @@ from scipy import sparse
 
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["Medoids", "choose_medoids"]
-
 Singles: TypeAlias = npt.NDArray[np.float32]
 
 BLOCK_NUMBERS = 1 << 18  # distances examined at a time: a megabyte stays in the cache

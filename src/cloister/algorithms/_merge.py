@@ -9,8 +9,6 @@ import numpy as np
 
 from cloister.columns import FloatArray
 
-__all__ = ["join_closest", "ward_tree"]
-
 LIGHTEST = 1e-9  # a weight of zero would make every union free, and the order of unions arbitrary
 
 

@@ -19,8 +19,6 @@ from sklearn.exceptions import ConvergenceWarning
 from cloister.algorithms._points import NoisyPoints, nearest_squares, squares_between
 from cloister.columns import FloatArray
 
-__all__ = ["RESTARTS", "KChoice", "choose_number", "compare_numbers", "cut_loss", "silhouette"]
-
 RESTARTS = 10
 FEW_RESTARTS = 3
 SPLITS = 3  # of the noise

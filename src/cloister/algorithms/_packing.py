@@ -6,8 +6,6 @@ from scipy.spatial.distance import cdist
 
 from cloister.columns import FloatArray
 
-__all__ = ["pack_sphere", "uniform_ball", "uniform_box"]
-
 PROPOSALS = 256
 
 

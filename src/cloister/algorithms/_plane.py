@@ -7,8 +7,6 @@ import numpy as np
 
 from cloister.columns import FloatArray
 
-__all__ = ["Plane", "plane_of"]
-
 DECIMALS = 5
 
 

@@ -10,8 +10,6 @@ from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["NoisyPoints", "nearest_of", "nearest_squares", "squares_between"]
-
 PIECE = 1 << 16  # points whose distances are computed together
 
 

@@ -17,8 +17,6 @@ from cloister.algorithms._grid import project_to_total
 from cloister.columns import FloatArray
 from cloister.questions import Answer, Ask, ColumnIntervals, ColumnMagnitudes, Step
 
-__all__ = ["FALLBACK", "N_INTERVALS", "N_LOOKS", "Found", "RangeSteps", "find_ranges"]
-
 FALLBACK = (-1000.0, 1000.0)  # where nothing stands out of the noise
 N_INTERVALS = 64  # of a look
 N_LOOKS = 8  # at most

@@ -32,20 +32,6 @@ from cloister.algorithms._space import Space
 from cloister.columns import FloatArray
 from cloister.questions import Ask, DistanceHistogram, NearestCounts, NearestSquares, NearestSums, Step
 
-__all__ = [
-    "Lengths",
-    "MeanSquare",
-    "Move",
-    "Refined",
-    "Round",
-    "choose_radius",
-    "mean_square",
-    "quantile",
-    "refine",
-    "sees_distances",
-    "shrinkage",
-]
-
 STEPS = 2.0 ** (np.arange(-18, 7) / 3)  # edges of a histogram of distances, in units of the length that is expected
 LOPSIDED = 0.6  # part of the mean length cut off that counts as bias
 FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is taken as that

@@ -21,8 +21,6 @@ from cloister.algorithms._kmeans import settle
 from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
 from cloister.columns import FloatArray, IntArray
 
-__all__ = ["Beyond", "LastStep", "judge_solution", "match_centers", "place_of_rows"]
-
 DRAWS = 40
 RESTARTS = 4
 USUAL_WORK = 2.0**23  # distances to compute: beyond it there are fewer draws and no restarts

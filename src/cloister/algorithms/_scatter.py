@@ -9,8 +9,6 @@ import numpy as np
 from cloister.columns import FloatArray
 from cloister.questions import Answer
 
-__all__ = ["Scatter", "find_scatter"]
-
 FEWEST_ROWS = 2.0  # a count below so many standard deviations of its noise is taken as that
 LEAST = 0.05  # of the mean variance: no point and no column has less
 

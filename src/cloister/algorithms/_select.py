@@ -9,8 +9,6 @@ from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._medoids import choose_medoids
 from cloister.columns import FloatArray
 
-__all__ = ["SELECTIONS", "VOTE_RULES", "clean_votes", "keep_votes", "select_kmeans", "select_kmedians", "select_top"]
-
 SELECTIONS = ("kmeans", "kmedians", "top-k")
 VOTE_RULES = ("cut", "nonnegative-total", "threshold")
 

@@ -14,8 +14,6 @@ import numpy as np
 from cloister.columns import FloatArray, IntArray, clip_to_unit_ball
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans, Spend, Step
 
-__all__ = ["Coreset", "Distance", "Sanitized", "nearest_averages", "neighbour_averages", "neighbour_distance", "tree_coreset"]
-
 USEFUL = 0.9  # of the radius: an average farther out may stand for points that were clipped, and would help nobody
 
 

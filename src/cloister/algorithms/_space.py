@@ -8,8 +8,6 @@ import numpy.typing as npt
 
 from cloister.columns import FloatArray, Frame, clip_to_unit_ball
 
-__all__ = ["Space"]
-
 SMALLEST_RADIUS = 2.0**-7
 
 

@@ -11,8 +11,6 @@ from scipy.special import ndtri
 from cloister.algorithms._resample import Beyond
 from cloister.columns import FloatArray, Frame
 
-__all__ = ["TotalErrors", "add_beyond", "stands_out", "unknown_errors"]
-
 FALSE_ALARM = 0.025  # chance that the noise alone lifts one of the counts so far that its cluster stands out
 WITHIN_RANGE = 0.95 / 1.96  # of half a range: an interval of 1.96 errors around its middle then covers 95 % of it
 

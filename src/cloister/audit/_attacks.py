@@ -25,8 +25,6 @@ from cloister.questions import NearestCounts, NearestSquares, NearestSums, Quest
 from cloister.rivals import SetCosts
 from cloister.vault import Vault
 
-__all__ = ["ATTACKING", "ATTACKS", "CHOICE", "HUGE", "NO_ROWS", "Attack", "attack_cases", "attack_once", "open_vault"]
-
 SHARE = 0.4  # of the false-alarm rate
 POINTS = np.linspace(-0.9, 0.9, 1_000)[:, None]
 STEP = 2.0**-12  # far less than half the distance of two points

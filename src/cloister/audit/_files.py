@@ -26,8 +26,6 @@ from cloister.data import Bounding, open_rows
 from cloister.exceptions import DataError
 from cloister.privacy import Entropy
 
-__all__ = ["FILES"]
-
 HEADER = ("x", "who", "note", "y")
 N_ROWS, USED = 60, 2
 _FAKE = "5,zoe-{0},,5"  # what a row of somebody else looks like

@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FALSE_ALARM", "Case", "Check", "CheckPart", "CheckResult", "Settings"]
-
 FALSE_ALARM = 1e-6  # of a whole audit
 MOST_LISTED = 12  # violations of one check that are listed; all are counted
 LARGEST_RATIO = 1e6  # stated where nothing is allowed

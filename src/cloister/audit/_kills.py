@@ -34,8 +34,6 @@ from cloister.privacy import GDP, Entropy, Event, Ledger
 from cloister.questions import Answer, Question, Spend
 from cloister.vault import Vault
 
-__all__ = ["KILLS", "kill_trials", "run_trials"]
-
 BUDGET, EACH = GDP(2.0), GDP(0.9)  # four fits fit, the fifth is refused
 LONGEST = 0.25  # seconds after the first answer within which a process is killed
 FULL_SYNC = 2  # of SQLite: a commit is on the disk when it returns

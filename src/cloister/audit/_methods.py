@@ -12,8 +12,6 @@ from cloister.audit._tables import DOMAINS, PersonTable
 from cloister.columns import Category, Cyclic, Date, Domain, Flag, FloatArray, Number, Relation
 from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP
 
-__all__ = ["DECLARED", "GUARANTEES", "METHODS", "Variant", "make_fit"]
-
 GUARANTEES: dict[str, Guarantee] = {
     "approx": ApproxDP(3.0, 1e-6),
     "pure": PureDP(4.0),

@@ -26,8 +26,6 @@ from cloister.columns import WEIGHTINGS, PrivacyUnit
 from cloister.data import Bounding, Rows, open_rows
 from cloister.privacy import GDP, Cost, Entropy, PureDP
 
-__all__ = ["INTRUDERS", "PERSONS", "PERSON_ATTACKS", "check_same_rows", "choice_neighbours", "choose_both", "rows_of"]
-
 SHARE = 0.2  # of the false-alarm rate
 MANY = 1_000  # rows of the person
 MISSING_IDS = 30  # rows of others without an id

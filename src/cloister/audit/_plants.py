@@ -16,8 +16,6 @@ import numpy as np
 from cloister.columns import snap
 from cloister.privacy import DISJOINT, Entropy, Tally
 
-__all__ = ["PLANTS", "Change", "Plant", "planted", "swapped", "wrapped"]
-
 Change: TypeAlias = tuple[str, Callable[[Any], object]]  # "module:Class.attribute", and what is made of what stands there
 
 

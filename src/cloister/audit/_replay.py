@@ -26,8 +26,6 @@ from cloister.privacy import PROCESS, Coins, Event
 from cloister.questions import Answer, Question, Spend
 from cloister.vault import Vault
 
-__all__ = ["Call", "Replay", "Tape", "record", "replay"]
-
 Fit: TypeAlias = Callable[[Any], Any]  # fits a fresh, seeded estimator to a table and returns it
 
 VAULT = "cloister.cluster._base:Vault"

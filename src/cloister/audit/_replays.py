@@ -26,18 +26,6 @@ from cloister.audit._tables import (
 from cloister.columns import WEIGHTINGS, Relation
 from cloister.privacy import Entropy
 
-__all__ = [
-    "REPLAYS",
-    "USED",
-    "ReplayCase",
-    "declared_cases",
-    "engine_cases",
-    "person_cases",
-    "replay_cases",
-    "run_case",
-    "to_try",
-]
-
 DECLARED_COLUMNS, PERSONS = "declared columns", "persons"  # kinds of tables beside the rows of a domain
 SLOW_TO_START = ("spark",)  # left out of a quick audit unless it is named, and given few questions: each takes a second
 SIZES = (40, 40, 2, 0)  # in a small table one row is all there is: an average of few rows moves most

@@ -30,8 +30,6 @@ from cloister.privacy import PROCESS
 from cloister.release import library_versions
 from cloister.report import Table, render_page
 
-__all__ = ["CHECKS", "AuditResult", "PlantResult", "audit_html", "run_audit", "run_plants"]
-
 Watch: TypeAlias = Callable[[str, float], None]  # receives what is being done, and which part is done
 CHECKS = {
     "replay": REPLAYS,

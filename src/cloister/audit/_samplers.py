@@ -26,8 +26,6 @@ from cloister.privacy import GDP, Cost, Entropy, PureDP, Query
 from cloister.questions import NearestCounts
 from cloister.rivals import SetCosts
 
-__all__ = ["GAUSSIAN", "LAPLACE", "SAMPLERS", "binomial_chance", "words_below"]
-
 SHARE = 0.4  # of the false-alarm rate
 N_TESTS = 1_000  # a bound on their number, which the rate is divided by
 SIZE = 1 << 15  # draws an answer

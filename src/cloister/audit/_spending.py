@@ -35,8 +35,6 @@ from cloister.privacy import GDP, Cost, Entropy, Event, Guarantee, Ledger, PureD
 from cloister.questions import Question, RowCount
 from cloister.synopsis import Synopsis, read_synopsis
 
-__all__ = ["CARRIED", "RECEIPTS", "SPENDING", "share_spent"]
-
 ADD = Relation.ADD_REMOVE
 SLACK = 1e-12  # of floating-point addition
 DELTA_SLACK = 1e-6  # of a delta: it moves far more than the mu behind it

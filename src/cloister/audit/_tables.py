@@ -21,23 +21,6 @@ from cloister.columns import Ball, Box, Domain, FloatArray, Relation
 from cloister.data import ArrayRows, Block, Rows
 from cloister.privacy import Coins
 
-__all__ = [
-    "AUDIT_ENGINES",
-    "DECLARED_ENGINES",
-    "DOMAINS",
-    "HOSTILE",
-    "HOSTILE_CELLS",
-    "PersonTable",
-    "all_rows",
-    "as_table",
-    "declared_neighbours",
-    "declared_table",
-    "installed",
-    "neighbours",
-    "person_neighbours",
-    "sample_coupled",
-]
-
 ADD = Relation.ADD_REMOVE
 DOMAINS: dict[str, Callable[[int], Domain]] = {
     "box": lambda width: Box(-1.0, 1.0).spread(width),

@@ -17,8 +17,6 @@ from cloister.exceptions import ParameterError
 if TYPE_CHECKING:
     from cloister.audit import AuditResult, PlantResult
 
-__all__ = ["audit"]
-
 ALL = "all"
 VIOLATED = 1
 

@@ -17,8 +17,6 @@ from typing import Any, TypeAlias
 
 from cloister.exceptions import ParameterError
 
-__all__ = ["HELP_KEY", "UNKNOWN_TYPE", "Bounds", "read_bounds", "read_query"]
-
 Pair: TypeAlias = tuple[float, float]
 Inside: TypeAlias = Any  # a Pair of numbers, "private", or a declaration
 Entries: TypeAlias = Iterator[tuple[str | None, Inside]]  # without a name: for all columns

@@ -26,8 +26,6 @@ from cloister.cli._private import fit_privately
 from cloister.exceptions import ParameterError
 from cloister.methods import METHODS, commands
 
-__all__ = ["fit", "fit_synopsis", "is_device"]
-
 GRID, POINTS = METHODS["GridSynopsis"], METHODS["PointSynopsis"]
 GRID_COLUMNS = 3  # up to so many columns of numbers, auto chooses a grid
 GRID_OPTIONS = {"n_clusters": "--clusters", "rule": "--rule", "counts": "--counts"}

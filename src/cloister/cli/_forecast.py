@@ -29,8 +29,6 @@ from cloister.cli._print import print_text
 from cloister.cli._private import domain_of, file_settings, open_table, refuse_without_unit, split_names
 from cloister.methods import METHODS, Method, commands, comparable, find_method, words
 
-__all__ = ["compare", "plan"]
-
 
 @click.command(short_help="Forecast a fit from public numbers.")
 @option(

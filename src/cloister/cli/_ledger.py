@@ -20,8 +20,6 @@ from cloister.exceptions import LedgerError
 if TYPE_CHECKING:
     from cloister.privacy import Ledger
 
-__all__ = ["ledger", "open_ledger"]
-
 
 @click.group(short_help="Create, print, check and settle a privacy budget.")
 def ledger() -> None:

@@ -19,8 +19,6 @@ from cloister.cli._source_target import source_target
 from cloister.cli._synopsis import synopsis
 from cloister.exceptions import CloisterError
 
-__all__ = ["main"]
-
 BAD_INPUT = 2
 INTERRUPTED = 130
 

@@ -17,36 +17,6 @@ from cloister.engines import DEFAULT_ENGINE, ENGINES
 from cloister.exceptions import ParameterError
 from cloister.methods import Method, commands
 
-__all__ = [
-    "ALLOW_SEEDED",
-    "CLUSTERS",
-    "COLUMNS",
-    "DELTA_HELP",
-    "DESCRIBE",
-    "EPSILON",
-    "EPSILON_HELP",
-    "FORCE",
-    "JSON",
-    "NEIGHBOURS",
-    "OPTIONS",
-    "RELEASE_OUTPUT",
-    "WHOLE_OR_AUTO",
-    "MethodOption",
-    "Rule",
-    "default_delta",
-    "file_options",
-    "guarantee_options",
-    "method_lines",
-    "method_options",
-    "option",
-    "output_options",
-    "own_parameters",
-    "private_options",
-    "report_options",
-    "unit_rows_options",
-    "variant_parameters",
-]
-
 Decorator: TypeAlias = Callable[[Any], Any]
 
 NONE = "none"  # on the command line, what is None in Python

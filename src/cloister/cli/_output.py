@@ -22,21 +22,6 @@ if TYPE_CHECKING:
 
     from cloister.privacy import Ledger, Receipt
 
-__all__ = [
-    "CHOICE",
-    "RELEASE",
-    "STANDARD_OUTPUT",
-    "SYNOPSIS",
-    "OutputOptions",
-    "Product",
-    "Target",
-    "open_target",
-    "publish",
-    "publish_found",
-    "refuse_ending",
-    "refuse_same",
-]
-
 Named: TypeAlias = Sequence[tuple[str, str | None]]  # options and their paths
 
 STANDARD_OUTPUT = "-"

@@ -16,23 +16,6 @@ if TYPE_CHECKING:
     from cloister.release import Release
     from cloister.synopsis import DensityClusters, KChoice, Synopsis
 
-__all__ = [
-    "describe_remaining",
-    "open_console",
-    "print_choice",
-    "print_density",
-    "print_events",
-    "print_json",
-    "print_ledger",
-    "print_release",
-    "print_remaining",
-    "print_synopsis",
-    "print_table",
-    "print_text",
-    "print_tree",
-    "unit_words",
-]
-
 FEW_COLUMNS = 8  # up to so many are all printed, on two lines if need be; of more, as many as fit
 CELL_WIDTH = 17
 STATED = {"dataset": "data set", "stated_purpose": "purpose"}  # what a user said of a fit

@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from cloister.data import Rows
     from cloister.privacy import Ledger
 
-__all__ = [
-    "domain_of",
-    "file_settings",
-    "fit_privately",
-    "open_table",
-    "plain_warnings",
-    "refuse_without_unit",
-    "shared_parameters",
-    "source_options",
-    "spend",
-    "split_names",
-]
-
 KEEP_BOTH = "Pass --ledger to count it and --output to keep it."
 USUAL = {"max_rows_per_unit": "auto", "weighting": "row", "units_bounded": False}  # without --privacy-unit
 DESCRIBED = "--describe-columns"

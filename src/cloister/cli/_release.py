@@ -18,8 +18,6 @@ from cloister.exceptions import ParameterError, ReleaseError
 if TYPE_CHECKING:
     from cloister.release import Release
 
-__all__ = ["predict", "show"]
-
 
 @click.command(short_help="Print a release, or write its report.")
 @click.argument("release", metavar="RELEASE")

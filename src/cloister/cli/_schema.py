@@ -15,8 +15,6 @@ from cloister.exceptions import DataError
 if TYPE_CHECKING:
     from cloister.data import Column
 
-__all__ = ["draft_schema", "schema"]
-
 ENDS = (".json", ".toml")
 HELP = [
     "A draft: fill in what is known without looking at the data; delete columns that are not wanted, identifiers above all.",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from cloister.data import Rows
     from cloister.privacy import Guarantee, Ledger
 
-__all__ = ["source_target"]
-
 METHOD = METHODS["SourceTargetKMedoids"]
 
 

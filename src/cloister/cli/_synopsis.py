@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from cloister.columns import Box
     from cloister.synopsis import Synopsis
 
-__all__ = ["synopsis"]
-
 SEED = option(
     "--seed", "random_state", type=int, help="Repeat the result exactly. Only public numbers are used: this costs nothing."
 )

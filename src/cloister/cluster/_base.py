@@ -48,8 +48,6 @@ from cloister.questions import Ask, RowCount
 from cloister.release import CellSummary, Profiles
 from cloister.vault import Vault
 
-__all__ = ["PrivateEstimator", "PrivateFit", "plan_fit"]
-
 WEAK_EPSILON = 10.0  # above which a guarantee promises little
 LARGEST_N_CLUSTERS = 1 << 20
 LARGEST_N_ROWS = 10**15

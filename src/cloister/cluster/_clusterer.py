@@ -23,8 +23,6 @@ from cloister.exceptions import without_sizes
 from cloister.questions import Nearest
 from cloister.release import Release, library_versions
 
-__all__ = ["PrivateClusterer"]
-
 PREDICTED = {"use": "predict", "remedy": "Send release_.predict to where they are, as docs/scale.md shows."}
 
 

@@ -11,8 +11,6 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar, dataclass_transform
 
-__all__ = ["estimator"]
-
 Estimator = TypeVar("Estimator")
 
 EXAMPLE = """

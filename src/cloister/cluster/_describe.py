@@ -17,8 +17,6 @@ from cloister.privacy import Step
 from cloister.questions import Ask, ColumnBins, NearestHistograms, deviation
 from cloister.release import ColumnProfile, Profiles
 
-__all__ = ["DESCRIBE", "Description", "read_columns", "read_share"]
-
 DESCRIBE = "describe"  # name of the step
 SMALLEST_SHARE, LARGEST_SHARE = 0.001, 0.9  # of less, noise might be too large to be drawn
 FEWEST_BINS, USUAL_BINS, MOST_BINS = (

@@ -31,8 +31,6 @@ from cloister.release import CellSummary
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["BOUNDS_SHARE", "CELLS", "FirstSteps", "Ready", "ask_first", "correct_for_missing", "plan_first"]
-
 CELLS = "cells"  # name of the step that asks what is missing
 SIZE_SHARE = 0.02  # of the budget, for the number of rows where it is not public
 BOUNDS_SHARE = 0.05  # by default, for bounds that are not public and for spreads

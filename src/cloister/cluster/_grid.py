@@ -32,8 +32,6 @@ from cloister.privacy import Cost, Step
 from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCounts, check_grid, price_question
 from cloister.synopsis import REPRESENTATIVES, Cut, Grid, Points, warn_of_few_cells
 
-__all__ = ["GridKMeans", "GridPlan", "GridSynopsis"]
-
 ADAPTIVE = "adaptive"  # the rule that splits cells
 COARSE_SHARE = 0.5  # of its budget, for the counts that decide which cells are split
 MOST_LEAVES = 4  # times the cells of a uniform grid for the whole budget

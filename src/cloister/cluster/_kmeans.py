@@ -31,8 +31,6 @@ from cloister.cluster._points import outcome_of_points, plan_points, points_of, 
 from cloister.columns import FloatArray, Frame
 from cloister.questions import Ask
 
-__all__ = ["KMeans", "find_centers"]
-
 LARGEST_MAX_CLUSTERS = 2048  # with two points for each, as many as a fit starts with
 SURE_OF_A_CENTRE = 2.0  # standard deviations of its count
 MOST_ROWS = 0.99  # lie within the distance beyond which the estimate of the loss does not look

@@ -15,8 +15,6 @@ from cloister.release import Release
 if TYPE_CHECKING:
     from cloister.cluster._plan import Outcome
 
-__all__ = ["ErrorInputs", "first_points"]
-
 LEAST_SCATTER = 0.05  # of the loss, within the points
 
 

@@ -23,8 +23,6 @@ from cloister.questions import (
     spectral_edge,
 )
 
-__all__ = ["GAUSSIAN", "PURE", "KMeansPlan", "Recipe", "choose_n_points", "make_plan"]
-
 MOST_WORK = 2.0**30  # rows times candidates of a vote; beyond it votes get fewer candidates, though not fewer than the first
 FINE = 40.0  # standard deviations of a count from which the first histogram of distances is fine
 FEWEST_CANDIDATES = 256  # that a plan allows, however few the clusters are

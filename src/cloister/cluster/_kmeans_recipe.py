@@ -3,8 +3,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["GAUSSIAN", "PURE", "Recipe"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:

@@ -10,8 +10,6 @@ from typing import Any
 from cloister.card import Card
 from cloister.release import guarantee_words
 
-__all__ = ["NotebookPage"]
-
 
 class NotebookPage:
     """The part of an estimator that notebooks show, to be listed before scikit-learn's base class."""

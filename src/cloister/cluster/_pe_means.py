@@ -28,8 +28,6 @@ from cloister.columns import FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import Ask, NearestCounts, NearestSums, deviation
 
-__all__ = ["PEMeans", "PEPlan"]
-
 PROJECT_ABOVE = 32  # dimensions; the published high-dimensional runs project only beyond it
 PROJECT_TO = 16
 LIFT_QUERIES = 2  # counts and sums, each with the share of a vote

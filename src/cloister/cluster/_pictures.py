@@ -9,8 +9,6 @@ from cloister.algorithms import Generation, Located, Refined, Space, plane_of, p
 from cloister.cluster._plan import Decision
 from cloister.columns import FloatArray
 
-__all__ = ["draw_generations", "draw_placing"]
-
 LARGEST_SNAPSHOT = 150  # candidates kept per step: those with the most votes
 LARGEST_CROWD = 1000  # centres kept per step
 LARGEST_HISTORY = 8  # votes that keep their candidates: first, last and some between

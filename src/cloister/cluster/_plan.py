@@ -11,8 +11,6 @@ from cloister.columns import FloatArray, Neighbours, as_neighbours
 from cloister.privacy import Cost, Entropy, Guarantee, Step
 from cloister.questions import Question, plan_query
 
-__all__ = ["COUNT", "REFERENCE_DELTA", "Decision", "Outcome", "Plan", "Planner", "Request"]
-
 COUNT = "count"  # name of the step that asks for the number of rows
 REFERENCE_DELTA = 1e-6  # at which rho or mu is read as an epsilon, for heuristics only
 

@@ -17,8 +17,6 @@ from cloister.columns import Frame
 from cloister.exceptions import without_sizes
 from cloister.questions import Ask
 
-__all__ = ["PointSynopsis"]
-
 MOST_POINTS = 4096
 LARGEST_N_CLUSTERS = 1 << 20
 

@@ -12,8 +12,6 @@ from cloister.columns import Frame
 from cloister.release import library_versions
 from cloister.synopsis import Places, Points, Synopsis
 
-__all__ = ["outcome_of_points", "plan_points", "points_of", "synopsis_of"]
-
 SQUARES = 0.2  # part of the last round that tells how far the rows of each point scatter
 
 

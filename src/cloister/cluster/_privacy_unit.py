@@ -19,23 +19,6 @@ from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUn
 from cloister.privacy import Entropy, Step
 from cloister.questions import Ask, NearestSums, RowsPerUnit, deviation
 
-__all__ = [
-    "PLANNED_ROWS",
-    "SIZES",
-    "SIZES_SHARE",
-    "STARTS",
-    "PersonParameters",
-    "assume_rows",
-    "center_variances",
-    "choose_max_rows",
-    "decided_rows",
-    "find_max_rows",
-    "noise_of_center",
-    "pick_max_rows",
-    "plan_sizes",
-    "unit_options",
-]
-
 SIZES = "rows per person"  # name of the step that asks how many rows persons have
 SIZES_SHARE = 0.02  # of the budget
 STARTS = (1, 2, 3, 4, 5, 6, 8, 11, 15, 21, 29, 41, 57, 80)  # smallest numbers of rows of the bins

@@ -12,8 +12,6 @@ from typing import Any, Self
 
 from cloister.privacy import Step
 
-__all__ = ["Progress"]
-
 LONG_PASS_SECONDS = 2.0  # a shorter pass is not worth a line
 
 

@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-__all__ = ["RowLevel", "without_row_level"]
-
 
 class RowLevel:
     """An attribute of this process alone: no part of an object's state, gone with the object.

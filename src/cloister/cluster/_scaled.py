@@ -8,8 +8,6 @@ from cloister.cluster._first import BOUNDS_SHARE
 from cloister.cluster._plan import Request
 from cloister.columns import Box, Domain, as_columns, as_domain
 
-__all__ = ["ScaledEstimator"]
-
 SCALINGS = ("auto", "bounds", "none", "spread")
 MISSING = ("mean", "middle")
 LARGEST_BOUNDS_SHARE = 0.5

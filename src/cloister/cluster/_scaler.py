@@ -19,8 +19,6 @@ from cloister.exceptions import DataError, without_sizes
 from cloister.privacy import Step
 from cloister.questions import Ask
 
-__all__ = ["PrivateScaler"]
-
 RANGES_SHARE = 0.94  # of the budget; the rest is for the number of rows and for missing values
 
 

@@ -24,8 +24,6 @@ from cloister.privacy import Guarantee
 from cloister.questions import Ask, NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
 from cloister.release import Release, library_versions
 
-__all__ = ["SourceTargetKMedoids"]
-
 METHODS = ("nas", "nna")
 CALIBRATIONS = ("paper", "sharp")
 SOLVERS = ("auto", "exact", "representatives")

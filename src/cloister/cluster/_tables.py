@@ -9,8 +9,6 @@ import numpy as np
 from cloister.columns import PRIVATE, Declaration, Number
 from cloister.data import LocalRows, Rows
 
-__all__ = ["has_names", "is_file", "is_in_memory", "reads_alike", "shape_of"]
-
 NUMBER = Number(PRIVATE)
 
 

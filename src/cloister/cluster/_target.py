@@ -23,18 +23,6 @@ from cloister.nearest import nearest_point
 if TYPE_CHECKING:
     from cloister.cluster._source_target import SourceTargetKMedoids
 
-__all__ = [
-    "Cover",
-    "Problem",
-    "Representatives",
-    "Target",
-    "all_pairs",
-    "ball_around",
-    "check_metric",
-    "read_target",
-    "state_problem",
-]
-
 DIAMETER = 2.0  # of the unit ball
 EXACT_TARGETS = 6000  # up to so many target points the solver looks at all pairs
 SMALLEST_RADIUS = 1e-3  # of the unit ball

@@ -17,8 +17,6 @@ from cloister.privacy import Guarantee, Step
 if TYPE_CHECKING:
     from cloister.cluster._source_target import SourceTargetKMedoids
 
-__all__ = ["SourceTargetForecast", "SourceTargetPlan", "forecast", "largest_noise", "noise_norm", "paper_noise_ratio"]
-
 LARGEST_EXPONENT = 700.0
 THEOREMS = {"pure": "Theorem 5.10", "approx": "Theorem 5.5", "zcdp": "Theorem 5.12"}
 

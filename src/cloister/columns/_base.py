@@ -16,22 +16,6 @@ import numpy.typing as npt
 
 from cloister import validate
 
-__all__ = [
-    "BLOCK_NUMBERS",
-    "EXACT_BITS",
-    "EXTENTS",
-    "FloatArray",
-    "IntArray",
-    "Relation",
-    "clip_to_unit_ball",
-    "grid_step",
-    "pull_in",
-    "quiet",
-    "refuse_narrow",
-    "row_blocks",
-    "snap",
-]
-
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 

@@ -17,8 +17,6 @@ from cloister.columns._values import as_python, days_of, level_key
 from cloister.columns._words import MORE, largest_levels, level_words
 from cloister.text import count_of, plain_text, share_text
 
-__all__ = ["Category"]
-
 MOST_LEVELS = 1000
 NO_LEVEL = -1.0
 MISSING_LEVEL = "(missing)"

@@ -24,8 +24,6 @@ from cloister.columns._words import Coordinate, Share
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["KINDS", "LARGEST", "MEAN", "MIDDLE", "OWN", "PLACES", "PRIVATE", "Declaration"]
-
 PRIVATE = "private"  # bounds that nobody knows: found with noise
 MEAN, MIDDLE, OWN = "mean", "middle", "own"
 HEAVIEST, LIGHTEST = 1e6, 1e-6

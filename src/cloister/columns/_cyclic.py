@@ -16,8 +16,6 @@ from cloister.columns._parts import Straight
 from cloister.columns._words import Coordinate
 from cloister.text import number
 
-__all__ = ["Cyclic"]
-
 SURE = 2.0  # standard errors that a centre must lie from the middle of the circle, to have a preferred value
 LEAST = 0.05  # of the radius, likewise
 NO_VALUE = "no preferred value"

@@ -17,8 +17,6 @@ from cloister.columns._parts import Interval, Straight
 from cloister.columns._values import SECONDS_A_DAY, days_of, iso_date
 from cloister.columns._words import Coordinate, Moment, days_words
 
-__all__ = ["KNOWN", "Date"]
-
 KNOWN = "The bounds of dates must be known, as they are not found with noise. Pass Date(low, high)."
 
 

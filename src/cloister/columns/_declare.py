@@ -14,8 +14,6 @@ from cloister.columns._date import KNOWN, Date
 from cloister.columns._number import Number
 from cloister.columns._values import days_of
 
-__all__ = ["declare_columns"]
-
 REMEDY = (
     'Pass (low, high), "private", Number(low, high), Category(levels), Flag() or Date(low, high), or in a file '
     '{"type": "category", "levels": ["f", "m"]}.'

@@ -16,8 +16,6 @@ from cloister.columns._values import LEVELS_OF_A_FLAG, to_number
 from cloister.columns._words import Share
 from cloister.text import share_text
 
-__all__ = ["Flag"]
-
 NO_LEVEL = -1.0
 
 

@@ -15,8 +15,6 @@ from cloister.columns._column import LARGEST, PLACES, PRIVATE, SPREAD_SCHEMA, De
 from cloister.columns._parts import Interval, Straight
 from cloister.text import number, rounded
 
-__all__ = ["Number"]
-
 LINEAR, LOG = "linear", "log"
 PROVISIONAL = (-1.0, 1.0)  # bounds that stand for those that are still to be found
 REMEDY = 'Pass a finite number, or Number("private") to find the bounds with noise.'

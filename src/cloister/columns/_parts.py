@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from cloister.columns._base import FloatArray
 
-__all__ = ["Apart", "Interval", "Part", "Simplex", "Straight", "project_to_simplex"]
-
 NEARLY_ALL_MISSING = 0.999  # beyond this share the mean of what is not missing is not published: the middle stands for it
 
 

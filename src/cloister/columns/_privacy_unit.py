@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 from cloister import validate
 from cloister.columns._base import Relation
 
-__all__ = ["LARGEST_MAX_ROWS", "WEIGHTINGS", "WEIGHT_STEPS", "Identifier", "Neighbours", "PrivacyUnit", "as_neighbours"]
-
 LARGEST_MAX_ROWS = 1000  # rows of a person that may be used
 WEIGHT_STEPS = 840  # parts that the weight of a person is divided into: a whole number of them for 1 to 8 rows, 10, 12, 14, 15
 ROWS_PER_STEPS = 100  # rows of a person from which on there are more parts: as many times as many

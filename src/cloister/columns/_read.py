@@ -15,8 +15,6 @@ from cloister.columns._shapes import Ball, Box, Domain
 from cloister.columns._table import ColumnDomain
 from cloister.exceptions import ParameterError
 
-__all__ = ["as_box", "as_columns", "as_domain", "domain_from_dict"]
-
 RULE = "a pair (low, high), a Box or a Ball, pairs per column, a mapping of columns, or 'private'"
 REMEDY = 'Pass bounds=(low, high), or {"age": (0, 120), ...}, or "private" to find them with noise.'
 

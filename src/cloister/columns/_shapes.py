@@ -26,8 +26,6 @@ from cloister.columns._base import EXTENTS, FloatArray, grid_step, pull_in, quie
 from cloister.columns._column import LARGEST, Declaration
 from cloister.columns._number import Number
 
-__all__ = ["Ball", "Box", "Domain", "Frame"]
-
 TILE = 1 << 13  # numbers that an operation on rows and one vector takes at a time: as many as NumPy buffers, or more
 WIDTHS_DIFFER = 1 + 1e-12
 

@@ -22,8 +22,6 @@ from cloister.columns._declare import declare_columns
 from cloister.columns._parts import Part
 from cloister.columns._shapes import Domain, Frame, cuts_of
 
-__all__ = ["ColumnDomain", "ColumnFrame"]
-
 SMALL = 1e-6  # step of a derivative, in the unit ball
 
 

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LEVELS_OF_A_FLAG", "as_python", "days_of", "iso_date", "level_key", "to_number"]
-
 SECONDS_A_DAY = 86400
 LAST_DAY = date.max.toordinal() - date(1970, 1, 1).toordinal()  # that can be written
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "on"})

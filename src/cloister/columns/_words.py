@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 from cloister.columns._values import iso_date
 from cloister.text import plain_text, rounded, share_text, with_error
 
-__all__ = ["MINUS", "MORE", "Coordinate", "Moment", "Share", "days_words", "largest_levels", "level_words", "percent"]
-
 MORE = "..."
 MINUS = "\u2212"
 

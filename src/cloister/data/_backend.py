@@ -26,30 +26,6 @@ from cloister.privacy import Coins, CoinStream, Receipt
 if TYPE_CHECKING:
     from cloister.data._bound import Bounding
 
-__all__ = [
-    "KEPT_NUMBERS",
-    "ArrayRows",
-    "Block",
-    "Integers",
-    "Kernel",
-    "LocalRows",
-    "MemoryRows",
-    "Part",
-    "Rows",
-    "Schema",
-    "Stream",
-    "Watch",
-    "beside",
-    "blank_block",
-    "block_rows",
-    "empty_block",
-    "end_to_end",
-    "explained",
-    "merge_of",
-    "reads_values",
-    "slices",
-]
-
 Block: TypeAlias = npt.NDArray[Any]
 Integers: TypeAlias = Any  # what a kernel returns for a block: an array of integers, or several
 Kernel: TypeAlias = Callable[[Any], Integers]  # of a block, or of what a cache has prepared from one

@@ -24,26 +24,6 @@ from cloister.columns import IntArray, PrivacyUnit, quiet
 from cloister.data._backend import Block
 from cloister.privacy import Entropy
 
-__all__ = [
-    "LARGEST_AUTO",
-    "N_BUCKETS",
-    "N_PERSON_COLUMNS",
-    "Bounding",
-    "Cells",
-    "Chosen",
-    "Persons",
-    "Words",
-    "buckets_of",
-    "cells_of",
-    "choose",
-    "choose_canonical",
-    "choose_rows",
-    "contents_of",
-    "make_canonical",
-    "number_copies",
-    "with_id",
-]
-
 Words: TypeAlias = npt.NDArray[np.uint64]
 
 KEY_WORDS = 4  # 256 bits

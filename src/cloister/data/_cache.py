@@ -8,8 +8,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy.typing as npt
 
-__all__ = ["BlockCache"]
-
 Prepared = TypeVar("Prepared")
 
 

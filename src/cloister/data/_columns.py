@@ -12,25 +12,6 @@ from cloister import validate
 from cloister.columns import Declaration, Identifier, Number, declare_columns
 from cloister.exceptions import DataError
 
-__all__ = [
-    "N_LANES",
-    "Choice",
-    "Chosen",
-    "Column",
-    "Declared",
-    "Holds",
-    "IdColumn",
-    "IdValues",
-    "check_id_array",
-    "check_id_type",
-    "choose_columns",
-    "declared_of",
-    "hidden_of",
-    "refuse_id_values",
-    "refuse_names",
-    "width_of",
-]
-
 Chosen: TypeAlias = "Sequence[str] | Mapping[str, Any] | None"  # names, or what each column is; None for all, as numbers
 Declared: TypeAlias = "tuple[Declaration | Identifier | None, ...] | None"  # of each column; None: numbers
 

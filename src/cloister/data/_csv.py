@@ -29,8 +29,6 @@ from cloister.data._values import doubles_of
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
-__all__ = ["CsvReader", "csv_names"]
-
 Entries: TypeAlias = Sequence[bytes | None]
 
 SEPARATORS = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

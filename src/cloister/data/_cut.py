@@ -18,8 +18,6 @@ from cloister.data._bound import Bounding, Chosen, Words, choose_canonical, cont
 from cloister.data._spill import Pile, Shuffle, split_block
 from cloister.data._threads import map_in_order
 
-__all__ = ["choose_piles"]
-
 Measure: TypeAlias = Callable[[Block], Words]  # what rows are cut by
 
 AT_ONCE = KEPT_NUMBERS // 16  # numbers that a thread sorts

@@ -56,8 +56,6 @@ from cloister.data._share import (
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
-__all__ = ["DaskRows", "connect_dask", "open_collection", "open_files"]
-
 Result = TypeVar("Result")
 
 SAMPLE_PARTS = 16  # a sample has no more: its rows are few, and every part costs something

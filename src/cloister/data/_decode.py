@@ -22,16 +22,6 @@ import pyarrow.compute as pc
 from cloister.columns import Declaration, days_of, quiet, to_number
 from cloister.data._values import as_numbers
 
-__all__ = [
-    "decode_array",
-    "decode_arrow",
-    "decode_moments",
-    "decode_objects",
-    "places_of",
-    "spread_doubles",
-    "without_views",
-]
-
 Doubles: TypeAlias = npt.NDArray[np.float64]
 ReadValue: TypeAlias = Callable[[Any], float]
 

@@ -14,8 +14,6 @@ from cloister.data._backend import KEPT_NUMBERS, Block, Integers, LocalRows, Par
 from cloister.data._files import DOUBLE, FileSet
 from cloister.privacy import Coins
 
-__all__ = ["FileRows"]
-
 LONG_NUMBER = 64  # bytes of text: few numbers take more, names and unused columns beside them included
 
 

@@ -26,8 +26,6 @@ from cloister.data._table import columns_of, take_rows, text_rows, to_matrix
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
-__all__ = ["FileSet", "Piece", "describe_files", "find_files"]
-
 Item = TypeVar("Item")
 
 READ_BUFFER = 1 << 20  # bytes of a Parquet column in memory: a row group can be as large as the file

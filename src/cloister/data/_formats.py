@@ -7,18 +7,6 @@ from dataclasses import dataclass, fields, replace
 from cloister import validate
 from cloister.exceptions import DataError
 
-__all__ = [
-    "RECORD_BYTES",
-    "UTF_8",
-    "Dialect",
-    "Format",
-    "common_kind",
-    "dialect_of",
-    "format_of",
-    "refuse_options",
-    "text_options",
-]
-
 UTF_8 = "utf-8"
 POINT, COMMA, TAB = ".", ",", "\t"
 RECORDS, LINES = "records", "lines"  # what a row of a CSV file is

@@ -24,8 +24,6 @@ from cloister.data._pandas import describe_column, hash_series
 from cloister.data._table import holds_of
 from cloister.exceptions import DataError
 
-__all__ = ["IdentifiedRows", "hash_given", "with_ids"]
-
 REMEDY = "Pass a list, an array, a series or a column of ids, one for each row."
 
 

@@ -34,8 +34,6 @@ from cloister.columns import Identifier, quiet
 from cloister.data._decode import places_of, without_views
 from cloister.data._id_hash import LANES, hash_bytes
 
-__all__ = ["UUID_TYPE", "hash_array", "hash_arrow", "hash_objects", "masked", "missing_ids", "spread_ids", "utf_8_of"]
-
 Lanes: TypeAlias = npt.NDArray[np.float64]  # (n_ids, 2)
 
 SLICE = 1 << 16  # ids whose texts are in memory at a time

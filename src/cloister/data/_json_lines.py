@@ -26,8 +26,6 @@ from cloister.data._records import WHOLE, Grammar, find_cuts, read_records
 from cloister.data._values import doubles_of
 from cloister.privacy import CoinStream
 
-__all__ = ["JsonReader"]
-
 JSON_LINES = Grammar(missing=b"{}\n")
 LONGEST_INTEGER = 400  # digits: a longer one is beyond a double anyway
 NO_CHARACTER = "\ufffd"  # stands where bytes are no text

@@ -20,8 +20,6 @@ from cloister.data._values import as_numbers, doubles_of
 from cloister.exceptions import DataError
 from cloister.privacy import SAME, Receipt
 
-__all__ = ["ScaledRows", "as_matrix", "check_array_type", "scaled_by"]
-
 ARRAYS = ("__array__", "__array_interface__", "__array_struct__")
 NO_ROW = -1
 

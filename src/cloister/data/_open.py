@@ -22,8 +22,6 @@ from cloister.privacy import Entropy
 if TYPE_CHECKING:
     from cloister.data._files import FileSet
 
-__all__ = ["describe_columns", "kept_rows", "open_collection", "open_files", "open_rows"]
-
 KEY_BYTES, WORD_BYTES = 32, 8
 
 

@@ -19,8 +19,6 @@ from cloister.data._ids import hash_array, hash_arrow, hash_objects, masked, spr
 from cloister.data._table import cast_to_doubles, holds_of, is_number
 from cloister.data._values import as_numbers
 
-__all__ = ["FrameRows", "describe_column", "hash_series", "matrix_of_frame"]
-
 Values: TypeAlias = npt.NDArray[Any] | pa.ChunkedArray
 
 HOLDS = {  # by the kind of a type of NumPy

@@ -35,8 +35,6 @@ from cloister.data._spill import Pile, Segment, Shuffle, SpillFile, split_by_buc
 from cloister.data._threads import READER
 from cloister.privacy import Coins
 
-__all__ = ["SampledParts", "SpilledRows", "bound_parts", "new_shuffle", "read_parts", "rows_of_parts", "sample_parts", "store"]
-
 LOOK_SECONDS = 0.25
 WAITING_NUMBERS = KEPT_NUMBERS // 2  # in memory, before they go to a file
 STORED_NUMBERS = KEPT_NUMBERS // 2  # in memory, of the rows that are kept

@@ -25,8 +25,6 @@ from cloister.data._formats import Dialect, format_of
 from cloister.data._table_formats import folders_above, refuse_tables, tables_listed
 from cloister.exceptions import DataError
 
-__all__ = ["Found", "Place", "TextFile", "find_places"]
-
 STORES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 SCHEMES = "s3://, gs://, abfs://, hdfs:// or file://"
 READ_BUFFER = 1 << 20  # bytes of a file in a store that are fetched at a time

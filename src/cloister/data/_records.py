@@ -27,8 +27,6 @@ from cloister.data._formats import RECORD_BYTES
 from cloister.data._places import TextFile
 from cloister.privacy import CoinStream
 
-__all__ = ["CHUNK_BYTES", "WHOLE", "Grammar", "Records", "find_cuts", "read_records"]
-
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = npt.NDArray[np.int64]

@@ -44,26 +44,6 @@ from cloister.data._values import as_numbers
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
-__all__ = [
-    "Failure",
-    "Sampled",
-    "Share",
-    "choose_buckets",
-    "choose_range",
-    "count_ranges",
-    "deal_part",
-    "draw_part",
-    "failure_of",
-    "fold_blocks",
-    "hold",
-    "identify",
-    "join_parts",
-    "join_shares",
-    "share_of",
-    "shuffle_part",
-    "unpack",
-]
-
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 

@@ -44,8 +44,6 @@ from cloister.data._table import to_matrix
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
-__all__ = ["SparkRows", "open_collection", "open_files"]
-
 NUMBERS = {"boolean", "byte", "decimal", "double", "float", "integer", "long", "short", "void"}  # void: nothing but nulls
 HOLDS = {
     "boolean": Holds.BOOL,

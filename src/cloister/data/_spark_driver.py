@@ -15,8 +15,6 @@ from typing import Any
 from cloister.data._backend import Watch, explained
 from cloister.exceptions import DataError
 
-__all__ = ["Job", "explain", "start_session"]
-
 CONNECT_SECONDS = 10.0
 PATIENCE_SECONDS = 120.0  # without a task at work
 LOOK_SECONDS = 0.5

@@ -23,8 +23,6 @@ from cloister.data._backend import Block, block_rows, explained
 from cloister.data._bound import N_BUCKETS, buckets_of, make_canonical, with_id
 from cloister.exceptions import DataError
 
-__all__ = ["Pile", "Segment", "Shuffle", "SpillFile", "split_block", "split_by_bucket"]
-
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
 DOUBLE = 8
 SMALLER = 8  # how many times as few rows wait once there is a file: they are written while others are read

@@ -20,8 +20,6 @@ from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, ch
 from cloister.data._decode import decode_arrow, without_views
 from cloister.data._ids import UUID_TYPE, hash_arrow
 
-__all__ = ["TableRows", "cast_to_doubles", "columns_of", "holds_of", "is_number", "take_rows", "text_rows", "to_matrix"]
-
 TEXTS = ("string", "large_string", "string_view")
 BYTES = ("binary", "large_binary", "binary_view")
 

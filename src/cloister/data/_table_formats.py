@@ -15,8 +15,6 @@ from pyarrow import fs
 
 from cloister.exceptions import DataError
 
-__all__ = ["folders_above", "refuse_tables", "tables_listed"]
-
 LOGS = {  # a folder of the table, a file in it, and the format whose log that is
     "_delta_log": ("*", "Delta"),
     ".hoodie": ("*", "Hudi"),

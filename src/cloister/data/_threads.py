@@ -12,8 +12,6 @@ from threadpoolctl import ThreadpoolController
 
 from cloister import validate
 
-__all__ = ["READER", "count_jobs", "map_in_order", "one_blas_thread", "read_ahead"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from cloister.columns import quiet, to_number
 
-__all__ = ["as_numbers", "doubles_of"]
-
 DOUBLE = 8  # bytes
 
 

@@ -22,8 +22,6 @@ from cloister.forecast._words import aligned, html_table
 from cloister.methods import METHODS, Method, comparable, find_method
 from cloister.privacy import PROCESS, Entropy, Guarantee, as_guarantee
 
-__all__ = ["Comparison", "Contender", "compare"]
-
 HEAD = ("method", "loss / limit", "+-", "seconds", "")
 LARGEST = 1 << 27  # numbers in a table that is made up
 SPREAD = 0.05  # standard deviation of made-up clusters, whose domain reaches from -1 to 1

@@ -15,8 +15,6 @@ from cloister.forecast._words import about, advise, aligned, html_table, judge, 
 from cloister.methods import METHODS, find_method
 from cloister.privacy import Guarantee, Step, as_guarantee
 
-__all__ = ["CenterError", "Forecast", "plan"]
-
 LARGEST = 1 << 20
 USUAL_ROWS = 10  # of a person, where nobody says
 LARGEST_ROWS_PER_UNIT = 10**4

@@ -28,8 +28,6 @@ from scipy.special import gammainc, gammaincinv
 from cloister.algorithms import Lengths, choose_radius
 from cloister.cluster import KMeansPlan
 
-__all__ = ["Outlook", "first_success", "last_success"]
-
 APART = 5.0  # radii between a cluster and its neighbours
 CLEAR = 4.0  # standard deviations of a vote's noise
 RADII = 2.0 ** (np.arange(-18, 4) / 3)  # that a round chooses from, in units of the median distance

@@ -17,8 +17,6 @@ from cloister.columns import LARGEST_MAX_ROWS, FloatArray, Neighbours, PrivacyUn
 from cloister.methods import Method
 from cloister.privacy import Entropy, Guarantee, Step
 
-__all__ = ["LARGEST_ROWS", "PersonForecast", "RowLimit", "Setting", "count_noise", "forecast_persons", "recommend"]
-
 LARGEST_ROWS = 10**15
 STEPS = (1, 2, 3, 5)  # times powers of ten: the numbers of rows that are compared
 

@@ -16,8 +16,6 @@ from cloister.privacy import ApproxDP, PureDP
 from cloister.synopsis import few_cells_words
 from cloister.text import count_of
 
-__all__ = ["about", "advise", "aligned", "html_table", "judge", "part", "standing_out"]
-
 # Rows of an average cluster over those of the smallest one that is found: from here on expect ...
 A_FEW, MOST, ALL, SMALLER_ONES = 0.5, 1.0, 2.0, 8.0
 NOTHING = 0.5  # error of the mean, in units of the domain's radius, beyond which not even the mean is seen

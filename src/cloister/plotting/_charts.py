@@ -15,8 +15,6 @@ from cloister.text import count_of, cut_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ACCENT", "FAINT", "INK", "axes_for", "cut_height", "label_of", "mark_seeded", "plot_curve", "plot_tree"]
-
 INK, FAINT, ACCENT, RED = "#1f2430", "#8a8f9c", "#2f6fb0", "#c62828"
 SEEDED = "SEEDED: not for publication"
 LONGEST_NAME = 24

@@ -15,8 +15,6 @@ from cloister.text import number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["deviations_of", "plot_map", "plot_profiles"]
-
 LARGEST_RADIUS = 22.0  # points, of the largest count
 SMALLEST_RADIUS = 2.5
 LABELLED = 200  # of more centres, none is labelled

@@ -14,8 +14,6 @@ from cloister.privacy._lease import Lease
 from cloister.privacy._ledger_state import AccountState, LedgerState
 from cloister.privacy._ledger_store import LedgerStore
 
-__all__ = ["Account", "settle"]
-
 
 class Account:
     """What one fit may debit: part of a ledger, set aside at once."""

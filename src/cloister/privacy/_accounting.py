@@ -28,8 +28,6 @@ from cloister import validate
 from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, pure_mu
 from cloister.privacy._guarantees import GDP, TOLERANCE, Cost, Guarantee, PureDP
 
-__all__ = ["Composition", "Tally", "WorstTally", "left_of", "undominated"]
-
 DISCRETIZATION = 1e-4  # smallest step of the privacy loss distributions; losses are rounded up to it
 FINE_STEPS, COARSE_STEPS = 34, 17  # of a bisection: where a look is cheap, and where it composes distributions
 LARGEST_GRID = 50_000  # steps from the smallest to the largest loss that matters: a few tenths of a second to compose

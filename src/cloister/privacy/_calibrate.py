@@ -18,8 +18,6 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erf, erfcx, erfinv, log_ndtr, ndtr, ndtri_exp
 
-__all__ = ["gdp_delta", "gdp_epsilon", "largest_mu", "largest_pure", "pure_mu", "zcdp_delta", "zcdp_epsilon"]
-
 # Relative slack taken off every calibrated value. The profile above is good to about 1e-11 relative over the supported
 # range and far beyond (checked against 60-digit arithmetic in the tests): the safe side by two orders of magnitude.
 SLACK = 1e-9

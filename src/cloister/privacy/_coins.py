@@ -28,8 +28,6 @@ from cloister import validate
 from cloister.columns import FloatArray, IntArray
 from cloister.privacy._entropy import Entropy, KeyedWords
 
-__all__ = ["SMALLEST_SHARE", "CoinStream", "Coins", "check_share"]
-
 KEY_WORDS = 4  # 256 bits
 WORD_BITS = 64
 SMALLEST_SHARE = 2.0**-30  # of the rows that a sample may hold

@@ -22,8 +22,6 @@ from cloister.exceptions import ConversionError, ParameterError
 from cloister.privacy._calibrate import pure_mu
 from cloister.privacy._guarantees import GDP, KINDS, TINIEST, ZCDP, ApproxDP, Guarantee, PureDP
 
-__all__ = ["as_guarantee", "convert", "guarantee_from_dict", "names_of_guarantees"]
-
 Target = TypeVar("Target", bound=Guarantee)
 # All guarantees convert to ApproxDP, by their `epsilon_at`. These are the other implications, by the strength of what holds.
 IMPLIED: dict[tuple[type[Guarantee], type[Guarantee]], Callable[[float], Guarantee]] = {

@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from cloister import validate
 
-__all__ = ["Entropy", "KeyedWords"]
-
 WORD_BYTES = 8
 CHUNK_WORDS = 1 << 12
 KEY_BYTES = 32

@@ -17,8 +17,6 @@ from cloister.privacy._guarantees import Cost
 from cloister.privacy._mechanisms import EXPONENTIAL, MECHANISMS, Mechanism
 from cloister.privacy._samplers import Scale
 
-__all__ = ["Event", "event_from_line", "price", "today"]
-
 LINE_VERSION = 1
 LINE_NAMES = {"mechanism": "event", "question_name": "asked"}  # fields that a line calls otherwise: names in files stay
 SMALLEST_FIELD, LARGEST_FIELD = 1e-100, 1e100  # scale, sensitivity and unit of an event in a file

@@ -18,8 +18,6 @@ from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, larg
 if TYPE_CHECKING:
     from cloister.privacy._accounting import Composition, Tally
 
-__all__ = ["GDP", "KINDS", "ZCDP", "ApproxDP", "Cost", "Guarantee", "PureDP"]
-
 TINIEST, HUGEST = 1e-100, 1e100
 LARGEST_EXPONENT = 100.0  # beyond it, factors of e^epsilon promise nothing anyway
 TOLERANCE = 1e-12  # relative, of floating-point addition: three orders of magnitude below the slack that calibration leaves

@@ -19,8 +19,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["Lease", "Leases"]
-
 HELD: set[int] = set()  # descriptors of the locks that this process holds
 
 

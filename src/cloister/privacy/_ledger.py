@@ -41,8 +41,6 @@ from cloister.privacy._ledger_store import LedgerStore, ledger_path
 from cloister.privacy._process import PROCESS
 from cloister.privacy._receipt import LedgerBalance
 
-__all__ = ["Ledger"]
-
 
 class Ledger:
     """A privacy budget that many fits share.

@@ -15,17 +15,6 @@ from cloister.privacy._events import LINE_VERSION, event_from_line, today
 from cloister.privacy._guarantees import Cost, Guarantee
 from cloister.privacy._receipt import LedgerBalance
 
-__all__ = [
-    "AccountState",
-    "LedgerState",
-    "Terms",
-    "balance_of",
-    "checked_terms",
-    "first_line",
-    "refuse_larger_delta",
-    "refuse_unless_it_fits",
-]
-
 UNITS = WEIGHTINGS  # what a budget protects: a row or a person
 STATED = ("dataset", "stated_purpose", "privacy_unit")  # words of the user and the column of ids, where there are any
 

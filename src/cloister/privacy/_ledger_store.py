@@ -23,8 +23,6 @@ from cloister.privacy._events import LINE_VERSION
 from cloister.privacy._lease import Leases
 from cloister.privacy._ledger_state import LedgerState
 
-__all__ = ["APPLICATION_ID", "SCHEMA", "LedgerStore", "ledger_path"]
-
 APPLICATION_ID = 0x434C5354  # "CLST", written into the SQLite header
 SCHEMA = (  # one table, to which lines can only be added
     "CREATE TABLE ledger (id INTEGER PRIMARY KEY, line TEXT NOT NULL, digest TEXT NOT NULL)",

@@ -23,8 +23,6 @@ from cloister.privacy._entropy import Entropy
 from cloister.privacy._guarantees import GDP, Cost, PureDP
 from cloister.privacy._samplers import Scale, discrete_laplace, exponential_choice, rounded_gaussian
 
-__all__ = ["EXPONENTIAL", "MECHANISMS", "DiscreteLaplace", "ExponentialChoice", "Mechanism", "PureMechanism", "RoundedGaussian"]
-
 SMALLEST_DEVIATION = 1e-9  # in steps: never quite zero, so that one may divide by it
 GUMBEL_DEVIATION = math.pi / math.sqrt(6)
 

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cloister.privacy._ledger import Ledger
 
-__all__ = ["PROCESS", "Process"]
-
 
 class Process:
     """The default ledger of a process, and the number of its fits that no ledger counted."""

@@ -23,8 +23,6 @@ from cloister.privacy._convert import guarantee_from_dict
 from cloister.privacy._events import Event, event_from_line
 from cloister.privacy._guarantees import GDP, HUGEST, TINIEST, Guarantee
 
-__all__ = ["DISJOINT", "SAME", "LedgerBalance", "Receipt", "refuse_seeded"]
-
 DISJOINT, SAME = "disjoint", "same"  # tables that share nobody, or the same table more than once
 DEEPEST = 16  # parts within parts
 SCALER = "scaler: "  # begins the steps of what was asked in front of a fit

@@ -41,8 +41,6 @@ from cloister import validate
 from cloister.columns import IntArray
 from cloister.privacy._entropy import Entropy
 
-__all__ = ["Scale", "discrete_laplace", "exponential_choice", "rounded_gaussian"]
-
 WORD_BITS = 64
 ONE, LARGEST_WORD = np.uint64(1), np.uint64((1 << 64) - 1)
 DIGIT_BITS = 30  # digits of x that enter the first product

@@ -11,8 +11,6 @@ from typing import Any
 
 from cloister.privacy._guarantees import Cost
 
-__all__ = ["FIGURES", "Query", "Step", "StepRecord"]
-
 # What a record may say of a step, and how a report calls it; distances are in the units that `transform` returns.
 FIGURES = {
     "n_points": "Points",

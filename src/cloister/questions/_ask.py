@@ -16,8 +16,6 @@ from cloister.columns import FloatArray, IntArray
 from cloister.privacy import Cost, Event, Query
 from cloister.questions._base import Find, NearestQuestion, Question
 
-__all__ = ["Answer", "Ask", "Spend", "Together"]
-
 Spend: TypeAlias = Cost | Query  # what a question may cost; a query also says which step of the plan it belongs to
 
 

@@ -21,17 +21,6 @@ from cloister import validate
 from cloister.columns import FloatArray, IntArray, PrivacyUnit, Relation, grid_step, snap
 from cloister.questions._search import Nearest
 
-__all__ = [
-    "PROJECTION_STEP",
-    "Find",
-    "NearestQuestion",
-    "ProjectedQuestion",
-    "Question",
-    "offsets_from",
-    "public_points",
-    "refuse_misfit",
-]
-
 PROJECTION_STEP = 2.0**-20  # entries of a projection are rounded to it, so that projecting a grid point is exact
 PROJECTED_REACH = 2.0  # projected coordinates are cut here; random projections keep norms near 1
 LARGEST_COLUMN_NORM = 256.0

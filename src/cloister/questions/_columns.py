@@ -17,8 +17,6 @@ from cloister import validate
 from cloister.columns import FloatArray, IntArray, Relation, quiet
 from cloister.questions._base import Question
 
-__all__ = ["CellStates", "ColumnCounts", "ColumnHistograms", "ColumnIntervals", "ColumnMagnitudes"]
-
 SMALLEST_OCTAVE, LARGEST_OCTAVE = -64, 127  # what is smaller counts as zero, what is larger as the largest
 TILE = 1 << 10  # numbers that are compared with as many others at a time
 LARGEST_HISTOGRAMS = 1 << 24  # numbers, each of which gets its own draw of noise

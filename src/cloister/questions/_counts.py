@@ -11,8 +11,6 @@ from cloister import validate
 from cloister.columns import FloatArray, IntArray, PrivacyUnit, Relation
 from cloister.questions._base import NearestQuestion, Question, offsets_from, public_points, refuse_misfit
 
-__all__ = ["Bins", "Counts", "DistanceHistogram", "NearestCounts", "RowCount", "RowsPerUnit"]
-
 CELL_BITS = 46  # of 52 behind the first: 64 cells an octave
 MOST_WITHIN = 3  # edges in one cell; if there are more, a search is faster
 

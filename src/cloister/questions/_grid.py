@@ -13,8 +13,6 @@ from cloister.columns import FloatArray, IntArray, grid_step
 from cloister.questions._base import refuse_misfit
 from cloister.questions._counts import Counts
 
-__all__ = ["LARGEST_GRID", "GridCounts", "SplitCounts", "check_grid"]
-
 LARGEST_GRID = 1 << 24  # cells; each of them gets its own draw of noise, empty or not
 
 

@@ -17,8 +17,6 @@ import numpy as np
 
 from cloister.columns import EXACT_BITS, FloatArray, IntArray, grid_step, row_blocks
 
-__all__ = ["KeyedScores"]
-
 LARGEST_PART = 4096  # rows at a time
 CACHED_SCORES = 1 << 20  # of more points, fewer rows at a time
 PADDING = 16  # numbers between two rows of scores, which would else compete for the same lines of the cache

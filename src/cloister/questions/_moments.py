@@ -13,8 +13,6 @@ from cloister.columns import BLOCK_NUMBERS, FloatArray, IntArray, Relation, grid
 from cloister.questions._base import Question, public_points, refuse_misfit
 from cloister.questions._sums import clip_steps, whole_radius
 
-__all__ = ["SecondMoments", "spectral_edge", "symmetric"]
-
 RESOLUTION = 1 << 12  # steps in the radius; what they hide is far below the noise of one row
 # A product of two columns stands for two equal entries of a symmetric matrix. Weighted with the root of two it would move the
 # answer in l2 exactly as far as both entries together, so its noise is less at the same cost. 7/5 is just below that root.

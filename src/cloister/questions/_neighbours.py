@@ -12,8 +12,6 @@ from cloister import validate
 from cloister.columns import BLOCK_NUMBERS, FloatArray, IntArray, PrivacyUnit, Relation, grid_step
 from cloister.questions._base import Question, public_points, refuse_misfit
 
-__all__ = ["NeighbourDistance", "NeighbourMeans"]
-
 NO_NEIGHBOUR = np.iinfo(np.int64).max
 DIAMETER = 2.0  # of the unit ball
 DISTANCE_STEP = 2.0**-12  # of the unit ball's radius: distances are rounded to it

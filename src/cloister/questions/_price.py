@@ -10,8 +10,6 @@ from cloister.exceptions import ParameterError
 from cloister.privacy import Cost, Event, Query, price
 from cloister.questions._base import Question
 
-__all__ = ["deviation", "plan_query", "price_question", "sensitivities", "step_of"]
-
 LARGEST_EXACT = 2**53
 
 

@@ -17,8 +17,6 @@ from cloister.questions._base import public_points, refuse_misfit
 from cloister.questions._columns import ColumnCounts
 from cloister.questions._search import Nearest
 
-__all__ = ["ColumnBins", "NearestHistograms", "NearestMissing"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnBins:

@@ -24,8 +24,6 @@ from cloister import validate
 from cloister.columns import FloatArray, IntArray, row_blocks, snap
 from cloister.questions._keyed import KeyedScores
 
-__all__ = ["SEARCH_ENGINES", "Nearest", "choose_engine"]
-
 SEARCH_ENGINES = ("exact", "product", "tree")
 LARGEST_COORDINATE = 2.0  # of rows whose length is not stated
 SINGLE_ROUNDOFF = 2.0**-24

@@ -11,8 +11,6 @@ from cloister.columns import BLOCK_NUMBERS, FloatArray, IntArray, Relation, grid
 from cloister.questions._base import offsets_from
 from cloister.questions._sums import NearestOffsets, clip_steps, sum_by_label
 
-__all__ = ["NearestSquares"]
-
 STEPS = 1 << 22  # in the squared radius, the most that a row adds: 64 bits hold sums of 2**40 rows, more than 10**12
 
 

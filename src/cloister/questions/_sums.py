@@ -12,8 +12,6 @@ from cloister import validate
 from cloister.columns import FloatArray, IntArray, Relation, grid_step
 from cloister.questions._base import NearestQuestion, Question, offsets_from, public_points, refuse_misfit
 
-__all__ = ["ClippedSums", "NearestOffsets", "NearestSums", "clip_steps", "sum_by_label", "whole_radius"]
-
 SHRINK = 1 - 2.0**-40  # a clipped offset ends inside the radius in spite of rounding; costs nothing measurable
 MANY = 4  # one in so many rows
 INT32_END = 1 << 31

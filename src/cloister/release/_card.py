@@ -14,8 +14,6 @@ from cloister.text import count_of, number, share_text
 if TYPE_CHECKING:
     from cloister.release._release import Release
 
-__all__ = ["TEXT_COLUMNS", "cluster_table", "guarantee_words", "release_card"]
-
 TEXT_COLUMNS = 5  # on a line of a terminal; of more, those that tell the clusters apart best
 
 

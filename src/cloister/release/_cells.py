@@ -9,8 +9,6 @@ import numpy as np
 
 from cloister.columns import FloatArray
 
-__all__ = ["CellSummary"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellSummary:

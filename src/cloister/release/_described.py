@@ -10,8 +10,6 @@ import numpy as np
 from cloister.columns import KINDS, Coordinate, FloatArray
 from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 
-__all__ = ["describe_clusters", "frame_columns"]
-
 
 def describe_clusters(profiles: Profiles) -> list[dict[str, Any]]:
     """Return what each column is in each cluster, by its name; None where a cluster does not stand out of the noise."""

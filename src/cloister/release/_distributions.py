@@ -17,8 +17,6 @@ from cloister import validate
 from cloister.columns import KINDS, Declaration, FloatArray, project_to_simplex
 from cloister.release._shares import Shares
 
-__all__ = ["ColumnProfile", "Estimate", "Profiles"]
-
 ABOVE_NOISE = 2.0  # standard deviations of its total from which on something is said of a cluster
 UNEVEN = 1 / 8  # of a bin, by which a quantile may be off because values are not spread evenly over it
 LARGEST = 1e120  # of a count: its square is finite

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from cloister.algorithms import Plane
     from cloister.release._release import Release
 
-__all__ = ["CenterPlane", "plane_of_centers", "rank_columns", "rank_table"]
-
 SMALLEST_ERROR = 1e-6  # of the domain: what is more exact than this counts as exact
 NAMED_COLUMNS = 3  # of an axis, with at least this part of the largest weight:
 LEAST_LOADING = 0.2

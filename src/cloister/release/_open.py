@@ -9,8 +9,6 @@ from cloister.columns import Declaration, Domain
 from cloister.data import ArrayRows, LocalRows, Rows, open_rows
 from cloister.exceptions import DataError
 
-__all__ = ["columns_to_open", "open_for"]
-
 Names = tuple[str, ...] | None
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from cloister.release._release import Release
 
-__all__ = ["RELEASE_PLOTS", "plot_release"]
-
 WHERE = "Release.plot"
 RELEASE_PLOTS = ("map", "profiles", "curve")
 DRAWN_COLUMNS = 40  # of a heat map, unless columns are named

@@ -18,8 +18,6 @@ from cloister.release._described import describe_clusters, frame_columns
 if TYPE_CHECKING:
     from cloister.release._release import Release
 
-__all__ = ["columns_of", "described_columns", "profile_of", "to_frame"]
-
 LIBRARIES = ("pandas", "polars")
 
 

@@ -34,8 +34,6 @@ from cloister.release._source_target import CHOSEN, TargetDetails
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Release", "library_versions", "load_release", "read_steps", "refuse_odd_values"]
-
 FORMAT = "cloister.release"
 VERSION = 1
 LARGEST_NUMBER = 1e150  # its square is finite

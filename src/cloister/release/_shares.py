@@ -8,8 +8,6 @@ import numpy.typing as npt
 
 from cloister.columns import FloatArray, project_to_simplex
 
-__all__ = ["Shares"]
-
 CLEAR = 3.0  # standard deviations of its noise from which on a bin stands out
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from cloister import validate
 from cloister.columns import FloatArray
 
-__all__ = ["CHOSEN", "TargetDetails"]
-
 CHOSEN = "SourceTargetKMedoids"  # the method
 LARGEST = 1e150  # its square is finite
 

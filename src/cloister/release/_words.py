@@ -8,15 +8,6 @@ from typing import Any
 from cloister.columns import KINDS, Coordinate, Domain, percent
 from cloister.text import plain_text, share_text, with_error
 
-__all__ = [
-    "axis_words",
-    "column_words",
-    "coordinates_of",
-    "error_words",
-    "hidden_words",
-    "rows_words",
-]
-
 LEAST_SHARE = 0.005  # of the spread between centres, that an axis is named for
 NONE = "none above the noise"  # the number of rows of a cluster that cannot be told from noise
 

@@ -14,8 +14,6 @@ from cloister.release import Release
 from cloister.report._plot import Axis, Plot, Point, plot_columns
 from cloister.synopsis import LossEstimate, Synopsis
 
-__all__ = ["LARGEST_COMPARED", "Cut", "Cuts", "Dendrogram", "cuts_of", "dendrogram_of", "flows_between", "most_clusters"]
-
 MOST_CLUSTERS = 30
 LARGEST_COMPARED = 1 << 14  # cells; comparing numbers of clusters on a larger grid takes long, so it is done on demand
 LARGEST_QUICK = 1 << 6  # cells; on a larger grid fewer numbers are compared

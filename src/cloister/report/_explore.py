@@ -21,8 +21,6 @@ from cloister.report._maps import COLOURS, ScatterMap, count_words, scatter_map
 from cloister.report._pages import TEMPLATES, Picture
 from cloister.text import number, share_text, with_error
 
-__all__ = ["explore", "page_script"]
-
 SCRIPT = "explore.js"
 MOST_COORDINATES = 40  # with profiles; of more, those that tell clusters apart best
 CLUSTERS_DOWN = 8  # up to so many columns, clusters run down the page; of more columns, these do

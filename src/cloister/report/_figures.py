@@ -14,8 +14,6 @@ from cloister.report._pages import Picture
 from cloister.report._plot import WHISKER, Axis, Plot, Point, plot_columns, plot_plane
 from cloister.text import chance_text
 
-__all__ = ["Curve", "bar", "count_chart", "curve_of", "guess_meter", "histogram", "line_chart", "step_panels", "strip"]
-
 STRIP, STRIP_EDGE = 120.0, 3.0  # width of a picture in a cell, and how far from its sides the ends of an axis stand
 HISTOGRAM = 36.0  # height
 PANEL, PANEL_MARGIN, PANEL_FLATTEST = 200.0, 8.0, 48.0

@@ -15,8 +15,6 @@ from cloister.plotting import deviations_of
 from cloister.release import Release, coordinates_of, rank_columns
 from cloister.text import plain_text
 
-__all__ = ["HeatCell", "HeatTable", "Shades", "heat_of", "shade"]
-
 FEWEST_COORDINATES = 3  # of fewer, the map says it all
 MOST_COORDINATES = 60  # of more, those that tell clusters apart best
 STEPS = 4

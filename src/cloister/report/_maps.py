@@ -19,8 +19,6 @@ from cloister.report._pages import Picture
 from cloister.report._plot import WHISKER, Axis, Plot, axis_for, draw_badges, plot_columns, plot_plane
 from cloister.text import plain_text
 
-__all__ = ["COLOURS", "ClusterMap", "ScatterMap", "cluster_map", "count_words", "scatter_map"]
-
 LINE_HEIGHT, MAP_HEIGHT = 280.0, 420.0
 SMALLEST, LARGEST = 12.0, 27.0  # radius of a circle; the smallest holds two digits
 MAP_MARGIN = 61.0

@@ -16,8 +16,6 @@ from cloister.text import count_of, number, plain_text, share_text, with_error
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["Picture", "Table", "render_page"]
-
 PER_CENT = re.compile(r"(\d) %")
 TEMPLATES = Path(__file__).parent / "templates"
 

@@ -18,22 +18,6 @@ import numpy.typing as npt
 from cloister.columns import FloatArray
 from cloister.text import cut_text, number, plain_text
 
-__all__ = [
-    "MAP_WIDTH",
-    "WHISKER",
-    "Axis",
-    "Frame",
-    "Plot",
-    "Point",
-    "Tick",
-    "axis_for",
-    "draw_badges",
-    "numbered_badges",
-    "place_badges",
-    "plot_columns",
-    "plot_plane",
-]
-
 EPOCH = date(1970, 1, 1).toordinal()
 WHISKER = 1.96  # standard errors: about 95 %
 FEWEST_TICKS = 3

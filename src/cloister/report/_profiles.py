@@ -15,8 +15,6 @@ from cloister.report._figures import bar, histogram
 from cloister.report._tables import Cell, Line, StripColumn, StripTable
 from cloister.text import count_of, share_text
 
-__all__ = ["ProfileSection", "profile_section"]
-
 DRAWN_COLUMNS = 16  # of more, those in which clusters differ most
 DRAWN_LEVELS = 5  # of a category, those that most rows have
 MENTIONED = 3  # differences of a cluster, in words

@@ -15,20 +15,6 @@ from cloister.report._figures import guess_meter
 from cloister.report._pages import Table
 from cloister.text import chance_text, count_of, number, sentence, share_text, span_of
 
-__all__ = [
-    "QUESTIONS",
-    "comparison_words",
-    "counted_words",
-    "factor_words",
-    "meaning_of",
-    "not_covered",
-    "question_words",
-    "receipt_facts",
-    "receipt_parts",
-    "receipt_summary",
-    "share_of",
-]
-
 Meaning = dict[str, Any]
 Fact = tuple[str, str, str]
 

@@ -24,8 +24,6 @@ from cloister.report._words import choice_words, curve_caption, released_words
 from cloister.synopsis import Synopsis
 from cloister.text import count_of, sentence, with_error
 
-__all__ = ["report_html", "write_report"]
-
 DRAWN_COLUMNS = 16  # columns with strips; of more, those that tell clusters apart best
 
 

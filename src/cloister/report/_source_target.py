@@ -12,8 +12,6 @@ from cloister.report._pages import Picture, Table
 from cloister.report._plot import Axis, Point, numbered_badges, plot_columns, plot_plane
 from cloister.text import count_of, number, plain_text, share_text
 
-__all__ = ["source_target_of", "source_target_page"]
-
 DRAWN_SOURCE = 600  # sanitised points, those with the largest counts
 LABELLED_POINTS = 40
 LISTED_COLUMNS = 16

@@ -20,8 +20,6 @@ from cloister.report._pages import Picture, Table
 from cloister.report._receipt import share_of
 from cloister.text import count_of, number, sentence, share_text, span_of
 
-__all__ = ["course_of", "panels_of", "steps_of"]
-
 VOTES = (
     "Rows voted for the nearest of a set of public candidates, and only noisy totals of the votes were seen. Candidates that "
     "kept votes, and variations of them, stood in the next vote."

@@ -25,8 +25,6 @@ from cloister.report._steps import panels_of, steps_of
 from cloister.synopsis import Synopsis, noise_words
 from cloister.text import count_of, number, share_text, with_error
 
-__all__ = ["PLACES", "cells_of", "choice_of", "loss_summary", "summary", "synopsis_summary", "table_of"]
-
 UNITS = {"bounds": "half the widths of the bounds", "spread": "spreads of the columns"}
 CLEAR = 2.0  # standard errors by which a gain must exceed zero to be reported
 LEAST_GAIN = 0.005  # of the loss of one centre: what is less reads 0 %

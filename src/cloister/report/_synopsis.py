@@ -22,8 +22,6 @@ from cloister.report._words import comparison_of_numbers, curve_caption
 from cloister.synopsis import Grid, KChoice, Synopsis, noise_words
 from cloister.text import count_of, number, plain_text, sentence, share_text, with_error
 
-__all__ = ["synopsis_html"]
-
 PAIRED_COLUMNS = 4
 STRIPPED_COLUMNS = 16
 LISTED_COLUMNS = 6  # of a table of points

@@ -28,17 +28,6 @@ from cloister.report._words import (
 from cloister.synopsis import Synopsis
 from cloister.text import number, sentence, share_text, with_error
 
-__all__ = [
-    "Cell",
-    "Line",
-    "StripColumn",
-    "StripTable",
-    "cell_tables",
-    "document_page",
-    "number_tables",
-    "strip_tables",
-]
-
 SIDE_BY_SIDE = 6  # columns of one table
 TICKED_CLUSTERS = 12  # up to so many, every strip also marks the other centres
 PRINTED_LINES = 24  # of one page

@@ -14,20 +14,6 @@ from cloister.report._receipt import counted_words
 from cloister.report._summary import PLACES, choice_of
 from cloister.text import count_of, number, plain_text, rounded
 
-__all__ = [
-    "cell_words",
-    "choice_words",
-    "comparison_of_numbers",
-    "curve_caption",
-    "declared_words",
-    "extent_words",
-    "found_words",
-    "is_noticed",
-    "missing_fact",
-    "released_words",
-    "scaling_words",
-]
-
 GUESS = "guess"  # bounds that were taken because nothing stood out of the noise
 FOUND_WORDS = {"noise": "bounds found with noise", GUESS: "bounds taken, as nothing stood out of the noise"}
 NOTICED = 2.0  # standard errors above which a part is mentioned, at least

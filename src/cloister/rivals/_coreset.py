@@ -20,20 +20,6 @@ from cloister.privacy import Step
 from cloister.questions import Ask, Spend, deviation
 from cloister.rivals._questions import DEEPEST_HASH, HashCounts, HashSums
 
-__all__ = [
-    "LARGEST_TREE",
-    "CoresetKMeans",
-    "CoresetPlan",
-    "HashCoreset",
-    "HashLevel",
-    "HashTree",
-    "Hyperplanes",
-    "average_leaves",
-    "cluster_coreset",
-    "grow_tree",
-    "random_hyperplanes",
-]
-
 LEVELS_SHARE, COUNTS_SHARE, SUMS_SHARE = 0.20, 0.15, 0.65  # all levels together, and the two questions about the leaves
 AVERAGE_NOISE = 0.2  # of the radius: what the average of a leaf with just enough rows is off by
 LEVELS_PER_HALVING = 2.0  # a random hyperplane often leaves a node in one piece

@@ -15,8 +15,6 @@ from cloister.questions import Ask
 from cloister.rivals._lloyd import LloydEstimator, LloydRound, average_cells, move_centers
 from cloister.rivals._questions import BoundedCounts, BoundedSums
 
-__all__ = ["FastLloyd", "fold"]
-
 LARGEST_ALPHA = 2.0  # with one cluster it is the diameter of the domain: no row is left out
 SMALLEST_ALPHA = 1e-3
 

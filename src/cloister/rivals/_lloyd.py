@@ -19,19 +19,6 @@ from cloister.columns import FloatArray, Frame, Neighbours, Relation, as_neighbo
 from cloister.privacy import Step
 from cloister.questions import Answer, Ask, Cost, NearestCounts, NearestSums, sensitivities, step_of
 
-__all__ = [
-    "LloydEstimator",
-    "LloydKMeans",
-    "LloydPlan",
-    "LloydRound",
-    "LloydSplit",
-    "average_cells",
-    "move_centers",
-    "pack_widest",
-    "rounds_within",
-    "split_round",
-]
-
 SMALLEST_SHARE = 1e-6
 SPREAD = 0.225  # rho of Su et al.: how far centres lie from the middle, in widths of the domain
 LARGEST_ERROR = 0.004  # of a round, as a squared distance in [-1, 1]^d: beyond it a further round does harm

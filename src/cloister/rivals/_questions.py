@@ -37,19 +37,6 @@ from cloister.questions import (
     whole_radius,
 )
 
-__all__ = [
-    "DEEPEST_HASH",
-    "LARGEST_CHOICE",
-    "LARGEST_CUBE_GRID",
-    "BoundedCounts",
-    "BoundedSums",
-    "CubeCounts",
-    "HashCounts",
-    "HashSums",
-    "SetCosts",
-    "SwapCosts",
-]
-
 DEEPEST_HASH = 48  # levels: the numbers of nodes stay below 2**53 and the decisions of a row fit one integer
 LONGEST_NORMAL = 2.0
 LARGEST_CUBE_GRID = 1 << 62  # cubes of the whole grid, listed or not: each has a number

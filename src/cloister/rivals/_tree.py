@@ -25,8 +25,6 @@ from cloister.privacy import Step
 from cloister.questions import Ask, NearestCounts, NearestSums, Spend
 from cloister.rivals._questions import LARGEST_CHOICE, CubeCounts, SetCosts, SwapCosts
 
-__all__ = ["CubeTree", "Search", "TreeKMeans", "TreePlan", "divide_cubes", "local_search", "noisy_averages"]
-
 STARTS = ("counts", "random")
 LARGEST_DIMENSION = 12  # to project to; a cube has two to that power parts
 FEWEST_DIMENSIONS, MOST_DIMENSIONS = 4, 8  # to project to, by default

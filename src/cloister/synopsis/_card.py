@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from cloister.synopsis._points import Points
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["noise_words", "place_words", "size_words", "synopsis_card"]
-
 MOST_COLUMNS = 6  # of a card of points
 
 

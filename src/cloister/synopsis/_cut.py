@@ -26,8 +26,6 @@ from cloister.columns import FloatArray
 if TYPE_CHECKING:
     from cloister.synopsis._points import Points
 
-__all__ = ["Cut", "cut", "put_together"]
-
 MOST_POINTS = 256
 MOST_CELLS = 1 << 14  # beyond it even putting cells together takes long
 

@@ -19,8 +19,6 @@ from cloister.text import count_of, number, with_error
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["DensityClusters", "cluster_by_density"]
-
 WHERE = "Synopsis.density_clusters"
 LARGEST_DENSITY = 1e9
 LARGEST_RADIUS = 1 << 10

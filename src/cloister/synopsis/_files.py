@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = [
-    "FORMAT",
-    "VERSION",
-    "decode",
-    "encode",
-    "file_kind",
-    "plain_fields",
-    "read_fields",
-    "refuse_misfit",
-]
-
 FORMAT = "cloister.synopsis"
 VERSION = 1
 GRID, POINTS = "grid", "points"  # the kinds

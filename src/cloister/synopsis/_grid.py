@@ -13,8 +13,6 @@ from cloister.algorithms import CellNoise, GridSplit, denoise_counts, denoise_le
 from cloister.columns import Box, FloatArray, IntArray, as_box
 from cloister.exceptions import AccuracyWarning, warn
 
-__all__ = ["REPRESENTATIVES", "Grid", "RangeCount", "few_cells_words", "refuse_slope", "warn_of_few_cells"]
-
 REPRESENTATIVES = ("center", "slope")
 SLOPE = "Synopsis.cut.representatives"
 CELLS_PER_CLUSTER = 4  # of the grid that a warning recommends

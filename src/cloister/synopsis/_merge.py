@@ -11,8 +11,6 @@ from cloister.privacy import Receipt, StepRecord
 if TYPE_CHECKING:
     from cloister.synopsis._synopsis import Synopsis
 
-__all__ = ["join", "join_steps", "refuse_other_grid", "refuse_other_unit"]
-
 
 def refuse_other_grid(first: "Synopsis", second: "Synopsis") -> None:
     """Refuse synopses that cannot be added cell by cell."""

@@ -19,8 +19,6 @@ from cloister.privacy import Entropy
 from cloister.synopsis._cut import Cut, cut, put_together
 from cloister.synopsis._grid import Grid, RangeCount, refuse_slope
 
-__all__ = ["LARGEST_N_CLUSTERS", "LossEstimate", "Places", "Points"]
-
 LARGEST_N_CLUSTERS = 1 << 20
 LOSS_DRAWS = 30
 LOSS_RESTARTS = 5

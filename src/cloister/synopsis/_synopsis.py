@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-__all__ = ["Synopsis", "load_synopsis", "read_synopsis"]
-
 PLOTS = ("curve", "tree")
 
 
