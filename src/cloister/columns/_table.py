@@ -18,7 +18,6 @@ import numpy.typing as npt
 from cloister import validate
 from cloister.columns._base import FloatArray, pull_in, quiet, refuse_narrow, snap
 from cloister.columns._column import Declaration
-from cloister.columns._declare import declare_columns
 from cloister.columns._parts import Part
 from cloister.columns._shapes import Domain, Frame, cuts_of
 
@@ -138,22 +137,6 @@ class ColumnDomain(Domain):
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": "columns", "columns": self.plain_columns()}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "ColumnDomain":
-        """Read what ``to_dict`` wrote."""
-        plain = [dict(one) for one in data["columns"]]
-        found = [one.pop("found", "") for one in plain]
-        spreads = [one.pop("spread", None) for one in plain]
-        declared = declare_columns("domain", {str(index): one for index, one in enumerate(plain)})
-        if any(one.is_private for one in declared.values()):
-            raise ValueError("bounds")
-        numbers = None
-        if any(one is not None for one in spreads):
-            numbers = np.array([math.nan if one is None else float(one) for one in spreads])
-            if not (np.isnan(numbers) | (numbers > 0)).all():
-                raise ValueError("spread")
-        return cls(tuple(declared.values()), tuple(map(bool, found)), numbers, tuple(one == "guess" for one in found))
 
 
 @dataclass(frozen=True, eq=False)
