@@ -100,15 +100,6 @@ def test_ties_are_really_exercised(short_words, entropy, monkeypatch: pytest.Mon
     assert len(looked) > 50 / 2**short_words
 
 
-def test_a_digit_once_drawn_stays_with_its_number(entropy) -> None:
-    draws = _samplers._Draws(entropy, bits=8)
-    first, second = (_samplers._Deviates(np.arange(4), draws.words(4)) for _ in range(2))
-    drawn = [[part.digit(draws, index, 3) for index in (3, 1)] for part in (first, second)]
-    joined = _samplers._concatenate([part.take(np.array([1, 2, 3])) for part in (first, second)])
-    assert joined.whole.tolist() == [1, 2, 3, 1, 2, 3]
-    assert [[joined.digit(draws, index, 3) for index in pair] for pair in ((2, 0), (5, 3))] == drawn
-
-
 @pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("bits", [3, 8, 64, 128])
 def test_the_table_of_whole_parts_is_exact(power: int, bits: int) -> None:
