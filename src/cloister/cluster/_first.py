@@ -95,20 +95,15 @@ def plan_first(
     """
     planner = Planner(request.cost, request.relation)
     size = plan_sizes(planner) if sizes else None
-    count = _count(planner) if counts else None
+    count, privacy_unit = None, planner.relation.privacy_unit
+    if counts:
+        unit = "persons" if privacy_unit is not None and privacy_unit.is_weighted else "rows"
+        count = planner.step(COUNT, f"How many {unit} there are", n_points=1, counts=(RowCount(), SIZE_SHARE))
     ranges = _ranges(planner, domain, scaling=scaling, share=bounds_share)
     step = _cells(planner, domain, n_rows=n_rows) if cells else None
     steps = [SIZE_SHARE if counts else 0.0, 0.0 if ranges is None else bounds_share, 0.0 if step is None else step.share]
     share = sum(steps) + (0.0 if size is None else size.share)
     return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, share=share)
-
-
-def _count(planner: Planner) -> Step:
-    privacy_unit = planner.relation.privacy_unit
-    purpose = (
-        "How many persons there are" if privacy_unit is not None and privacy_unit.is_weighted else "How many rows there are"
-    )
-    return planner.step(COUNT, purpose, n_points=1, counts=(RowCount(), SIZE_SHARE))
 
 
 def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> RangeSteps | None:
@@ -176,7 +171,9 @@ def ask_first(
     n_rows = max(float(answer.value.sum(axis=1).mean()) if n_rows is None else n_rows, 1.0)
     absent, outside = answer.value[:, CellStates.MISSING], answer.value[:, CellStates.OUTSIDE]
     unplaced = absent + np.where(_have_levels(domain), outside, 0.0)
-    filled = _filled(domain, unplaced, answer.sigma, nullable)
+    # Columns that need a mean: they take it, their type allows missing values, and there seem to be some.
+    takes = np.array([one.missing == "mean" for one in domain.columns]) & (np.array(nullable) | _have_levels(domain))
+    filled = tuple(int(index) for index in np.flatnonzero(takes & (unplaced > SURE_OF_MISSING * answer.sigma)))
     if filled:
         present = np.maximum(n_rows - unplaced, 1.0)
         sums = ask(NearestSums(points=np.zeros((1, frame.n_features)), radius=1.0), first.cells["sums"])
@@ -204,13 +201,6 @@ def _find_bounds(ask: Ask, steps: RangeSteps | None, domain: Domain, *, scaling:
 def _have_levels(domain: Domain) -> "np.typing.NDArray[np.bool_]":
     """Say in which columns a value outside is placed as a missing one is: it is no level."""
     return np.array([one.has_levels for one in domain.columns])
-
-
-def _filled(domain: Domain, counts: FloatArray, sigma: float, nullable: tuple[bool, ...]) -> tuple[int, ...]:
-    """Return the columns that need a mean: they take it, their type allows missing values, and there seem to be some."""
-    takes = np.array([one.missing == "mean" for one in domain.columns])
-    possible = takes & (np.array(nullable) | _have_levels(domain))
-    return tuple(int(index) for index in np.flatnonzero(possible & (counts > SURE_OF_MISSING * sigma)))
 
 
 def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outcome) -> Outcome:

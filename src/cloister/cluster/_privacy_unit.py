@@ -52,10 +52,29 @@ class PersonParameters:
         max_rows = self._max_rows()
         weighting = validate.one_of(where("weighting"), self.weighting, WEIGHTINGS)
         stated = validate.boolean(where("units_bounded"), self.units_bounded)
-        name = "" if self.privacy_unit is None else self._unit_name()
+        name = ""
         if self.privacy_unit is None and self._ids is None:
-            self._refuse_without_unit(max_rows)
+            # Options for persons must not make somebody believe that persons are protected.
+            for option, is_given in (
+                ("max_rows_per_unit", max_rows is not None),
+                ("weighting", weighting != WEIGHTINGS[0]),
+                ("units_bounded", stated),
+            ):
+                if is_given:
+                    remedy = "Pass privacy_unit=, the name of the column that says whose row it is, or leave it out."
+                    validate.refuse(where(option), "privacy_unit with it", getattr(self, option), remedy=remedy)
             return None
+        if self.privacy_unit is not None:
+            if not isinstance(self.privacy_unit, str) or not self.privacy_unit:
+                rule, remedy = (
+                    "the name of the column that says whose row it is",
+                    "Pass the ids themselves to fit(X, privacy_unit=ids).",
+                )
+                validate.refuse(where("privacy_unit"), rule, type(self.privacy_unit).__name__, remedy=remedy)
+            if self._ids is not None:
+                remedy = "Name a column, or pass fit(X, privacy_unit=ids)."
+                validate.refuse(where("privacy_unit"), "ids once", "a column and an array", remedy=remedy)
+            name = validate.text(where("privacy_unit"), self.privacy_unit)
         if stated and (max_rows is None or weighting != WEIGHTINGS[0]):
             rule = "False unless max_rows_per_unit is a number and every row counts"
             validate.refuse(where("units_bounded"), rule, True, remedy="Pass the largest number of rows that anybody has.")
@@ -66,35 +85,11 @@ class PersonParameters:
         privacy_unit = self._read_privacy_unit()
         return privacy_unit is None or privacy_unit.is_weighted or privacy_unit.max_rows == 1
 
-    def _unit_name(self) -> str:
-        if not isinstance(self.privacy_unit, str) or not self.privacy_unit:
-            remedy = "Pass the ids themselves to fit(X, privacy_unit=ids)."
-            kind = type(self.privacy_unit).__name__
-            validate.refuse(
-                self._where("privacy_unit"), "the name of the column that says whose row it is", kind, remedy=remedy
-            )
-        if self._ids is not None:
-            remedy = "Name a column, or pass fit(X, privacy_unit=ids)."
-            validate.refuse(self._where("privacy_unit"), "ids once", "a column and an array", remedy=remedy)
-        return validate.text(self._where("privacy_unit"), self.privacy_unit)
-
     def _max_rows(self) -> int | None:
         value, remedy = self.max_rows_per_unit, 'Pass "auto" or how many rows of a person are used.'
         if validate.is_word(value, "auto"):
             return None
         return validate.integer(self._where("max_rows_per_unit"), value, low=1, high=LARGEST_MAX_ROWS, remedy=remedy)
-
-    def _refuse_without_unit(self, max_rows: int | None) -> None:
-        """Refuse what would make somebody believe that persons are protected."""
-        given = {
-            "max_rows_per_unit": max_rows is not None,
-            "weighting": self.weighting != WEIGHTINGS[0],
-            "units_bounded": self.units_bounded,
-        }
-        for name, is_given in given.items():
-            if is_given:
-                remedy = "Pass privacy_unit=, the name of the column that says whose row it is, or leave it out."
-                validate.refuse(self._where(name), "privacy_unit with it", getattr(self, name), remedy=remedy)
 
     @contextmanager
     def _with_ids(self, ids: Any, unknown: Mapping[str, object]) -> Iterator[None]:

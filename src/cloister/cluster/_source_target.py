@@ -163,30 +163,23 @@ class SourceTargetKMedoids(PrivateEstimator):
         if source is None:
             validate.refuse(self._where("source"), "the private table", None, remedy="Pass fit(target, source=rows).")
         with self._with_ids(privacy_unit, unknown):
-            return self._fit(target, source)
-
-    def _fit(self, target: object, source: object) -> Self:
-        request = self._request()
-        self._check_method()
-        public = read_target(self._where("target"), target)
-        rows = open_rows(
-            source,
-            n_jobs=self.n_jobs,
-            where=self._where("source"),
-            **({} if isinstance(source, Rows) else self._unit_options()),
-        )
-        if isinstance(source, Rows):
-            self._check_ids(rows)
-        self._check_columns(public, rows)
-        check_metric(self._where("metric"), self.metric, public.matrix[:2])
-        with self._new_progress() as progress:
-            problem = self._state_problem(public, request, progress)
-            self._asked = problem.asked
-            try:
-                fit = self._fit_privately(source, rows, progress)
-            finally:
-                del self._asked
-            self._store(public, problem, fit, progress)
+            request = self._request()
+            self._check_method()
+            public = read_target(self._where("target"), target)
+            options = {} if isinstance(source, Rows) else self._unit_options()
+            rows = open_rows(source, n_jobs=self.n_jobs, where=self._where("source"), **options)
+            if isinstance(source, Rows):
+                self._check_ids(rows)
+            self._check_columns(public, rows)
+            check_metric(self._where("metric"), self.metric, public.matrix[:2])
+            with self._new_progress() as progress:
+                problem = self._state_problem(public, request, progress)
+                self._asked = problem.asked
+                try:
+                    fit = self._fit_privately(source, rows, progress)
+                finally:
+                    del self._asked
+                self._store(public, problem, fit, progress)
         return self
 
     def plan(

@@ -111,8 +111,19 @@ class SourceTargetForecast:
             f"Noise on {name}: {sigma:.3g}, for {100 * self.shares[name]:.3g} % of the budget."
             for name, sigma in self.noise.items()
         ]
-        lines += self._bound() if self.method == "nas" else self._unbounded()
-        return (*lines, self._limit())
+        if self.method == "nas":
+            lines += self._bound()
+        else:
+            assert self.threshold is not None
+            seen = f"An average is used from a noisy count of {self.threshold:.3g} on"
+            lines.append(f"{seen}: fewer source rows around a representative are not seen.")
+            lines.append("For NNA there is no bound on the error.")
+        how_often = "often"
+        if self.guarantee.is_pure or self.guarantee.stated_delta:  # its strength is an epsilon
+            likely = (1 - 2 * self.guarantee.stated_delta) / 2 * math.exp(-min(self.guarantee.strength, LARGEST_EXPONENT))
+            how_often = f"with probability {max(likely, 0.0):.2g} or more"
+        limit = f"On some data every private method is off by at least {self.floor:.3g}, {how_often} (Observation 4.2)."
+        return (*lines, limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -137,18 +148,6 @@ class SourceTargetForecast:
             theorem = THEOREMS.get(self.guarantee.kind, THEOREMS["zcdp"])
             lines.append(f"{theorem} states {self.paper_term:.3g} for the noise, with the paper's own.")
         return lines
-
-    def _unbounded(self) -> list[str]:
-        assert self.threshold is not None
-        seen = f"An average is used from a noisy count of {self.threshold:.3g} on"
-        return [f"{seen}: fewer source rows around a representative are not seen.", "For NNA there is no bound on the error."]
-
-    def _limit(self) -> str:
-        how_often = "often"
-        if self.guarantee.is_pure or self.guarantee.stated_delta:  # its strength is an epsilon
-            likely = (1 - 2 * self.guarantee.stated_delta) / 2 * math.exp(-min(self.guarantee.strength, LARGEST_EXPONENT))
-            how_often = f"with probability {max(likely, 0.0):.2g} or more"
-        return f"On some data every private method is off by at least {self.floor:.3g}, {how_often} (Observation 4.2)."
 
 
 def forecast(
