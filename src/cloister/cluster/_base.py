@@ -21,10 +21,10 @@ from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import REFERENCE_DELTA, Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._privacy_unit import (
     PLANNED_ROWS,
+    SIZES,
     STARTS,
     PersonParameters,
     assume_rows,
-    decided_rows,
     find_max_rows,
     unit_options,
 )
@@ -232,8 +232,10 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         balance = None if shared is None else shared.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
-        steps = _records(done.plan, {**self._decisions(done.outcome), **decided_rows(receipt.privacy_unit)}, receipt)
-        ready = done.ready
+        ready, decisions = done.ready, self._decisions(done.outcome)
+        if receipt.privacy_unit is not None:
+            decisions = {**decisions, SIZES: Decision(figures={"max_rows": float(receipt.privacy_unit.max_rows or 0)})}
+        steps = _records(done.plan, decisions, receipt)
         return PrivateFit(
             outcome=done.outcome,
             plan=done.plan,
@@ -305,7 +307,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         progress.follow(plan.all_steps)
         first = self._first_steps(assume_rows(request, PLANNED_ROWS), setting, n_rows)
         if first.sizes is not None:
-            max_rows = find_max_rows(ask, first.sizes, request, setting.frame.n_features)
+            max_rows = find_max_rows(ask, first.sizes["counts"], request, setting.frame.n_features)
             vault.limit_rows(max_rows)
             request = assume_rows(request, max_rows)
             first = self._first_steps(request, setting, n_rows)

@@ -12,7 +12,7 @@ import numpy as np
 
 from cloister.algorithms import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
 from cloister.cluster._plan import COUNT, Outcome, Planner, Request
-from cloister.cluster._privacy_unit import plan_sizes
+from cloister.cluster._privacy_unit import SIZES, SIZES_SHARE, STARTS
 from cloister.columns import Domain, FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import (
@@ -24,6 +24,7 @@ from cloister.questions import (
     NearestSums,
     Question,
     RowCount,
+    RowsPerUnit,
     deviation,
 )
 from cloister.release import CellSummary
@@ -70,12 +71,6 @@ class Ready:
     n_rows: float  # as the cells say; NaN where they were not asked about
     filled: tuple[int, ...] = ()  # raw columns whose missing values were placed at a mean
 
-    @property
-    def domain(self) -> Domain:
-        """Where rows lie."""
-        domain: Domain = self.frame.domain
-        return domain
-
 
 def plan_first(
     request: Request,
@@ -94,7 +89,9 @@ def plan_first(
     `n_rows`, public or noisy, is None while nobody knows it; `bounds_share` is spent where bounds or spreads are to be found.
     """
     planner = Planner(request.cost, request.relation)
-    size = plan_sizes(planner) if sizes else None
+    size, question = None, RowsPerUnit(starts=STARTS)
+    if sizes:
+        size = planner.step(SIZES, "How many persons have how many rows", n_points=len(STARTS), counts=(question, SIZES_SHARE))
     count, privacy_unit = None, planner.relation.privacy_unit
     if counts:
         unit = "persons" if privacy_unit is not None and privacy_unit.is_weighted else "rows"
@@ -213,7 +210,7 @@ def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outc
     if not ready.filled or first.cells is None:
         return outcome
     frame, places = ready.frame, ready.frame.to_unit(np.asarray(ready.cells.places)[None])[0]
-    lowest = np.where(_have_levels(ready.domain)[list(ready.filled)], 0.0, -np.inf)
+    lowest = np.where(_have_levels(frame.domain)[list(ready.filled)], 0.0, -np.inf)
     question = NearestMissing(points=frame.clip_unit(outcome.centers), frame=frame, columns=ready.filled, lowest=lowest)
     answer = ask(question, first.cells["clusters"])
     centers, errors = outcome.centers.copy(), outcome.center_errors.copy()

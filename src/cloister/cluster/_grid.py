@@ -61,7 +61,18 @@ class _Counted:
 
 @estimator
 class _GridEstimator(ScaledEstimator):
-    """What both estimators share: the rule, one question, and the synopsis made of its answer."""
+    """What both estimators share: the rule, one question, and the synopsis made of its answer.
+
+    Parameters
+    ----------
+    bounds : (low, high) or Box
+        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
+    rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
+        How many cells per axis: by a rule, or given. Where the box is no cube the rule's cells are divided in proportion to
+        its widths. "adaptive" splits the cells of a coarse grid further where many rows are: for skewed tables.
+    counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
+        How noisy counts become weights.
+    """
 
     delta: float = 0.0
     rule: Any = "rugnik"
@@ -175,13 +186,6 @@ class GridSynopsis(_GridEstimator):
     ----------
     n_clusters : int, default=8
         How many clusters the grid should be able to tell apart; a hint for the rule, not a limit for ``synopsis_.cut``.
-    bounds : (low, high) or Box
-        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
-        How many cells per axis: by a rule, or given. Where the box is no cube the rule's cells are divided in proportion to
-        its widths. "adaptive" splits the cells of a coarse grid further where many rows are: for skewed tables.
-    counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
-        How noisy counts become weights.
 
     Attributes
     ----------
@@ -214,12 +218,6 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
 
     Parameters
     ----------
-    bounds : (low, high) or Box
-        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
-        How many cells per axis; "adaptive" splits them further where many rows are.
-    counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
-        How noisy counts become weights.
     representatives : {"center", "slope"}, default="center"
         Where a cell's rows are taken to be.
     n_init : int, default=10

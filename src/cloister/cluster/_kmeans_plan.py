@@ -175,26 +175,14 @@ def make_plan(
     n_clusters: int,
     *,
     planner: Planner,
-    recipe: Recipe | None = None,
     squares: float = 0.0,
 ) -> KMeansPlan:
-    """Return the plan for these public numbers.
+    """Return the plan for these public numbers; `n_rows` may be a noisy count that has been paid for.
 
-    Parameters
-    ----------
-    n_rows : float
-        Public, or a noisy count that has been paid for.
-    n_features, n_clusters : int
-        Columns and centres.
-    planner : Planner
-        What the questions may cost together, and which tables are neighbours.
-    recipe : Recipe, optional
-        The constants; by default those for the kind of noise.
-    squares : float, default=0
-        Part of the last round that tells how far the rows of each centre scatter.
+    `squares` is the part of the last round that tells how far the rows of each centre scatter.
     """
     budget, relation = planner.budget, planner.relation
-    recipe = recipe or (GAUSSIAN if budget.is_gaussian else PURE)
+    recipe = GAUSSIAN if budget.is_gaussian else PURE
     row_share = _row_share(recipe, n_rows, n_features, n_clusters, planner)
     asked = row_share * n_rows
     dimension = recipe.project_to if n_features > recipe.project_above else n_features

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.cluster._plan import Decision, Planner, Request
-from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
-from cloister.privacy import Entropy, Step
+from cloister.cluster._plan import Request
+from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit, Relation
+from cloister.privacy import Cost, Entropy, Query
 from cloister.questions import Ask, NearestSums, RowsPerUnit, deviation
 
 SIZES = "rows per person"  # name of the step that asks how many rows persons have
@@ -121,52 +121,29 @@ def assume_rows(request: Request, max_rows: int) -> Request:
     return replace(request, relation=replace(request.relation, privacy_unit=privacy_unit.limited(max_rows)))
 
 
-def plan_sizes(planner: Planner) -> Step:
-    """Return the step that asks how many persons have how many rows."""
-    purpose = "How many persons have how many rows"
-    return planner.step(SIZES, purpose, n_points=len(STARTS), counts=(RowsPerUnit(starts=STARTS), SIZES_SHARE))
-
-
-def find_max_rows(ask: Ask, step: Step, request: Request, n_features: int) -> int:
+def find_max_rows(ask: Ask, query: Query, request: Request, n_features: int) -> int:
     """Return how many rows of a person are used, by a noisy histogram of how many they have."""
-    answer = ask(RowsPerUnit(starts=STARTS), step["counts"])
+    answer = ask(RowsPerUnit(starts=STARTS), query)
     persons = np.where(answer.value > SEEN * answer.sigma, answer.value, 0.0)
     privacy_unit = request.relation.privacy_unit
     assert privacy_unit is not None
-    return choose_max_rows(persons, noise=noise_of_center(request, n_features), weighted=privacy_unit.is_weighted)
+    shape = {"n_features": n_features, "n_clusters": request.n_clusters}
+    noise = noise_of_center(request.cost, request.relation.relation, **shape)
+    return choose_max_rows(persons, noise=noise, weighted=privacy_unit.is_weighted)
 
 
-def decided_rows(privacy_unit: PrivacyUnit | None) -> dict[str, Decision]:
-    """Return what the step that asks how many rows persons have decided: how many are used."""
-    if privacy_unit is None or privacy_unit.max_rows is None:
-        return {}
-    return {SIZES: Decision(figures={"max_rows": float(privacy_unit.max_rows)})}
-
-
-def noise_of_center(request: Request, n_features: int) -> float:
+def noise_of_center(cost: Cost, relation: Relation, *, n_features: int, n_clusters: int) -> float:
     """Return the variance of the noise of a centre over that of its rows, times the square of the rows, for one row each."""
     sums = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
-    sigma = deviation(sums, request.cost.share(PART_OF_SUMS), request.relation.relation)
-    return n_features * request.n_clusters * (CLIPPED_AT * sigma) ** 2
+    sigma = deviation(sums, cost.share(PART_OF_SUMS), relation)
+    return n_features * n_clusters * (CLIPPED_AT * sigma) ** 2
 
 
 def choose_max_rows(persons: FloatArray, *, noise: float, weighted: bool) -> int:
     """Return the number of rows per person with about the least expected error of a centre.
 
-    Parameters
-    ----------
-    persons : array of shape (n_bins,)
-        About how many persons have as many rows as each bin of ``STARTS`` says.
-    noise : float
-        Variance of the noise in a sum of rows, all columns together, if every person had one row, over that of one row.
-    weighted : bool
-        Whether every person counts 1, instead of every row.
-
-    Examples
-    --------
-    >>> few = np.array([100.0] + [0.0] * 13)
-    >>> choose_max_rows(few, noise=50.0, weighted=False)
-    1
+    `persons` says about how many have as many rows as each bin of ``STARTS``; `noise` is the variance of the noise in a sum of
+    rows, all columns together, if every person had one row, over that of one row; `weighted` whether every person counts 1.
     """
     ends = np.array([*STARTS[1:], STARTS[-1] + 1]) - 1
     sizes = (np.array(STARTS) + ends) / 2
