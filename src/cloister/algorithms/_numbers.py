@@ -94,7 +94,7 @@ def compare_numbers(numbers: Sequence[int], points: NoisyPoints, *, generator: n
         loss = cut_loss(filled, filled.cut(count, generator=generator, restarts=RESTARTS))
         table.append([loss, held_out + scatter, noise / points.n_rows])
     loss, held_out, errors = np.array(table).T
-    left_out = (LEFT_OUT * scatter, LEFT_OUT * even_within)
+    left_out = (LEFT_OUT * scatter - points.resolution, LEFT_OUT * even_within - points.resolution)
     return choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), even_between + even_within, within=left_out)
 
 
@@ -109,8 +109,8 @@ def choose_number(
 ) -> KChoice:
     """Return the choice from the losses of all numbers.
 
-    `within` is what is left out of the held-out losses, and of those of evenly spread rows, when the two are compared, because
-    no number of clusters removes it.
+    `within` is what is left out of the held-out losses, and of those of evenly spread rows, when the two are compared: what no
+    number of clusters removes, less what is too small to be seen.
     """
     supported, lowest = numbers[0], held_out[0]
     for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):
@@ -122,17 +122,12 @@ def choose_number(
     slack = max(LEAST_GAIN, float(errors[top] / known[top]))
     elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
     best = min(elbow, supported)
-    peaks = _peaks(numbers, gains, slack) if best > 1 else set()
-    as_good = tuple(sorted({best} | {count for count in peaks if count <= supported}))
+    # As good as the best: peaks that are nearly as high as the highest, and clearly above the number before.
+    before, after = np.concatenate([[0.0], gains[:-1]]), np.concatenate([gains[1:], [-np.inf]])
+    peaks = (gains >= gains[top] - NEARLY * slack) & (gains >= before + slack) & (gains >= after - slack / 2)
+    others = {number for number, good in zip(numbers, peaks, strict=True) if good and best > 1 and number <= supported}
+    as_good = tuple(sorted({best} | others))
     return KChoice(tuple(numbers), loss, held_out, errors, even, elbow, supported, best, as_good)
-
-
-def _peaks(numbers: Sequence[int], gains: FloatArray, slack: float) -> set[int]:
-    """Return numbers at which the gain is a peak that is nearly as high as the highest, and clearly above the number before."""
-    before = np.concatenate([[0.0], gains[:-1]])
-    after = np.concatenate([gains[1:], [-np.inf]])
-    high = (gains >= gains.max() - NEARLY * slack) & (gains >= before + slack) & (gains >= after - slack / 2)
-    return {number for number, good in zip(numbers, high, strict=True) if good}
 
 
 def cut_loss(points: NoisyPoints, centers: FloatArray) -> float:

@@ -188,7 +188,7 @@ class PEMeans(PrivateClusterer):
     def _run(self, ask: Ask, plan: PEPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
         projection = None if plan.average is None else random_projection(generator, frame.n_features, plan.dimension)
         space = Space(frame, projection)
-        evolution = evolve(
+        self.generations_ = evolve(
             ask,
             [step["counts"] for step in plan.votes],
             space,
@@ -197,13 +197,12 @@ class PEMeans(PrivateClusterer):
             settings=plan.settings,
             generator=generator,
         )
-        self.generations_ = evolution.generations
         if plan.average is None:  # counts and errors are read off the last votes: free, because they have been paid for
-            centers = evolution.centers
-            counts, count_errors, center_errors = _cells(evolution.generations[-1])
-            center_errors = np.minimum(np.hypot(center_errors, _wander(evolution.generations)), 1.0)
+            centers = self.generations_[-1].centers
+            counts, count_errors, center_errors = _cells(self.generations_[-1])
+            center_errors = np.minimum(np.hypot(center_errors, _wander(self.generations_)), 1.0)
         else:
-            found = lift(ask, plan.average, evolution.centers, space)
+            found = lift(ask, plan.average, self.generations_[-1].centers, space)
             centers, center_errors, counts = found.centers, found.errors, found.counts
             count_errors = np.full(len(counts), found.count_sigma)
         return Outcome(
@@ -212,7 +211,7 @@ class PEMeans(PrivateClusterer):
             counts=counts,
             count_errors=count_errors,
             n_rounds=len(plan.votes),
-            decisions=draw_generations(evolution.generations, space),
+            decisions=draw_generations(self.generations_, space),
         )
 
 
