@@ -440,7 +440,7 @@ def test_a_domain_survives_its_plain_form(generator):
     domain = DOMAINS["all"].with_bounds({4: (-3.0, 9.0)}, DOMAINS["all"].spreads)
     again = domain_from_dict(domain.to_dict())
     assert again.to_dict() == domain.to_dict()
-    assert (again.columns, again.found, again.guessed) == (domain.columns, domain.found, domain.guessed)
+    assert (again.columns, again.found) == (domain.columns, domain.found)
     rows = raw_rows(domain, generator, 50)
     for scaling in ("bounds", "spread"):
         assert np.array_equal(again.frame(scaling=scaling).clean(rows), domain.frame(scaling=scaling).clean(rows))
@@ -448,10 +448,10 @@ def test_a_domain_survives_its_plain_form(generator):
 
 def test_bounds_that_are_found_keep_place_and_weight():
     domain = ColumnDomain((Number("private", missing=50.0, weight=3), Number(0, 1), Number("private", missing="own")))
-    assert (domain.private, domain.found) == ((0, 2), (False, False, False))
+    assert (domain.private, domain.found) == ((0, 2), ("", "", ""))
     found = domain.with_bounds({0: (-1.0, 7.0), 2: (5.0, 6.0)}, None)
     assert found.columns == (Number(-1, 7, missing=7.0, weight=3), Number(0, 1), Number(5, 6, missing="own"))
-    assert (found.private, found.found) == ((), (True, False, True))
+    assert (found.private, found.found) == ((), ("noise", "", "noise"))
 
 
 @pytest.mark.parametrize(
