@@ -19,7 +19,7 @@ from cloister.audit._plants import wrapped
 from cloister.audit._samplers import binomial_chance, gaussian_tail, laplace_tail, words_below
 from cloister.audit._spending import CARRIED
 from cloister.exceptions import ParameterError
-from cloister.privacy import Event
+from cloister.privacy import Entropy, Event
 from cloister.privacy._samplers import _whole_thresholds
 from cloister.vault import Vault
 
@@ -95,6 +95,11 @@ SMALL_FAULTS = {
         "samplers",
         "cloister.privacy:Event.choose",
         halved,
+    ),
+    "two vaults": (
+        "samplers",
+        "cloister.privacy:Coins.draw",
+        lambda draw: classmethod(lambda cls, entropy, share: draw.__func__(cls, Entropy(0), share)),
     ),
     "without a seed": ("samplers", "cloister.privacy:Entropy.__init__", seeded),
     "drawn was": (
@@ -222,6 +227,7 @@ def test_spending_is_added_up_from_first_principles() -> None:
 
 def test_the_docs_list_every_plant_and_check() -> None:
     text = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
-    for plant in PLANTS.values():
-        assert f"| `{plant.name}` | {plant.description} | `{plant.check}` |" in text
+    listed = re.findall(r"^\| `([a-z-]+)` \| ([^|]+) \| `([a-z]+)` \|$", text, flags=re.MULTILINE)
+    assert listed == [(one.name, one.description, one.check) for one in PLANTS.values()]
+    assert len(listed) == 10, "as the page says"
     assert all(f"| `{name}` |" in text for name in CHECKS)

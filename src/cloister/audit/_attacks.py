@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.special import betainccinv, betaincinv
@@ -57,36 +55,12 @@ def open_vault(
     return Vault(open_rows(table, privacy_unit=ids, n_jobs=1), frame=frame, relation=near, account=account, entropy=entropy)
 
 
-# -- what an attacker looks at: from answers, as numbers of rows, to numbers beside the thresholds -----------------------
-
-
-def _one(answers: Sequence[FloatArray]) -> FloatArray:
-    return answers[0]
-
-
-def _difference(answers: Sequence[FloatArray]) -> FloatArray:
-    """Return the difference of the two cells between which a row moves."""
-    return np.asarray(answers[0][::2] - answers[0][1::2])
-
-
-def _likely_difference(answers: Sequence[FloatArray]) -> FloatArray:
-    """Return the difference of what matters: the likelihood ratio of a Laplace answer moves between 0 and 1 rows only."""
-    return _difference([np.clip(answers[0], 0, 1)])
-
-
-def _of_both(answers: Sequence[FloatArray]) -> FloatArray:
-    """Return the difference of two answers that a row moves in opposite directions: noise that both share cancels."""
-    return np.asarray((answers[0] - answers[1]) / 2)
-
-
-def _likely_of_both(answers: Sequence[FloatArray]) -> FloatArray:
-    """Return the same for Laplace answers, of which one moves up and one down."""
-    return np.asarray(np.clip(answers[0], 0, 1) - np.clip(answers[1], -1, 0))
-
-
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """Two tables that are neighbours cell by cell, the questions answered together, and what the attacker looks at."""
+    """Two tables that are neighbours cell by cell, the questions answered together, and what the attacker looks at.
+
+    The attacker looks at numbers beside the thresholds, made of answers that are given as numbers of rows.
+    """
 
     name: str
     questions: tuple[Question, ...]
@@ -94,8 +68,9 @@ class Attack:
     relation: Relation
     left: FloatArray | PersonTable
     right: FloatArray | PersonTable
-    look: Callable[[Sequence[FloatArray]], FloatArray] = _one
+    look: Callable[[Sequence[FloatArray]], FloatArray] = lambda answers: answers[0]
     privacy_unit: PrivacyUnit | None = None  # where persons are protected
+    asks: tuple[int, int] = (20, 60)  # how often in a quick audit, and in a full one
 
     @property
     def delta(self) -> float:
@@ -119,10 +94,25 @@ class Attack:
         return np.concatenate(seen)
 
 
+def _between(answers: Sequence[FloatArray], *, laplace: bool) -> FloatArray:
+    """Return the difference of the two cells between which a row moves.
+
+    The likelihood ratio of a Laplace answer moves between 0 and 1 rows only, here and below.
+    """
+    cells = np.clip(answers[0], 0, 1) if laplace else answers[0]
+    return np.asarray(cells[::2] - cells[1::2])
+
+
+def _of_both(answers: Sequence[FloatArray], *, laplace: bool) -> FloatArray:
+    """Return the difference of two answers that a row moves in opposite directions: noise that both share cancels."""
+    one, other = answers
+    return np.asarray(np.clip(one, 0, 1) - np.clip(other, -1, 0) if laplace else (one - other) / 2)
+
+
 def _attacks() -> Iterator[Attack]:
     up, down, even, odd = POINTS + STEP, POINTS - STEP, POINTS[::2], POINTS[1::2]
     for cost, words in ((GDP(1.0), ""), (PureDP(1.0), ", pure")):
-        between, of_both = (_difference, _of_both) if cost.is_gaussian else (_likely_difference, _likely_of_both)
+        between, of_both = (partial(look, laplace=not cost.is_gaussian) for look in (_between, _of_both))
         yield Attack(f"a row in a count{words}", (COUNTS,), cost, ADD, POINTS, NO_ROWS)
         yield Attack(f"a row that changes cells{words}", (COUNTS,), cost, REPLACE, even, odd, between)
         yield Attack(f"a row in a sum{words}", (SUMS,), cost, ADD, up, NO_ROWS)
@@ -133,29 +123,24 @@ def _attacks() -> Iterator[Attack]:
         yield Attack(f"a row that takes its square along{words}", (SQUARES,), cost, REPLACE, *moved, between)
     crowd = np.zeros((CROWD, 1))
     near, far = np.vstack([crowd, [[0.0]]]), np.vstack([crowd, [[1.0]]])
-    yield Attack("a row in a choice", (CHOICE,), PureDP(1.0), ADD, near, crowd)
-    yield Attack("a row that changes a choice", (CHOICE,), PureDP(1.0), REPLACE, near, far)
+    yield Attack("a row in a choice", (CHOICE,), PureDP(1.0), ADD, near, crowd, asks=(700, 4000))
+    yield Attack("a row that changes a choice", (CHOICE,), PureDP(1.0), REPLACE, near, far, asks=(700, 4000))
 
 
 ATTACKS = tuple(_attacks())
 
 
-def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
-    choices = [attack for attack in ATTACKS if attack.questions == (CHOICE,)]
-    others = [attack for attack in ATTACKS if attack not in choices]
-    level = FALSE_ALARM * SHARE / len(ATTACKS)
-    yield from attack_cases(others, asks=settings.amount(20, 60), seed=settings.seed, level=level)
-    yield from attack_cases(choices, asks=settings.amount(700, 4000), seed=settings.seed + 1000, level=level)
+def attack_cases(settings: Settings, attacks: Sequence[Attack], *, share: float) -> Iterator[Case]:
+    """Yield attacks as the cases of a check, which divide this share of the rate of false alarms."""
 
+    def check(found: CheckResult, *, attack: Attack, seed: int) -> None:
+        asks, level = settings.amount(*attack.asks), FALSE_ALARM * share / len(attacks)
+        found.check_limit(
+            attack_once(attack, asks=asks, seed=seed, level=level), attack.claimed, "epsilon proven by the answers"
+        )
 
-def attack_cases(attacks: Sequence[Attack], *, asks: int, seed: int, level: float) -> Iterator[Case]:
-    """Yield attacks as the cases of a check."""
     for number, attack in enumerate(attacks):
-        yield Case(attack.name, attack.name, partial(_try, attack=attack, asks=asks, seed=seed + 2 * number, level=level))
-
-
-def _try(found: CheckResult, *, attack: Attack, **given: Any) -> None:
-    found.check_limit(attack_once(attack, **given), attack.claimed, "epsilon proven by the answers")
+        yield Case(attack.name, attack.name, partial(check, attack=attack, seed=settings.seed + 2 * number))
 
 
 def attack_once(attack: Attack, *, asks: int, seed: int, level: float) -> float:
@@ -194,6 +179,6 @@ ATTACKING = Check(
     title="Threshold attacks: what answers prove stays below the claim",
     meaning="An attacker who knows two neighbouring tables looks at thousands of answers. The ratio is the largest epsilon "
     "that they prove, with Clopper-Pearson bounds, over the claimed one: close to 1 is a sharp attack, above 1 a broken claim.",
-    cases=_cases,
+    cases=lambda settings, folder: attack_cases(settings, ATTACKS, share=SHARE),
     false_alarms=SHARE,
 )

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cloister.audit._attacks import ADD, COUNTS, POINTS, REPLACE, STEP, SUMS, Attack, attack_cases
-from cloister.audit._findings import FALSE_ALARM, Case, Check, CheckResult, Settings
-from cloister.audit._replays import USED, person_cases, to_try
+from cloister.audit._findings import Case, Check, CheckResult, Settings
+from cloister.audit._replays import USED, check_replay, person_cases
 from cloister.audit._tables import PersonTable, all_rows
 from cloister.columns import WEIGHTINGS, PrivacyUnit
 from cloister.data import Bounding, Rows, open_rows
@@ -37,21 +37,18 @@ CELLS = POINTS[::10]  # each has a person of its own
 CELL_COUNTS, CELL_SUMS = type(COUNTS)(points=CELLS), type(SUMS)(points=CELLS, radius=STEP)
 
 
-def _crowded(side: float) -> PersonTable:
-    """Return a table in which every cell has one person with many rows, all different, on one side of its point."""
-    beyond = side * STEP * np.linspace(1.0, 1.5, MANY)  # offsets are cut at one step
-    return PersonTable((CELLS + beyond).reshape(-1, 1), np.repeat(np.arange(len(CELLS)), MANY))
-
-
 def _person_attacks() -> Iterator[Attack]:
+    """Yield attacks on tables in which every cell has one person with many rows, all different, on one side of its point."""
     nobody = PersonTable(np.empty((0, 1)), np.empty(0, dtype=np.int64))
-    left, right = _crowded(1.0), _crowded(-1.0)
+    beyond, ids = STEP * np.linspace(1.0, 1.5, MANY), np.repeat(np.arange(len(CELLS)), MANY)  # offsets are cut at one step
+    left, right = (PersonTable((CELLS + side * beyond).reshape(-1, 1), ids) for side in (1, -1))
     costs: dict[str, Cost] = {"Gaussian": GDP(1.0), "pure": PureDP(1.0)}
     for words, cost in costs.items():
         for weighting in WEIGHTINGS:
-            unit, how = PrivacyUnit(max_rows=USED, weighting=weighting), f"every {weighting} counts, {words}"
-            yield Attack(f"a person in a count, {how}", (CELL_COUNTS,), cost, ADD, left, nobody, privacy_unit=unit)
-            yield Attack(f"a person who changes sides, {how}", (CELL_SUMS,), cost, REPLACE, left, right, privacy_unit=unit)
+            given: dict[str, Any] = {"privacy_unit": PrivacyUnit(max_rows=USED, weighting=weighting), "asks": (200, 600)}
+            how = f"every {weighting} counts, {words}"
+            yield Attack(f"a person in a count, {how}", (CELL_COUNTS,), cost, ADD, left, nobody, **given)
+            yield Attack(f"a person who changes sides, {how}", (CELL_SUMS,), cost, REPLACE, left, right, **given)
 
 
 PERSON_ATTACKS = tuple(_person_attacks())
@@ -88,10 +85,9 @@ def choice_neighbours(intruder: str, seed: int, *, many: int = MANY) -> tuple[Pe
         own[:] = own[0]
     elif "missing" in intruder:
         own[:] = np.nan
-    order = generator.permutation(len(ids) + many)
     names = [INTRUDERS[intruder], "" if "some" in intruder else INTRUDERS[intruder]] * many
-    both = np.array([*ids, *names[:many]], dtype=object)[order]
-    return PersonTable(np.concatenate([rows, own])[order], both), PersonTable(rows, np.array(ids, dtype=object))
+    others = PersonTable(rows, np.array(ids, dtype=object))
+    return others.joined(own, names[:many], generator), others
 
 
 def choose_both(left: PersonTable, right: PersonTable, seed: int, *, n_files: int = 0) -> list[Counter[bytes]]:
@@ -101,7 +97,13 @@ def choose_both(left: PersonTable, right: PersonTable, seed: int, *, n_files: in
     kept = []
     for table in (left, right):
         with tempfile.TemporaryDirectory() as folder:
-            rows: Any = open_rows(**_as_source(table, Path(folder), n_files), unit_key=key, n_jobs=1)
+            source: dict[str, Any] = {"data": table.rows, "privacy_unit": table.ids}
+            for number in range(n_files):  # each has some of the rows of everybody
+                part = slice(number, None, n_files)
+                columns = {"x": table.rows[part, 0], "y": table.rows[part, 1], "who": pa.array(table.ids[part], pa.string())}
+                pyarrow.parquet.write_table(pa.table(columns), Path(folder) / f"{number}.parquet")
+                source = {"data": folder, "columns": ["x", "y"], "privacy_unit": "who"}
+            rows: Any = open_rows(**source, unit_key=key, n_jobs=1)
             kept.append(rows_of(rows.bounded(bounding)))
     return kept
 
@@ -109,17 +111,6 @@ def choose_both(left: PersonTable, right: PersonTable, seed: int, *, n_files: in
 def rows_of(rows: Rows) -> Counter[bytes]:
     """Return the rows of a made-up table, with rank and number of a person's where persons are protected, as bytes."""
     return Counter(row.tobytes() for row in np.ascontiguousarray(all_rows(rows)))
-
-
-def _as_source(table: PersonTable, folder: Path, n_files: int) -> dict[str, Any]:
-    """Return what opens a table: of files each has some of the rows of everybody."""
-    if not n_files:
-        return {"data": table.rows, "privacy_unit": table.ids}
-    for number in range(n_files):
-        part = slice(number, None, n_files)
-        columns = {"x": table.rows[part, 0], "y": table.rows[part, 1], "who": pa.array(table.ids[part], pa.string())}
-        pyarrow.parquet.write_table(pa.table(columns), folder / f"{number}.parquet")
-    return {"data": folder, "columns": ["x", "y"], "privacy_unit": "who"}
 
 
 def check_same_rows(found: CheckResult, left: Counter[bytes], right: Counter[bytes], *, allowed: int) -> None:
@@ -137,9 +128,9 @@ def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
         run = partial(_check_choice, intruder=intruder, seed=settings.seed + number, n_files=n_files)
         yield Case(f"{intruder}, {n_files} files" if n_files else intruder, "which rows are used", run)
     for number, case in enumerate(person_cases(settings)):
-        yield to_try(case, f"{case.method}, {case.relation.value}", seed=settings.seed + number, folder=folder)
-    level = FALSE_ALARM * SHARE / len(PERSON_ATTACKS)
-    yield from attack_cases(PERSON_ATTACKS, asks=settings.amount(200, 600), seed=settings.seed, level=level)
+        run = partial(check_replay, case=case, seed=settings.seed + number, folder=folder)
+        yield Case(str(case), f"{case.method}, {case.relation.value}", run)
+    yield from attack_cases(settings, PERSON_ATTACKS, share=SHARE)
 
 
 def _check_choice(found: CheckResult, *, intruder: str, seed: int, n_files: int) -> None:
