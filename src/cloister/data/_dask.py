@@ -33,7 +33,7 @@ from cloister.data._columns import (
     refuse_id_values,
     refuse_names,
 )
-from cloister.data._files import DOUBLE, FileSet
+from cloister.data._files import FileSet
 from cloister.data._numpy import check_array_type
 from cloister.data._pandas import describe_column
 from cloister.data._parts import new_shuffle, rows_of_parts, store
@@ -53,6 +53,7 @@ from cloister.data._share import (
     share_of,
     shuffle_part,
 )
+from cloister.data._values import DOUBLE
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
@@ -274,9 +275,14 @@ def open_collection(where: str, data: Any, columns: Chosen, *, n_jobs: int, ids:
         return _open_array(where, data, columns, n_jobs, ids=ids)
     if isinstance(ids, IdValues):
         refuse_id_values(where, "Dask")
-    if hasattr(kind, "columns") and data.ndim == 2:
-        return _open_frame(where, data, columns, n_jobs, ids=ids)
-    raise DataError(f"{where}: expected a Dask array or data frame, got a Dask {kind.__name__}. Convert it to one of these.")
+    if not (hasattr(kind, "columns") and data.ndim == 2):
+        raise DataError(
+            f"{where}: expected a Dask array or data frame, got a Dask {kind.__name__}. Convert it to one of these."
+        )
+    table = [describe_column(name, dtype) for name, dtype in data.dtypes.items()]
+    chosen = choose_columns(where, table, columns, ids=ids)
+    parts = data[[data.columns[index] for index in chosen.places]].to_delayed()
+    return DaskRows(where, list(parts), Schema.of(chosen), size=None, declared=chosen.declared, n_jobs=n_jobs)
 
 
 def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> DaskRows:
@@ -334,13 +340,6 @@ def _with_ids(where: str, array: Any, parts: Sequence[Any], ids: IdColumn | IdVa
     joined = [join(where, part, some) for part, some in zip(parts, given.to_delayed(), strict=True)]
     schema = Schema(array.shape[1], n_hidden=N_LANES)
     return DaskRows(where, joined, schema, size=int(sum(lengths)) * schema.width * DOUBLE, n_jobs=n_jobs)
-
-
-def _open_frame(where: str, frame: Any, columns: Chosen, n_jobs: int, *, ids: IdColumn | None) -> DaskRows:
-    table = [describe_column(name, dtype) for name, dtype in frame.dtypes.items()]
-    chosen = choose_columns(where, table, columns, ids=ids)
-    parts = frame[[frame.columns[index] for index in chosen.places]].to_delayed()
-    return DaskRows(where, list(parts), Schema.of(chosen), size=None, declared=chosen.declared, n_jobs=n_jobs)
 
 
 def _tree(where: str, parts: Sequence[Any], packed: bytes, width: int, declared: Declared) -> Any:

@@ -69,7 +69,9 @@ def common_kind(where: str, names: list[str], what: str) -> str:
     """Return the kind that all these files have; refuse other files."""
     formats = [format_of(name) for name in names]
     if what == "a file" and formats == [None]:
-        raise _no_format(where, names[0])
+        sheet = names[0].lower().endswith(SHEETS)
+        remedy = "Save the sheet as CSV or Parquet, or pass pandas.read_excel(...)." if sheet else "Convert it, or rename it."
+        raise DataError(f"{where}: expected {READABLE}, got {'the spreadsheet ' if sheet else ''}{names[0]!r}. {remedy}")
     kinds = sorted({one.kind for one in formats if one is not None})
     if not kinds:
         raise DataError(f"{where}: expected {what} with {READABLE}, got none. Check the path.")
@@ -77,13 +79,6 @@ def common_kind(where: str, names: list[str], what: str) -> str:
         found = " and ".join(WORDS[kind] for kind in kinds)
         raise DataError(f"{where}: expected {what} of files of one kind, got {found}. Pass {what} of one kind.")
     return kinds[0]
-
-
-def _no_format(where: str, name: str) -> DataError:
-    if name.lower().endswith(SHEETS):
-        remedy = "Save the sheet as CSV or Parquet, or pass pandas.read_excel(...)."
-        return DataError(f"{where}: expected {READABLE}, got the spreadsheet {name!r}. {remedy}")
-    return DataError(f"{where}: expected {READABLE}, got {name!r}. Convert it, or rename it.")
 
 
 def text_options(

@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from cloister.data._backend import Block, block_rows, explained
 from cloister.data._bound import N_BUCKETS, buckets_of, make_canonical, with_id
+from cloister.data._values import DOUBLE
 from cloister.exceptions import DataError
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
-DOUBLE = 8
 SMALLER = 8  # how many times as few rows wait once there is a file: they are written while others are read
 
 

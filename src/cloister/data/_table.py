@@ -56,10 +56,13 @@ def _read_table(data: Any) -> pa.Table:
 
 def columns_of(schema: pa.Schema, *, inferred: bool = False) -> list[Column]:
     """Return what an Arrow schema says of its columns; that of a table in memory may have been inferred from values."""
-    return [
-        Column(field.name, str(field.type), is_number(field.type), holds_of(field.type), _is_nullable(field), inferred)
-        for field in schema
-    ]
+    never = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION, Holds.TIME)  # missing, where a field says so; text may be blank
+    columns = []
+    for field in schema:
+        kind, holds = field.type, holds_of(field.type)
+        nullable = field.nullable or pa.types.is_floating(kind) or holds not in never  # a floating number may be NaN
+        columns.append(Column(field.name, str(kind), is_number(kind), holds, nullable, inferred))
+    return columns
 
 
 def holds_of(kind: pa.DataType) -> Holds:
@@ -79,12 +82,6 @@ def holds_of(kind: pa.DataType) -> Holds:
     if str(kind) in BYTES or pa.types.is_fixed_size_binary(kind) or getattr(kind, "extension_name", None) == UUID_TYPE:
         return Holds.BYTES
     return Holds.TEXT if str(kind) in TEXTS else Holds.OTHER
-
-
-def _is_nullable(field: pa.Field) -> bool:
-    """Whether a value may be missing: also text that is blank, and the NaN of a floating number."""
-    never = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION, Holds.TIME)  # where a field says so
-    return field.nullable or pa.types.is_floating(field.type) or holds_of(field.type) not in never
 
 
 def is_number(kind: pa.DataType) -> bool:
