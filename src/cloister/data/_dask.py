@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -145,9 +145,8 @@ class DaskRows(Rows):
 
         join, failed = (dask.delayed(one, pure=False) for one in (join_parts, failure_of))
         drawn = client.persist(self._draws(coins), retries=RETRIES)
-        failure = self._compute(failed([failed([one]) for one in drawn]), client)
-        if isinstance(failure, Failure):
-            return failure
+        if failure := self._compute(failed([failed([one]) for one in drawn]), client):
+            return cast(Failure, failure)
         homes = client.who_has([one.key for one in drawn])
         drawn.sort(key=lambda one: homes.get(one.key, ()))
         n_parts = min(len(drawn), SAMPLE_PARTS, max(1, sum(client.nthreads().values())))
@@ -187,8 +186,7 @@ class DaskRows(Rows):
         dealt = [deal(self._where, part, n_ranges, self.width) for part in self._parts]
         ranges = [choose(self._where, [hand[number] for hand in dealt], secret, self.width) for number in range(n_ranges)]
         kept = client.persist(ranges, retries=RETRIES)
-        failure = self._compute(failed([failed([one]) for one in kept]), client)
-        return failure if isinstance(failure, Failure) else _DaskSample(self, kept, client)
+        return self._compute(failed([failed([one]) for one in kept]), client) or _DaskSample(self, kept, client)
 
     def _client(self) -> Any:
         """Return the cluster to use: the one that was named, else the current one, else None: threads of this process."""
@@ -210,7 +208,7 @@ class DaskRows(Rows):
         if self._decided or self._size is None:
             return
         self._decided = True
-        if self._size <= KEPT_PART * (_local_memory() if client is None else _free_memory(client)):
+        if self._size <= KEPT_PART * _free_memory(client):
             task = partial(hold, declared=self._declared)
             held = [dask.delayed(task, pure=False)(self._where, part) for part in self._parts]
             self._parts = list(dask.persist(*held) if client is None else client.persist(held, retries=RETRIES))
@@ -371,15 +369,12 @@ def _cancelling(futures: Sequence[Any]) -> Iterator[None]:
 
 
 def _free_memory(client: Any) -> float:
-    """Return the bytes that workers have left, infinite where one has no limit."""
+    """Return the bytes that workers have left, infinite where one has no limit; without a cluster, half of this machine's."""
+    if client is None:
+        with suppress(AttributeError, OSError, ValueError):  # it does not say
+            return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) / 2
+        return 0.0
     workers = client.scheduler_info()["workers"].values()
     limits = [worker.get("memory_limit") or float("inf") for worker in workers]
     used = [worker.get("metrics", {}).get("memory", 0) for worker in workers]
     return float(sum(max(limit - spent, 0.0) for limit, spent in zip(limits, used, strict=True)))
-
-
-def _local_memory() -> float:
-    """Return half the memory of this machine, or nothing where it does not say."""
-    with suppress(AttributeError, OSError, ValueError):
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) / 2
-    return 0.0

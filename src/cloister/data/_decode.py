@@ -95,7 +95,13 @@ def _decode_chunk(chunk: pa.Array, declared: Declaration) -> Doubles:
     if pa.types.is_dictionary(kind):
         return _decode_dictionary(chunk, declared)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return declared.from_days(_days_of_chunk(chunk))
+        missing = np.asarray(chunk.is_null().to_numpy(zero_copy_only=False))
+        is_32 = pa.types.is_date32(kind)
+        whole = chunk.cast(pa.int32() if is_32 else pa.int64()).fill_null(0)
+        ticks = np.asarray(whole.to_numpy(zero_copy_only=False)).astype(np.int64)
+        if pa.types.is_date(kind):
+            return declared.from_days(_known_days(ticks if is_32 else ticks // (SECONDS_A_DAY * 1000), missing))
+        return decode_moments(ticks, kind.unit, missing, declared)
     if is_text(kind):
         # As bytes, because Arrow does not check that text is text, and reading one value that is none would raise an error.
         encoded = pc.cast(chunk, pa.large_binary()).dictionary_encode()
@@ -143,15 +149,6 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 # -- times -----------------------------------------------------------------------------------------------------------------
-
-
-def _days_of_chunk(chunk: pa.Array) -> Doubles:
-    missing = np.asarray(chunk.is_null().to_numpy(zero_copy_only=False))
-    whole = pa.int32() if pa.types.is_date32(chunk.type) else pa.int64()
-    ticks = np.asarray(chunk.cast(whole).fill_null(0).to_numpy(zero_copy_only=False)).astype(np.int64)
-    if pa.types.is_date(chunk.type):
-        return _known_days(ticks if pa.types.is_date32(chunk.type) else ticks // (SECONDS_A_DAY * 1000), missing)
-    return _days_of_ticks(ticks, PER_SECOND[chunk.type.unit], missing)
 
 
 def _days_of_datetimes(array: npt.NDArray[Any]) -> Doubles:

@@ -123,16 +123,11 @@ def _delimiter(where: str, value: object) -> str:
 
 def _codec(where: str, value: object) -> str:
     """Return the name of an encoding in which the marks of a CSV file are what they are in ASCII."""
-    rule, remedy = (
-        "UTF-8 or an encoding with one byte for every letter",
-        "Pass 'latin-1' or 'cp1252', or save the file as UTF-8.",
-    )
-    if not isinstance(value, str):
-        validate.refuse(where, rule, value, remedy=remedy)
-    if value.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"):
+    if isinstance(value, str) and value.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"):
         return UTF_8
-    if not _has_one_byte_for_every_letter(value):
-        validate.refuse(where, rule, value, remedy=remedy)
+    if not isinstance(value, str) or not _has_one_byte_for_every_letter(value):
+        rule, remedy = "UTF-8 or an encoding with one byte for every letter", "Pass 'latin-1' or 'cp1252', or save the file"
+        validate.refuse(where, rule, value, remedy=f"{remedy} as UTF-8.")
     return value
 
 

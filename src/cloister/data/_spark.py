@@ -39,7 +39,7 @@ from cloister.data._cache import BlockCache
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, IdValues, choose_columns, refuse_id_values
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import Failure, Sampled, choose_buckets, count_ranges, fold_blocks, join_parts, unpack
-from cloister.data._spark_driver import Job, explain, start_session
+from cloister.data._spark_driver import explain, run_job, start_session
 from cloister.data._spill import split_by_bucket
 from cloister.data._table import to_matrix
 from cloister.exceptions import DataError
@@ -89,7 +89,7 @@ class SparkRows(Rows):
         return None if count is None else int(self._explained(lambda: self._run(count, watch)))
 
     def _run(self, work: Callable[[], Any], watch: Watch | None) -> Any:
-        return Job(self._where, self._partitions.context, watch).run(work)
+        return run_job(self._where, self._partitions.context, watch, work)
 
     def _explained(self, work: Callable[[], Any]) -> Any:
         return explained(work, partial(explain, self._where))
@@ -248,7 +248,12 @@ class _FilePartitions:
 
     def drawn(self, coins: Coins, n_features: int) -> Any:
         """Return a sample of each piece."""
-        return self._pieces.map(partial(_draw_piece, coins, n_features))
+
+        def draw(numbered: tuple[int, Piece]) -> Sampled:
+            number, piece = numbered
+            return Sampled.of(number, n_features, piece.blocks(coins.partition(number)))
+
+        return self._pieces.map(draw)
 
 
 def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None) -> SparkRows:
@@ -330,11 +335,6 @@ def _pack_batches(n_features: int, declared: Declared, batches: Iterable[pa.Reco
 def _draw_blocks(coins: Coins, n_features: int, number: int, blocks: Iterable[Block]) -> Iterator[Sampled]:
     tosses = coins.partition(number)
     yield Sampled.of(number, n_features, (block[tosses.take(len(block))] for block in blocks))
-
-
-def _draw_piece(coins: Coins, n_features: int, numbered: tuple[int, Piece]) -> Sampled:
-    number, piece = numbered
-    return Sampled.of(number, n_features, piece.blocks(coins.partition(number)))
 
 
 def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -6,7 +6,6 @@ value: a single row can neither raise an error nor change a branch.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,15 +42,13 @@ def _table_of(where: str, data: Any) -> pa.Table:
     if isinstance(data, pa.Table):
         return data
     problem = "expected columns of numbers, got a table Arrow cannot read"
-    return explained(
-        partial(_read_table, data), lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only."
-    )
 
+    def read() -> pa.Table:
+        if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
+            return pa.Table.from_batches([pa.record_batch(data)])
+        return pa.RecordBatchReader.from_stream(data).read_all()
 
-def _read_table(data: Any) -> pa.Table:
-    if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
-        return pa.Table.from_batches([pa.record_batch(data)])
-    return pa.RecordBatchReader.from_stream(data).read_all()
+    return explained(read, lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only.")
 
 
 def columns_of(schema: pa.Schema, *, inferred: bool = False) -> list[Column]:
