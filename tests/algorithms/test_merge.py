@@ -24,12 +24,6 @@ def naive_ward(points, weights, n_left):
     return np.array(points)
 
 
-def test_a_point_without_weight_leaves_no_trace(generator):
-    points = generator.normal(size=(6, 2))
-    joined = join_closest(points, np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), 3)
-    np.testing.assert_allclose(np.sort(joined, axis=0), np.sort(points[:3], axis=0), atol=1e-6)
-
-
 @given(seed=st.integers(0, 2**31), n_points=st.integers(1, 20), n_features=st.integers(1, 5), lightness=st.floats(0, 6))
 def test_any_points_and_weights_are_joined_as_ward_does(seed, n_points, n_features, lightness):
     generator = np.random.default_rng(seed)
@@ -52,9 +46,3 @@ def test_the_weighted_mean_stays_where_it_is_and_nothing_is_changed_in_place(gen
 def test_points_on_top_of_each_other_and_without_weight_do_no_harm(weights):
     joined = join_closest(np.repeat([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 3, axis=0), weights, 3)
     assert sorted(joined.round(6).tolist()) == [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
-
-
-def test_a_heavy_pair_far_apart_is_joined_after_light_points_beside_them():
-    points = np.array([[-1.0], [1.0], [-0.9], [0.9]])
-    joined = np.sort(join_closest(points, np.array([100.0, 100.0, 1.0, 1.0]), 2), axis=0)
-    assert np.allclose(joined, [[-(100 + 0.9) / 101], [(100 + 0.9) / 101]])

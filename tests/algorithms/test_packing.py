@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from cloister.algorithms import pack_sphere, uniform_ball
+from cloister.algorithms import pack_sphere, uniform
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 3, 16, 128])
-@pytest.mark.parametrize("size", [1, 2, 40, 400])
+@pytest.mark.parametrize("dimension", [1, 3, 128])
+@pytest.mark.parametrize("size", [1, 2, 400])
 def test_points_lie_in_the_ball_and_apart(size, dimension, generator):
     points = pack_sphere(generator, size, dimension)
     assert points.shape == (size, dimension)
@@ -30,15 +30,10 @@ def test_a_large_radius_is_halved_until_all_points_fit(generator):
     assert many > 0.01, "three hundred points fit into the disc with more room than this"
 
 
-def test_packing_spreads_better_than_chance(generator):
-    packed, random = pack_sphere(generator, 100, 2), uniform_ball(generator, 100, 2)
-    assert pdist(packed).min() > pdist(random).min()
-
-
 @pytest.mark.parametrize("dimension", [1, 2, 8])
 def test_points_drawn_from_the_ball_follow_its_volume(dimension, generator):
     # P(|x| <= r) = r^d; 20,000 draws leave a deviation above 0.03 a chance below 1e-15 (Hoeffding).
-    norms = np.linalg.norm(uniform_ball(generator, 20_000, dimension), axis=1)
+    norms = np.linalg.norm(uniform(generator, 20_000, dimension), axis=1)
     assert norms.max() <= 1
     for part in (0.25, 0.5, 0.75):
         assert abs(np.mean(norms**dimension <= part) - part) < 0.03

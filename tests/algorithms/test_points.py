@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import fcluster, is_valid_linkage, linkage
+from scipy.cluster.hierarchy import is_valid_linkage, linkage
 from sklearn.cluster import KMeans as Exact
 
 from cloister.algorithms import (
@@ -94,17 +94,6 @@ def test_a_tree_of_equal_weights_is_that_of_scipy(n_points, generator):
         wanted = linkage(places, "ward")
         assert np.allclose(tree[:, 2], wanted[:, 2])
         assert np.array_equal(tree[:, 3], wanted[:, 3])
-
-
-def test_a_tree_joins_light_points_first():
-    places, weights = np.array([[0.0], [1.0], [1.9]]), np.array([1000.0, 1000.0, 1.0])
-    assert ward_tree(places, weights)[0, :2].tolist() == [1.0, 2.0]
-
-
-def test_a_tree_cut_at_k_finds_the_groups(generator):
-    found = groups(generator, 4, 3)
-    labels = fcluster(ward_tree(found.points, found.weights), 4, "maxclust")
-    assert len({tuple(labels[first : first + 6]) for first in range(0, 24, 6)}) == 4
 
 
 def test_a_silhouette_tells_separated_clusters_from_one_that_is_cut(generator):

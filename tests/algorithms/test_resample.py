@@ -6,7 +6,6 @@ import pytest
 
 from cloister.algorithms import Beyond, LastStep, add_beyond, judge_solution, place_of_rows, stands_out, unknown_errors
 from cloister.algorithms import _resample as resample
-from cloister.algorithms._resample import match_centers
 from cloister.columns import Ball, Box
 
 from .test_points import groups, points_of
@@ -84,9 +83,9 @@ def test_a_step_as_long_as_its_noise_leaves_no_way():
 
 def test_many_centres_get_fewer_draws_and_very_many_none():
     usual, many, most = (resample._effort(3 * k, k) for k in (5, 128, 4000))
-    assert (usual.draws, usual.restarts) == (resample.DRAWS, resample.RESTARTS)
-    assert resample.FEWEST_DRAWS <= many.draws < usual.draws
-    assert most.draws == 0
+    assert usual == (resample.DRAWS, resample.RESTARTS)
+    assert resample.FEWEST_DRAWS <= many[0] < usual[0]
+    assert most[0] == 0
 
 
 def test_without_draws_nothing_is_said_of_stability(generator):
@@ -94,12 +93,6 @@ def test_without_draws_nothing_is_said_of_stability(generator):
     beyond = judge_solution(found, found.points, last=None, generator=generator)
     assert beyond.stability is None
     assert (beyond.center_errors == 0).all()
-
-
-def test_centres_are_matched_so_that_squares_are_least(generator):
-    centers = generator.normal(size=(6, 3))
-    order = generator.permutation(6)
-    assert np.array_equal(order[match_centers(centers, centers[order])], np.arange(6))
 
 
 def test_rows_at_borders_are_placed_by_their_scatter(generator):

@@ -49,14 +49,8 @@ def rivals(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def record_of(job: Job, **ended: Any) -> dict[str, Any]:
     spent = {"seconds": 0.5, "cpu_seconds": 0.4, "memory_mb": 3.0, "job_seconds": 0.6}
-    stamp = {
-        "seed": job.seed,
-        "suite": "table1",
-        "when": "2026-01-01T00:00:00+00:00",
-        "commit": "abc",
-        "versions": {"cloister": "0"},
-    }
-    return {**job.facts(), "status": "ok", **spent, **stamp, **ended}
+    stamp = {"seed": job.seed, "suite": "table1", "when": "2026-01-01T00:00:00+00:00", "commit": "abc"}
+    return {**job.facts(), "status": "ok", **spent, **stamp, "versions": {"cloister": "0"}, **ended}
 
 
 @pytest.fixture(scope="module")

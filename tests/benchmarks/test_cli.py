@@ -2,17 +2,12 @@
 """``python -m benchmarks`` on the command line: what it lists, what it refuses, and how."""
 
 import builtins
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from benchmarks._cli import _method_names
 from benchmarks._methods import METHODS
 from benchmarks._sources import sources
 from benchmarks.suites import SUITES
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_list_names_everything(run, monkeypatch):
@@ -94,17 +89,3 @@ def test_without_matplotlib_nothing_is_measured(refused, monkeypatch, tmp_path):
     monkeypatch.setattr(builtins, "__import__", lacking)
     refused("table1", "--output", tmp_path / "out", match="Run pip install 'cloister[plot]'.")
     assert not (tmp_path / "out").exists()
-
-
-def test_two_runs_in_one_folder_are_refused(refused, tmp_path):
-    from benchmarks._store import Store
-
-    with Store(tmp_path / "out"):
-        refused("table1", "--datasets", "iris", "--repeats", 1, "-q", "--output", tmp_path / "out", match="another run")
-
-
-@pytest.mark.slow
-def test_the_module_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "benchmarks", "list"], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert "vote-splitting" in done.stdout

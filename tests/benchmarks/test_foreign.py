@@ -126,14 +126,9 @@ def test_synthetic_rows_lie_in_public_bins(monkeypatch):
         def generate(self, n_records):
             return self.table.iloc[:n_records]
 
-    module = ModuleType("dpmm.models.mst")
-    module.MSTGM = Mirror
-    for name, found in {
-        "dpmm": ModuleType("dpmm"),
-        "dpmm.models": ModuleType("dpmm.models"),
-        "dpmm.models.mst": module,
-    }.items():
-        monkeypatch.setitem(sys.modules, name, found)
+    for name in ("dpmm", "dpmm.models", "dpmm.models.mst"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["dpmm.models.mst"].MSTGM = Mirror
     monkeypatch.syspath_prepend(str(HERE))
     import mst_dpmm
 

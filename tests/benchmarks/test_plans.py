@@ -80,24 +80,14 @@ def test_every_method_of_the_table_takes_part():
 def test_every_method_is_given_the_same():
     setting = Setting(n_clusters=3, epsilon=0.5, delta=1e-5, n_rows=100, n_features=2, reach=0.7, seed=4)
     model = METHODS["PEMeans"].make(setting)
-    given = {
-        name: getattr(model, name)
-        for name in ("n_clusters", "epsilon", "delta", "n_rows", "random_state", "n_jobs", "neighbours")
-    }
-    assert list(given.values()) == [3, 0.5, 1e-5, 100, 4, 1, "add-remove"]
+    names = ("n_clusters", "epsilon", "delta", "n_rows", "random_state", "n_jobs", "neighbours")
+    assert [getattr(model, name) for name in names] == [3, 0.5, 1e-5, 100, 4, 1, "add-remove"]
     assert isinstance(model.bounds, cloister.Ball)
     assert model.bounds.radius == 1.0
     assert METHODS["GridKMeans"].make(setting).bounds == (-0.7, 0.7)
-    assert {name for name in METHODS if METHODS[name].private and METHODS[name].needs is None and is_pure(name, setting)} == {
-        "GridKMeans",
-        "TreeKMeans",
-        "KMeans-pure",
-        "LloydKMeans-pure",
-    }
-
-
-def is_pure(name, setting):
-    return METHODS[name].make(setting).delta == 0.0
+    ours = [name for name, method in METHODS.items() if method.private and method.needs is None]
+    pure = {name for name in ours if METHODS[name].make(setting).delta == 0.0}
+    assert pure == {"GridKMeans", "TreeKMeans", "KMeans-pure", "LloydKMeans-pure"}
 
 
 def test_methods_answer_to_their_columns():

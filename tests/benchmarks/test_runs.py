@@ -4,10 +4,9 @@
 import json
 
 import pytest
-from benchmarks._jobs import Choice, Context, Job
+from benchmarks._jobs import Choice
 from benchmarks._run import Settings, run_plan
 from benchmarks._store import RESULTS, read_runs
-from benchmarks._worker import measure
 from benchmarks.suites import SUITES
 
 
@@ -67,11 +66,3 @@ def test_what_is_done_is_kept_and_only_the_rest_is_measured(go, tmp_path):
     again = go("good", repeats=3, seed=5, retry_failed=True)
     assert (again.measured, again.failed) == (1, 0)
     assert [one["jobs"] for one in read_runs(tmp_path / "out")] == [4, 10, 10, 10]
-
-
-@pytest.mark.parametrize("method", ["PEMeans", "not private"])
-def test_a_job_gives_the_same_loss_again(method):
-    job = Job(kind="fit", data="iris", method=method, epsilon=None if method == "not private" else 1.0, repeat=0)
-    one, two = measure(job, Context()), measure(job, Context())
-    assert one["status"] == "ok", one
-    assert one["loss"] == two["loss"]

@@ -80,18 +80,6 @@ def test_every_mean_and_win_comes_from_the_file():
         assert row["lowest"].startswith(f"{len(wins)} (")
 
 
-def test_the_picture_has_the_means_of_the_page():
-    picture = scoreboard.IMAGE.read_text(encoding="utf-8")
-    for names in (BOARD.few, BOARD.data):
-        bars = BOARD.bars(names)
-        assert dict(bars) == pytest.approx(
-            {method: math.exp(mean.value) for method in BOARD.methods if (mean := BOARD.mean(method, names)) is not None}
-        )
-        for method, mean in bars:
-            assert f'text-anchor="end">{method}</text>' in picture
-            assert f">{mean:.2f} \u00d7<" in picture
-
-
 def test_the_stored_lines_are_whole_and_name_no_machine():
     assert LINES
     assert {line["run"] for line in LINES} == set(RUNS)

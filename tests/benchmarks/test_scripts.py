@@ -21,21 +21,12 @@ def recorded(name):
     return [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("script", "word"),
-    [
-        (errors, "irris"),
-        (every_k, "rings"),
-        (families, "linne-20"),
-        (families, "line-20:7"),
-        (tables, "missin"),
-        (unseen, "winne"),
-    ],
-)
-def test_a_name_that_is_not_there_is_refused(script, word, capsys):
-    with pytest.raises(SystemExit):
-        script.main([word])
-    assert f"got {word}. Check the spelling." in capsys.readouterr().err
+def test_a_name_that_is_not_there_is_refused(capsys):
+    wrong = {"irris": errors, "rings": every_k, "linne-20": families, "line-20:7": families, "missin": tables, "winne": unseen}
+    for word, script in wrong.items():
+        with pytest.raises(SystemExit):
+            script.main([word])
+        assert f"got {word}. Check the spelling." in capsys.readouterr().err
 
 
 # -- methods on tables -----------------------------------------------------------------------------------------------------
@@ -70,14 +61,6 @@ def test_over_all_families_there_are_bars(capsys):
     families._report_wins(report, found, {"KMeans": 1.2, "PEMeans": 1.2}, whole=True)
     assert "KMeans is below all others on 1 of 2 tables; not on line-20:1 seed 1" in capsys.readouterr().out
     assert report.missed == ["geometric mean of KMeans", "tables on which another method is as good"]
-
-
-@pytest.mark.slow
-def test_figures_of_mixed_tables_are_printed(capsys):
-    assert tables.main(["missing", "mixed", "--seeds", "2"]) == 0
-    printed = capsys.readouterr().out
-    assert "missing, k = 2: groups found within 0." in printed
-    assert "mixed: adjusted Rand index 0.9" in printed
 
 
 def test_adaptive_grids_are_held_to_a_bar(capsys, monkeypatch):
@@ -151,17 +134,6 @@ def test_every_way_to_protect_persons_is_compared(monkeypatch):
     assert {"nobody", "persons, every person counts"} <= {line["protected"] for line in lines}
     assert [line["loss"] for line in lines if line["protected"] == "nobody"] == [1.0]
     assert all(line["loss"] > 0.9 for line in lines)
-
-
-@pytest.mark.slow
-def test_the_rule_for_rows_of_a_person_is_judged(monkeypatch):
-    monkeypatch.setattr(privacy_unit, "TRIED", (1, 5))
-    monkeypatch.setattr(privacy_unit, "RULE_REPEATS", 1)
-    monkeypatch.setattr(
-        privacy_unit, "draw_settings", lambda count, seed: [privacy_unit.Setting(300, 2, 1.0, 0.5, "1 to 50", "row")] * count
-    )
-    assert privacy_unit.main(["--rule", "2"]) == 0
-    assert recorded("privacy_unit")[-1]["regret"] > 0.5
 
 
 # -- pictures and pages ------------------------------------------------------------------------------------------------------

@@ -23,9 +23,12 @@ def folder(tmp_path):
     return tmp_path / "run"
 
 
-def test_what_is_written_is_read_again(folder):
-    assert [record["loss"] for record in read_results(folder)] == [0.0, 1.0, 2.0]
+def test_what_is_written_is_read_again_and_a_second_line_for_a_job_replaces_the_first(folder, tmp_path):
     assert [key_of(record) for record in read_results(folder)] == [job(repeat).key for repeat in range(3)]
+    with Store(folder) as store:
+        store.append(record_of(job(1), loss=7.0))
+    assert [record["loss"] for record in read_results(folder)] == [0.0, 7.0, 2.0]
+    assert read_results(tmp_path) == read_runs(tmp_path) == []
 
 
 @pytest.mark.parametrize("cut", [-1, *range(-2, -60, -9)])
@@ -50,16 +53,6 @@ def test_garbage_after_the_last_line_is_cut_off(folder):
     assert path.read_bytes() == whole
 
 
-def test_an_empty_folder_holds_nothing(tmp_path):
-    assert read_results(tmp_path) == read_runs(tmp_path) == []
-
-
-def test_a_second_line_for_a_job_replaces_the_first(folder):
-    with Store(folder) as store:
-        store.append(record_of(job(1), loss=7.0))
-    assert [record["loss"] for record in read_results(folder)] == [0.0, 7.0, 2.0]
-
-
 def test_two_runs_in_one_folder_are_refused(folder):
     with Store(folder), pytest.raises(BenchError, match=r"another run \(process \d+\) works in"), Store(folder):
         pass
@@ -76,15 +69,8 @@ def test_a_result_that_is_no_number_is_never_written(folder):
 def test_a_key_says_what_and_not_when():
     one = record_of(job(), loss=1.0)
     assert key_of(one) == key_of({**one, "commit": "other", "versions": {}, "loss": 2.0, "when": "later"}) == job().key
-    keys = {
-        job().key,
-        job(1).key,
-        job(epsilon=2.0).key,
-        job(origin="own").key,
-        job(settings={"rounds": 2}).key,
-        job(base_seed=1).key,
-    }
-    assert len(keys) == 6
+    others = (job(1), job(epsilon=2.0), job(origin="own"), job(settings={"rounds": 2}), job(base_seed=1))
+    assert len({one.key for one in (job(), *others)}) == 6
 
 
 def test_seeds_are_shared_by_methods_and_by_nothing_else():

@@ -37,15 +37,10 @@ def without_clusters(name):
     return made
 
 
-@pytest.mark.parametrize(
-    ("make", "names"),
-    [
-        (of_errors, errors.ALL),
-        (of_unseen, unseen.TABLES),
-        (of_every_k, every_k.GENERATED),
-        (without_clusters, choose_k.WITHOUT),
-    ],
-)
+MADE = {of_errors: errors.ALL, of_unseen: unseen.TABLES, of_every_k: every_k.GENERATED, without_clusters: choose_k.WITHOUT}
+
+
+@pytest.mark.parametrize(("make", "names"), MADE.items())
 def test_tables_are_the_same_each_time_and_lie_where_they_should(make, names):
     for name in names:
         rows = make(name)

@@ -197,7 +197,7 @@ def test_a_mean_is_the_place_where_the_column_takes_it_and_nowhere_else():
         Number(0, 1, missing="own"),
     )
     domain = ColumnDomain(columns)
-    means = [8.0, 8.0, 0.9, 0.1, 0.2, 0.3, 0.5]
+    means = np.array([8.0, 8.0, 0.9, 0.1, 0.2, 0.3, 0.5])
     frame = domain.frame(missing=means)
     clean, known = frame.clean([[math.nan] * 5])[0], frame.clean([[8.0, 5.0, 0.0, 1.0, math.nan]])[0]
     assert np.allclose(clean[[0, 1, 3, 4, 5]], known[[0, 1, 3, 4, 5]], atol=1e-6)

@@ -47,15 +47,3 @@ def test_every_group_of_commands_has_a_part_of_their_page_which_the_reference_ha
     titles = " ".join(re.findall(r"^#+ (.*)$", (DOCS / "cli.md").read_text(encoding="utf-8"), re.MULTILINE))
     assert [name for name in main.commands if f"`{name}`" not in titles] == []
     assert re.search(r"^\.\./cli$", (DOCS / "reference" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
-
-
-def test_every_group_of_names_is_reached_from_the_page_of_python() -> None:
-    entries = re.findall(r"^(\w+)$", PAGES["index"].partition("```{toctree}")[2], re.MULTILINE)
-    assert sorted(entries) == sorted(set(PAGES) - {"index"})
-
-
-def test_the_landing_page_has_its_doors() -> None:
-    index = (DOCS / "index.md").read_text(encoding="utf-8")
-    for door in ("start", "howto/index", "understand/index", "reference/index", "gallery/index", "scoreboard", "project/index"):
-        assert f":link: {door}\n" in index
-        assert f"<{door}>" in index

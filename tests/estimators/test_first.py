@@ -148,6 +148,7 @@ def present(ready, counts, *, sigma=1e-6):
 
 
 def ready_for(*, filled, missing=(8.0, 5.0)):
+    missing = np.array(missing)
     frame = Box([0, 0], [10, 10]).frame(missing=missing)
     cells = CellSummary(places=missing, missing=[0.2, 0.0], outside=[0.0, 0.0], error=0.01)
     return Ready(frame=frame, scaling="none", cells=cells, n_rows=400.0, filled=filled)

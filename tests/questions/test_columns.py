@@ -143,7 +143,7 @@ def test_more_bins_than_can_be_noised_are_refused(make):
 
 
 def test_missing_cells_are_counted_at_the_nearest_point_of_their_row():
-    frame = Box([0, 0], [10, 10]).frame(missing=[9.0, 1.0])
+    frame = Box([0, 0], [10, 10]).frame(missing=np.array([9.0, 1.0]))
     points = frame.to_unit([[1.0, 1.0], [9.0, 9.0]])
     rows = np.array([[1.0, np.nan], [9.0, np.inf], [np.nan, 8.0], [np.nan, np.nan], [2.0, 2.0], [-1.0, 30.0]])
     question = NearestMissing(points=points, frame=frame, columns=(0, 1), lowest=np.full(2, -np.inf))

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.cli.conftest import refused, run  # noqa: F401
 
 from cloister import SourceTargetKMedoids
 

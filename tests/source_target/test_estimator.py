@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """SourceTargetKMedoids: what it finds, every kind of table, the edges, and every refusal before anything is spent."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -171,29 +169,24 @@ def test_every_kind_of_target(make, target, source, tmp_path):
 
 # -- refusals -----------------------------------------------------------------------------------------------------------
 
+PAIRS = np.repeat(np.arange(8.0)[:, None], 2, axis=1)
 NAMED = [pd.DataFrame(np.eye(3, 2), columns=list(names)) for names in ("xy", "yx")]
 
 
 @pytest.mark.parametrize(
     ("parameters", "target", "source", "error", "match"),
     [
-        (
-            {},
-            np.eye(3),
-            None,
-            ParameterError,
-            r"source: expected the private table, got None\. Pass fit\(target, source=",
-        ),
+        ({}, np.eye(3), None, ParameterError, r"source: expected the private table, got None\. Pass fit\(target, source="),
         ({}, np.empty((0, 2)), np.eye(2), ParameterError, r"\.target: expected at least one row"),
         ({}, np.eye(3, 2), np.eye(3, 1), DataError, r"\.source: expected 2 columns, as in the target, got 1\. Pass the same"),
         ({}, *NAMED, DataError, r"\.source: expected the target's columns in the target's order"),
         ({"solver": "exact"}, np.zeros((120, 2)), np.eye(2), ParameterError, r"expected at most 100 target points for 'exact'"),
         (
             {"metric": "correlation"},
-            np.repeat(np.arange(8.0)[:, None], 2, axis=1),
+            PAIRS,
             np.eye(2),
             ParameterError,
-            r"metric: expected a distance between any two target points",
+            r"metric: expected a distance between any two target",
         ),
     ],
 )
@@ -235,15 +228,9 @@ def test_progress_tells_about_the_long_public_parts(make, target, source, capfd,
     said = []
     monkeypatch.setattr("cloister.cluster._progress.Progress.say", lambda progress, words: said.append(words))
     make(progress=True).fit(target, source=source)
-    text = "\n".join(said)
-    parts = [
-        "representing 120 target points",
-        "choosing as if there were no source",
-        ", pass 1",
-        "Number and mean of the source points near each point",
-    ]
-    for part in (*parts, "choosing beside the source", "measuring 120 target points"):
-        assert re.search(part, text), part
+    parts = ("representing 120 target points", "choosing as if there were no source", ", pass 1", "choosing beside the source")
+    for part in (*parts, "Number and mean of the source points near each point", "measuring 120 target points"):
+        assert any(part in words for words in said), part
     capfd.readouterr()
     make(progress=False).fit(target, source=source)
     assert capfd.readouterr() == ("", "")

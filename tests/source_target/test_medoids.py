@@ -93,13 +93,6 @@ def test_weights_are_repetitions(generator):
     assert weighed.cost == pytest.approx(cost_of(np.repeat(table, weights, axis=1), weighed.indices), rel=CLOSE)
 
 
-@pytest.mark.parametrize("k", [5, 6, 1000])
-def test_enough_centres_for_all(k, generator):
-    found = choose_medoids(pairwise_distances(generator.normal(size=(5, 2))), k, generator=generator)
-    assert found.indices.tolist() == [0, 1, 2, 3, 4]
-    assert found.cost == pytest.approx(0, abs=CLOSE)
-
-
 def test_candidates_need_not_be_the_points(generator):
     table = pairwise_distances(generator.normal(size=(6, 2)), generator.normal(size=(40, 2)))
     found = choose_medoids(table, 2, generator=generator, restarts=4)

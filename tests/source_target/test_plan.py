@@ -116,14 +116,8 @@ def test_the_coreset_adds_its_radius(make, target):
 
 def test_the_bound_holds(make, target, source):
     """The cost of every choice, with the true source and with the sanitised one."""
-    settings = {
-        "method": "nas",
-        "guarantee": GDP(300.0),
-        "n_rows": 600,
-        "distance_share": 0.1,
-        "bounds": Ball(15.0, [10.0, 0.0]),
-    }
-    model = make(2, **settings).fit(target, source=source)
+    settings = {"method": "nas", "guarantee": GDP(300.0), "n_rows": 600, "bounds": Ball(15.0, [10.0, 0.0])}
+    model = make(2, distance_share=0.1, **settings).fit(target, source=source)
     true, seen = (np.linalg.norm(target[:, None] - points, axis=2).min(axis=1) for points in (source, model.sanitized_source_))
     pairs = np.linalg.norm(target[:, None] - target, axis=2)
     costs = [[np.minimum(pairs[one], caps).mean() for one in range(0, 120, 7)] for caps in (true, seen)]

@@ -178,7 +178,11 @@ def test_another_public_map_is_used_from_then_on_and_nothing_is_returned(generat
     table[:20, 0] = np.nan
     vault, ledger = open_vault(table, budget=GDP(1e9))
     sums = NearestSums(points=np.zeros((1, 2)), radius=1.0)
-    for frame in (FRAME, Ball(2.0).spread(2).frame(missing=[0.7, -0.7]), Box([-1, -2], [1, 3]).frame(scaling="bounds")):
+    for frame in (
+        FRAME,
+        Ball(2.0).spread(2).frame(missing=np.array([0.7, -0.7])),
+        Box([-1, -2], [1, 3]).frame(scaling="bounds"),
+    ):
         assert vault.use(frame) is None
         assert vault.ask(sums, GDP(1e7)).value[0] == pytest.approx(frame.clean(table).sum(axis=0), abs=1e-3)
     assert len(ledger.events) == 3  # looking in another way is paid for by what is asked, not by itself

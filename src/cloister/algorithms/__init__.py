@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pure functions of noisy answers and public parameters. Imports columns and questions only, so it cannot reach a row."""
 
-from cloister.algorithms._density import DenseCells, chance_bound, find_dense_cells
+from cloister.algorithms._density import find_dense_cells
 from cloister.algorithms._evolution import (
     FEWEST_VARIATIONS,
     FIRST_CANDIDATES,
     Averages,
-    Evolution,
     EvolutionSettings,
     Generation,
     evolve,
@@ -19,8 +18,8 @@ from cloister.algorithms._kmeans import weighted_kmeans
 from cloister.algorithms._locate import Located, LocateSteps, locate
 from cloister.algorithms._medoids import Medoids, choose_medoids
 from cloister.algorithms._merge import ward_tree
-from cloister.algorithms._numbers import RESTARTS, KChoice, choose_number, compare_numbers, cut_loss, silhouette
-from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
+from cloister.algorithms._numbers import RESTARTS, KChoice, compare_numbers, cut_loss, silhouette
+from cloister.algorithms._packing import pack_sphere, uniform
 from cloister.algorithms._plane import Plane, plane_of
 from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
 from cloister.algorithms._ranges import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
@@ -53,8 +52,6 @@ __all__ = [
     "Beyond",
     "CellNoise",
     "Coreset",
-    "DenseCells",
-    "Evolution",
     "EvolutionSettings",
     "Generation",
     "GridSplit",
@@ -74,9 +71,7 @@ __all__ = [
     "Space",
     "TotalErrors",
     "add_beyond",
-    "chance_bound",
     "choose_medoids",
-    "choose_number",
     "choose_radius",
     "combine_levels",
     "compare_numbers",
@@ -109,8 +104,7 @@ __all__ = [
     "squares_between",
     "stands_out",
     "tree_coreset",
-    "uniform_ball",
-    "uniform_box",
+    "uniform",
     "unknown_errors",
     "ward_tree",
     "weighted_kmeans",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gamma
 
-from cloister.algorithms._packing import pack_sphere, uniform_ball, uniform_box
-from cloister.algorithms._select import clean_votes, select_kmeans, select_kmedians, select_top
+from cloister.algorithms._packing import pack_sphere, uniform
+from cloister.algorithms._select import clean_votes, select_centers
 from cloister.algorithms._space import Space
 from cloister.columns import FloatArray
 from cloister.questions import Ask, NearestCounts, NearestSums, Spend, Step
@@ -47,18 +47,6 @@ class Generation:
     sigma: float
 
 
-@dataclass(frozen=True, eq=False)
-class Evolution:
-    """The outcome: the generations, the last of which holds the centres."""
-
-    generations: tuple[Generation, ...]
-
-    @property
-    def centers(self) -> FloatArray:
-        """The centres of the last round."""
-        return self.generations[-1].centers
-
-
 def evolve(
     ask: Ask,
     votes: Sequence[Spend],
@@ -68,22 +56,35 @@ def evolve(
     n_rows: float,
     settings: EvolutionSettings,
     generator: np.random.Generator,
-) -> Evolution:
-    """Run Algorithm 1: one round for each of `votes`, which say what a round costs."""
+) -> tuple[Generation, ...]:
+    """Run Algorithm 1: one round for each of `votes`, which say what a round costs. The last one holds the centres."""
     n_variations = settings.n_variations
-    candidates = space.clip(_first(space, (n_variations + 1) * n_clusters, settings, generator))
+    draw = pack_sphere if settings.first_candidates == "packing" else uniform
+    first = draw(generator, (n_variations + 1) * n_clusters, space.dimension, half_widths=space.half_widths)
+    candidates = space.clip(first)
     generations: list[Generation] = []
     for query in votes:
         answer = ask(NearestCounts(points=candidates, projection=space.projection), query)
         floor = settings.vote_threshold * answer.sigma
         kept = clean_votes(answer.value, settings.vote_rule, n_rows=n_rows, floor=floor)
-        centers = space.clip(_select(candidates, kept, answer.value, n_clusters, settings, generator))
+        found = select_centers(
+            candidates,
+            kept,
+            answer.value,
+            n_clusters,
+            selection=settings.selection,
+            generator=generator,
+            restarts=settings.n_init,
+        )
+        centers = space.clip(found)
         generations.append(Generation(candidates, kept, centers, answer.sigma))
         # The expected squared length of the noise is sigma^2 per candidate: below it there is more noise than signal.
         if settings.adaptive and np.sum(kept**2) < len(kept) * answer.sigma**2:
             n_variations = max(n_variations // 2, FEWEST_VARIATIONS)
-        candidates = np.vstack([centers, space.clip(_vary(centers, n_variations, settings, generator))])
-    return Evolution(tuple(generations))
+        origins = np.repeat(centers, n_variations, axis=0)
+        variations = origins + settings.step * levy_flight(generator, origins.shape, settings.levy_exponent)
+        candidates = np.vstack([centers, space.clip(variations)])
+    return tuple(generations)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,31 +123,3 @@ def levy_flight(generator: np.random.Generator, shape: tuple[int, ...], exponent
     scale = (numerator / denominator) ** (1 / exponent)
     steps = scale * generator.standard_normal(shape)
     return np.asarray(steps / np.abs(generator.standard_normal(shape)) ** (1 / exponent))
-
-
-def _first(space: Space, size: int, settings: EvolutionSettings, generator: np.random.Generator) -> FloatArray:
-    if settings.first_candidates == "packing":
-        return pack_sphere(generator, size, space.dimension, half_widths=space.half_widths)
-    if space.half_widths is None:
-        return uniform_ball(generator, size, space.dimension)
-    return uniform_box(generator, size, space.half_widths)
-
-
-def _select(
-    candidates: FloatArray,
-    votes: FloatArray,
-    noisy_votes: FloatArray,
-    n_clusters: int,
-    settings: EvolutionSettings,
-    generator: np.random.Generator,
-) -> FloatArray:
-    if settings.selection == "top-k" or np.count_nonzero(votes) <= n_clusters:
-        return select_top(candidates, noisy_votes, n_clusters)
-    if settings.selection == "kmedians":
-        return select_kmedians(candidates, votes, n_clusters, generator=generator)
-    return select_kmeans(candidates, votes, n_clusters, generator=generator, restarts=settings.n_init)
-
-
-def _vary(centers: FloatArray, n_variations: int, settings: EvolutionSettings, generator: np.random.Generator) -> FloatArray:
-    origins = np.repeat(centers, n_variations, axis=0)
-    return np.asarray(origins + settings.step * levy_flight(generator, origins.shape, settings.levy_exponent))

@@ -101,14 +101,10 @@ class GridSplit:
         sizes = (self.finest // self.factors.ravel()[self.owners]) ** self.n_features
         return np.asarray((values / sizes)[self.labels])
 
-    def gather(self, spread: FloatArray) -> FloatArray:
-        """Return what leaves hold, of values on the finest grid."""
-        return np.bincount(self.labels.ravel(), weights=spread.ravel(), minlength=self.n_leaves).astype(np.float64)
-
     def average(self, values: FloatArray) -> FloatArray:
         """Return the mean of each leaf, of values on the finest grid."""
-        sizes = np.bincount(self.labels.ravel(), minlength=self.n_leaves)
-        return np.asarray(self.gather(values) / sizes)
+        sums = np.bincount(self.labels.ravel(), weights=values.ravel(), minlength=self.n_leaves)
+        return np.asarray(sums / np.bincount(self.labels.ravel(), minlength=self.n_leaves))
 
     def add_up(self, values: FloatArray) -> FloatArray:
         """Return what the coarse cells hold, of the leaves."""
@@ -202,10 +198,13 @@ def split_factors(
     rows = project_to_total(noisy_counts, n_rows).ravel()
     if rows.sum() <= 0:
         return np.ones(noisy_counts.shape, dtype=np.int64)
-    factors = _possible_factors(size, dimension)
+    powers = 2 ** np.arange(int(math.log2(LARGEST_FACTOR)) + 1)
+    factors = powers[[one == 1 or size * int(one) ** dimension <= LARGEST_FINEST for one in powers]]
     variances = np.where(factors > 1, finer_sigma**2 * factors.astype(np.float64) ** dimension, sigma**2)
     rounding = rows[:, None] / (3 * size ** (2 / dimension) * factors**2.0)
-    reach = (_filled_part(rows) / n_clusters) ** (1 / dimension)
+    shares = rows[rows > 0] / rows.sum()
+    filled = math.exp(-float(np.sum(shares * np.log(shares)))) / size
+    reach = (filled / n_clusters) ** (1 / dimension)
     best, lowest = np.zeros(size, dtype=np.int64), math.inf
     for strength in STRENGTHS:
         chosen = np.argmin(strength * variances + rounding, axis=1)
@@ -214,18 +213,6 @@ def split_factors(
         if bound < lowest and np.sum(factors[chosen] ** dimension) <= max(most_leaves, size):
             best, lowest = chosen, bound
     return factors[best].reshape(noisy_counts.shape)
-
-
-def _possible_factors(size: int, dimension: int) -> IntArray:
-    """Return the powers of two whose finest grid can be held."""
-    powers = 2 ** np.arange(int(math.log2(LARGEST_FACTOR)) + 1)
-    return np.asarray(powers[[size * int(one) ** dimension <= LARGEST_FINEST or one == 1 for one in powers]])
-
-
-def _filled_part(rows: FloatArray) -> float:
-    """Return the part of the cells that rows fill, as the perplexity of their distribution tells it."""
-    shares = rows[rows > 0] / rows.sum()
-    return math.exp(-float(np.sum(shares * np.log(shares)))) / len(rows)
 
 
 def combine_levels(noisy_counts: FloatArray, noise: CellNoise, finer_counts: FloatArray) -> FloatArray:

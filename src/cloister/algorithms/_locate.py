@@ -25,6 +25,7 @@ from scipy.spatial import cKDTree
 
 from cloister.algorithms._grid import project_to_total
 from cloister.algorithms._kmeans import weighted_kmeans
+from cloister.algorithms._points import squares_between
 from cloister.algorithms._refine import Lengths, quantile, shrinkage
 from cloister.algorithms._space import Space
 from cloister.columns import FloatArray, Frame
@@ -166,11 +167,6 @@ def find_axes(ask: Ask, query: Spend, origin: FloatArray, *, radius: float, n_ro
     return Axes(vectors, np.sqrt(variances), n_seen)
 
 
-def orthonormal_projection(generator: np.random.Generator, n_features: int, dimension: int) -> FloatArray:
-    """Return a matrix with orthonormal columns that span a random subspace."""
-    return np.asarray(np.linalg.qr(generator.standard_normal((n_features, dimension)))[0])
-
-
 def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, axes: Axes | None, *, dimension: int) -> Space:
     """Return where votes are cast: all dimensions if they are few, else the leading axes if these hold nearly all variance.
 
@@ -185,7 +181,7 @@ def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, a
         directions, n_axes = axes.directions, n_leading if n_leading <= dimension else dimension // 2
         dimension = min(dimension, n_leading)
     others = directions[:, n_axes:]
-    mixed = others @ orthonormal_projection(generator, others.shape[1], dimension - n_axes)
+    mixed = others @ np.linalg.qr(generator.standard_normal((others.shape[1], dimension - n_axes)))[0]
     return Space(full.frame, np.hstack([directions[:, :n_axes], mixed]), origin.point)
 
 
@@ -250,10 +246,9 @@ def _nearest_distances(points: FloatArray) -> FloatArray:
         return np.zeros(len(points))
     if points.shape[1] <= TREE_DIMENSIONS:
         return np.asarray(np.asarray(cKDTree(points).query(points, k=2)[0])[:, 1])
-    norms = np.sum(points * points, axis=1)
-    squares = norms[:, None] - 2 * points @ points.T + norms
+    squares = squares_between(points, points)
     np.fill_diagonal(squares, np.inf)
-    return np.asarray(np.sqrt(np.maximum(squares.min(axis=1), 0.0)))
+    return np.asarray(np.sqrt(squares.min(axis=1)))
 
 
 def _reduce(generator: np.random.Generator, candidates: FloatArray, mass: FloatArray, n_points: int) -> FloatArray:

@@ -3,10 +3,10 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from cloister.algorithms._points import squares_between
 from cloister.columns import FloatArray
 
 LIGHTEST = 1e-9  # a weight of zero would make every union free, and the order of unions arbitrary
@@ -25,8 +25,8 @@ def join_closest(points: FloatArray, weights: FloatArray, n_left: int) -> FloatA
         How many points to keep, at least one.
     """
     points, alive = points.copy(), np.ones(len(points), dtype=bool)
-    for union in _unions(points, weights, n_left):
-        alive[union.other] = False
+    for _, other, _ in _unions(points, weights, n_left):
+        alive[other] = False
     return points[alive]
 
 
@@ -41,26 +41,22 @@ def ward_tree(points: FloatArray, weights: FloatArray) -> FloatArray:
     """
     n_points, height = len(points), 0.0
     numbers, sizes, tree = list(range(n_points)), [1] * n_points, []
-    for union in _unions(points.copy(), weights, 1):
-        one, other = union.one, union.other
-        height = max(math.sqrt(2 * union.cost), height)
+    for one, other, cost in _unions(points.copy(), weights, 1):
+        height = max(math.sqrt(2 * cost), height)
         sizes[one] += sizes[other]
         tree.append([*sorted((numbers[one], numbers[other])), height, sizes[one]])
         numbers[one] = n_points + len(tree) - 1
     return np.array(tree, dtype=np.float64).reshape(-1, 4)
 
 
-@dataclass(frozen=True)
-class _Union:
-    one: int  # where the union stands from now on
-    other: int
-    cost: float
+def _unions(points: FloatArray, weights: FloatArray, n_left: int) -> Iterator[tuple[int, int, float]]:
+    """Join the cheapest pair until `n_left` points remain; yield where the union stands, the other place, and the cost.
 
-
-def _unions(points: FloatArray, weights: FloatArray, n_left: int) -> Iterator[_Union]:
-    """Join the cheapest pair, in place, until `n_left` points remain."""
+    The union's mean and weight are written over its place in `points`.
+    """
     weights = np.maximum(weights, LIGHTEST)
-    costs = _all_costs(points, weights)
+    costs = squares_between(points, points) * (weights[:, None] * weights / (weights[:, None] + weights))
+    np.fill_diagonal(costs, np.inf)
     partner = np.argmin(costs, axis=1)
     lowest = costs[np.arange(len(points)), partner]
     alive = np.ones(len(points), dtype=bool)
@@ -72,7 +68,8 @@ def _unions(points: FloatArray, weights: FloatArray, n_left: int) -> Iterator[_U
         weights[one] = total
         alive[other] = False
         costs[other], costs[:, other], lowest[other] = np.inf, np.inf, np.inf
-        row = _costs_of(points, weights, one, alive)
+        row = np.sum((points - points[one]) ** 2, axis=1) * (weights * weights[one] / (weights + weights[one]))
+        row[~alive] = row[one] = np.inf
         costs[one], costs[:, one] = row, row
         # The cheapest union may be another one now for the united point, and for those that meant either of the two.
         stale = alive & ((partner == one) | (partner == other))
@@ -82,20 +79,4 @@ def _unions(points: FloatArray, weights: FloatArray, n_left: int) -> Iterator[_U
         lowest[touched] = costs[touched, partner[touched]]
         closer = row < lowest
         partner[closer], lowest[closer] = one, row[closer]
-        yield _Union(one, other, cost)
-
-
-def _all_costs(points: FloatArray, weights: FloatArray) -> FloatArray:
-    norms = np.sum(points * points, axis=1)
-    squares = np.maximum(norms[:, None] - 2 * points @ points.T + norms, 0.0)
-    costs = squares * (weights[:, None] * weights / (weights[:, None] + weights))
-    np.fill_diagonal(costs, np.inf)
-    return np.asarray(costs)
-
-
-def _costs_of(points: FloatArray, weights: FloatArray, one: int, alive: np.ndarray) -> FloatArray:
-    squares = np.sum((points - points[one]) ** 2, axis=1)
-    row = squares * (weights * weights[one] / (weights + weights[one]))
-    row[~alive] = np.inf
-    row[one] = np.inf
-    return np.asarray(row)
+        yield one, other, cost

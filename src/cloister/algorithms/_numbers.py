@@ -122,17 +122,12 @@ def choose_number(
     slack = max(LEAST_GAIN, float(errors[top] / known[top]))
     elbow = numbers[int(np.flatnonzero(gains >= gains[top] - slack)[0])]
     best = min(elbow, supported)
-    peaks = _peaks(numbers, gains, slack) if best > 1 else set()
-    as_good = tuple(sorted({best} | {count for count in peaks if count <= supported}))
+    # As good as the best: peaks that are nearly as high as the highest, and clearly above the number before.
+    before, after = np.concatenate([[0.0], gains[:-1]]), np.concatenate([gains[1:], [-np.inf]])
+    peaks = (gains >= gains[top] - NEARLY * slack) & (gains >= before + slack) & (gains >= after - slack / 2)
+    others = {number for number, good in zip(numbers, peaks, strict=True) if good and best > 1 and number <= supported}
+    as_good = tuple(sorted({best} | others))
     return KChoice(tuple(numbers), loss, held_out, errors, even, elbow, supported, best, as_good)
-
-
-def _peaks(numbers: Sequence[int], gains: FloatArray, slack: float) -> set[int]:
-    """Return numbers at which the gain is a peak that is nearly as high as the highest, and clearly above the number before."""
-    before = np.concatenate([[0.0], gains[:-1]])
-    after = np.concatenate([gains[1:], [-np.inf]])
-    high = (gains >= gains.max() - NEARLY * slack) & (gains >= before + slack) & (gains >= after - slack / 2)
-    return {number for number, good in zip(numbers, high, strict=True) if good}
 
 
 def cut_loss(points: NoisyPoints, centers: FloatArray) -> float:

@@ -163,16 +163,20 @@ def refine(
     pending = list(rounds)
     while pending:
         one = pending.pop(0)
-        cells = _Cells.of(centers, projection if one.projected else None)
+        placed: dict[str, Any] = {"points": centers, "anchors": None, "projection": None}  # rows belong to the nearest centre
+        if one.projected and projection is not None:  # in the projection
+            placed = {"points": np.clip(centers @ projection, -2.0, 2.0), "anchors": centers, "projection": projection}
         if not one.settling:
-            lengths = _ask_lengths(ask, one, cells, length=length if pending else FARTHER * length)
+            edges = min(max(length if pending else FARTHER * length, SHORTEST), LONGEST) * STEPS
+            histogram = ask(DistanceHistogram(edges=edges, **placed), one.step["distances"])
+            lengths = Lengths(edges, histogram.value, histogram.sigma)
             asked = one.rows("distances", n_rows)
             length = quantile(lengths, n_rows=asked, part=NEARLY_ALL)
             loss = mean_square(lengths, n_rows=asked, longest=length).value
         per_centre = max(one.rows("sums", n_rows) / len(centers), 1.0)
         noise = math.sqrt(centers.shape[1]) * one.step["sums"].sigma / per_centre
         radius, phi = choose_radius(lengths, n_rows=asked, noise=noise, n_features=centers.shape[1])
-        moved = _move(ask, one, cells, radius, phi, n_rows=n_rows, centers=centers, space=space)
+        moved = _move(ask, one, placed, radius, phi, n_rows=n_rows, centers=centers, space=space)
         centers = moved.points
         if len(centers) > one.n_left:
             last_extra = all(later.n_left == one.n_left for later in pending)
@@ -214,36 +218,12 @@ def _without_settling(rounds: Sequence[Round]) -> list[Round]:
     return [replace(one, step=one.step.times(factor)) for one in later]
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """Which rows belong to which centre: to the nearest in the full space, or in the projection."""
-
-    points: FloatArray
-    anchors: FloatArray | None
-    projection: FloatArray | None
-
-    @classmethod
-    def of(cls, centers: FloatArray, projection: FloatArray | None) -> "_Cells":
-        if projection is None:
-            return cls(centers, None, None)
-        return cls(np.clip(centers @ projection, -2.0, 2.0), centers, projection)
-
-
-def _ask_lengths(ask: Ask, one: Round, cells: _Cells, *, length: float) -> Lengths:
-    """Ask how far rows lie from their centre, looking around `length`."""
-    edges = min(max(length, SHORTEST), LONGEST) * STEPS
-    question = DistanceHistogram(edges=edges, points=cells.points, anchors=cells.anchors, projection=cells.projection)
-    answer = ask(question, one.step["distances"])
-    return Lengths(edges, answer.value, answer.sigma)
-
-
 def _move(
-    ask: Ask, one: Round, cells: _Cells, radius: float, phi: float, *, n_rows: float, centers: FloatArray, space: Space
+    ask: Ask, one: Round, placed: dict[str, Any], radius: float, phi: float, *, n_rows: float, centers: FloatArray, space: Space
 ) -> Move:
     """Ask for counts and sums of offsets clipped at `radius`, and move each centre."""
-    placed: dict[str, Any] = {"points": cells.points, "anchors": cells.anchors, "projection": cells.projection}
     questions = {
-        "counts": NearestCounts(points=cells.points, projection=cells.projection),
+        "counts": NearestCounts(points=placed["points"], projection=placed["projection"]),
         "sums": NearestSums(radius=radius, **placed),
         "squares": NearestSquares(radius=radius, **placed),
     }

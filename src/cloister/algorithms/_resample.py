@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from cloister.algorithms._kmeans import settle
-from cloister.algorithms._points import NoisyPoints, nearest_of, squares_between
+from cloister.algorithms._points import NoisyPoints, nearest_of, nearest_squares, squares_between
 from cloister.columns import FloatArray, IntArray
 
 DRAWS = 40
@@ -85,38 +85,24 @@ def judge_solution(
     )
 
 
-def match_centers(centers: FloatArray, others: FloatArray) -> IntArray:
-    """Return, for each centre, the one of as many others that belongs to it, so that squared distances are least in all."""
-    return np.asarray(linear_sum_assignment(squares_between(centers, others))[1])
-
-
 def _draw_solutions(
     points: NoisyPoints, filled: NoisyPoints, centers: FloatArray, generator: np.random.Generator
 ) -> FloatArray:
     """Return the released centres and those of each draw, all settled on the points as they were released."""
     n_clusters = len(centers)
-    effort = _effort(len(points.points), n_clusters)
+    draws, restarts = _effort(len(points.points), n_clusters)
     cuts = [centers]
     if len(points.points) > n_clusters > 1:
-        cuts += [
-            points.resample(generator).cut(n_clusters, generator=generator, restarts=effort.restarts)
-            for _ in range(effort.draws)
-        ]
+        cuts += [points.resample(generator).cut(n_clusters, generator=generator, restarts=restarts) for _ in range(draws)]
     return settle(filled.points, filled.weights, np.stack(cuts))
 
 
-@dataclass(frozen=True)
-class _Effort:
-    draws: int
-    restarts: int
-
-
-def _effort(n_points: int, n_clusters: int) -> _Effort:
+def _effort(n_points: int, n_clusters: int) -> tuple[int, int]:
     """Return how many draws are cut, and with how many restarts: fewer of both where there are many centres."""
     cut = n_points * n_clusters * ITERATIONS
     restarts = RESTARTS if FEWEST_DRAWS * RESTARTS * cut <= USUAL_WORK else 1
     draws = int(min(DRAWS, max(FEWEST_DRAWS, USUAL_WORK / (restarts * cut))))
-    return _Effort(draws if draws * restarts * cut <= MOST_WORK else 0, restarts)
+    return (draws if draws * restarts * cut <= MOST_WORK else 0), restarts
 
 
 def _compare(filled: NoisyPoints, solutions: FloatArray) -> Beyond:
@@ -124,14 +110,14 @@ def _compare(filled: NoisyPoints, solutions: FloatArray) -> Beyond:
     first, others = solutions[0], solutions[1:]
     weights, labels = filled.weights, nearest_of(filled.points, first)
     sizes = _sizes(labels, weights, len(first))
-    loss = _loss(filled, first)
+    loss = float(np.average(nearest_squares(filled.points, first), weights=weights))
     moved, changed, losses, back = [np.zeros_like(first)], [np.zeros(len(first))], [0.0], []
     for other in others:
-        matched = other[match_centers(first, other)]
+        matched = other[linear_sum_assignment(squares_between(first, other))[1]]
         owners = nearest_of(filled.points, matched)
         moved.append((matched - first) ** 2)
         changed.append((_sizes(owners, weights, len(first)) - sizes) ** 2)
-        losses.append((_loss(filled, matched) - loss) ** 2)
+        losses.append((float(np.average(nearest_squares(filled.points, matched), weights=weights)) - loss) ** 2)
         back.append(_overlap(labels, owners, weights, len(first)) >= COMES_BACK)
     n_draws = max(len(others), 1)
     return Beyond(
@@ -151,10 +137,6 @@ def _overlap(labels: IntArray, owners: IntArray, weights: FloatArray, n_clusters
 
 def _sizes(labels: IntArray, weights: FloatArray, n_clusters: int) -> FloatArray:
     return np.bincount(labels, weights=weights, minlength=n_clusters).astype(np.float64)
-
-
-def _loss(filled: NoisyPoints, centers: FloatArray) -> float:
-    return float(np.average(np.min(squares_between(filled.points, centers), axis=1), weights=filled.weights))
 
 
 def place_of_rows(points: NoisyPoints, centers: FloatArray, generator: np.random.Generator) -> FloatArray:
@@ -204,9 +186,12 @@ def _way_left(rows: _Scattered, centers: FloatArray, last: LastStep, *, length: 
     """Return how far centres would still go, from what of their last step the noise does not explain.
 
     A step moves the borders, and the rows that change hands there pass a part of it on to the next one. The steps add up until
-    nothing is left. How much is passed on is a derivative, taken over a distance of about `length`.
+    nothing is left. How much is passed on is a derivative, taken over a distance of about `length`. Errors that centres had
+    before the last step are part of the way: the step takes them back, but for what the borders carry on.
     """
-    step, way = np.sqrt(_beyond_noise(last))[:, None] * last.offsets, np.zeros_like(centers)
+    squares = np.sum(last.offsets**2, axis=1)
+    beyond_noise = np.maximum(squares - last.offsets.shape[1] * last.errors**2, 0.0) / np.maximum(squares, 1e-300)
+    step, way = np.sqrt(beyond_noise)[:, None] * last.offsets, np.zeros_like(centers)
     for _ in range(FOLLOWED_STEPS):
         size = math.sqrt(float(np.mean(step**2)))
         if size == 0:
@@ -217,13 +202,3 @@ def _way_left(rows: _Scattered, centers: FloatArray, last: LastStep, *, length: 
         step = passed_on * min(1.0, MOST_CARRIED / max(part, 1e-300))
         way += step
     return way
-
-
-def _beyond_noise(last: LastStep) -> FloatArray:
-    """Return, for each centre, the part of its squared last step that exceeds what the noise of this step makes on average.
-
-    Errors that centres had before it are part of the way: the step takes them back, but for what the borders carry on.
-    """
-    noise = last.offsets.shape[1] * last.errors**2
-    squares = np.sum(last.offsets**2, axis=1)
-    return np.asarray(np.maximum(squares - noise, 0.0) / np.maximum(squares, 1e-300))

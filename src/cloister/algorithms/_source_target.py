@@ -121,7 +121,9 @@ def tree_coreset(points: FloatArray, radius: float, *, max_size: int) -> Coreset
             done += cells
             break
         _, _, members = heapq.heappop(cells)
-        for part in _split(points, members):
+        widest = int(np.argmax(np.ptp(points[members], axis=0)))
+        members, middle = members[np.argsort(points[members, widest], kind="stable")], len(members) // 2
+        for part in (members[:middle], members[middle:]):
             heapq.heappush(cells, _cell(points, part))
     indices = np.array([place for _, place, _ in done], dtype=np.int64)
     owner = np.empty(len(points), dtype=np.int64)
@@ -139,11 +141,3 @@ def _cell(points: FloatArray, members: IntArray) -> tuple[float, int, IntArray]:
     place = int(np.argmin(np.sum((mine - mine.mean(axis=0)) ** 2, axis=1)))
     radius = float(np.sqrt(np.max(np.sum((mine - mine[place]) ** 2, axis=1))))
     return -radius, int(members[place]), members
-
-
-def _split(points: FloatArray, members: IntArray) -> tuple[IntArray, IntArray]:
-    mine = points[members]
-    axis = int(np.argmax(np.ptp(mine, axis=0)))
-    order = np.argsort(mine[:, axis], kind="stable")
-    middle = len(members) // 2
-    return members[order[:middle]], members[order[middle:]]

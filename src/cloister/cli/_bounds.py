@@ -277,7 +277,8 @@ def _read_column(name: str, value: Any, *, file: str | None = None) -> Inside:
     except ParameterError as error:
         problem = str(error)
     else:
-        return declared.plain_pair or declared
+        pair = declared.interval
+        return pair if declare_columns("--bounds", {name: pair})[name] == declared else declared
     raise ParameterError(problem if repr(name) in problem else f"--bounds: column {name!r}: {problem}")
 
 

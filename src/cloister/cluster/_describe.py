@@ -122,7 +122,7 @@ def _bins(declared: Declaration, n_bins: int) -> ColumnBins:
     if declared.has_levels:
         return ColumnBins.of_levels(len(declared.level_names))
     low, high = declared.interval
-    return ColumnBins(low=low, high=high, n_bins=n_bins, log=declared.has_log_bins)
+    return ColumnBins(low=low, high=high, n_bins=n_bins, log=declared.is_log)
 
 
 def _n_bins(where: str, columns: tuple[Declaration, ...], n_clusters: int, n_rows: float, sigma: float) -> int:

@@ -12,7 +12,6 @@ from cloister.algorithms import (
     FIRST_CANDIDATES,
     SELECTIONS,
     VOTE_RULES,
-    Evolution,
     EvolutionSettings,
     Generation,
     Space,
@@ -195,7 +194,7 @@ class PEMeans(PrivateClusterer):
     def _run(self, ask: Ask, plan: PEPlan, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> Outcome:
         projection = None if plan.average is None else random_projection(generator, frame.n_features, plan.dimension)
         space = Space(frame, projection)
-        evolution = evolve(
+        self.generations_ = evolve(
             ask,
             [step["counts"] for step in plan.votes],
             space,
@@ -204,31 +203,30 @@ class PEMeans(PrivateClusterer):
             settings=plan.settings,
             generator=generator,
         )
-        self.generations_ = evolution.generations
         if plan.average is None:
-            return _outcome(evolution, space)
-        found = lift(ask, plan.average, evolution.centers, space)
+            return _outcome(self.generations_, space)
+        found = lift(ask, plan.average, self.generations_[-1].centers, space)
         return Outcome(
             centers=found.centers,
             center_errors=found.errors,
             counts=found.counts,
             count_errors=np.full(len(found.counts), found.count_sigma),
             n_rounds=len(plan.votes),
-            decisions=draw_generations(evolution.generations, space),
+            decisions=draw_generations(self.generations_, space),
         )
 
 
-def _outcome(evolution: Evolution, space: Space) -> Outcome:
+def _outcome(generations: tuple[Generation, ...], space: Space) -> Outcome:
     """Read counts and standard errors off the last votes: free, because they have been paid for."""
-    last = evolution.generations[-1]
+    last = generations[-1]
     counts, count_errors, center_errors = _cells(last)
     return Outcome(
         centers=last.centers,
-        center_errors=np.minimum(np.hypot(center_errors, _wander(evolution.generations)), 1.0),
+        center_errors=np.minimum(np.hypot(center_errors, _wander(generations)), 1.0),
         counts=counts,
         count_errors=count_errors,
-        n_rounds=len(evolution.generations),
-        decisions=draw_generations(evolution.generations, space),
+        n_rounds=len(generations),
+        decisions=draw_generations(generations, space),
     )
 
 

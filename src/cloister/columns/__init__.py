@@ -17,7 +17,6 @@ from cloister.columns._category import Category
 from cloister.columns._column import KINDS, PRIVATE, Declaration
 from cloister.columns._cyclic import Cyclic
 from cloister.columns._date import Date
-from cloister.columns._declare import declare_columns
 from cloister.columns._flag import Flag
 from cloister.columns._number import Number
 from cloister.columns._parts import project_to_simplex
@@ -30,7 +29,7 @@ from cloister.columns._privacy_unit import (
     PrivacyUnit,
     as_neighbours,
 )
-from cloister.columns._read import as_box, as_columns, as_domain, domain_from_dict
+from cloister.columns._read import as_box, as_columns, as_domain, declare_columns, domain_from_dict
 from cloister.columns._shapes import Ball, Box, Domain, Frame
 from cloister.columns._table import ColumnDomain, ColumnFrame
 from cloister.columns._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_key, to_number

@@ -5,10 +5,9 @@ import math
 from collections.abc import KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from cloister import validate
 from cloister.columns._base import FloatArray
@@ -17,9 +16,6 @@ from cloister.columns._parts import Part, Simplex
 from cloister.columns._values import as_python, days_of, level_key
 from cloister.columns._words import MORE, largest_levels, level_words
 from cloister.text import count_of, plain_text, share_text
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_LEVELS = 1000
 NO_LEVEL = -1.0
@@ -86,7 +82,7 @@ class Category(Declaration):
             twice = next(level for level in levels if keys.count(level_key(level)) > 1)
             validate.refuse(where, "every level once", twice, remedy="Leave the second one out.")
         object.__setattr__(self, "levels", levels)
-        self._check_shared()
+        super().__post_init__()
         if self.missing in (MIDDLE, OWN) and self.missing in self.keys:
             remedy = "Rename the level: this word is a place of its own."
             validate.refuse("Category.missing", "a place that is not also the name of a level", self.missing, remedy=remedy)
@@ -104,7 +100,6 @@ class Category(Declaration):
 
     @property
     def level_names(self) -> tuple[str, ...]:
-        """The levels as text."""
         return tuple(self.keys)
 
     def _check_place(self, where: str, value: object) -> Any:
@@ -114,26 +109,21 @@ class Category(Declaration):
         return self.levels[position]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the declaration as plain data, as a schema file holds it."""
         return {**super().to_dict(), "levels": list(self.levels)}
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The positions of the first and the last level."""
         return 0.0, len(self.levels) - 1.0
 
     def read(self, value: Any) -> float:
-        """Return the position of a level."""
         key = level_key(value)
         return math.nan if key is None else float(self.keys.get(key, NO_LEVEL))
 
     def from_day(self, day: float) -> float:
-        """Return the position of a level that is a date."""
         return math.nan if math.isnan(day) else self._days.get(day, NO_LEVEL)
 
     @property
     def size(self) -> int:
-        """A share of each level."""
         return len(self.levels)
 
     def part(self, scaling: str, spread: float = math.nan) -> Part:
@@ -144,7 +134,6 @@ class Category(Declaration):
         return np.asarray(np.eye(len(self.levels))[self.levels.index(value)])
 
     def published_names(self, name: str) -> list[str]:
-        """Return what the shares of the levels are called."""
         return [f"{name}={level}" for level in (*self.level_names, *([MISSING_LEVEL] if self.has_own else []))]
 
     def _told(self, values: Sequence[float], errors: Sequence[float]) -> dict[str, Any]:
@@ -153,35 +142,26 @@ class Category(Declaration):
 
     @classmethod
     def told_words(cls, told: Mapping[str, Any], most_levels: int = 3, between: str = ", ") -> str:
-        """Return in words what ``told`` returned."""
         return level_words([(name, *pair) for name, pair in told["shares"].items()], most_levels, between)
 
     def place_words(self, place: Sequence[float]) -> str:
-        """Return a place for missing values in words: the three levels with the largest shares."""
         levels = largest_levels([(name, share, 0.0) for name, share in zip(self.level_names, place, strict=False)], 3)
         words = [f"{plain_text(name)} {share_text(share)}" for name, share, _ in levels]
         return ", ".join([*words, *([MORE] if len(self.levels) > len(levels) else [])])
 
     @classmethod
-    def inside_words(cls, plain: Mapping[str, Any], most_levels: int) -> str:
-        """Return the levels, from what ``to_dict`` wrote."""
+    def extent_words(cls, plain: Mapping[str, Any], most_levels: int = 0) -> str:
+        if not most_levels:
+            return count_of(len(plain["levels"]), "level")
         levels = [plain_text(level) for level in plain["levels"]]
         more = f", {MORE} ({len(levels)} levels)" if len(levels) > most_levels else ""
         return ", ".join(levels[:most_levels]) + more
 
-    @classmethod
-    def extent_words(cls, plain: Mapping[str, Any]) -> str:
-        """Return how many levels there are."""
-        return count_of(len(plain["levels"]), "level")
-
-    def _synthetic(self, values: FloatArray, absent: npt.NDArray[np.bool_], generator: np.random.Generator) -> "pa.Array":
-        """Draw a level for each row, in proportion to its shares."""
-        import pyarrow as pa
-
+    def _drawn(self, values: FloatArray, generator: np.random.Generator) -> np.ndarray:
         upper = np.cumsum(np.maximum(values, 0.0) + 1e-300, axis=1)
         drawn = generator.random(len(values))[:, None] * upper[:, -1:]
         chosen = np.minimum((drawn >= upper).sum(axis=1), len(self.levels) - 1)
-        return pa.array(np.asarray(np.array(self.level_names, dtype=object)[chosen]), mask=absent)
+        return np.asarray(np.array(self.level_names, dtype=object)[chosen])
 
 
 def _is_level(value: object) -> bool:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from cloister import validate
 from cloister.columns._base import FloatArray
@@ -79,12 +78,12 @@ class Declaration(ABC):
 
     # -- declared ----------------------------------------------------------------------------------------------------------
 
-    def _check_shared(self) -> None:
+    def __post_init__(self) -> None:
         owner = type(self).__name__
         remedy = f"Pass a number from {LIGHTEST:g} to {HEAVIEST:g}; 1 is usual."
         weight = validate.number(f"{owner}.weight", self.weight, low=LIGHTEST, high=HEAVIEST, remedy=remedy)
         object.__setattr__(self, "weight", weight)
-        if not (isinstance(self.missing, str) and self.missing in WORDS):
+        if self.has_place:
             object.__setattr__(self, "missing", self._check_place(f"{owner}.missing", self.missing))
 
     @abstractmethod
@@ -99,17 +98,12 @@ class Declaration(ABC):
     @property
     def is_measured(self) -> bool:
         """Whether its bounds and its spread can be looked for."""
-        return False
+        return not self.has_levels and self._part(1.0).is_interval
 
     @property
     def is_interval(self) -> bool:
         """Whether it is one interval, which a grid can cut."""
         return self.part("bounds").is_interval
-
-    @property
-    def plain_pair(self) -> tuple[float, float] | None:
-        """Two bounds, where nothing else is said of the column."""
-        return None
 
     def with_bounds(self, low: float, high: float) -> "Declaration":
         """Return the column with bounds that were found."""
@@ -177,32 +171,27 @@ class Declaration(ABC):
 
     def part(self, scaling: str, spread: float = math.nan) -> Part:
         """Return the coordinates in which distances are taken, as large as the column counts in them."""
-        part = self._part(self.weight * self._relative(scaling, spread))
+        half = 1.0  # of the width of the column, in the units of distances
+        if scaling == "none":
+            half = self._half_width
+        elif scaling == "spread" and math.isfinite(spread):
+            half = self._half_width / spread
+        part = self._part(self.weight * half)
         return Apart(size=part.size, inner=part) if self.has_own else part
 
     def _part(self, size: float) -> Straight:
         """Return the coordinates of what is not missing."""
         raise NotImplementedError
 
-    def _relative(self, scaling: str, spread: float) -> float:
-        """Return half the width of the column in the units of distances, but for its weight."""
-        half = self._half_width
-        if scaling == "none":
-            return half
-        return half / spread if scaling == "spread" and math.isfinite(spread) else 1.0
-
     @property
     def _half_width(self) -> float:
-        low, high = self.interval
-        return (high - low) / 2
+        return self._part(1.0).stretch
 
     def place(self, part: Part, mean: FloatArray | None) -> FloatArray:
         """Return where a missing value lies, as published numbers: as declared, else at a mean, else in the middle."""
         if self.missing == MEAN and mean is not None:
             return mean
-        if isinstance(self.missing, str) and self.missing in WORDS:
-            return part.center
-        return self._published(self.missing)
+        return self._published(self.missing) if self.has_place else part.center
 
     @property
     def has_place(self) -> bool:
@@ -221,13 +210,13 @@ class Declaration(ABC):
         return ()
 
     @property
-    def has_log_bins(self) -> bool:
-        """Whether bins are equally wide in logarithms."""
+    def is_log(self) -> bool:
+        """Whether distances and bins are those of logarithms."""
         return False
 
     def edges(self, n_bins: int) -> FloatArray:
         """Return where so many bins begin and end."""
-        return (np.geomspace if self.has_log_bins else np.linspace)(*self.interval, n_bins + 1)
+        return (np.geomspace if self.is_log else np.linspace)(*self.interval, n_bins + 1)
 
     @classmethod
     def unroll(cls, edges: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -284,23 +273,18 @@ class Declaration(ABC):
         return self.axis("", *self.interval).text(float(value[0]))
 
     @classmethod
-    def inside_words(cls, plain: Mapping[str, Any], most_levels: int) -> str:
-        """Return where values lie, from what ``to_dict`` wrote."""
+    def extent_words(cls, plain: Mapping[str, Any], most_levels: int = 0) -> str:
+        """Return where values lie, from what ``to_dict`` wrote; without levels, in few words."""
         raise NotImplementedError
-
-    @classmethod
-    def extent_words(cls, plain: Mapping[str, Any]) -> str:
-        """Return what the column spans, in few words."""
-        return cls.inside_words(plain, 0)
 
     def synthetic(self, values: FloatArray, generator: np.random.Generator) -> "pa.Array":
         """Draw values of the column from published numbers; the last one may be the chance that the value is missing."""
+        import pyarrow as pa
+
         size = self.size
         chance = values[:, size] if values.shape[1] > size else None
         absent = np.zeros(len(values), dtype=bool) if chance is None else generator.random(len(values)) < chance
-        return self._synthetic(values[:, :size], absent, generator)
+        return pa.array(self._drawn(values[:, :size], generator), mask=absent)
 
-    def _synthetic(self, values: FloatArray, absent: npt.NDArray[np.bool_], generator: np.random.Generator) -> "pa.Array":
-        import pyarrow as pa
-
-        return pa.array(self.on_axis(values, values)[0], mask=absent)
+    def _drawn(self, values: FloatArray, generator: np.random.Generator) -> np.ndarray:
+        return values[:, 0]

@@ -4,7 +4,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,6 @@ from cloister.columns._column import PLACES, Declaration
 from cloister.columns._parts import Straight
 from cloister.columns._words import Coordinate
 from cloister.text import number
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SURE = 2.0  # standard errors that a centre must lie from the middle of the circle, to have a preferred value
 LEAST = 0.05  # of the radius, likewise
@@ -66,19 +63,17 @@ class Cyclic(Declaration):
         remedy = "Pass the number after which values begin again, such as 24 for hours."
         period = validate.number("Cyclic.period", self.period, low=EXTENTS[0], high=EXTENTS[1], remedy=remedy)
         object.__setattr__(self, "period", period)
-        self._check_shared()
+        super().__post_init__()
 
     def _check_place(self, where: str, value: object) -> float:
         return validate.number(where, value, remedy=f"Pass {PLACES} or a number.") % float(self.period)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Zero and the period."""
         return 0.0, self.period
 
     @property
     def reading(self) -> tuple[Any, ...]:
-        """What decides how values are read."""
         return (self.kind, self.period)
 
     @quiet
@@ -88,7 +83,6 @@ class Cyclic(Declaration):
 
     @property
     def size(self) -> int:
-        """Two coordinates."""
         return 2
 
     def _part(self, size: float) -> Straight:
@@ -114,7 +108,6 @@ class Cyclic(Declaration):
 
     @classmethod
     def wrap(cls, value: float, edges: FloatArray) -> float:
-        """Return a mean or a quantile as a value of the column."""
         return float(value % (edges[-1] - edges[0]))
 
     @classmethod
@@ -125,7 +118,6 @@ class Cyclic(Declaration):
 
     @classmethod
     def axis(cls, name: str, low: float, high: float, spread: float = math.nan) -> Coordinate:
-        """Return the axis on which values are drawn and written: the circle, cut at zero."""
         return Turn(name, low, high, spread)
 
     def on_axis(self, values: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -145,11 +137,9 @@ class Cyclic(Declaration):
         return np.where(value < self.period, value, 0.0)
 
     def published_names(self, name: str) -> list[str]:
-        """Return what the two coordinates are called."""
         return [f"{name} (cos)", f"{name} (sin)", *super().published_names(name)[1:]]
 
     def coordinates(self, names: Sequence[str], spread: float = math.nan) -> list[Coordinate]:
-        """Return what each published number is."""
         return [*(Coordinate(name, -1.0, 1.0) for name in names[:2]), *super().coordinates(names[1:])[1:]]
 
     def _told(self, values: Sequence[float], errors: Sequence[float]) -> dict[str, Any]:
@@ -160,18 +150,14 @@ class Cyclic(Declaration):
 
     @classmethod
     def told_words(cls, told: Mapping[str, Any], most_levels: int = 3, between: str = ", ") -> str:
-        """Return in words what ``told`` returned."""
         return NO_VALUE if told["value"] is None else super().told_words(told, most_levels, between)
 
     @classmethod
-    def inside_words(cls, plain: Mapping[str, Any], most_levels: int) -> str:
-        """Return where values lie, from what ``to_dict`` wrote."""
+    def extent_words(cls, plain: Mapping[str, Any], most_levels: int = 0) -> str:
         return f"0 to {number(plain['period'])}, a circle"
 
-    def _synthetic(self, values: FloatArray, absent: npt.NDArray[np.bool_], generator: np.random.Generator) -> "pa.Array":
-        import pyarrow as pa
-
-        return pa.array(self._value(np.arctan2(values[:, 1], values[:, 0])), mask=absent)
+    def _drawn(self, values: FloatArray, generator: np.random.Generator) -> np.ndarray:
+        return self._value(np.arctan2(values[:, 1], values[:, 0]))
 
 
 @dataclass(frozen=True)
@@ -179,11 +165,9 @@ class Turn(Coordinate):
     """A value on a circle, of which there may be none."""
 
     def words(self, value: float, error: float) -> tuple[str, str]:
-        """Return a value and its error; that there is none where the centre lies in the middle."""
         return super().words(value, error) if math.isfinite(value) else (NO_VALUE, "")
 
     def text(self, value: float) -> str:
-        """Return a value to four digits."""
         return super().text(value) if math.isfinite(value) else NO_VALUE
 
 
@@ -199,7 +183,6 @@ class Disc(Straight):
 
     @property
     def middle(self) -> FloatArray:
-        """The middle of the circle."""
         return np.zeros(2)
 
     @property
@@ -208,16 +191,13 @@ class Disc(Straight):
         return 1 / self.size
 
     def clip(self, straight: FloatArray) -> FloatArray:
-        """Pull points outside the circle to it."""
         return np.asarray(straight / np.maximum(np.hypot(straight[..., :1], straight[..., 1:]), 1.0))
 
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
-        """Write the points of raw values to `out`, and return which of them are missing and not yet placed."""
         angles = 2 * math.pi * (np.mod(values, self.period) / self.period)
         out[:, 0], out[:, 1] = self.size * np.cos(angles), self.size * np.sin(angles)
         return ~np.isfinite(values)
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
-        """Draw points spread evenly over the disc, for public candidates."""
         angles, lengths = 2 * math.pi * generator.random(count), self.size * np.sqrt(generator.random(count))
         return np.column_stack([lengths * np.cos(angles), lengths * np.sin(angles)])

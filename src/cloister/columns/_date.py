@@ -6,10 +6,9 @@ import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from cloister import validate
 from cloister.columns._base import FloatArray
@@ -17,9 +16,6 @@ from cloister.columns._column import PLACES, PRIVATE, SPREAD_SCHEMA, Declaration
 from cloister.columns._parts import Interval, Straight
 from cloister.columns._values import SECONDS_A_DAY, days_of, iso_date
 from cloister.columns._words import Coordinate, Moment, days_words
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 KNOWN = "The bounds of dates must be known, as they are not found with noise. Pass Date(low, high)."
 
@@ -69,7 +65,7 @@ class Date(Declaration):
             validate.refuse("Date", "low < high", (self.low, self.high), remedy="Swap the two, or widen the interval.")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
-        self._check_shared()
+        super().__post_init__()
 
     def _check_place(self, where: str, value: object) -> str:
         low, high = self.interval
@@ -78,14 +74,8 @@ class Date(Declaration):
             validate.refuse(where, f"{PLACES} or a date within the bounds", value, remedy="Pass one of these.")
         return iso_date(place)
 
-    @property
-    def is_measured(self) -> bool:
-        """Whether its spread can be looked for."""
-        return True
-
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """Both ends, in days since 1970-01-01."""
         return days_of(self.low), days_of(self.high)
 
     def read(self, value: Any) -> float:
@@ -93,11 +83,9 @@ class Date(Declaration):
         return days_of(value)
 
     def from_day(self, day: float) -> float:
-        """Return days as they are."""
         return day
 
     def from_days(self, days: FloatArray) -> FloatArray:
-        """Return days as they are."""
         return days
 
     def _part(self, size: float) -> Straight:
@@ -109,7 +97,6 @@ class Date(Declaration):
 
     @classmethod
     def axis(cls, name: str, low: float, high: float, spread: float = math.nan) -> Coordinate:
-        """Return the axis on which values are drawn and written."""
         return Moment(name, low, high, spread)
 
     def _told(self, values: Sequence[float], errors: Sequence[float]) -> dict[str, Any]:
@@ -117,21 +104,17 @@ class Date(Declaration):
 
     @classmethod
     def told_words(cls, told: Mapping[str, Any], most_levels: int = 3, between: str = ", ") -> str:
-        """Return in words what ``told`` returned."""
         return f"{told['value']} ± {days_words(told['error_days'])}"
 
     @classmethod
-    def inside_words(cls, plain: Mapping[str, Any], most_levels: int) -> str:
-        """Return where values lie, from what ``to_dict`` wrote."""
+    def extent_words(cls, plain: Mapping[str, Any], most_levels: int = 0) -> str:
         return f"{plain['low']} to {plain['high']}"
 
-    def _synthetic(self, values: FloatArray, absent: npt.NDArray[np.bool_], generator: np.random.Generator) -> "pa.Array":
+    def _drawn(self, values: FloatArray, generator: np.random.Generator) -> np.ndarray:
         """Return days, or times to the second where the bounds are times."""
-        import pyarrow as pa
-
         if all(end.is_integer() for end in self.interval):
-            return pa.array(np.rint(values[:, 0]).astype(np.int32), mask=absent).cast(pa.date32())
-        return pa.array(np.rint(values[:, 0] * SECONDS_A_DAY).astype(np.int64), mask=absent).cast(pa.timestamp("s"))
+            return np.rint(values[:, 0]).astype("datetime64[D]")
+        return np.rint(values[:, 0] * SECONDS_A_DAY).astype("datetime64[s]")
 
 
 def _public_days(where: str, value: object) -> float:

@@ -4,10 +4,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from cloister import validate
 from cloister.columns._base import FloatArray
@@ -16,9 +15,6 @@ from cloister.columns._parts import Interval, Straight
 from cloister.columns._values import LEVELS_OF_A_FLAG, to_number
 from cloister.columns._words import Share
 from cloister.text import share_text
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 NO_LEVEL = -1.0
 
@@ -51,9 +47,6 @@ class Flag(Declaration):
     n_levels: ClassVar[int | None] = 2
     about: ClassVar[str] = "Yes or no."
 
-    def __post_init__(self) -> None:
-        self._check_shared()
-
     def _check_place(self, where: str, value: object) -> bool:
         if not isinstance(value, bool):
             validate.refuse(where, f"{PLACES}, True or False", value, remedy="Pass one of these.")
@@ -61,11 +54,9 @@ class Flag(Declaration):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """No and yes."""
         return 0.0, 1.0
 
     def read(self, value: Any) -> float:
-        """Return 0 for no, 1 for yes."""
         if isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
         if isinstance(value, str):
@@ -77,7 +68,6 @@ class Flag(Declaration):
         return float(number == 1) if number in (0, 1) else NO_LEVEL
 
     def from_day(self, day: float) -> float:
-        """Return that a date is neither."""
         return math.nan if math.isnan(day) else NO_LEVEL
 
     def _part(self, size: float) -> Straight:
@@ -85,7 +75,6 @@ class Flag(Declaration):
 
     @property
     def level_names(self) -> tuple[str, ...]:
-        """What its bins stand for."""
         return ("no", "yes")
 
     def _told(self, values: Sequence[float], errors: Sequence[float]) -> dict[str, Any]:
@@ -93,24 +82,14 @@ class Flag(Declaration):
 
     @classmethod
     def told_words(cls, told: Mapping[str, Any], most_levels: int = 3, between: str = ", ") -> str:
-        """Return in words what ``told`` returned."""
         return " ± ".join(Share("").words(told["share"], told["error"]))
 
     def place_words(self, place: Sequence[float]) -> str:
-        """Return a place for missing values in words."""
         return f"yes {share_text(place[0])}"
 
     @classmethod
-    def inside_words(cls, plain: Mapping[str, Any], most_levels: int) -> str:
-        """Return where values lie."""
-        return "yes or no"
+    def extent_words(cls, plain: Mapping[str, Any], most_levels: int = 0) -> str:
+        return "yes or no" if most_levels else "share of yes"
 
-    @classmethod
-    def extent_words(cls, plain: Mapping[str, Any]) -> str:
-        """Return what is published."""
-        return "share of yes"
-
-    def _synthetic(self, values: FloatArray, absent: npt.NDArray[np.bool_], generator: np.random.Generator) -> "pa.Array":
-        import pyarrow as pa
-
-        return pa.array(generator.random(len(values)) < values[:, 0], mask=absent)
+    def _drawn(self, values: FloatArray, generator: np.random.Generator) -> np.ndarray:
+        return generator.random(len(values)) < values[:, 0]

@@ -77,7 +77,7 @@ class Number(Declaration):
             if self.is_log:
                 remedy = 'Pass Number(low, high, scale="log") with low above 0: bounds are found on a linear scale.'
                 validate.refuse("Number", 'public bounds for scale="log"', PRIVATE, remedy=remedy)
-            self._check_shared()
+            super().__post_init__()
             return
         if self.low is None or self.high is None or isinstance(self.low, str):
             got = self.low if self.high is None else (self.low, self.high)
@@ -90,7 +90,7 @@ class Number(Declaration):
         if self.is_log and self.low < EXTENTS[0]:
             remedy = "Pass the smallest number that matters: what lies below is moved to it."
             validate.refuse("Number.low", f'a number of at least {EXTENTS[0]:g} for scale="log"', self.low, remedy=remedy)
-        self._check_shared()
+        super().__post_init__()
 
     def _check_place(self, where: str, value: object) -> float:
         remedy = f"Pass {PLACES} or a number within the bounds."
@@ -100,31 +100,17 @@ class Number(Declaration):
 
     @property
     def is_log(self) -> bool:
-        """Whether its scale is logarithmic."""
         return self.scale == LOG
 
     @property
     def is_private(self) -> bool:
-        """Whether its bounds are to be found with noise."""
         return validate.is_word(self.low, PRIVATE)
 
-    @property
-    def is_measured(self) -> bool:
-        """Whether its bounds and its spread can be looked for: on a linear scale."""
-        return not self.is_log
-
-    @property
-    def plain_pair(self) -> tuple[float, float] | None:
-        """Two bounds, where nothing else is said of the column."""
-        return None if self.is_private or self._options() else (self.low, self.high)
-
     def with_bounds(self, low: float, high: float) -> "Number":
-        """Return the column with bounds that were found."""
         missing = min(max(self.missing, low), high) if self.has_place else self.missing
         return Number(low, high, missing=missing, weight=self.weight)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the declaration as plain data, as a schema file holds it."""
         return {"type": self.kind, "bounds": PRIVATE, **self._options()} if self.is_private else super().to_dict()
 
     def _options(self) -> dict[str, Any]:
@@ -141,19 +127,8 @@ class Number(Declaration):
             return Interval(size=size, low=low, high=high)
         return LogInterval(size=size, low=math.log(low), high=math.log(high), ends=(low, high))
 
-    @property
-    def _half_width(self) -> float:
-        low, high = self.interval
-        return (math.log(high) - math.log(low)) / 2 if self.is_log else (high - low) / 2
-
-    @property
-    def has_log_bins(self) -> bool:
-        """Whether bins are equally wide in logarithms."""
-        return self.is_log
-
     @classmethod
-    def inside_words(cls, plain: Mapping[str, Any], most_levels: int) -> str:
-        """Return where values lie, from what ``to_dict`` wrote."""
+    def extent_words(cls, plain: Mapping[str, Any], most_levels: int = 0) -> str:
         show = rounded if plain.get("found") else number
         return f"{show(plain['low'])} to {show(plain['high'])}{' (log scale)' if plain.get('scale') == LOG else ''}"
 
@@ -169,19 +144,15 @@ class LogInterval(Interval):
 
     @property
     def is_interval(self) -> bool:
-        """Not in published numbers."""
         return False
 
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
-        """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
         return super().place(np.log(np.maximum(values, self.ends[0])), out)
 
     def straighten(self, published: FloatArray) -> FloatArray:
-        """Return logarithms."""
         return np.log(np.maximum(published, self.ends[0]))
 
     def bend(self, straight: FloatArray) -> FloatArray:
-        """Return numbers."""
         return np.clip(np.exp(straight), *self.ends)
 
     def slope(self, straight: FloatArray) -> FloatArray:

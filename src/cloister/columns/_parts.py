@@ -103,29 +103,23 @@ class Straight(Part):
 
     @property
     def radius(self) -> float:
-        """Half of what the ends lie apart."""
         return self.size
 
     @property
     def center(self) -> FloatArray:
-        """The middle."""
         return self.bend(self.middle)
 
     @property
     def dimension(self) -> int:
-        """As many as published numbers."""
         return len(self.middle)
 
     def to_coordinates(self, published: FloatArray) -> FloatArray:
-        """Return published numbers as coordinates."""
         return np.asarray((self.straighten(published) - self.middle) / self.stretch)
 
     def from_coordinates(self, points: FloatArray) -> FloatArray:
-        """Return coordinates as published numbers, moved into the domain."""
         return self.bend(self.clip(self.middle + points * self.stretch))
 
     def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
-        """Return standard errors of coordinates, at some points, as those of published numbers."""
         straight = self.middle if points is None else self.clip(self.middle + points * self.stretch)
         return np.asarray(errors * self.stretch * self.slope(straight))
 
@@ -140,32 +134,26 @@ class Interval(Straight):
 
     @property
     def middle(self) -> FloatArray:
-        """The middle."""
         return np.array([self.low + (self.high - self.low) / 2])
 
     @property
     def stretch(self) -> float:
-        """What a unit of the coordinate is worth."""
         return (self.high - self.low) / 2 / self.size
 
     @property
     def is_interval(self) -> bool:
-        """It is."""
         return True
 
     def clip(self, straight: FloatArray) -> FloatArray:
-        """Move numbers between the bounds."""
         return np.clip(straight, self.low, self.high)
 
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
-        """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
         missing = ~np.isfinite(values) | (values < self.lowest)
         inside = np.minimum(np.maximum(values, self.low), self.high)
         out[:, 0] = (inside - self.middle[0]) / self.stretch
         return missing
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
-        """Draw coordinates that span the domain, for public candidates."""
         return np.asarray(self.size * (2 * generator.random((count, 1)) - 1))
 
 
@@ -191,7 +179,6 @@ class Apart(Part):
 
     @property
     def dimension(self) -> int:
-        """One more: away from the part."""
         return self.inner.dimension + 1
 
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
@@ -202,7 +189,6 @@ class Apart(Part):
         return np.zeros(len(values), dtype=bool)
 
     def to_coordinates(self, published: FloatArray) -> FloatArray:
-        """Return published numbers as coordinates."""
         inner, share = self.inner, published[:, -1:]
         along = (1 - share) * (inner.straighten(published[:, :-1]) - inner.middle) / inner.stretch
         away = (share - 1 / 3) * math.sqrt(3) * self.size
@@ -216,12 +202,10 @@ class Apart(Part):
         return share, self.inner.clip(self.inner.middle + along / there * self.inner.stretch)
 
     def from_coordinates(self, points: FloatArray) -> FloatArray:
-        """Return coordinates as published numbers, moved into the domain."""
         share, straight = self._there(points)
         return np.column_stack([self.inner.bend(straight), share])
 
     def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
-        """Return standard errors of coordinates, at some points, as those of published numbers."""
         along, share = errors[:, :-1], errors[:, -1:] / (math.sqrt(3) * self.size)
         straight = self.inner.middle
         if points is not None:  # the mean of what is there is a ratio
@@ -231,13 +215,11 @@ class Apart(Part):
         return np.column_stack([along * self.inner.stretch * self.inner.slope(straight), share])
 
     def flatten(self, published: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return what of the inner part is on its own scale, and the share as it is."""
         pairs = zip(self.inner.flatten(published[:, :-1], errors[:, :-1]), (published, errors), strict=True)
         first, second = (np.column_stack([inner, whole[:, -1]]) for inner, whole in pairs)
         return first, second
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
-        """Draw coordinates that span the domain, for public candidates."""
         away = np.where(generator.random((count, 1)) < 1 / 3, 2.0, -1.0)
         along = np.where(away < 0, self.inner.draw(generator, count), 0.0)
         return np.column_stack([along, away * (self.size / math.sqrt(3))])
@@ -260,12 +242,10 @@ class Simplex(Part):
 
     @property
     def center(self) -> FloatArray:
-        """Equal shares."""
         return np.full(self.n_levels, 1 / self.n_levels)
 
     @property
     def dimension(self) -> int:
-        """One less than levels."""
         return self.n_levels - 1
 
     @cached_property
@@ -282,14 +262,12 @@ class Simplex(Part):
         return np.ascontiguousarray(math.sqrt(2) * self.size * basis.T)
 
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
-        """Write the coordinates of raw values to `out`, and return which of them are missing and not yet placed."""
         known = np.isfinite(values) & (values >= 0) & (values < self.n_levels - self.own)
         levels = np.where(known, values, self.n_levels - 1).astype(np.int64)
         np.take(self._corners, levels, axis=0, out=out)
         return np.zeros(len(values), dtype=bool) if self.own else ~known
 
     def to_coordinates(self, published: FloatArray) -> FloatArray:
-        """Return public points, as coordinates."""
         return np.asarray(published @ self._corners)
 
     def from_coordinates(self, points: FloatArray) -> FloatArray:
@@ -297,11 +275,9 @@ class Simplex(Part):
         return project_to_simplex(1 / self.n_levels + points @ self._corners.T / (2 * self.size**2))
 
     def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
-        """Return standard errors of coordinates as those of the shares."""
         return np.sqrt(errors**2 @ (self._corners.T / (2 * self.size**2)) ** 2)
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
-        """Draw coordinates that span the domain, for public candidates."""
         return np.asarray(self._corners[generator.integers(self.n_levels, size=count)])
 
 

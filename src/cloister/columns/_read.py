@@ -1,22 +1,122 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading `bounds` and files of releases as a domain. Anyone may import this module."""
+"""Reading what columns are, and where rows may lie: declarations and domains, what stands for one, and what files say of them.
 
+Anyone may import this module.
+"""
+
+import math
+import numbers
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from cloister import validate
-from cloister.columns._column import MEAN, PRIVATE, Declaration
-from cloister.columns._declare import declare_columns
+from cloister.columns._category import Category
+from cloister.columns._column import KINDS, MEAN, PRIVATE, Declaration
+from cloister.columns._date import KNOWN, Date
 from cloister.columns._number import Number
 from cloister.columns._shapes import Ball, Box, Domain
 from cloister.columns._table import ColumnDomain
+from cloister.columns._values import days_of
 from cloister.exceptions import ParameterError
 
+COLUMN_REMEDY = (
+    'Pass (low, high), "private", Number(low, high), Category(levels), Flag() or Date(low, high), or in a file '
+    '{"type": "category", "levels": ["f", "m"]}.'
+)
 RULE = "a pair (low, high), a Box or a Ball, pairs per column, a mapping of columns, or 'private'"
 REMEDY = 'Pass bounds=(low, high), or {"age": (0, 120), ...}, or "private" to find them with noise.'
+
+
+def declare_columns(where: str, columns: Mapping[Any, Any], *, missing: str = MEAN) -> dict[str, Declaration]:
+    """Read a mapping of columns to declarations, or to what stands for one: a pair, a word, plain data of a schema file.
+
+    `missing` is where missing values are placed in columns of which this is not said.
+
+    Examples
+    --------
+    >>> declare_columns("bounds", {"age": (0, 120), "income": "private", "smoker": {"type": "flag"}})["smoker"]
+    Flag()
+    """
+    if not columns:
+        validate.refuse(where, "at least one column", dict(columns), remedy='Pass {"age": (0, 120)}.')
+    found: dict[str, Declaration] = {}
+    for name, value in columns.items():
+        if not isinstance(name, str) or not name:
+            validate.refuse(where, "names of columns as keys", name, remedy='Pass {"age": (0, 120)}.')
+        one = _declare(f"{where}[{name!r}]", value)
+        says_missing = isinstance(value, Declaration) or (isinstance(value, Mapping) and "missing" in value)
+        found[name] = one if says_missing or missing == MEAN else replace(one, missing=missing)
+    return found
+
+
+def _declare(where: str, value: object) -> Declaration:
+    if isinstance(value, Declaration):
+        return value
+    if validate.is_word(value, PRIVATE):
+        return Number(PRIVATE)
+    if isinstance(value, str) and value in KINDS and not KINDS[value].needs:
+        return KINDS[value]()
+    if isinstance(value, Mapping):
+        return _from_plain(where, value)
+    pair = _as_pair(value)
+    if pair is None:
+        validate.refuse(where, "what the column is", value, remedy=COLUMN_REMEDY)
+    if _are_dates(pair):
+        return Date(*pair)
+    low, high = (validate.number(where, end, remedy="Pass two numbers or two dates.") for end in pair)
+    if not low < high:
+        validate.refuse(where, "low < high", (low, high), remedy="Swap the two, or widen the interval.")
+    return Number(low, high)
+
+
+def _from_plain(where: str, data: Mapping[Any, Any]) -> Declaration:
+    """Read the plain data of a schema file."""
+    given = {str(key): value for key, value in data.items()}
+    kind = validate.one_of(f"{where}.type", given.pop("type", _kind_of(given)), tuple(KINDS))
+    chosen = KINDS[kind]
+    bounds = given.pop("bounds", None)
+    if validate.is_word(bounds, PRIVATE) and chosen.can_be_private:
+        given["low"] = PRIVATE
+    elif bounds is not None:
+        pair = _as_pair(bounds)
+        if pair is None or "high" not in chosen.needs:
+            remedy = KNOWN if validate.is_word(bounds, PRIVATE) and "high" in chosen.needs else COLUMN_REMEDY
+            validate.refuse(f"{where}.bounds", "a pair [low, high]", bounds, remedy=remedy)
+        given["low"], given["high"] = pair
+    allowed = {one.name for one in fields(chosen)}
+    needed = [name for name in chosen.needs if not (name == "high" and chosen.can_be_private)]
+    if odd := set(given) - allowed:
+        remedy = f"A {kind} has: {', '.join(sorted(allowed))}."
+        validate.refuse(where, f"what belongs to a {kind}", sorted(odd)[0], remedy=remedy)
+    if lacking := set(needed) - set(given):
+        remedy = KNOWN if validate.is_word(given.get("low"), PRIVATE) else COLUMN_REMEDY
+        validate.refuse(where, f"{' and '.join(sorted(needed))} for a {kind}", f"no {sorted(lacking)[0]}", remedy=remedy)
+    return chosen(**given)
+
+
+def _kind_of(given: Mapping[str, Any]) -> str:
+    """Return the type of a column that does not say it: what has levels is a category, what lies between dates is one."""
+    if "levels" in given:
+        return Category.kind
+    ends = _as_pair(given.get("bounds")) or (given.get("low"), given.get("high"))
+    return Date.kind if _are_dates(ends) else Number.kind
+
+
+def _are_dates(ends: tuple[Any, Any]) -> bool:
+    return all(not isinstance(end, numbers.Real) and not math.isnan(days_of(end)) for end in ends)
+
+
+def _as_pair(value: object) -> tuple[Any, Any] | None:
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes) and len(value) == 2:
+        return value[0], value[1]
+    if hasattr(value, "tolist") and hasattr(value, "shape") and tuple(value.shape) == (2,):
+        low, high = value.tolist()
+        return low, high
+    return None
 
 
 def as_domain(where: str, bounds: Any, n_features: int, *, missing: str = MEAN) -> Domain:
@@ -62,7 +162,7 @@ def _per_column(where: str, entries: Sequence[Any], n_features: int, missing: st
             remedy = 'Pass a mapping, {"sex": Category(["f", "m"]), ...}, and a table with column names.'
             validate.refuse(where, "numbers in a list of columns", odd[0], remedy=remedy)
         return as_domain(where, {str(i): entry for i, entry in enumerate(entries)}, n_features, missing=missing)
-    if not all(_is_pair(entry) for entry in entries) or (len(entries) == 2 and _is_pair_of_vectors(where, entries, n_features)):
+    if not all(map(_as_pair, entries)) or (len(entries) == 2 and _is_pair_of_vectors(where, entries, n_features)):
         return None
     if len(entries) != n_features:
         validate.refuse(where, f"a pair for each of {n_features} columns", len(entries), remedy=REMEDY)
@@ -89,10 +189,6 @@ def _is_pair_of_vectors(where: str, entries: Sequence[Any], n_features: int) -> 
     return vectors
 
 
-def _is_pair(entry: Any) -> bool:
-    return isinstance(entry, tuple | list | np.ndarray) and np.shape(entry) == (2,)
-
-
 def _is_box(low: Any, high: Any) -> bool:
     with suppress(ParameterError):
         Box(low, high)
@@ -104,8 +200,7 @@ def as_columns(domain: Domain, *, missing: str = MEAN) -> Domain:
     """Return a domain of declared columns: of a box, the numbers that it consists of."""
     if domain.is_declared:
         return domain
-    pairs = {name: one.interval for name, one in zip(domain.names(None), domain.columns, strict=True)}
-    return ColumnDomain(tuple(declare_columns("bounds", pairs, missing=missing).values()))
+    return ColumnDomain(tuple(Number(*one.interval, missing=missing) for one in domain.columns))
 
 
 def as_box(where: str, value: Any, n_features: int) -> Box:
@@ -125,6 +220,19 @@ def domain_from_dict(data: dict[str, Any]) -> Domain:
     if data.get("kind") == "box":
         return Box(data["low"], data["high"])
     if data.get("kind") == "columns":
-        return ColumnDomain.from_dict(data)
+        return _declared_from_dict(data)
     kinds = "'ball', 'box' or 'columns'"
     raise ParameterError(f"domain: expected kind {kinds}, got {data.get('kind')!r}. Was this file edited?")
+
+
+def _declared_from_dict(data: dict[str, Any]) -> ColumnDomain:
+    plain = [dict(one) for one in data["columns"]]
+    found = [one.pop("found", "") for one in plain]
+    spreads = np.array([float(one.pop("spread", math.nan)) for one in plain])
+    columns = tuple(declare_columns("domain", {str(index): one for index, one in enumerate(plain)}).values())
+    if any(one.is_private for one in columns):
+        raise ValueError("bounds")
+    if not (np.isnan(spreads) | (spreads > 0)).all():
+        raise ValueError("spread")
+    guessed = tuple(one == "guess" for one in found)
+    return ColumnDomain(columns, tuple(map(bool, found)), None if np.isnan(spreads).all() else spreads, guessed)

@@ -11,11 +11,11 @@ Nobody asks which domain it is: a domain knows its columns. Anyone may import th
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,10 +37,11 @@ class Domain(ABC):
     sentence: ClassVar[str]  # that says where rows lie
     spreads: FloatArray | None = None  # standard deviations of columns, found with noise
 
-    @property
-    @abstractmethod
+    @cached_property
     def columns(self) -> tuple[Declaration, ...]:
-        """What each column is."""
+        """What each column is: a number; a ball may reach farther than the bounds of a number may lie."""
+        pairs = zip(*(np.clip(end, -LARGEST, LARGEST).tolist() for end in self.ranges), strict=True)
+        return tuple(Number(*pair) for pair in pairs)
 
     @abstractmethod
     def spread(self, n_features: int) -> "Domain":
@@ -51,7 +52,7 @@ class Domain(ABC):
         """Move published points into the domain."""
 
     @abstractmethod
-    def frame(self, *, scaling: str = "none", missing: npt.ArrayLike | None = None) -> "Frame":
+    def frame(self, *, scaling: str = "none", missing: FloatArray | None = None) -> "Frame":
         """Return the map to the unit ball; `missing` is where missing values are placed by default, a published point."""
 
     @abstractmethod
@@ -118,18 +119,16 @@ class Domain(ABC):
 
     def slices(self) -> tuple[slice, ...]:
         """Return which published coordinates belong to which column."""
-        ends = np.cumsum([0, *(one.size + one.has_own for one in self.columns)])
-        return tuple(slice(int(start), int(stop)) for start, stop in pairwise(ends))
+        return cuts_of(one.size + one.has_own for one in self.columns)
 
     def plain_columns(self) -> list[dict[str, Any]]:
         """Return what is known of each column as plain data."""
         return [one.to_dict() for one in self.columns]
 
 
-def _numbers(low: Any, high: Any) -> tuple[Number, ...]:
-    """Return columns of numbers with these bounds; a ball may reach farther than the bounds of a number may lie."""
-    pairs = zip(*(np.clip(np.atleast_1d(end), -LARGEST, LARGEST).tolist() for end in (low, high)), strict=True)
-    return tuple(Number(*pair) for pair in pairs)
+def cuts_of(sizes: Iterable[int]) -> tuple[slice, ...]:
+    """Return which coordinates belong to which column, of which each has so many."""
+    return tuple(slice(start, stop) for start, stop in pairwise(accumulate(sizes, initial=0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,26 +162,18 @@ class Ball(Domain):
         object.__setattr__(self, "center", _public_vector("Ball.center", self.center))
         refuse_narrow("Ball.radius", self.radius, np.abs(self.center))
 
-    @cached_property
-    def columns(self) -> tuple[Declaration, ...]:
-        """Numbers, from one side of the ball to the other."""
-        return _numbers(*self.ranges)
-
     @property
     def ranges(self) -> tuple[FloatArray, FloatArray]:
-        """Both ends of each column."""
         center = np.atleast_1d(self.center)
         return center - self.radius, center + self.radius
 
     def choose_scaling(self, where: str, scaling: str) -> str:
-        """Return how distances are measured: a ball has one width."""
         if scaling == "spread":
             remedy = 'Pass bounds=(low, high), or scaling="none".'
             validate.refuse(where, "a box or declared columns for the spread of columns", "a ball", remedy=remedy)
         return "none" if scaling == "auto" else scaling
 
     def spread(self, n_features: int) -> "Ball":
-        """Return the same ball with a centre of `n_features` numbers."""
         return Ball(self.radius, _broadcast("Ball.center", self.center, n_features))
 
     def clip(self, points: npt.ArrayLike) -> FloatArray:
@@ -196,24 +187,21 @@ class Ball(Domain):
         with np.errstate(over="ignore"):  # an infinite square is outside, too
             outside = ~(np.einsum("...i,...i->...", offsets, offsets) <= self.radius**2)
         if outside.any():
-            offsets[outside] = self._pull(offsets[outside])
+            # Far points come nearer first, along the same ray: the square of 1e300 would overflow.
+            far = offsets[outside]
+            largest = np.max(np.abs(far), axis=-1, keepdims=True, initial=self.radius)
+            far = np.where(largest > self.radius, far / largest * self.radius, far)
+            norms = np.sqrt(np.sum(far * far, axis=-1, keepdims=True))
+            offsets[outside] = far * (self.radius / np.maximum(norms, self.radius))
 
-    def _pull(self, offsets: FloatArray) -> FloatArray:
-        # Far points come nearer first, along the same ray: the square of 1e300 would overflow.
-        largest = np.max(np.abs(offsets), axis=-1, keepdims=True, initial=self.radius)
-        offsets = np.where(largest > self.radius, offsets / largest * self.radius, offsets)
-        norms = np.sqrt(np.sum(offsets * offsets, axis=-1, keepdims=True))
-        return np.asarray(offsets * (self.radius / np.maximum(norms, self.radius)))
-
-    def frame(self, *, scaling: str = "none", missing: npt.ArrayLike | None = None) -> "Frame":
+    def frame(self, *, scaling: str = "none", missing: FloatArray | None = None) -> "Frame":
         """Return the map that takes the ball to the unit ball (a ball has one width, so `scaling` changes nothing)."""
         center = np.atleast_1d(self.center)
         unit = math.sqrt(len(center)) if scaling == "bounds" else self.radius
         scale = np.full(center.shape, self.radius)
-        return BallFrame(domain=self, center=center, scale=scale, distance_unit=unit, missing=_place(missing))
+        return BallFrame(domain=self, center=center, scale=scale, distance_unit=unit, missing=missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the ball as plain data."""
         return {"kind": "ball", "radius": self.radius, "center": np.atleast_1d(self.center).tolist()}
 
 
@@ -261,18 +249,11 @@ class Box(Domain):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
 
-    @cached_property
-    def columns(self) -> tuple[Declaration, ...]:
-        """Numbers."""
-        return _numbers(self.low, self.high)
-
     @property
     def ranges(self) -> tuple[FloatArray, FloatArray]:
-        """Both ends of each column."""
         return np.atleast_1d(self.low), np.atleast_1d(self.high)
 
     def choose_scaling(self, where: str, scaling: str) -> str:
-        """Return how distances are measured: relative to bounds, where widths differ."""
         widths = np.atleast_1d(self.high - self.low)
         return ("bounds" if widths.max() > widths.min() * WIDTHS_DIFFER else "none") if scaling == "auto" else scaling
 
@@ -281,23 +262,21 @@ class Box(Domain):
         return (points - self.low) / (self.high - self.low), Box(0.0, 1.0).spread(self.n_columns)
 
     def spread(self, n_features: int) -> "Box":
-        """Return the same box with `n_features` intervals."""
         return Box(_broadcast("Box.low", self.low, n_features), _broadcast("Box.high", self.high, n_features))
 
     def clip(self, points: npt.ArrayLike) -> FloatArray:
         """Cut every column to its interval."""
         return np.asarray(np.clip(np.asarray(points, dtype=np.float64), self.low, self.high))
 
-    def frame(self, *, scaling: str = "none", missing: npt.ArrayLike | None = None) -> "Frame":
+    def frame(self, *, scaling: str = "none", missing: FloatArray | None = None) -> "Frame":
         """Return the map that takes the box into the unit ball: one scale for all columns, or one each (``"bounds"``)."""
-        low, high = np.atleast_1d(self.low), np.atleast_1d(self.high)
+        low, high = self.ranges
         half = (high - low) / 2
         unit = math.sqrt(len(half)) if scaling == "bounds" else float(np.linalg.norm(half))
         scale = half * unit if scaling == "bounds" else np.full(half.shape, unit)
-        return Frame(domain=self, center=low + half, scale=scale, distance_unit=unit, missing=_place(missing))
+        return Frame(domain=self, center=low + half, scale=scale, distance_unit=unit, missing=missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the box as plain data."""
         return {"kind": "box", "low": np.atleast_1d(self.low).tolist(), "high": np.atleast_1d(self.high).tolist()}
 
 
@@ -319,7 +298,7 @@ class Frame:
     @property
     def n_raw(self) -> int:
         """Columns of raw rows."""
-        return self.n_features
+        return len(self.widths)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -436,7 +415,6 @@ class BallFrame(Frame):
 
     @property
     def half_widths(self) -> FloatArray | None:
-        """None: it is no box."""
         return None
 
     @quiet
@@ -467,10 +445,6 @@ class BallFrame(Frame):
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
         """Draw points of which only the directions matter."""
         return generator.standard_normal((count, self.n_features))
-
-
-def _place(missing: npt.ArrayLike | None) -> FloatArray | None:
-    return None if missing is None else np.asarray(missing, dtype=np.float64)
 
 
 def _public_vector(where: str, value: object) -> FloatArray:

@@ -7,7 +7,7 @@ in which questions are asked, inside the unit ball. Anyone may import this modul
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,9 +18,8 @@ import numpy.typing as npt
 from cloister import validate
 from cloister.columns._base import FloatArray, pull_in, quiet, refuse_narrow, snap
 from cloister.columns._column import Declaration
-from cloister.columns._declare import declare_columns
 from cloister.columns._parts import Part
-from cloister.columns._shapes import Domain, Frame
+from cloister.columns._shapes import Domain, Frame, cuts_of
 
 SMALL = 1e-6  # step of a derivative, in the unit ball
 
@@ -72,7 +71,6 @@ class ColumnDomain(Domain):
         refuse_narrow("Number", (high - low)[public], np.maximum(np.abs(low), np.abs(high))[public])
 
     def of_columns(self, indices: Sequence[int]) -> "ColumnDomain":
-        """Return the domain of some of the columns, in this order."""
         spreads = None if self.spreads is None else self.spreads[list(indices)]
         chosen = [(self.columns[index], self.found[index], self.guessed[index]) for index in indices]
         columns, found, guessed = zip(*chosen, strict=True)
@@ -87,7 +85,6 @@ class ColumnDomain(Domain):
         return self
 
     def choose_scaling(self, where: str, scaling: str) -> str:
-        """Return how distances are measured: relative to bounds, unless something else is asked for."""
         if scaling == "none" and any(one.has_levels and one.size > 1 for one in self.columns):
             remedy = 'Pass scaling="bounds", "spread" or "auto".'
             validate.refuse(where, "distances relative to bounds or spread, as categories have no unit", scaling, remedy=remedy)
@@ -96,7 +93,6 @@ class ColumnDomain(Domain):
     def with_bounds(
         self, bounds: dict[int, tuple[float, float]], spreads: FloatArray | None, guessed: Sequence[int] = ()
     ) -> "ColumnDomain":
-        """Return the domain with bounds that were found for some columns, and spreads; of some, they are a guess."""
         columns = list(self.columns)
         for index, (low, high) in bounds.items():
             columns[index] = columns[index].with_bounds(low, high)
@@ -108,15 +104,12 @@ class ColumnDomain(Domain):
         spreads = [math.nan] * self.n_columns if self.spreads is None else self.spreads.tolist()
         return tuple(one.part(scaling, spread) for one, spread in zip(self.columns, spreads, strict=True))
 
-    def frame(self, *, scaling: str = "bounds", missing: npt.ArrayLike | None = None) -> "ColumnFrame":
-        """Return the map to the unit ball; `missing` is where missing values are placed by default, a published point."""
+    def frame(self, *, scaling: str = "bounds", missing: FloatArray | None = None) -> "ColumnFrame":
         parts = self.parts(scaling)
         radius = math.sqrt(sum(part.radius**2 for part in parts))
         center = np.concatenate([part.center for part in parts])
-        ones = np.ones((1, sum(part.dimension for part in parts)))
-        scale = radius * np.concatenate([part.errors(one) for part, one in _cut(parts, ones)], axis=1)[0]
-        given = None if missing is None else np.asarray(missing, dtype=np.float64)
-        return ColumnFrame(domain=self, center=center, scale=scale, distance_unit=radius, missing=given, parts=parts)
+        scale = radius * np.concatenate([part.errors(np.ones((1, part.dimension))) for part in parts], axis=1)[0]
+        return ColumnFrame(domain=self, center=center, scale=scale, distance_unit=radius, missing=missing, parts=parts)
 
     def places(self, means: FloatArray | None) -> FloatArray | None:
         """Return where missing values lie, as a published point: as declared, else at `means`, else in the middle.
@@ -130,13 +123,10 @@ class ColumnDomain(Domain):
         return np.concatenate([one.place(part, mean) for one, part, mean in triples])
 
     def clip(self, points: npt.ArrayLike) -> FloatArray:
-        """Move points in published coordinates into the domain."""
-        array = np.asarray(points, dtype=np.float64)
-        frame = self.frame(scaling="bounds")
-        return frame.from_unit(frame.to_unit(array))
+        frame = self.frame()
+        return frame.from_unit(frame.to_unit(points))
 
     def plain_columns(self) -> list[dict[str, Any]]:
-        """Return what is known of each column as plain data."""
         columns = super().plain_columns()
         for index, one in enumerate(columns):
             if self.found[index]:
@@ -146,24 +136,7 @@ class ColumnDomain(Domain):
         return columns
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the domain as plain data."""
         return {"kind": "columns", "columns": self.plain_columns()}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "ColumnDomain":
-        """Read what ``to_dict`` wrote."""
-        plain = [dict(one) for one in data["columns"]]
-        found = [one.pop("found", "") for one in plain]
-        spreads = [one.pop("spread", None) for one in plain]
-        declared = declare_columns("domain", {str(index): one for index, one in enumerate(plain)})
-        if any(one.is_private for one in declared.values()):
-            raise ValueError("bounds")
-        numbers = None
-        if any(one is not None for one in spreads):
-            numbers = np.array([math.nan if one is None else float(one) for one in spreads])
-            if not (np.isnan(numbers) | (numbers > 0)).all():
-                raise ValueError("spread")
-        return cls(tuple(declared.values()), tuple(map(bool, found)), numbers, tuple(one == "guess" for one in found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,17 +150,10 @@ class ColumnFrame(Frame):
 
     @property
     def n_features(self) -> int:
-        """Coordinates of the unit ball."""
-        return sum(part.dimension for part in self.parts)
-
-    @property
-    def n_raw(self) -> int:
-        """Columns of raw rows."""
-        return len(self.parts)
+        return sum(self.widths)
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """Coordinates of the unit ball that each raw column has."""
         return tuple(part.dimension for part in self.parts)
 
     @cached_property
@@ -198,10 +164,15 @@ class ColumnFrame(Frame):
         return np.array([part.size for part in self.parts]) / self.distance_unit
 
     @cached_property
+    def _cuts(self) -> tuple[tuple[Part, slice, slice], ...]:
+        """Each part, which coordinates of the unit ball are its own, and which published ones."""
+        return tuple(zip(self.parts, cuts_of(self.widths), self.domain.slices(), strict=True))
+
+    @cached_property
     def _places(self) -> FloatArray:
         """Where missing values lie, in the coordinates of the parts."""
         places = self.domain.places(self.missing)
-        return np.zeros(self.n_features) if places is None else np.asarray(self._coordinates(places[None])[0])
+        return np.zeros(self.n_features) if places is None else self._coordinates(places[None])[0]
 
     @quiet
     def clean(self, block: npt.ArrayLike) -> FloatArray:
@@ -212,7 +183,7 @@ class ColumnFrame(Frame):
         """
         rows = np.asarray(block, dtype=np.float64)
         clean = np.empty((len(rows), self.n_features))
-        for index, (part, cut) in enumerate(zip(self.parts, _unit_slices(self.parts), strict=True)):
+        for index, (part, cut, _) in enumerate(self._cuts):
             missing = part.place(rows[:, index], clean[:, cut])
             if missing.any():
                 clean[missing, cut] = self._places[cut]
@@ -220,64 +191,40 @@ class ColumnFrame(Frame):
         return pull_in(snap(clean, out=clean))
 
     def _coordinates(self, points: FloatArray) -> FloatArray:
-        cuts = self.domain.slices()
-        return np.concatenate([part.to_coordinates(points[:, cut]) for part, cut in zip(self.parts, cuts, strict=True)], axis=1)
+        return np.concatenate([part.to_coordinates(points[:, cut]) for part, _, cut in self._cuts], axis=1)
 
     def to_unit(self, points: npt.ArrayLike) -> FloatArray:
-        """Return points given in published coordinates in the unit ball's."""
         return np.asarray(self._coordinates(np.asarray(points, dtype=np.float64)) / self.distance_unit)
 
     def from_unit(self, points: npt.ArrayLike) -> FloatArray:
-        """Return points of the unit ball in published coordinates, inside the domain."""
         scaled = np.asarray(points, dtype=np.float64) * self.distance_unit
-        return np.concatenate([part.from_coordinates(one) for part, one in _cut(self.parts, scaled)], axis=1)
+        return np.concatenate([part.from_coordinates(scaled[:, cut]) for part, cut, _ in self._cuts], axis=1)
 
     def errors_from_unit(self, errors: npt.ArrayLike, points: npt.ArrayLike | None = None) -> FloatArray:
-        """Return standard errors of the unit ball's coordinates, at some points, as those of published ones."""
         scaled = np.asarray(errors, dtype=np.float64) * self.distance_unit
-        if points is None:
-            return np.concatenate([part.errors(one) for part, one in _cut(self.parts, scaled)], axis=1)
-        places = np.asarray(points, dtype=np.float64) * self.distance_unit
-        pairs = zip(_cut(self.parts, scaled), _cut(self.parts, places), strict=True)
-        return np.concatenate([part.errors(one, place) for (part, one), (_, place) in pairs], axis=1)
+        places = None if points is None else np.asarray(points, dtype=np.float64) * self.distance_unit
+        found = [part.errors(scaled[:, cut], None if places is None else places[:, cut]) for part, cut, _ in self._cuts]
+        return np.concatenate(found, axis=1)
 
     @property
     def reach(self) -> FloatArray:
-        """How far the domain reaches to either side of its centre, in units of distances."""
         return np.concatenate([np.full(part.dimension, part.radius) for part in self.parts])
 
     def relative(self, points: FloatArray, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return published points and their errors in units of the ball, each coordinate by itself."""
-        cuts = zip(self.parts, self.domain.slices(), strict=True)
-        flat = [part.flatten(points[:, cut], errors[:, cut]) for part, cut in cuts]
+        flat = [part.flatten(points[:, cut], errors[:, cut]) for part, _, cut in self._cuts]
         first, second = (np.concatenate(one, axis=1) for one in zip(*flat, strict=True))
         return super().relative(first, second)
 
     def errors_to_unit(self, errors: FloatArray, points: FloatArray) -> FloatArray:
         """Return errors of published points in the unit ball's coordinates: a common one for all of a column's."""
         relative = self.relative(points, errors)[1]
-        pairs = zip(self.domain.slices(), self.parts, strict=True)
-        means = [(relative[:, cut].mean(axis=1, keepdims=True), part.dimension) for cut, part in pairs]
-        return np.concatenate([np.repeat(mean, dimension, axis=1) for mean, dimension in means], axis=1)
+        means = [np.repeat(relative[:, cut].mean(axis=1, keepdims=True), part.dimension, axis=1) for part, _, cut in self._cuts]
+        return np.concatenate(means, axis=1)
 
     def published_axes(self, axes: FloatArray) -> list[FloatArray]:
-        """Return how much each published coordinate grows along each of some axes of the unit ball."""
         middle = self.to_unit(self.center[None])
         return list((self.from_unit(middle + SMALL * axes.T) - self.center) / self.scale / SMALL)
 
     def draw(self, generator: np.random.Generator, count: int) -> FloatArray:
-        """Draw points that span the domain, in the unit ball's coordinates."""
         drawn = np.concatenate([part.draw(generator, count) for part in self.parts], axis=1)
         return np.asarray(drawn / self.distance_unit)
-
-
-def _unit_slices(parts: Sequence[Part]) -> Iterator[slice]:
-    start = 0
-    for part in parts:
-        yield slice(start, start + part.dimension)
-        start += part.dimension
-
-
-def _cut(parts: Sequence[Part], points: FloatArray) -> Iterator[tuple[Part, FloatArray]]:
-    for part, cut in zip(parts, _unit_slices(parts), strict=True):
-        yield part, points[:, cut]

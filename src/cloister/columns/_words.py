@@ -68,12 +68,10 @@ class Share(Coordinate):
     unit_name: ClassVar[str] = "share"
 
     def words(self, value: float, error: float) -> tuple[str, str]:
-        """Return a share and its error in per cent."""
         share, spread = percent(value, error)
         return f"{share} %", f"{spread} %"
 
     def text(self, value: float) -> str:
-        """Return a share in per cent."""
         return share_text(value)
 
     brief = text
@@ -93,23 +91,18 @@ class Moment(Coordinate):
         return float(self.low).is_integer() and float(self.high).is_integer()
 
     def words(self, value: float, error: float) -> tuple[str, str]:
-        """Return a date and its error."""
         return self.text(value), days_words(error)
 
     def text(self, value: float) -> str:
-        """Return a date as people write it."""
         return iso_date(float(round(value)) if self.in_whole_days else value)
 
     def brief(self, value: float) -> str:
-        """Return year and month."""
         return self.text(value)[:7]
 
     def plain(self, value: float) -> str | None:
-        """Return a date as JSON holds it."""
         return self.text(value) if math.isfinite(value) else None
 
     def cell(self, value: float) -> date | datetime | None:
-        """Return a date, or a time in UTC."""
         if not math.isfinite(value):
             return None
         text = self.text(value)

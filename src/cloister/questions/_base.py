@@ -160,18 +160,13 @@ class NearestQuestion(ProjectedQuestion):
 
     def same_labels(self, other: Question) -> bool:
         """Whether `other` gives every row the same label, so that one search serves both."""
-        return (
-            isinstance(other, NearestQuestion)
-            and np.array_equal(self.points, other.points)
-            and _same(self.projection, other.projection)
-        )
+        if not isinstance(other, NearestQuestion) or not np.array_equal(self.points, other.points):
+            return False
+        one, two = self.projection, other.projection
+        return one is two or (one is not None and two is not None and np.array_equal(one, two))
 
 
 Find: TypeAlias = Callable[[NearestQuestion, FloatArray], IntArray]  # for each row of a block, the index of its nearest point
-
-
-def _same(one: FloatArray | None, two: FloatArray | None) -> bool:
-    return one is two or (one is not None and two is not None and np.array_equal(one, two))
 
 
 def offsets_from(anchors: FloatArray, rows: FloatArray, labels: IntArray) -> FloatArray:

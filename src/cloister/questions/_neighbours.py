@@ -62,7 +62,9 @@ class NeighbourMeans(Question):
 
         This is what :meth:`merge` joins; :meth:`finish` adds the offsets up.
         """
-        found = self._no_neighbours
+        count, dimension = self.points.shape
+        found = np.zeros((count, self.n_neighbors, dimension + 1), dtype=np.int64)
+        found[:, :, 0] = NO_NEIGHBOUR
         seen = np.rint(rows / self._step)
         seen = seen[np.lexsort(seen.T[::-1])]  # of rows that are equally far, those that come first are taken
         norms, size = np.sum(seen * seen, axis=1), max(1, BLOCK_NUMBERS // max(len(seen), 1))
@@ -125,13 +127,6 @@ class NeighbourMeans(Question):
     def _longest(self) -> float:
         """Norm of the point that lies farthest out."""
         return math.sqrt(float(np.max(np.sum(self.points**2, axis=1))))
-
-    @property
-    def _no_neighbours(self) -> IntArray:
-        count, dimension = self.points.shape
-        found = np.zeros((count, self.n_neighbors, dimension + 1), dtype=np.int64)
-        found[:, :, 0] = NO_NEIGHBOUR
-        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -101,7 +101,7 @@ def curve_caption(kind: str) -> str:
 
 def declared_words(one: Mapping[str, Any]) -> list[str]:
     """Return a column of the table as words: name, what it is, where it lies, and what else is said of it."""
-    inside = KINDS[one["type"]].inside_words(one, LISTED_LEVELS)
+    inside = KINDS[one["type"]].extent_words(one, LISTED_LEVELS)
     notes = [
         FOUND_WORDS.get(str(one.get("found", "")), ""),
         f"spread {rounded(one['spread'])}" if "spread" in one else "",

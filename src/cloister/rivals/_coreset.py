@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister import validate
-from cloister.algorithms import Space, pack_sphere, weighted_kmeans
+from cloister.algorithms import Space, nearest_of, pack_sphere, weighted_kmeans
 from cloister.cluster import Decision, Outcome, Plan, Planner, PrivateClusterer, Request, estimator
 from cloister.columns import FloatArray, Frame, IntArray
 from cloister.privacy import Step
@@ -250,7 +250,7 @@ def cluster_coreset(
         spread = pack_sphere(generator, missing, space.dimension, half_widths=space.half_widths)
         centers = np.vstack([points, space.clip(spread)])
     centers = space.clip(centers)
-    owner = np.argmin(np.sum(centers**2, axis=1) - 2 * points @ centers.T, axis=1)
+    owner = nearest_of(points, centers)
     counts = np.bincount(owner, weights=weights, minlength=n_clusters).astype(np.float64)
     leaves = np.bincount(owner, minlength=n_clusters)
     noise = np.sqrt(leaves[:, None] * (coreset.sum_sigma**2 + (centers * coreset.count_sigma) ** 2))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
 from cloister import validate
-from cloister.algorithms import Space, plane_of, uniform_ball, uniform_box
+from cloister.algorithms import Space, plane_of, uniform
 from cloister.cluster import Decision, Outcome, Plan, Planner, PrivateClusterer, Request, estimator
 from cloister.columns import FloatArray, Frame, Neighbours, Relation, as_neighbours
 from cloister.privacy import Step
@@ -25,6 +25,7 @@ LARGEST_ERROR = 0.004  # of a round, as a squared distance in [-1, 1]^d: beyond 
 ROUNDS = (2, 7)  # fewest and most that the rule of Su et al. returns
 FEWEST_ROWS = 1.0  # a centre with a smaller noisy count stays where it is
 BISECTIONS = 12
+TRIES = 100
 LARGEST_CROWD = 1000  # centres that a picture of a round keeps
 
 Transform = Callable[[FloatArray], FloatArray]
@@ -121,13 +122,21 @@ class LloydEstimator(PrivateClusterer):
             rounds.append(self._round(ask, step, points, space, radius=plan.radius if rounds else None))
             points = rounds[-1].centers
         self.rounds_, last = tuple(rounds), rounds[-1]
+        plane, unit = plane_of(last.centers), frame.distance_unit
+        decisions = {
+            step.name: Decision(
+                figures={"n_points": float(len(one.points)), "radius": one.radius * unit, "count_error": one.count_sigma},
+                picture={"centers": plane.place(one.centers[:LARGEST_CROWD])},
+            )
+            for step, one in zip(plan.rounds, rounds, strict=True)
+        }
         return Outcome(
             centers=last.centers,
             center_errors=last.center_errors,
             counts=last.counts,
             count_errors=np.full(len(last.counts), last.count_sigma),
             n_rounds=len(self.rounds_),
-            decisions=_draw_rounds(self.rounds_, unit=frame.distance_unit),
+            decisions=decisions,
         )
 
 
@@ -241,45 +250,33 @@ def move_centers(
     )
 
 
-def _draw_rounds(rounds: tuple[LloydRound, ...], *, unit: float) -> dict[str, Decision]:
-    """Return what each round of Lloyd's iterations decided, and where it left the centres."""
-    plane = plane_of(rounds[-1].centers)
-    return {
-        f"round {index}": Decision(
-            figures={"n_points": float(len(one.points)), "radius": one.radius * unit, "count_error": one.count_sigma},
-            picture={"centers": plane.place(one.centers[:LARGEST_CROWD])},
-        )
-        for index, one in enumerate(rounds, start=1)
-    }
-
-
 def pack_widest(
-    generator: np.random.Generator, size: int, dimension: int, *, half_widths: FloatArray | None = None, tries: int = 100
+    generator: np.random.Generator, size: int, dimension: int, *, half_widths: FloatArray | None = None
 ) -> FloatArray:
     """Return `size` random points that are as far from each other and from the boundary as the search finds.
 
-    Points are to be a radius away from the boundary and two radii from each other. A radius fails when none of `tries` random
+    Points are to be a radius away from the boundary and two radii from each other. A radius fails when none of TRIES random
     points fits any more; the largest that does not fail is found by bisection. With `half_widths` the points fill a box
     instead of the unit ball; where the box is narrower than the radius they lie in its middle.
     """
     low, high, packed, steps = 0.0, 1.0, None, 0
     while packed is None or steps < BISECTIONS:
         radius = (low + high) / 2
-        found = _pack(generator, (size, dimension), radius, half_widths=half_widths, tries=tries)
+        found = _pack(generator, (size, dimension), radius, half_widths)
         low, high, packed = (low, radius, packed) if found is None else (radius, high, found)
         steps += 1
     return packed
 
 
 def _pack(
-    generator: np.random.Generator, shape: tuple[int, int], radius: float, *, half_widths: FloatArray | None, tries: int
+    generator: np.random.Generator, shape: tuple[int, int], radius: float, half_widths: FloatArray | None
 ) -> FloatArray | None:
     kept, count = np.empty(shape), 0
     while count < len(kept):
         if half_widths is None:
-            proposals = (1 - radius) * uniform_ball(generator, tries, shape[1])
+            proposals = (1 - radius) * uniform(generator, TRIES, shape[1])
         else:
-            proposals = uniform_box(generator, tries, np.maximum(half_widths - radius, 0.0))
+            proposals = uniform(generator, TRIES, shape[1], half_widths=np.maximum(half_widths - radius, 0.0))
         free = proposals[_clear(proposals, kept[:count], radius)]
         if not len(free):
             return None

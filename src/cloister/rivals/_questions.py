@@ -350,22 +350,19 @@ class SwapCosts(CappedCosts):
         return len(self.candidates)
 
     def _part(self, rows: FloatArray) -> FloatArray:
-        # A row pays for the nearest of the candidate and the centres that stay: its nearest centre, unless this one goes.
-        owners, first, second = self._two_nearest(rows)
+        # A row pays for the nearest of the candidate and the centres that stay: its nearest centre, unless this one goes;
+        # then for the next one, or the cap.
+        mine = self._costs(rows, self.centers)
+        every, owners = np.arange(len(rows)), np.argmin(mine, axis=1)
+        first = mine[every, owners]
+        mine[every, owners] = self.cap / COST_STEP
+        second = mine.min(axis=1)
         theirs = self._costs(rows, self.candidates)
         others_go = np.minimum(theirs, first[:, None])
         owner_goes = np.minimum(theirs, second[:, None], out=theirs)
         owner_goes -= others_go
         members = sparse.csc_array((np.ones(len(rows)), owners, np.arange(len(rows) + 1)), shape=(len(self.centers), len(rows)))
         return np.asarray(members @ owner_goes + others_go.sum(axis=0))
-
-    def _two_nearest(self, rows: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return, per row, its nearest centre, what it pays for that one and what it would pay for the next (or the cap)."""
-        mine = self._costs(rows, self.centers)
-        every, owners = np.arange(len(rows)), np.argmin(mine, axis=1)
-        first = mine[every, owners]
-        mine[every, owners] = self.cap / COST_STEP
-        return owners, first, mine.min(axis=1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -322,7 +322,7 @@ def divide_cubes(
     generator: np.random.Generator,
     largest: int = LARGEST_LEVEL,
 ) -> CubeTree:
-    """Divide cubes as long as they hold more rows than noise explains; every level is one question.
+    """Divide cubes as long as they hold more rows than noise explains, fullest first; every level is one question.
 
     The root is the cube that holds the space. The first level has `first` cubes along each axis, of which `fewest` are kept
     however little they hold, and is shifted at random by up to half a cube. No level asks about more than `largest` cubes.
@@ -342,7 +342,10 @@ def divide_cubes(
             break
         cubes = CubeCounts(corner=corner, side=side, per_axis=per_axis, cubes=places, projection=space.projection)
         answer = ask(cubes, query)
-        kept = _keep(answer.value, answer.sigma, 0 if grown else fewest)[: max(largest >> space.dimension, 1)]
+        # Laplace noise of deviation sigma exceeds (sigma / sqrt 2) log(m) in about one of 2 m draws.
+        threshold = answer.sigma / math.sqrt(2) * math.log(max(len(places), 2))
+        n_kept = max(int(np.count_nonzero(answer.value > threshold)), 0 if grown else fewest)
+        kept = np.argsort(-answer.value, kind="stable")[: min(n_kept, max(largest >> space.dimension, 1))]
         grown.append(_Level(places[kept], answer.value[kept], parents[kept], corner + (places[kept] + 0.5) * side))
         side, per_axis = side / 2, per_axis * 2
         places = (2 * grown[-1].places[:, None, :] + halves).reshape(-1, space.dimension)
@@ -361,14 +364,6 @@ def divide_cubes(
 def _lattice(per_axis: int, dimension: int) -> IntArray:
     axes = np.meshgrid(*[np.arange(per_axis)] * dimension, indexing="ij")
     return np.stack(axes, axis=-1).reshape(-1, dimension)
-
-
-def _keep(counts: FloatArray, sigma: float, fewest: int) -> IntArray:
-    """Return the cubes whose counts stand out of the noise, fullest first."""
-    # Laplace noise of deviation sigma exceeds (sigma / sqrt 2) log(m) in about one of 2 m draws.
-    threshold = sigma / math.sqrt(2) * math.log(max(len(counts), 2))
-    order = np.argsort(-counts, kind="stable")
-    return order[: max(int(np.count_nonzero(counts > threshold)), fewest)]
 
 
 def local_search(
