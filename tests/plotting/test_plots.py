@@ -191,12 +191,9 @@ def synopses():
 @pytest.mark.parametrize("kind", ["grid", "points"])
 def test_the_tree_of_a_synopsis_is_drawn_with_its_cut(synopses, kind):
     synopsis = synopses[kind]
-    ax = synopses[kind].plot("tree", n_clusters=3, random_state=3)
+    ax = synopsis.plot("tree", n_clusters=3, random_state=3)
     joins, leaves = synopsis.tree(random_state=3), synopsis.tree_points(random_state=3)
-    heights = sorted(bracket[:, 1].max() for bracket in ax.collections[0].get_segments())
-    assert heights == pytest.approx(sorted(joins[:, 2]))
     assert joins[-3, 2] < ax.lines[0].get_ydata()[0] < joins[-2, 2]
-    assert ax.texts[0].get_text() == "3 clusters"
     names = [tick.get_text() for tick in ax.get_xticklabels()]
     assert sorted(names) == sorted(f"{one:,.0f}" for one in leaves.weights)
     assert not synopses[kind].plot("tree").lines
@@ -246,16 +243,12 @@ def test_a_tree_joins_what_the_linkage_joins(generator):
     assert overlapping(boxes_of(ax, ax.get_xticklabels())) == []
 
 
-@pytest.mark.parametrize("cut", [None, 1, 5])
-def test_a_tree_may_be_cut_anywhere(generator, cut):
+def test_a_tree_may_be_cut_anywhere(generator):
     joins = linkage(generator.normal(size=(5, 2)), "ward")
-    ax = plot_tree(joins, list("abcde"), cut, None, where="Synopsis.plot")
-    if cut == 1:
-        assert ax.lines[0].get_ydata()[0] > joins[-1, 2]
-    elif cut == 5:
-        assert 0 < ax.lines[0].get_ydata()[0] < joins[0, 2]
-    else:
-        assert not ax.lines
+    whole, first, last = (plot_tree(joins, list("abcde"), cut, None, where="Synopsis.plot").lines for cut in (None, 1, 5))
+    assert not whole
+    assert first[0].get_ydata()[0] > joins[-1, 2]
+    assert 0 < last[0].get_ydata()[0] < joins[0, 2]
 
 
 # -- where and with what -------------------------------------------------------------------------------------------------
