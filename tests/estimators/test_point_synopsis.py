@@ -129,19 +129,6 @@ def test_a_table_of_points(synopsis):
     assert "Synopsis: 60 points in 4 columns" in repr(synopsis)
 
 
-def test_both_kinds_of_synopsis_do_the_same(rows, generator):
-    flat = rows[:, :2]
-    for kind in (GridSynopsis, PointSynopsis):
-        found = kind(epsilon=2.0, bounds=(-12, 12), random_state=1).fit(flat).synopsis_
-        assert found.cut(2, random_state=0).method == kind.__name__
-        assert found.choose_k(range(1, 8), random_state=0).best in (3, 4)
-        assert is_valid_linkage(found.tree(random_state=0))
-        assert found.loss(4, random_state=0).value < found.loss(2, random_state=0).value
-        assert 0 < found.silhouette(4, random_state=0) < 1
-        assert found.sample(3, random_state=0).shape == (3, 2)
-        assert found.cut(4, random_state=0).errors_are_total
-
-
 def test_declared_columns_and_pure_noise(generator):
     ages = np.r_[generator.normal(30, 3, 3000), generator.normal(70, 3, 3000)]
     wards = np.where(generator.random(6000) < np.repeat([0.9, 0.1], 3000), "a", "b")
