@@ -89,11 +89,6 @@ class Axes:
     spreads: FloatArray  # standard deviation of the rows along each
     n_seen: int  # that stand out of the noise
 
-    def n_leading(self, energy: float) -> int:
-        """Return how many axes hold the given part of the variance."""
-        parts = np.cumsum(self.spreads**2)
-        return int(np.searchsorted(parts, energy * parts[-1])) + 1
-
 
 @dataclass(frozen=True, eq=False)
 class Located:
@@ -177,7 +172,8 @@ def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, a
         return full
     directions, n_axes = np.eye(full.n_features), 0
     if axes is not None:
-        n_leading = axes.n_leading(ENERGY)
+        parts = np.cumsum(axes.spreads**2)
+        n_leading = int(np.searchsorted(parts, ENERGY * parts[-1])) + 1
         directions, n_axes = axes.directions, n_leading if n_leading <= dimension else dimension // 2
         dimension = min(dimension, n_leading)
     others = directions[:, n_axes:]

@@ -36,7 +36,6 @@ class Medoids:
 
     indices: IntArray
     cost: float  # weighted mean distance to the nearest centre, free ones included
-    n_swaps: int
 
 
 def choose_medoids(
@@ -75,16 +74,13 @@ def choose_medoids(
     n_candidates, n_points = table.shape
     weight = np.ones(n_points, dtype=np.float32) if weights is None else np.asarray(weights, dtype=np.float32)
     cap = np.full(n_points, FAR) if caps is None else np.minimum(caps, FAR).astype(np.float32)
-    best: Medoids | None = None
+    outcomes = []
     for _ in range(restarts):
         chosen = _start(table, min(n_clusters, n_candidates), cap, weight, generator)
         search = _Search(table, chosen, cap, weight)
         search.improve(max_passes, generator, watch)
-        found = Medoids(np.sort(search.chosen), search.cost / max(float(weight.sum(dtype=np.float64)), 1e-300), search.n_swaps)
-        if best is None or found.cost < best.cost:
-            best = found
-    assert best is not None
-    return best
+        outcomes.append(Medoids(np.sort(search.chosen), search.cost / max(float(weight.sum(dtype=np.float64)), 1e-300)))
+    return min(outcomes, key=lambda one: one.cost)
 
 
 class _Search:
@@ -97,7 +93,6 @@ class _Search:
         self._table, self._caps, self._weights = table, caps, weights
         self._count, n_points = len(chosen), table.shape[1]
         self.chosen = chosen
-        self.n_swaps = 0
         self._nearest, self._second = np.empty(n_points, dtype=np.float32), np.empty(n_points, dtype=np.float32)
         self._owner, self._runner = np.empty(n_points, dtype=np.int64), np.empty(n_points, dtype=np.int64)
         self._assign(np.arange(n_points))
@@ -147,14 +142,8 @@ class _Search:
 
     def _swap(self, medoid: int, candidate: int) -> bool:
         """Carry out a swap; take it back if the cost has not gone down after all."""
-        before = (
-            self.cost,
-            int(self.chosen[medoid]),
-            self._nearest.copy(),
-            self._second.copy(),
-            self._owner.copy(),
-            self._runner.copy(),
-        )
+        cost, given_up = self.cost, int(self.chosen[medoid])
+        before = self._nearest.copy(), self._second.copy(), self._owner.copy(), self._runner.copy()
         self.chosen[medoid] = candidate
         distance = self._table[candidate]
         lost = (self._owner == medoid) | (self._runner == medoid)
@@ -164,10 +153,10 @@ class _Search:
         self._nearest[becomes], self._owner[becomes] = distance[becomes], medoid
         self._second[follows], self._runner[follows] = distance[follows], medoid
         self._assign(np.flatnonzero(lost))
-        if self.cost < before[0]:
-            self.n_swaps += 1
+        if self.cost < cost:
             return True
-        _, self.chosen[medoid], self._nearest, self._second, self._owner, self._runner = before
+        self.chosen[medoid] = given_up
+        self._nearest, self._second, self._owner, self._runner = before
         self._note_members()
         return False
 

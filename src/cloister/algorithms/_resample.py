@@ -72,8 +72,11 @@ def judge_solution(
         For the draws, on public numbers.
     """
     filled = points.filled()
-    settled = _draw_solutions(points, filled, centers, generator)
-    chosen = _compare(filled, settled)
+    draws, restarts = _effort(len(points.points), len(centers))
+    cuts = [centers]
+    if len(points.points) > len(centers) > 1:
+        cuts += [points.resample(generator).cut(len(centers), generator=generator, restarts=restarts) for _ in range(draws)]
+    chosen = _compare(filled, settle(filled.points, filled.weights, np.stack(cuts)))
     if last is None:
         return chosen
     carried, counts = _carry(filled, centers, last, generator)
@@ -83,18 +86,6 @@ def judge_solution(
         loss_error=chosen.loss_error,
         stability=chosen.stability,
     )
-
-
-def _draw_solutions(
-    points: NoisyPoints, filled: NoisyPoints, centers: FloatArray, generator: np.random.Generator
-) -> FloatArray:
-    """Return the released centres and those of each draw, all settled on the points as they were released."""
-    n_clusters = len(centers)
-    draws, restarts = _effort(len(points.points), n_clusters)
-    cuts = [centers]
-    if len(points.points) > n_clusters > 1:
-        cuts += [points.resample(generator).cut(n_clusters, generator=generator, restarts=restarts) for _ in range(draws)]
-    return settle(filled.points, filled.weights, np.stack(cuts))
 
 
 def _effort(n_points: int, n_clusters: int) -> tuple[int, int]:

@@ -224,18 +224,13 @@ def _difference(call: Call, question: Question, event: Event) -> str:
     if type(question) is not type(call.question):
         return f"the neighbour is asked {event.question_name}"
     for one in fields(question):
-        if not _same(getattr(question, one.name), getattr(call.question, one.name)):
+        own, recorded = (getattr(asked, one.name) for asked in (question, call.question))
+        if not (np.array_equal(own, recorded) if np.ndarray in (type(own), type(recorded)) else own == recorded):
             return f"the neighbour's question differs in {one.name}"
     for name in PUBLIC_OF_EVENT:
         if getattr(event, name) != getattr(call.event, name):
             return f"the neighbour's event differs in {name}"
     return ""
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)
 
 
 def _compare(tape: Tape, other: Tape) -> Iterator[str]:
