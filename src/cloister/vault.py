@@ -203,6 +203,7 @@ class Vault:
         return self._samples[share]
 
     def _draw(self, source: Rows, coins: Coins) -> Rows:
+        """Return the rows whose coins show heads; a replay of the audit gives rows that two tables share the same coins."""
         return source.sample(coins, watch=self._watch)
 
     def _pay(self, question: Question, cost: Spend) -> Event:

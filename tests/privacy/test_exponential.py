@@ -4,7 +4,6 @@
 Goodness of fit is tested by chi-square with a false-alarm rate of 1e-6 each.
 """
 
-import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -55,13 +54,6 @@ COSTS = [
     np.arange(40)[::-1] * 3 + 10**12,
 ]
 SCALES = [0.11, 0.9, 4.0, 33.3, 1e6, 2.0**47]
-
-
-@pytest.fixture
-def entropy(request: pytest.FixtureRequest, seed: int) -> Entropy:
-    """A stream of its own for each test."""
-    name = hashlib.sha256(f"{seed} {request.node.nodeid}".encode()).digest()
-    return Entropy(int.from_bytes(name[:8], "little"))
 
 
 def law(costs: Sequence[int] | IntArray, scale: float) -> list[mpmath.mpf]:
@@ -116,12 +108,6 @@ def test_rare_ways_do_not_change_the_law(way, entropy, monkeypatch) -> None:
     for scale in (0.6, 2.5):
         exact = Scale.at_least(scale)
         assert fit(drawn(entropy, exact, COSTS[2], 1_000), COSTS[2], exact) > FALSE_ALARM
-
-
-def test_the_best_of_many_is_found_where_noise_is_small(entropy, generator) -> None:
-    costs = generator.integers(10**6, 10**9, 100_000)
-    costs[777] = 0
-    assert exponential_choice(entropy, Scale.at_least(100.0), costs) == 777
 
 
 def test_what_all_costs_share_changes_nothing(seed) -> None:

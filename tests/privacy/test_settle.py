@@ -15,7 +15,7 @@ import pytest
 
 from cloister import KMeans
 from cloister.exceptions import BudgetExceeded, DataError, LedgerError, ParameterError
-from cloister.privacy import GDP, Account, ApproxDP, Event, Ledger, PureDP
+from cloister.privacy import GDP, Account, ApproxDP, Ledger, PureDP
 from cloister.privacy._lease import HELD
 from cloister.privacy._ledger_store import LedgerStore
 
@@ -193,28 +193,6 @@ def test_a_settled_account_takes_no_debit_of_another_process(path: Path, tmp_pat
     assert leases(path) == []
 
 
-def test_a_fit_that_is_settled_while_it_runs_fails_without_another_answer(
-    path: Path, generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given, debit = [], Account.debit
-
-    def settled_meanwhile(self: Account, asked: Event) -> Event:
-        if len(given) == 3:
-            with Ledger.open(path) as other:
-                assert other.settle() == ()  # this very process runs
-                assert other.settle(self.identity, force=True) == (self.identity,)
-        given.append(debit(self, asked))
-        return given[-1]
-
-    monkeypatch.setattr(Account, "debit", settled_meanwhile)
-    with Ledger.create(path, epsilon=1.0, delta=1e-6) as ledger:
-        with pytest.raises(LedgerError, match=r"this account was settled while its fit was still running"):
-            KMeans(2, bounds=(-1, 1), ledger=ledger).fit(generator.uniform(-1, 1, (50, 2)))
-        assert ledger.events == given
-        assert [line["kind"] for line in ledger.lines] == ["budget", "reserve", *["debit"] * 3, "close"]
-    assert leases(path) == []
-
-
 @needs_fork
 def test_a_forked_child_does_not_hold_the_lease_of_its_parent(path: Path) -> None:
     Ledger.create(path, GDP(1.0)).close()
@@ -264,17 +242,13 @@ def test_an_account_without_a_lease_is_closed_by_force_alone(path: Path, monkeyp
         with pytest.raises(LedgerError, match=r"may still run: there is no lock beside the ledger that would say so"):
             ledger.settle(account.identity)
         assert ledger.settle(account.identity, force=True) == (account.identity,)
+        reserve(ledger, GDP(0.4))
+        with unlockable(monkeypatch):  # a lease that cannot be tried is respected
+            assert ledger.settle() == ()
+        assert len(ledger.settle()) == 1
         reserve(ledger, GDP(0.5))
         (path.parent / leases(path)[0]).unlink()  # somebody has tidied up
         assert ledger.settle() == ()
-
-
-def test_a_lease_that_cannot_be_tried_is_respected(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Ledger.create(path, GDP(1.0)) as ledger:
-        reserve(ledger, GDP(0.5))
-        with unlockable(monkeypatch):
-            assert ledger.settle() == ()
-        assert len(ledger.settle()) == 1
 
 
 def test_a_copied_ledger_settles_its_own_accounts(path: Path, tmp_path: Path) -> None:

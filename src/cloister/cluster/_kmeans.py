@@ -82,7 +82,7 @@ class KMeans(PrivateClusterer):
 
     def _wanted_clusters(self) -> int:
         most = self._whole("max_clusters", high=LARGEST_MAX_CLUSTERS)
-        if validate.is_word(self.n_clusters, "auto"):
+        if self._chooses:
             return most
         remedy = 'Pass a number, or "auto".'
         return validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS, remedy=remedy)
@@ -119,22 +119,18 @@ class KMeans(PrivateClusterer):
         for name in ("synopsis_", "choice_"):
             if hasattr(self, name):  # of an earlier fit
                 delattr(self, name)
+        details = fit.outcome.details
         if self._chooses:
-            self._store_chosen(fit)
+            points, seed = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit.outcome.seed
+            self.synopsis_ = synopsis_of(points, fit, self._owner)
+            self.choice_ = self.synopsis_.choose_k(random_state=seed)
+            release = self.synopsis_.cut(self.choice_.best, n_init=self.n_init, random_state=seed)
+            details = {**release.details, "choice": self.choice_.to_dict()}
+            release = replace(release, parameters=self._public_parameters(), details=details, profiles=fit.profiles)
+            self._publish(release, n_rounds=fit.outcome.n_rounds)
         else:
             super()._store(fit)
-            self.loss_ = float(fit.outcome.details["loss"])
-        self.n_clusters_ = len(self.cluster_centers_)
-
-    def _store_chosen(self, fit: PrivateFit) -> None:
-        points, seed = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit.outcome.seed
-        self.synopsis_ = synopsis_of(points, fit, self._owner)
-        self.choice_ = self.synopsis_.choose_k(random_state=seed)
-        release = self.synopsis_.cut(self.choice_.best, n_init=self.n_init, random_state=seed)
-        details = {**release.details, "choice": self.choice_.to_dict()}
-        release = replace(release, parameters=self._public_parameters(), details=details, profiles=fit.profiles)
-        self._publish(release, n_rounds=fit.outcome.n_rounds)
-        self.loss_ = float(release.details["loss"])
+        self.loss_, self.n_clusters_ = float(details["loss"]), len(self.cluster_centers_)
 
 
 def find_centers(
@@ -168,14 +164,18 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
     errors = np.minimum(np.concatenate([errors, errors[again]]), 1.0)
     counts = np.concatenate([counts, np.zeros(missing)])
     noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.last.count_sigma)
-    losses = _losses(refined, plan, longest=_most_rows(located, plan))
+    profile, longest = located.origin.profile, _most_rows(located, plan)
+    losses, hidden = _losses(refined, plan, longest=longest), unknown_errors(frame)
+    if sees_distances(profile, n_rows=plan.n_sampled):  # a cluster that was not seen is as far off as rows from their mean
+        square = mean_square(profile, n_rows=plan.n_sampled, longest=longest).value
+        hidden = np.full(frame.n_features, math.sqrt(square / frame.n_features))
     error_inputs = ErrorInputs(
         points=first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"]),
         centers=refined.centers,
         last=LastStep(offsets=refined.last.offsets, errors=refined.last.errors, errors_before=refined.errors_before),
         row_share=plan.row_share,
         n_rows=plan.n_rows,
-        hidden=_hidden(located, plan, frame),
+        hidden=hidden,
         seed=int(generator.integers(2**32)),
     )
     return Outcome(
@@ -188,18 +188,6 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
         decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=frame.distance_unit),
         details={name: value * frame.distance_unit**2 for name, value in losses.items()},
     )
-
-
-def _hidden(located: Located, plan: KMeansPlan, frame: Frame) -> FloatArray:
-    """Return the standard error of a coordinate of a cluster that was not seen: how far rows lie from their mean.
-
-    Where too few rows are there to tell, it may be anywhere in the domain.
-    """
-    profile = located.origin.profile
-    if not sees_distances(profile, n_rows=plan.n_sampled):
-        return unknown_errors(frame)
-    square = mean_square(profile, n_rows=plan.n_sampled, longest=_most_rows(located, plan)).value
-    return np.full(frame.n_features, math.sqrt(square / frame.n_features))
 
 
 def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, float]:

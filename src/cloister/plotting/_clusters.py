@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +58,11 @@ def plot_map(
     ('age', ['0', '1'])
     """
     axes = axes_for(where, ax, size=(7.0, 5.2))
-    radii, (x, y), full = _radii(counts), positions.T, counts > 0
+    # Radii are in points; with many centres all of them are smaller.
+    largest = max(float(np.max(counts, initial=0.0)), 1e-9)
+    top = max(LARGEST_RADIUS / math.sqrt(max(1.0, len(counts) / 10)), 2 * SMALLEST_RADIUS)
+    radii = np.maximum(top * np.sqrt(np.maximum(counts, 0.0) / largest), SMALLEST_RADIUS)
+    (x, y), full = positions.T, counts > 0
     axes.errorbar(x, y, xerr=errors[:, 0], yerr=errors[:, 1], fmt="none", ecolor=INK, elinewidth=0.8, zorder=3)
     style: dict[str, Any] = {"alpha": 0.45, "color": ACCENT, "linewidths": 0.8, "edgecolors": ACCENT}
     axes.scatter(x[full], y[full], s=(2 * radii[full]) ** 2, zorder=2, **style)
@@ -75,13 +80,6 @@ def plot_map(
     _add_legend(axes, counts, radii, counted)
     _add_labels(axes, positions, radii)
     return axes
-
-
-def _radii(counts: FloatArray) -> FloatArray:
-    """Return radii in points; with many centres all of them are smaller."""
-    largest = max(float(np.max(counts, initial=0.0)), 1e-9)
-    top = max(LARGEST_RADIUS / math.sqrt(max(1.0, len(counts) / 10)), 2 * SMALLEST_RADIUS)
-    return np.maximum(top * np.sqrt(np.maximum(counts, 0.0) / largest), SMALLEST_RADIUS)
 
 
 def _add_legend(axes: "Axes", counts: FloatArray, radii: FloatArray, counted: str) -> None:
@@ -114,7 +112,10 @@ def _add_labels(axes: "Axes", positions: FloatArray, radii: FloatArray) -> None:
     taken: list[FloatArray] = []
     for label in np.argsort(-radii, kind="stable"):
         half = np.array([0.31 * FONT * len(str(label)) + 1.0, 0.5 * FONT])
-        offsets = _offsets(half, float(radii[label]))
+        # A label may lie inside a disc that is large enough, else around it; in points from its centre.
+        offsets = [np.zeros(2)] if radii[label] >= half.max() else []
+        for further, step in product(FURTHER, map(np.array, BESIDE)):
+            offsets.append(step / np.linalg.norm(step) * (radii[label] + further) + step * half)
         boxes = [np.concatenate([points[label] + offset - half, points[label] + offset + half]) for offset in offsets]
         others = np.delete(discs, label, axis=0)
         costs = [_overlap(box, taken) + HIDDEN_DISC * _overlap(box, others) for box in boxes]
@@ -133,17 +134,6 @@ def _add_labels(axes: "Axes", positions: FloatArray, radii: FloatArray) -> None:
             path_effects=[withStroke(linewidth=2.0, foreground="white", alpha=0.8)],
             zorder=4,
         )
-
-
-def _offsets(half: FloatArray, radius: float) -> list[FloatArray]:
-    """Return where a label may lie, in points from its centre: inside a disc that is large enough, else around it."""
-    inside = [np.zeros(2)] if radius >= half.max() else []
-    around = [
-        np.array(step) / math.hypot(*step) * (radius + further) + np.array(step) * half
-        for further in FURTHER
-        for step in BESIDE
-    ]
-    return [*inside, *around]
 
 
 def _overlap(box: FloatArray, others: Any) -> float:
