@@ -91,22 +91,14 @@ def seeded(init):
 SMALL_FAULTS = {
     "gaussian beyond": ("samplers", "cloister.privacy._mechanisms:rounded_gaussian", cut),
     "laplace beyond": ("samplers", "cloister.privacy._samplers:_wholes", lambda old: lambda *of: np.minimum(old(*of), 15)),
-    "option": (
-        "samplers",
-        "cloister.privacy:Event.choose",
-        halved,
-    ),
+    "option": ("samplers", "cloister.privacy:Event.choose", halved),
     "two vaults": (
         "samplers",
         "cloister.privacy:Coins.draw",
         lambda draw: classmethod(lambda cls, entropy, share: draw.__func__(cls, Entropy(0), share)),
     ),
     "without a seed": ("samplers", "cloister.privacy:Entropy.__init__", seeded),
-    "drawn was": (
-        "replay",
-        "cloister.privacy:Event.draw",
-        halved,
-    ),
+    "drawn was": ("replay", "cloister.privacy:Event.draw", halved),
     "warn differently": ("replay", "cloister.columns:Frame.clean", warned),
     "gave more": ("spending", "cloister.privacy._ledger_state:AccountState.covers", lambda old: lambda *of: True),
     "one by one": ("files", "cloister.data._places:refuse_tables", lambda old: lambda *of: None),

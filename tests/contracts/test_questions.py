@@ -86,9 +86,10 @@ def make_questions(seed):
     factors[0, 1], factors[1, 2, 0] = 2, 4
     made["split_counts"] = questions.SplitCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 2), factors=factors)
     made["rows_per_unit"] = questions.RowsPerUnit(starts=(1, 2, 4))
-    near = random_points(seed, 5, FEATURES) / 2
-    made["neighbour_means"] = questions.NeighbourMeans(points=near, n_neighbors=2)
-    made["neighbour_distance"] = questions.NeighbourDistance(points=near, n_neighbors=2, weights=np.arange(5))
+    for name, points in {"": random_points(seed, 5, FEATURES) / 2, "_ties": lattice_points(FEATURES)}.items():
+        given = {"points": points, "n_neighbors": 3 if name else 2}
+        made[f"neighbour_means{name}"] = questions.NeighbourMeans(**given)
+        made[f"neighbour_distance{name}"] = questions.NeighbourDistance(**given, weights=np.arange(len(points)))
     made.update(moment_questions(seed))
     made.update(squares_questions(seed, flat))
     made.update(hash_questions(seed))
