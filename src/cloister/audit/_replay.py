@@ -195,7 +195,8 @@ def _player(tape: Tape, other: Tape) -> type[Vault]:
             if differs:
                 other.faults.append(f"question {place + 1}, {call.event.question_name}: {differs}")
                 raise _DivergedError
-            ratio = distance(call.exact, np.asarray(exact), event) / event.sensitivity
+            moves = (call.exact.astype(object) - exact.astype(object)).ravel()  # Python integers do not overflow
+            ratio = DISTANCES[event.noise.norm](moves) / event.sensitivity
             other.worst = max(other.worst, ratio)
             if ratio > 1 + SLACK:
                 where = f"question {place + 1}, {event.question_name} ({event.mechanism})"
@@ -211,12 +212,6 @@ def _player(tape: Tape, other: Tape) -> type[Vault]:
             return sample_coupled(source, tape.coins[place])
 
     return Player
-
-
-def distance(left: IntArray, right: IntArray, event: Event) -> float:
-    """Return how far two exact answers lie apart, in the sense in which the event states its sensitivity."""
-    moves = (left.astype(object) - right.astype(object)).ravel()  # Python integers do not overflow
-    return DISTANCES[event.noise.norm](moves)
 
 
 def _difference(call: Call, question: Question, event: Event) -> str:
