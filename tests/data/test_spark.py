@@ -289,7 +289,7 @@ def test_a_cluster_that_takes_no_task_is_given_up(frame, monkeypatch):
 
     monkeypatch.setattr("cloister.data._spark_driver.PATIENCE_SECONDS", 1.0)
     idle = type("Stage", (), {"numActiveTasks": 0, "numCompletedTasks": 0, "numTasks": 2})
-    monkeypatch.setattr("cloister.data._spark_driver.Job._stages", lambda self: [idle])
+    monkeypatch.setattr("cloister.data._spark_driver._stages", lambda *_: [idle])
 
     def slow(batches):
         time.sleep(4)

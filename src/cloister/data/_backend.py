@@ -7,7 +7,7 @@ order; integer sums do not depend on how rows are cut into blocks, so no answer 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Sized
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -401,6 +401,18 @@ def slices(matrix: Block, size: int) -> Iterator[Block]:
     """Yield a matrix in blocks of `size` rows."""
     for start in range(0, len(matrix), size):
         yield matrix[start : start + size]
+
+
+def runs(parts: Iterable[Sized], n_rows: int) -> Iterator[list[Any]]:
+    """Yield runs of parts that have at least so many rows together, so that small ones become blocks of a good size."""
+    waiting: list[Any] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(map(len, waiting)) >= n_rows:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting
 
 
 def block_rows(n_features: int) -> int:

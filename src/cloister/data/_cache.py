@@ -37,15 +37,16 @@ class BlockCache(Generic[Prepared]):
     def filling(self, limit: int) -> Iterator[Callable[[npt.NDArray[Any]], Prepared]]:
         """Prepare and keep the blocks of one fold, all of them or none: none if they hold more than `limit` numbers."""
         self._kept, self._free = [], -1 if self._too_many else limit
-        yield self._prepare_and_keep  # an error leaves it incomplete: the next fold begins again
-        self._complete, self._too_many = self._free >= 0, self._free < 0
 
-    def _prepare_and_keep(self, block: npt.NDArray[Any]) -> Prepared:
-        prepared = self._prepare(block)
-        with self._lock:  # kernels run on several threads
-            self._free -= block.size
-            if self._free >= 0:
-                self._kept.append(prepared)
-            else:
-                self._kept.clear()
-        return prepared
+        def prepare_and_keep(block: npt.NDArray[Any]) -> Prepared:
+            prepared = self._prepare(block)
+            with self._lock:  # kernels run on several threads
+                self._free -= block.size
+                if self._free >= 0:
+                    self._kept.append(prepared)
+                else:
+                    self._kept.clear()
+            return prepared
+
+        yield prepare_and_keep  # an error leaves it incomplete: the next fold begins again
+        self._complete, self._too_many = self._free >= 0, self._free < 0

@@ -134,36 +134,28 @@ def choose_columns(
 def _checked(place: str, column: Column, declared: Declaration | None) -> Declaration | None:
     """Return what a column is read as; one that cannot be read so is refused by its type, unless values may have decided it."""
     if declared is not None:
-        _check_declared(place, column, declared)
+        only_gaps = column.inferred and column.holds is Holds.FRACTION  # frames hold a column of nothing but gaps as floats
+        if column.holds.value not in declared.fits and not only_gaps:
+            raise DataError(
+                f"{place}: expected what can be read as a {declared.kind} in column {column.name!r}, declared as {declared!r}, "
+                f"got {column.kind}. {REMEDIES.get(column.holds, USUAL_REMEDY)}"
+            )
         return declared
     if column.inferred and column.holds is Holds.TEXT:
         return TEXT_OF_NUMBERS
-    _check_number(place, column)
-    return None
-
-
-def _check_number(place: str, column: Column) -> None:
     if not column.is_number:
         raise DataError(
             f"{place}: expected numbers in column {column.name!r}, got {column.kind}. Say what columns are, as in "
             'bounds={"age": (0, 120), "sex": Category(["f", "m"])} '
             "or in a file that 'cloister schema DATA' drafts, or name those with numbers; argument must be numeric."
         )
+    return None
 
 
 def check_id_type(place: str, what: str, kind: str, holds: Holds) -> None:
     """Refuse a type that holds no ids; it is declared, hence public."""
     if holds not in IDS:
         raise DataError(f"{place}: expected ids in {what}, got {kind}. Convert it to text or whole numbers first.")
-
-
-def _check_declared(place: str, column: Column, declared: Declaration) -> None:
-    only_gaps = column.inferred and column.holds is Holds.FRACTION  # frames hold a column of nothing but gaps as floats
-    if column.holds.value not in declared.fits and not only_gaps:
-        raise DataError(
-            f"{place}: expected what can be read as a {declared.kind} in column {column.name!r}, declared as {declared!r}, got "
-            f"{column.kind}. {REMEDIES.get(column.holds, USUAL_REMEDY)}"
-        )
 
 
 def check_id_array(place: str, dtype: np.dtype[Any]) -> None:

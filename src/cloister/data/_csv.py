@@ -21,7 +21,7 @@ from cloister.columns import Declaration, Identifier, to_number
 from cloister.data._backend import Block, beside
 from cloister.data._columns import Declared
 from cloister.data._decode import decode_arrow
-from cloister.data._formats import COMMA, POINT, RECORD_BYTES, RECORDS, UTF_8, Dialect
+from cloister.data._formats import COMMA, POINT, RECORD_BYTES, RECORDS, UTF_8
 from cloister.data._ids import hash_arrow, utf_8_of
 from cloister.data._places import TextFile
 from cloister.data._records import WHOLE, Grammar, Records, find_cuts, read_records
@@ -62,7 +62,9 @@ def _header(where: str, file: TextFile) -> tuple[list[str], int]:
     Names are published, so the first row of a file without names must not be taken for them, nor quoted.
     """
     line, begin = _first_line(file)
-    names = _names(_decode_names(where, file, line.removeprefix(BYTE_ORDER_MARK)).rstrip("\r\n"), file.dialect)
+    text, names, dialect = _decode_names(where, file, line.removeprefix(BYTE_ORDER_MARK)).rstrip("\r\n"), None, file.dialect
+    with suppress(csv.Error):  # strictly where a quote that does not end might make names of rows
+        names = next(csv.reader([text], delimiter=dialect.delimiter, strict=dialect.rows == RECORDS), [])
     if names is None:
         raise DataError(f"{where}: the first line of {file.name!r} holds no column names. Check its quotes and the line ends.")
     if not names:
@@ -98,28 +100,17 @@ def _decode_names(where: str, file: TextFile, line: bytes) -> str:
     )
 
 
-def _names(line: str, dialect: Dialect) -> list[str] | None:
-    try:  # strictly where a quote that does not end might make names of rows
-        return next(csv.reader([line], delimiter=dialect.delimiter, strict=dialect.rows == RECORDS), [])
-    except csv.Error:  # a line without an end, or with one of its own kind: not a line of names
-        return None
-
-
 def _refuse_other_separator(where: str, file: TextFile, name: str) -> None:
     """Refuse one column whose name holds what separates columns elsewhere."""
     used = file.dialect.delimiter
     mark = max((mark for mark in SEPARATORS if mark != used), key=name.count)
     if mark not in name:
         return
-    expected = SEPARATORS.get(used, repr(used))
+    expected, in_a_shell = SEPARATORS.get(used, repr(used)), "tab" if mark == "\t" else f"'{mark}'"
     raise DataError(
         f"{where}: expected columns separated by {expected} in {file.name!r}, got one column named with {mark!r} in it. "
-        f"Pass delimiter={mark!r} (--delimiter {_in_a_shell(mark)})."
+        f"Pass delimiter={mark!r} (--delimiter {in_a_shell})."
     )
-
-
-def _in_a_shell(mark: str) -> str:
-    return "tab" if mark == "\t" else f"'{mark}'"
 
 
 def _is_number(name: str) -> bool:
@@ -166,11 +157,19 @@ class CsvReader:
         return find_cuts(self._file, self._grammar, self._begin, stop, step)
 
     def _read(self, column: pa.ChunkedArray, declared: Declaration | Identifier | None) -> Any:
+        encoding = self._dialect.encoding
         if isinstance(declared, Identifier):
-            return hash_arrow(self._ids(column), declared)
+            if encoding != UTF_8:  # bytes that are no text of the encoding are kept apart: no two of them become one
+                known = [None if one is None else utf_8_of(one, encoding) for one in column.to_pylist()]
+                return hash_arrow(pa.array(known, pa.binary()), declared)
+            return hash_arrow(column, declared)
         if declared is None:
             return self._numbers(column)
-        return declared.from_numbers(self._numbers(column)) if declared.are_numbers else self._words(column, declared)
+        if declared.are_numbers:
+            return declared.from_numbers(self._numbers(column))
+        if encoding != UTF_8:
+            column = pa.chunked_array([self._in_utf_8(chunk) for chunk in column.chunks], pa.binary())
+        return decode_arrow(column, declared)
 
     def _columns(self, records: Records) -> list[pa.ChunkedArray]:
         """Return the wanted entries of every record, as bytes: of all at once, or one by one where some have too many."""
@@ -235,20 +234,6 @@ class CsvReader:
             return None
         text = entry.decode(self._dialect.encoding, "replace")
         return text if self._dialect.decimal == POINT else text.replace(COMMA, POINT)
-
-    def _words(self, column: pa.ChunkedArray, declared: Declaration) -> Any:
-        """Return entries of a category, a flag or a date."""
-        if self._dialect.encoding != UTF_8:
-            column = pa.chunked_array([self._in_utf_8(chunk) for chunk in column.chunks], pa.binary())
-        return decode_arrow(column, declared)
-
-    def _ids(self, column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
-        """Return ids in UTF-8. Bytes that are no text of the encoding are kept apart: no two of them become one."""
-        if self._dialect.encoding == UTF_8:
-            return column
-        return pa.array(
-            [None if one is None else utf_8_of(one, self._dialect.encoding) for one in column.to_pylist()], pa.binary()
-        )
 
     def _in_utf_8(self, chunk: pa.Array) -> pa.Array:
         found = chunk.dictionary_encode()  # words come again and again

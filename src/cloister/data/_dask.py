@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from cloister.data._columns import (
     refuse_id_values,
     refuse_names,
 )
-from cloister.data._files import DOUBLE, FileSet
+from cloister.data._files import FileSet
 from cloister.data._numpy import check_array_type
 from cloister.data._pandas import describe_column
 from cloister.data._parts import new_shuffle, rows_of_parts, store
@@ -53,6 +53,7 @@ from cloister.data._share import (
     share_of,
     shuffle_part,
 )
+from cloister.data._values import DOUBLE
 from cloister.exceptions import DataError
 from cloister.privacy import Coins
 
@@ -144,9 +145,8 @@ class DaskRows(Rows):
 
         join, failed = (dask.delayed(one, pure=False) for one in (join_parts, failure_of))
         drawn = client.persist(self._draws(coins), retries=RETRIES)
-        failure = self._compute(failed([failed([one]) for one in drawn]), client)
-        if isinstance(failure, Failure):
-            return failure
+        if failure := self._compute(failed([failed([one]) for one in drawn]), client):
+            return cast(Failure, failure)
         homes = client.who_has([one.key for one in drawn])
         drawn.sort(key=lambda one: homes.get(one.key, ()))
         n_parts = min(len(drawn), SAMPLE_PARTS, max(1, sum(client.nthreads().values())))
@@ -186,8 +186,7 @@ class DaskRows(Rows):
         dealt = [deal(self._where, part, n_ranges, self.width) for part in self._parts]
         ranges = [choose(self._where, [hand[number] for hand in dealt], secret, self.width) for number in range(n_ranges)]
         kept = client.persist(ranges, retries=RETRIES)
-        failure = self._compute(failed([failed([one]) for one in kept]), client)
-        return failure if isinstance(failure, Failure) else _DaskSample(self, kept, client)
+        return self._compute(failed([failed([one]) for one in kept]), client) or _DaskSample(self, kept, client)
 
     def _client(self) -> Any:
         """Return the cluster to use: the one that was named, else the current one, else None: threads of this process."""
@@ -209,7 +208,7 @@ class DaskRows(Rows):
         if self._decided or self._size is None:
             return
         self._decided = True
-        if self._size <= KEPT_PART * (_local_memory() if client is None else _free_memory(client)):
+        if self._size <= KEPT_PART * _free_memory(client):
             task = partial(hold, declared=self._declared)
             held = [dask.delayed(task, pure=False)(self._where, part) for part in self._parts]
             self._parts = list(dask.persist(*held) if client is None else client.persist(held, retries=RETRIES))
@@ -274,9 +273,14 @@ def open_collection(where: str, data: Any, columns: Chosen, *, n_jobs: int, ids:
         return _open_array(where, data, columns, n_jobs, ids=ids)
     if isinstance(ids, IdValues):
         refuse_id_values(where, "Dask")
-    if hasattr(kind, "columns") and data.ndim == 2:
-        return _open_frame(where, data, columns, n_jobs, ids=ids)
-    raise DataError(f"{where}: expected a Dask array or data frame, got a Dask {kind.__name__}. Convert it to one of these.")
+    if not (hasattr(kind, "columns") and data.ndim == 2):
+        raise DataError(
+            f"{where}: expected a Dask array or data frame, got a Dask {kind.__name__}. Convert it to one of these."
+        )
+    table = [describe_column(name, dtype) for name, dtype in data.dtypes.items()]
+    chosen = choose_columns(where, table, columns, ids=ids)
+    parts = data[[data.columns[index] for index in chosen.places]].to_delayed()
+    return DaskRows(where, list(parts), Schema.of(chosen), size=None, declared=chosen.declared, n_jobs=n_jobs)
 
 
 def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> DaskRows:
@@ -336,13 +340,6 @@ def _with_ids(where: str, array: Any, parts: Sequence[Any], ids: IdColumn | IdVa
     return DaskRows(where, joined, schema, size=int(sum(lengths)) * schema.width * DOUBLE, n_jobs=n_jobs)
 
 
-def _open_frame(where: str, frame: Any, columns: Chosen, n_jobs: int, *, ids: IdColumn | None) -> DaskRows:
-    table = [describe_column(name, dtype) for name, dtype in frame.dtypes.items()]
-    chosen = choose_columns(where, table, columns, ids=ids)
-    parts = frame[[frame.columns[index] for index in chosen.places]].to_delayed()
-    return DaskRows(where, list(parts), Schema.of(chosen), size=None, declared=chosen.declared, n_jobs=n_jobs)
-
-
 def _tree(where: str, parts: Sequence[Any], packed: bytes, width: int, declared: Declared) -> Any:
     """Return the delayed answer of all parts. The question is a task of its own: workers get it from one another, once each."""
     import dask
@@ -372,15 +369,12 @@ def _cancelling(futures: Sequence[Any]) -> Iterator[None]:
 
 
 def _free_memory(client: Any) -> float:
-    """Return the bytes that workers have left, infinite where one has no limit."""
+    """Return the bytes that workers have left, infinite where one has no limit; without a cluster, half of this machine's."""
+    if client is None:
+        with suppress(AttributeError, OSError, ValueError):  # it does not say
+            return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) / 2
+        return 0.0
     workers = client.scheduler_info()["workers"].values()
     limits = [worker.get("memory_limit") or float("inf") for worker in workers]
     used = [worker.get("metrics", {}).get("memory", 0) for worker in workers]
     return float(sum(max(limit - spent, 0.0) for limit, spent in zip(limits, used, strict=True)))
-
-
-def _local_memory() -> float:
-    """Return half the memory of this machine, or nothing where it does not say."""
-    with suppress(AttributeError, OSError, ValueError):
-        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) / 2
-    return 0.0

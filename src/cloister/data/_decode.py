@@ -95,11 +95,19 @@ def _decode_chunk(chunk: pa.Array, declared: Declaration) -> Doubles:
     if pa.types.is_dictionary(kind):
         return _decode_dictionary(chunk, declared)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return declared.from_days(_days_of_chunk(chunk))
-    if _is_text(kind):
+        missing = np.asarray(chunk.is_null().to_numpy(zero_copy_only=False))
+        is_32 = pa.types.is_date32(kind)
+        whole = chunk.cast(pa.int32() if is_32 else pa.int64()).fill_null(0)
+        ticks = np.asarray(whole.to_numpy(zero_copy_only=False)).astype(np.int64)
+        if pa.types.is_date(kind):
+            return declared.from_days(_known_days(ticks if is_32 else ticks // (SECONDS_A_DAY * 1000), missing))
+        return decode_moments(ticks, kind.unit, missing, declared)
+    if is_text(kind):
         # As bytes, because Arrow does not check that text is text, and reading one value that is none would raise an error.
         encoded = pc.cast(chunk, pa.large_binary()).dictionary_encode()
-        return spread_doubles(decode_objects(map(_text, encoded.dictionary.to_pylist()), declared), places_of(encoded))
+        entries = encoded.dictionary.to_pylist()
+        texts = (None if entry is None else entry.decode("utf-8", "replace") for entry in entries)
+        return spread_doubles(decode_objects(texts, declared), places_of(encoded))
     if not _is_number(kind):
         return np.full(len(chunk), math.nan)
     if declared.are_numbers:
@@ -130,7 +138,7 @@ def places_of(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:
     return np.asarray(chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False))
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     """Whether a type holds text, or bytes, which may be text that was not checked."""
     return any(name in str(kind) for name in ("string", "binary")) and not pa.types.is_nested(kind)
 
@@ -140,20 +148,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return any(is_kind(kind) for is_kind in kinds)
 
 
-def _text(entry: bytes | None) -> str | None:
-    return None if entry is None else entry.decode("utf-8", "replace")
-
-
 # -- times -----------------------------------------------------------------------------------------------------------------
-
-
-def _days_of_chunk(chunk: pa.Array) -> Doubles:
-    missing = np.asarray(chunk.is_null().to_numpy(zero_copy_only=False))
-    whole = pa.int32() if pa.types.is_date32(chunk.type) else pa.int64()
-    ticks = np.asarray(chunk.cast(whole).fill_null(0).to_numpy(zero_copy_only=False)).astype(np.int64)
-    if pa.types.is_date(chunk.type):
-        return _known_days(ticks if pa.types.is_date32(chunk.type) else ticks // (SECONDS_A_DAY * 1000), missing)
-    return _days_of_ticks(ticks, PER_SECOND[chunk.type.unit], missing)
 
 
 def _days_of_datetimes(array: npt.NDArray[Any]) -> Doubles:
@@ -191,17 +186,11 @@ def _known_days(days: npt.NDArray[np.int64], missing: npt.NDArray[np.bool_]) -> 
 
 def _read(declared: Declaration, value: Any) -> float:
     """Return what one value of a column becomes: words and numbers as the column reads them, times by the moment they mean."""
-    value = _scalar(value)
+    if isinstance(value, np.ndarray) and not value.ndim:  # a masked entry holds nothing
+        value = None if isinstance(value, np.ma.MaskedArray) else value[()]
     if isinstance(value, np.datetime64):
         return declared.from_day(float(_days_of_datetimes(np.array([value]))[0]))
     return declared.from_day(days_of(value)) if isinstance(value, date) else declared.read(_plain_number(value))
-
-
-def _scalar(value: Any) -> Any:
-    """Return what an array without dimensions holds; a masked entry holds nothing."""
-    if not isinstance(value, np.ndarray) or value.ndim:
-        return value
-    return None if isinstance(value, np.ma.MaskedArray) else value[()]
 
 
 def _plain_number(value: Any) -> Any:

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from cloister.data._backend import KEPT_NUMBERS, Block, Integers, LocalRows, Part, Rows, Stream, Watch
-from cloister.data._files import DOUBLE, FileSet
+from cloister.data._files import FileSet
+from cloister.data._values import DOUBLE
 from cloister.privacy import Coins
 
 LONG_NUMBER = 64  # bytes of text: few numbers take more, names and unused columns beside them included

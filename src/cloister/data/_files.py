@@ -23,6 +23,7 @@ from cloister.data._json_lines import JsonReader
 from cloister.data._places import Place, TextFile, find_places
 from cloister.data._records import CHUNK_BYTES, WHOLE
 from cloister.data._table import columns_of, take_rows, text_rows, to_matrix
+from cloister.data._values import DOUBLE
 from cloister.exceptions import DataError
 from cloister.privacy import CoinStream
 
@@ -30,7 +31,6 @@ Item = TypeVar("Item")
 
 READ_BUFFER = 1 << 20  # bytes of a Parquet column in memory: a row group can be as large as the file
 PIECE_BYTES = 1 << 26  # of doubles, or of text: what a worker reads at a time
-DOUBLE = 8
 SHRUNK = 4  # about how much smaller compressed text is
 UNREADABLE = (OSError, LookupError, ValueError, EOFError, pa.ArrowException)
 END: Any = object()
@@ -155,7 +155,9 @@ def find_files(where: str, path: str, columns: Chosen, *, ids: IdColumn | None =
     chosen, whole, schemas = columns, list[Piece](), list[Schema]()
     for place in places:
         described = _describe(where, place, dialect, _with_ids(chosen, ids))
-        quote = _are_names(kind, described.columns, chosen, ids)
+        known = _with_ids(chosen or [], ids) or []
+        # A file surely names its columns, unless it is CSV: the first line may be somebody's row.
+        quote = kind not in ("csv", "tsv") or any(column.name in known for column in described.columns)
         owner = where if not whole else f"{where} ({place.name})"
         found = choose_columns(owner, described.columns, chosen, ids=ids, quote=quote)
         if columns is None:  # the first file says what all of them have
@@ -198,13 +200,6 @@ def _list_files(where: str, path: str, text: Dialect | None) -> tuple[str, list[
 def _with_ids(columns: Chosen, ids: IdColumn | None) -> list[str] | None:
     """Return the names of all columns that were named; None where all of the table's are."""
     return None if columns is None else [*map(str, columns), *([] if ids is None else [ids.name])]
-
-
-def _are_names(kind: str, table: list[Column], columns: Chosen, ids: IdColumn | None) -> bool:
-    """Whether the file surely names its columns: the first line of a CSV file may be somebody's row."""
-    known = _with_ids(columns or [], ids) or []
-    names = {column.name for column in table}
-    return kind not in ("csv", "tsv") or not names.isdisjoint(known)
 
 
 # -- what files say of themselves ------------------------------------------------------------------------------------------
@@ -283,19 +278,14 @@ def _cut(piece: Piece) -> Iterator[Piece]:
         cuts = piece.cuts() if piece.size > PIECE_BYTES else []
         for start, stop in pairwise([piece.start, *cuts, piece.stop]):
             yield replace(piece, start=start, stop=stop, size=stop - start)
-    else:
-        yield from _cut_groups(piece)
-
-
-def _cut_groups(piece: Piece) -> Iterator[Piece]:
-    """Yield runs of row groups or batches that together reach the size of a piece."""
-    start = size = 0
-    lengths = _explained(piece.where, piece.place, partial(_group_lengths, piece))
-    for group, n_rows in enumerate(lengths):
-        size += n_rows * piece.width * DOUBLE
-        if size >= PIECE_BYTES or group + 1 == len(lengths):
-            yield replace(piece, start=start, stop=group + 1, size=size)
-            start, size = group + 1, 0
+    else:  # runs of row groups or batches that together reach the size of a piece
+        start = size = 0
+        lengths = _explained(piece.where, piece.place, partial(_group_lengths, piece))
+        for group, n_rows in enumerate(lengths):
+            size += n_rows * piece.width * DOUBLE
+            if size >= PIECE_BYTES or group + 1 == len(lengths):
+                yield replace(piece, start=start, stop=group + 1, size=size)
+                start, size = group + 1, 0
 
 
 def _group_lengths(piece: Piece) -> list[int]:
@@ -313,11 +303,13 @@ def _group_lengths(piece: Piece) -> list[int]:
 
 def _explained(where: str, place: Place, work: Callable[[], Item]) -> Item:
     """Return what the work makes of a file. Where it is gone, or not the file it was, the error names it and nothing in it."""
-    return explained(work, partial(_explain, where, place), UNREADABLE)
 
+    def explain(error: Exception) -> str:
+        if isinstance(error, MemoryError):  # that of Arrow is one of its own errors, too
+            raise error
+        remedy = (
+            "Check that it is whole and may be read." if place.address is None else "Check the network and the credentials."
+        )
+        return f"{where}: the file {place.name!r} cannot be read ({type(error).__name__}). {remedy}"
 
-def _explain(where: str, place: Place, error: Exception) -> str:
-    if isinstance(error, MemoryError):  # that of Arrow is one of its own errors, too
-        raise error
-    remedy = "Check that it is whole and may be read." if place.address is None else "Check the network and the credentials."
-    return f"{where}: the file {place.name!r} cannot be read ({type(error).__name__}). {remedy}"
+    return explained(work, explain, UNREADABLE)

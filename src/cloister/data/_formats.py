@@ -69,7 +69,9 @@ def common_kind(where: str, names: list[str], what: str) -> str:
     """Return the kind that all these files have; refuse other files."""
     formats = [format_of(name) for name in names]
     if what == "a file" and formats == [None]:
-        raise _no_format(where, names[0])
+        sheet = names[0].lower().endswith(SHEETS)
+        remedy = "Save the sheet as CSV or Parquet, or pass pandas.read_excel(...)." if sheet else "Convert it, or rename it."
+        raise DataError(f"{where}: expected {READABLE}, got {'the spreadsheet ' if sheet else ''}{names[0]!r}. {remedy}")
     kinds = sorted({one.kind for one in formats if one is not None})
     if not kinds:
         raise DataError(f"{where}: expected {what} with {READABLE}, got none. Check the path.")
@@ -77,13 +79,6 @@ def common_kind(where: str, names: list[str], what: str) -> str:
         found = " and ".join(WORDS[kind] for kind in kinds)
         raise DataError(f"{where}: expected {what} of files of one kind, got {found}. Pass {what} of one kind.")
     return kinds[0]
-
-
-def _no_format(where: str, name: str) -> DataError:
-    if name.lower().endswith(SHEETS):
-        remedy = "Save the sheet as CSV or Parquet, or pass pandas.read_excel(...)."
-        return DataError(f"{where}: expected {READABLE}, got the spreadsheet {name!r}. {remedy}")
-    return DataError(f"{where}: expected {READABLE}, got {name!r}. Convert it, or rename it.")
 
 
 def text_options(
@@ -128,16 +123,11 @@ def _delimiter(where: str, value: object) -> str:
 
 def _codec(where: str, value: object) -> str:
     """Return the name of an encoding in which the marks of a CSV file are what they are in ASCII."""
-    rule, remedy = (
-        "UTF-8 or an encoding with one byte for every letter",
-        "Pass 'latin-1' or 'cp1252', or save the file as UTF-8.",
-    )
-    if not isinstance(value, str):
-        validate.refuse(where, rule, value, remedy=remedy)
-    if value.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"):
+    if isinstance(value, str) and value.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"):
         return UTF_8
-    if not _has_one_byte_for_every_letter(value):
-        validate.refuse(where, rule, value, remedy=remedy)
+    if not isinstance(value, str) or not _has_one_byte_for_every_letter(value):
+        rule, remedy = "UTF-8 or an encoding with one byte for every letter", "Pass 'latin-1' or 'cp1252', or save the file"
+        validate.refuse(where, rule, value, remedy=f"{remedy} as UTF-8.")
     return value
 
 

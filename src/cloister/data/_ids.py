@@ -19,7 +19,7 @@ Each id is read by itself: no type is inferred over several, and no value raises
 
 import math
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import Any, TypeAlias
@@ -31,13 +31,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.columns import Identifier, quiet
-from cloister.data._decode import places_of, without_views
+from cloister.data._decode import is_text, places_of, without_views
 from cloister.data._id_hash import LANES, hash_bytes
+from cloister.data._values import DOUBLE
 
 Lanes: TypeAlias = npt.NDArray[np.float64]  # (n_ids, 2)
 
 SLICE = 1 << 16  # ids whose texts are in memory at a time
-DOUBLE = 8  # bytes
 MISSING = b""
 NO_TEXT = b"\xff"  # begins no text in UTF-8
 UUID_TYPE = "arrow.uuid"
@@ -54,9 +54,14 @@ def hash_arrow(column: pa.ChunkedArray | pa.Array, ids: Identifier) -> Lanes:
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     lanes = np.empty((len(column), LANES))
     start = 0
-    for part in (part for chunk in chunks for part in _slices(chunk)):
-        lanes[start : start + len(part)] = _hash_chunk(part, ids)
-        start += len(part)
+    for chunk in chunks:
+        size = (
+            max(1, len(chunk)) if pa.types.is_dictionary(chunk.type) else SLICE
+        )  # a dictionary is hashed once: it stays whole
+        for first in range(0, len(chunk), size):
+            part = chunk.slice(first, size)
+            lanes[start : start + len(part)] = _hash_chunk(part, ids)
+            start += len(part)
     return lanes
 
 
@@ -104,19 +109,16 @@ def utf_8_of(entry: bytes, encoding: str) -> bytes:
         return NO_TEXT + entry
 
 
-def _slices(chunk: pa.Array) -> Iterator[pa.Array]:
-    """Yield a column in parts; a dictionary is hashed once and stays whole."""
-    size = max(1, len(chunk)) if pa.types.is_dictionary(chunk.type) else SLICE
-    return (chunk.slice(start, size) for start in range(0, len(chunk), size))
-
-
 # -- types -----------------------------------------------------------------------------------------------------------------
 
 
 def _hash_chunk(chunk: pa.Array, ids: Identifier) -> Lanes:
     kind = chunk.type
     if pa.types.is_dictionary(kind):
-        return _hash_dictionary(chunk, ids)
+        entries = without_views(chunk.dictionary)
+        if len(entries) <= len(chunk):
+            return spread_ids(hash_arrow(entries, ids), places_of(chunk), ids)
+        return hash_arrow(entries.take(chunk.indices), ids)  # a few rows of many: most entries are not theirs
     if getattr(kind, "extension_name", None) == UUID_TYPE:
         return hash_objects(chunk.to_pylist(), ids)
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
@@ -124,8 +126,11 @@ def _hash_chunk(chunk: pa.Array, ids: Identifier) -> Lanes:
     if pa.types.is_floating(kind):
         return _hash_floats(np.asarray(chunk.to_numpy(zero_copy_only=False)), ids)
     if pa.types.is_decimal(kind):
-        return _hash_decimals(chunk, ids)
-    if any(name in str(kind) for name in ("string", "binary")) and not pa.types.is_nested(kind):
+        try:
+            return _hash_chunk(pc.cast(chunk, pa.int64()), ids)
+        except pa.ArrowException:  # some have a fraction, or are larger
+            return hash_objects(chunk.to_pylist(), ids)
+    if is_text(kind):
         return _hash_text(without_views(chunk), ids)
     return missing_ids(len(chunk), ids)
 
@@ -143,14 +148,6 @@ def _hash_text(chunk: pa.Array, ids: Identifier) -> Lanes:
     return hash_bytes(memory, offsets, ids.key)
 
 
-def _hash_dictionary(chunk: pa.DictionaryArray, ids: Identifier) -> Lanes:
-    """Return what each entry of the dictionary becomes, at the places where it is used."""
-    entries = without_views(chunk.dictionary)
-    if len(entries) <= len(chunk):
-        return spread_ids(hash_arrow(entries, ids), places_of(chunk), ids)
-    return hash_arrow(entries.take(chunk.indices), ids)  # a few rows of many: most entries are not theirs
-
-
 @quiet
 def _hash_floats(array: npt.NDArray[np.floating[Any]], ids: Identifier) -> Lanes:
     """Return whole numbers by their digits, all at once, and others one by one."""
@@ -160,13 +157,6 @@ def _hash_floats(array: npt.NDArray[np.floating[Any]], ids: Identifier) -> Lanes
     rest = np.flatnonzero(~is_whole & ~np.isnan(array))
     lanes[rest] = hash_objects(array[rest], ids)
     return lanes
-
-
-def _hash_decimals(chunk: pa.Array, ids: Identifier) -> Lanes:
-    try:
-        return _hash_chunk(pc.cast(chunk, pa.int64()), ids)
-    except pa.ArrowException:  # some have a fraction, or are larger
-        return hash_objects(chunk.to_pylist(), ids)
 
 
 # -- single values ---------------------------------------------------------------------------------------------------------

@@ -66,17 +66,12 @@ class JsonReader:
         for records in read_records(self._file, JSON_LINES, 0):
             for line in records.split():
                 found = _object(line, self._encoding, as_written=True)
-                yield tuple(_written(found.get(name)) for name in self._names)
+                values = ("" if (value := found.get(name)) is None else value for name in self._names)
+                yield tuple(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in values)
 
     def cuts(self, stop: int, step: int) -> list[int]:
         """Return places between two lines where the file may be cut into pieces."""
         return find_cuts(self._file, JSON_LINES, 0, stop, step)
-
-
-def _written(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _exact(value: Any, line: bytes, name: str, encoding: str) -> Any:

@@ -30,7 +30,13 @@ def as_matrix(where: str, data: object) -> npt.NDArray[Any]:
         raise DataError(f"{where}: expected a dense table, got a sparse matrix. Pass data.toarray() if it fits in memory.")
     array = _matrix_of_lists(data) if _is_nested(data) else _array_of(where, data)
     check_array_type(where, array.dtype)
-    _check_shape(where, array.shape)
+    if array.ndim != 2:
+        raise DataError(
+            f"{where}: expected a 2-d table, got {array.ndim} dimension(s). Reshape your data with reshape(-1, 1) if it has "
+            "a single column or reshape(1, -1) if it is a single row."
+        )
+    if array.shape[1] == 0:
+        raise DataError(f"{where}: 0 feature(s) found while a minimum of 1 is required. Pass a table with columns.")
     if isinstance(array, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(array), np.nan, as_numbers(np.ma.getdata(array)).astype(np.float64))
     return as_numbers(array)
@@ -54,16 +60,6 @@ def check_array_type(where: str, dtype: np.dtype[Any]) -> None:
         raise DataError(f"{where}: expected numbers, got dtype {dtype}. Pass numeric columns only.")
 
 
-def _check_shape(where: str, shape: tuple[int, ...]) -> None:
-    if len(shape) != 2:
-        raise DataError(
-            f"{where}: expected a 2-d table, got {len(shape)} dimension(s). Reshape your data with reshape(-1, 1) if it has "
-            "a single column or reshape(1, -1) if it is a single row."
-        )
-    if shape[1] == 0:
-        raise DataError(f"{where}: 0 feature(s) found while a minimum of 1 is required. Pass a table with columns.")
-
-
 # -- nested lists ----------------------------------------------------------------------------------------------------------
 
 
@@ -82,7 +78,9 @@ def _matrix_of_lists(data: Any) -> npt.NDArray[np.float64]:
     width = max(lengths, key=lambda length: (lengths[length], length), default=NO_ROW)
     if width == NO_ROW:
         return np.empty(len(rows))
-    return doubles_of(_entries(rows, width), (len(rows), width))
+    gap = [None] * width
+    entries = chain.from_iterable(row if row is not None and len(row) == width else gap for row in rows)
+    return doubles_of(entries, (len(rows), width))
 
 
 def _row(entry: Any) -> Sequence[Any] | None:
@@ -97,11 +95,6 @@ def _row(entry: Any) -> Sequence[Any] | None:
         return entry.tolist() if hasattr(entry, "tolist") and not isinstance(entry, np.ndarray) else list(entry)
     except Exception:  # whatever it is, it belongs to one row
         return None
-
-
-def _entries(rows: list[Sequence[Any] | None], width: int) -> Iterator[Any]:
-    for row in rows:
-        yield from row if row is not None and len(row) == width else [None] * width
 
 
 # -- scaled rows -----------------------------------------------------------------------------------------------------------

@@ -53,18 +53,12 @@ def describe_column(name: object, dtype: Any) -> Column:
     if hasattr(dtype, "pyarrow_dtype"):
         kind = dtype.pyarrow_dtype
         return Column(str(name), str(dtype), is_number(kind), holds_of(kind), inferred=True)
-    return Column(str(name), str(dtype), _is_nullable_number(dtype), _holds(dtype), inferred=True)
-
-
-def _holds(dtype: Any) -> Holds:
-    """Return what a type of pandas' own can hold. The categories of a categorical may come from rows: they decide nothing."""
     if _is_nullable_number(dtype):
-        return HOLDS[dtype.kind]
-    if hasattr(dtype, "storage"):
-        return Holds.TEXT
-    if hasattr(dtype, "tz"):
-        return Holds.TIME
-    return Holds.ANYTHING if hasattr(dtype, "categories") else Holds.OTHER
+        return Column(str(name), str(dtype), is_number=True, holds=HOLDS[dtype.kind], inferred=True)
+    # Of a categorical, the categories may come from rows: they decide nothing.
+    kinds = {"storage": Holds.TEXT, "tz": Holds.TIME, "categories": Holds.ANYTHING}
+    holds = next((found for mark, found in kinds.items() if hasattr(dtype, mark)), Holds.OTHER)
+    return Column(str(name), str(dtype), is_number=False, holds=holds, inferred=True)
 
 
 def matrix_of_frame(frame: Any, declared: Declared = None) -> Block:

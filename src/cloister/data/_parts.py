@@ -28,6 +28,7 @@ from cloister.data._backend import (
     Watch,
     block_rows,
     empty_block,
+    runs,
 )
 from cloister.data._bound import N_BUCKETS, Bounding
 from cloister.data._cut import choose_piles
@@ -109,19 +110,7 @@ class SampledParts(LocalRows):
 
     def blocks(self) -> Iterator[Block]:
         for number, part in enumerate(self._parts):
-            yield from _gather(part.blocks(self._coins.partition(number)), self.width)
-
-
-def _gather(blocks: Iterator[Block], width: int) -> Generator[Block, None, None]:
-    """Yield the rows of small blocks in blocks of a good size."""
-    waiting, size = [empty_block(width)], block_rows(width)
-    for block in blocks:
-        waiting.append(block)
-        if sum(map(len, waiting)) >= size:
-            yield np.concatenate(waiting)
-            waiting = waiting[:1]
-    if len(waiting) > 1:
-        yield np.concatenate(waiting)
+            yield from map(np.concatenate, runs(part.blocks(self._coins.partition(number)), block_rows(self.width)))
 
 
 # -- bounding --------------------------------------------------------------------------------------------------------------

@@ -103,22 +103,22 @@ def find_places(where: str, path: str) -> Found:
         return _find_here(where, path)
     scheme = scheme.lower()
     if scheme == "file":
-        return _find_here(where, _local_path(where, path))
+        parts = urlsplit(path.replace("?", "%3F").replace("#", "%23"))  # both may stand in names and patterns
+        if parts.netloc not in ("", "localhost"):
+            raise DataError(f"{where}: expected file:/// and a path on this machine, got one with a host. Write three slashes.")
+        return _find_here(where, url2pathname(parts.path))
     if scheme not in STORES:
         raise DataError(
             f"{where}: expected a path, or an address with {SCHEMES}, got one with {scheme[:20]!r}. Copy the file first."
         )
-    return _find_in_store(where, scheme, path)
+    remedy = "Check the address, the network and the credentials in the environment."
+    return explained(  # errors of several libraries, which may quote the address
+        lambda: _find_all(where, *_store(path), path),
+        lambda error: f"{where}: the address with {scheme}:// cannot be opened ({type(error).__name__}). {remedy}",
+    )
 
 
 # -- on this machine -------------------------------------------------------------------------------------------------------
-
-
-def _local_path(where: str, address: str) -> str:
-    parts = urlsplit(address.replace("?", "%3F").replace("#", "%23"))  # both may stand in names and patterns
-    if parts.netloc not in ("", "localhost"):
-        raise DataError(f"{where}: expected file:/// and a path on this machine, got one with a host. Write three slashes.")
-    return url2pathname(parts.path)
 
 
 def _find_here(where: str, text: str) -> Found:
@@ -173,14 +173,6 @@ def _store(address: str) -> tuple[fs.FileSystem, str]:
     return cast(tuple[fs.FileSystem, str], fs.FileSystem.from_uri(address))
 
 
-def _find_in_store(where: str, scheme: str, address: str) -> Found:
-    remedy = "Check the address, the network and the credentials in the environment."
-    return explained(  # errors of several libraries, which may quote the address
-        lambda: _find_all(where, *_store(address), address),
-        lambda error: f"{where}: the address with {scheme}:// cannot be opened ({type(error).__name__}). {remedy}",
-    )
-
-
 def _find_all(where: str, store: fs.FileSystem, path: str, address: str) -> Found:
     kind = fs.FileType.Unknown if "*" in path else store.get_file_info(path).type
     if kind == fs.FileType.NotFound:
@@ -191,7 +183,7 @@ def _find_all(where: str, store: fs.FileSystem, path: str, address: str) -> Foun
     else:
         infos = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
         paths = [info.path for info in infos if info.type == fs.FileType.File]
-        places = [Place(one, address) for one in sorted(paths) if _is_meant(_below(one, folder), pattern)]
+        places = [Place(one, address) for one in sorted(paths) if _is_meant(one, folder, pattern)]
         found = Found(places, "a pattern" if pattern else "a folder")
         inside = folders_above(place.path for place in places) & tables_listed(paths)
         above = inside | folders_above([f"{folder.rstrip('/')}/any"])
@@ -206,15 +198,12 @@ def _split_pattern(path: str) -> tuple[str, list[str]]:
     return "/" * path.startswith("/") + "/".join(parts[:first]), parts[first:]
 
 
-def _is_meant(below: Sequence[str], pattern: Sequence[str]) -> bool:
+def _is_meant(path: str, folder: str, pattern: Sequence[str]) -> bool:
     """Whether a path below a folder can be opened, and is one of the pattern or lies in a folder that is."""
+    below = path.strip("/").removeprefix(folder.strip("/")).strip("/").split("/")
     if format_of(below[-1]) is None or _hidden(below):
         return False
     return not pattern or any(_matches(below[:end], pattern) for end in range(1, len(below) + 1))
-
-
-def _below(path: str, folder: str) -> list[str]:
-    return path.strip("/").removeprefix(folder.strip("/")).strip("/").split("/")
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import BinaryIO, TypeAlias
 
 import numpy as np
@@ -59,7 +60,7 @@ class Records:
 
     def split(self) -> list[bytes]:
         """Return the records without what ends them."""
-        return [self.data[start : end - 1] for start, end in self._spans()]
+        return [self.data[start : end - 1] for start, end in pairwise([0, *self.ends.tolist()])]
 
     def take(self, chosen: Places) -> "Records":
         """Return the records with these numbers."""
@@ -67,10 +68,6 @@ class Records:
         starts = self.ends[chosen] - lengths
         spans = zip(starts.tolist(), self.ends[chosen].tolist(), strict=True)
         return Records(b"".join(self.data[start:end] for start, end in spans), np.cumsum(lengths))
-
-    def _spans(self) -> Iterator[tuple[int, int]]:
-        ends = self.ends.tolist()
-        return zip([0, *ends][:-1], ends, strict=True)
 
 
 def read_records(
@@ -91,27 +88,21 @@ def find_cuts(file: TextFile, grammar: Grammar, start: int, stop: int, step: int
 
     Where records have no line breaks, little is read for that; otherwise the file is searched for quotes, once.
     """
-    find = _cuts_of_records if grammar.joins else _cuts_of_lines
-    return [cut for cut in find(file, grammar, start, stop, step) if cut < stop]
-
-
-def _cuts_of_records(file: TextFile, grammar: Grammar, start: int, stop: int, step: int) -> Iterator[int]:
-    target = step
-    for stretch in _stretches(file, grammar, start, stop):
-        while target < stretch.start + len(stretch.data):
-            cut = stretch.boundary(target)
-            yield cut
-            target = (cut // step + 1) * step
-
-
-def _cuts_of_lines(file: TextFile, grammar: Grammar, start: int, stop: int, step: int) -> Iterator[int]:
-    with file.open() as stream:
-        text = _Text(stream, start, stop)
-        for target in range(step, stop, step):
-            if target > text.at:
-                text.skip_to(target - 1)
-                _follow(text, None, inside=False)
-                yield text.at
+    cuts, target = list[int](), step
+    if grammar.joins:
+        for stretch in _stretches(file, grammar, start, stop):
+            while target < stretch.start + len(stretch.data):
+                cuts.append(stretch.boundary(target))
+                target = (cuts[-1] // step + 1) * step
+    else:
+        with file.open() as stream:
+            text = _Text(stream, start, stop)
+            for target in range(step, stop, step):
+                if target > text.at:
+                    text.skip_to(target - 1)
+                    _follow(text, None, inside=False)
+                    cuts.append(text.at)
+    return [cut for cut in cuts if cut < stop]
 
 
 # -- text ------------------------------------------------------------------------------------------------------------------
@@ -325,7 +316,10 @@ def _clean(stretch: _Stretch, grammar: Grammar) -> Records:
     if len(data) > RECORD_BYTES or (stretch.alone is not None and stretch.alone.any()):
         data, ends = _without_malformed(stretch, grammar), None
     if grammar.delimiter is None or b'"' not in data:
-        data = _tidy(data)
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b" ")
+        if data.startswith(b"\n") or b"\n\n" in data:
+            data = b"".join(line + b"\n" for line in data.split(b"\n") if line)
         return Records(data, np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == NEWLINE) + 1)
     if b"\r" in data:
         data, ends = _without_returns(data), None
@@ -364,14 +358,6 @@ def _by_itself(line: bytes, grammar: Grammar) -> bytes:
         fields.append(field if quoted else b'"' + field.replace(b"\r", b" ").replace(b'"', b'""') + b'"')
         at = end + 1
     return mark.join(fields) + b"\n"
-
-
-def _tidy(lines: bytes) -> bytes:
-    if b"\r" in lines:
-        lines = lines.replace(b"\r\n", b"\n").replace(b"\r", b" ")
-    if lines.startswith(b"\n") or b"\n\n" in lines:
-        return b"".join(line + b"\n" for line in lines.split(b"\n") if line)
-    return lines
 
 
 def _without_returns(data: bytes) -> bytes:

@@ -31,6 +31,7 @@ from cloister.data._backend import (
     explained,
     merge_of,
     reads_values,
+    runs,
     slices,
 )
 from cloister.data._bound import Bounding
@@ -38,7 +39,7 @@ from cloister.data._cache import BlockCache
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, IdValues, choose_columns, refuse_id_values
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import Failure, Sampled, choose_buckets, count_ranges, fold_blocks, join_parts, unpack
-from cloister.data._spark_driver import Job, explain, start_session
+from cloister.data._spark_driver import explain, run_job, start_session
 from cloister.data._spill import split_by_bucket
 from cloister.data._table import to_matrix
 from cloister.exceptions import DataError
@@ -88,7 +89,7 @@ class SparkRows(Rows):
         return None if count is None else int(self._explained(lambda: self._run(count, watch)))
 
     def _run(self, work: Callable[[], Any], watch: Watch | None) -> Any:
-        return Job(self._where, self._partitions.context, watch).run(work)
+        return run_job(self._where, self._partitions.context, watch, work)
 
     def _explained(self, work: Callable[[], Any]) -> Any:
         return explained(work, partial(explain, self._where))
@@ -135,8 +136,9 @@ class SparkRows(Rows):
         n_ranges = count_ranges(
             n_cores=self._partitions.context.defaultParallelism, n_parts=blocks.getNumPartitions(), size=self._partitions.size
         )
-        dealt = blocks.mapPartitions(partial(_deal, n_ranges)).partitionBy(n_ranges, int)
-        return self._made(dealt.mapPartitions(partial(_choose, bounding, self.width)), watch, on_disk=True)
+        dealt = blocks.mapPartitions(partial(_deal, n_ranges)).partitionBy(n_ranges, int).values()
+        chosen = dealt.mapPartitions(partial(choose_buckets, bounding=bounding, width=self.width))
+        return self._made(chosen, watch, on_disk=True)
 
     def _made(self, parts: Any, watch: Watch | None, *, on_disk: bool = False) -> Any:
         """Have parts of a sample computed and kept."""
@@ -160,8 +162,9 @@ class SparkRows(Rows):
             if self._blocks is None
             else _shares(self._blocks, question, self.width)
         )
-        join = partial(_join, question)
-        return shares.treeAggregate(None, join, join, _depth(shares.getNumPartitions(), size))
+        join, n_partitions = partial(_join, question), shares.getNumPartitions()
+        few = n_partitions <= FEW_PARTITIONS and n_partitions * size <= FEW_BYTES
+        return shares.treeAggregate(None, join, join, 1 if few else 2 if n_partitions <= MANY_PARTITIONS else 3)
 
 
 class _SparkSample(SparkRows):
@@ -214,7 +217,7 @@ class _FramePartitions:
         """Return the rows as matrices, in the form in which they are kept."""
         # Once more through Python: matrices are pickled as they lie in memory, and then read much faster than rows.
         packed = self._frame.mapInArrow(partial(_pack_batches, n_features, self._declared), "block binary")
-        return packed.rdd.map(partial(_matrix, n_features))
+        return packed.rdd.map(lambda row: np.frombuffer(row[0]).reshape(-1, n_features))
 
     def drawn(self, coins: Coins, n_features: int) -> Any:
         """Return a sample of each partition."""
@@ -245,7 +248,12 @@ class _FilePartitions:
 
     def drawn(self, coins: Coins, n_features: int) -> Any:
         """Return a sample of each piece."""
-        return self._pieces.map(partial(_draw_piece, coins, n_features))
+
+        def draw(numbered: tuple[int, Piece]) -> Sampled:
+            number, piece = numbered
+            return Sampled.of(number, n_features, piece.blocks(coins.partition(number)))
+
+        return self._pieces.map(draw)
 
 
 def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int, ids: IdColumn | IdValues | None) -> SparkRows:
@@ -282,13 +290,6 @@ def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int
     if started is not None:
         weakref.finalize(rows, _quietly, started.stop)
     return rows
-
-
-def _depth(n_partitions: int, size: int) -> int:
-    """Return on how many levels answers of so many bytes are joined: the last one is the driver's."""
-    if n_partitions <= FEW_PARTITIONS and n_partitions * size <= FEW_BYTES:
-        return 1
-    return 2 if n_partitions <= MANY_PARTITIONS else 3
 
 
 def _describe(field: Any) -> Column:
@@ -336,11 +337,6 @@ def _draw_blocks(coins: Coins, n_features: int, number: int, blocks: Iterable[Bl
     yield Sampled.of(number, n_features, (block[tosses.take(len(block))] for block in blocks))
 
 
-def _draw_piece(coins: Coins, n_features: int, numbered: tuple[int, Piece]) -> Sampled:
-    number, piece = numbered
-    return Sampled.of(number, n_features, piece.blocks(coins.partition(number)))
-
-
 def _draw_batches(coins: Coins, declared: Declared, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     number, tosses, kept = 0, None, []
     for batch in batches:
@@ -360,10 +356,6 @@ def _deal(n_ranges: int, blocks: Iterable[Block | Sampled]) -> Iterator[tuple[in
         yield from ((number, rows) for number, rows in enumerate(split_by_bucket(block, n_ranges)) if len(rows))
 
 
-def _choose(bounding: Bounding, n_features: int, dealt: Iterable[tuple[int, Block]]) -> Iterator[Sampled]:
-    return choose_buckets((rows for _, rows in dealt), bounding, n_features)
-
-
 def _join_drawn(parts: Iterable[Sampled]) -> Iterator[Sampled | Failure]:
     found = list(parts)
     if found:
@@ -372,22 +364,11 @@ def _join_drawn(parts: Iterable[Sampled]) -> Iterator[Sampled | Failure]:
 
 def _gather(batches: Iterable[pa.RecordBatch], n_features: int, declared: Declared) -> Iterator[Block]:
     """Yield the rows of small batches in blocks of a good size."""
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(one.num_rows for one in waiting) >= block_rows(n_features):
-            yield to_matrix(pa.Table.from_batches(waiting), declared)
-            waiting = []
-    if waiting:
-        yield to_matrix(pa.Table.from_batches(waiting), declared)
+    return (to_matrix(pa.Table.from_batches(some), declared) for some in runs(batches, block_rows(n_features)))
 
 
 def _first(row: Any) -> Integers:
     return pickle.loads(row[0])  # noqa: S301 - written by the executor's own half of this module
-
-
-def _matrix(n_features: int, row: Any) -> Block:
-    return np.frombuffer(row[0]).reshape(-1, n_features)
 
 
 def _join(question: Any, left: Integers | None, right: Integers | None) -> Integers | None:

@@ -6,7 +6,7 @@ import re
 import socket
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from itertools import count
 from time import monotonic
@@ -53,52 +53,43 @@ def _refuse_silent(where: str, master: str) -> None:
     raise DataError(f"{where}: no Spark master answers at {master!r}. Check the address.")
 
 
-class Job:
-    """Work of Spark's, run in another thread: reports progress, and gives up where no executor takes a task."""
+def run_job(where: str, context: Any, watch: Watch | None, work: Callable[[], Any]) -> Any:
+    """Return what work of Spark's returns, run in another thread: report progress, and give up where nobody takes a task."""
+    group = f"cloister-{os.getpid()}-{next(GROUPS)}"
+    share = context.getLocalProperty(POOL)  # properties belong to threads
 
-    def __init__(self, where: str, context: Any, watch: Watch | None) -> None:
-        self._where = where
-        self._context = context
-        self._watch = watch
-        self._group = f"cloister-{os.getpid()}-{next(GROUPS)}"
-
-    def run(self, work: Callable[[], Any]) -> Any:
-        """Return what the work returns."""
-        share = self._context.getLocalProperty(POOL)  # properties belong to threads
-        with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(self._grouped, work, share)
-            try:
-                self._look_after(future)
-                return future.result()
-            except BaseException:
-                with suppress(Exception):
-                    self._context.cancelJobGroup(self._group)
-                raise
-
-    def _grouped(self, work: Callable[[], Any], share: str | None) -> Any:
-        self._context.setLocalProperty(POOL, share)
-        self._context.setJobGroup(self._group, "cloister: one question", interruptOnCancel=True)
+    def grouped() -> Any:
+        context.setLocalProperty(POOL, share)
+        context.setJobGroup(group, "cloister: one question", interruptOnCancel=True)
         return work()
 
-    def _look_after(self, future: "Future[Any]") -> None:
-        busy = monotonic()
-        while not wait([future], timeout=LOOK_SECONDS).done:
-            stages = self._stages()
-            if not stages or any(stage.numActiveTasks for stage in stages):
-                busy = monotonic()
-            elif monotonic() - busy > PATIENCE_SECONDS:
-                raise DataError(
-                    f"{self._where}: no Spark executor took a task for {PATIENCE_SECONDS:g} seconds. Check that the cluster "
-                    "has workers with free cores."
-                )
-            if stages and self._watch is not None:
-                self._watch(sum(stage.numCompletedTasks for stage in stages) / sum(stage.numTasks for stage in stages))
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(grouped)
+        try:
+            busy = monotonic()
+            while not wait([future], timeout=LOOK_SECONDS).done:
+                stages = _stages(context, group)
+                if not stages or any(stage.numActiveTasks for stage in stages):
+                    busy = monotonic()
+                elif monotonic() - busy > PATIENCE_SECONDS:
+                    raise DataError(
+                        f"{where}: no Spark executor took a task for {PATIENCE_SECONDS:g} seconds. Check that the cluster has "
+                        "workers with free cores."
+                    )
+                if stages and watch is not None:
+                    watch(sum(stage.numCompletedTasks for stage in stages) / sum(stage.numTasks for stage in stages))
+            return future.result()
+        except BaseException:
+            with suppress(Exception):
+                context.cancelJobGroup(group)
+            raise
 
-    def _stages(self) -> list[Any]:
-        tracker = self._context.statusTracker()
-        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
-        stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
-        return [stage for stage in stages if stage is not None]
+
+def _stages(context: Any, group: str) -> list[Any]:
+    tracker = context.statusTracker()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    stages = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
+    return [stage for stage in stages if stage is not None]
 
 
 def explain(where: str, error: Exception) -> str:

@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from cloister.data._backend import Block, block_rows, explained
 from cloister.data._bound import N_BUCKETS, buckets_of, make_canonical, with_id
+from cloister.data._values import DOUBLE
 from cloister.exceptions import DataError
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
-DOUBLE = 8
 SMALLER = 8  # how many times as few rows wait once there is a file: they are written while others are read
 
 
@@ -42,14 +42,15 @@ class SpillFile:
         """Write rows, which are doubles one after the other, and return where they are."""
         with self._lock:
             first, self._n_rows = self._n_rows, self._n_rows + len(block)
-            explained(partial(self._write, block, first), _explain, OSError)
-        return Segment(self, first, len(block))
 
-    def _write(self, block: Block, first: int) -> None:
-        rest = _bytes_of(block)
-        self._file.seek(first * self._width * DOUBLE)
-        while rest:
-            rest = rest[self._file.write(rest) :]
+            def write() -> None:
+                rest = _bytes_of(block)
+                self._file.seek(first * self._width * DOUBLE)
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+
+            explained(write, _explain, OSError)
+        return Segment(self, first, len(block))
 
     def read(self, first: int, n_rows: int) -> Block:
         """Return some of the rows."""

@@ -6,7 +6,6 @@ value: a single row can neither raise an error nor change a branch.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,23 +42,24 @@ def _table_of(where: str, data: Any) -> pa.Table:
     if isinstance(data, pa.Table):
         return data
     problem = "expected columns of numbers, got a table Arrow cannot read"
-    return explained(
-        partial(_read_table, data), lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only."
-    )
 
+    def read() -> pa.Table:
+        if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
+            return pa.Table.from_batches([pa.record_batch(data)])
+        return pa.RecordBatchReader.from_stream(data).read_all()
 
-def _read_table(data: Any) -> pa.Table:
-    if isinstance(data, pa.RecordBatch) or not hasattr(data, "__arrow_c_stream__"):
-        return pa.Table.from_batches([pa.record_batch(data)])
-    return pa.RecordBatchReader.from_stream(data).read_all()
+    return explained(read, lambda error: f"{where}: {problem} ({type(error).__name__}). Pass numeric columns only.")
 
 
 def columns_of(schema: pa.Schema, *, inferred: bool = False) -> list[Column]:
     """Return what an Arrow schema says of its columns; that of a table in memory may have been inferred from values."""
-    return [
-        Column(field.name, str(field.type), is_number(field.type), holds_of(field.type), _is_nullable(field), inferred)
-        for field in schema
-    ]
+    never = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION, Holds.TIME)  # missing, where a field says so; text may be blank
+    columns = []
+    for field in schema:
+        kind, holds = field.type, holds_of(field.type)
+        nullable = field.nullable or pa.types.is_floating(kind) or holds not in never  # a floating number may be NaN
+        columns.append(Column(field.name, str(kind), is_number(kind), holds, nullable, inferred))
+    return columns
 
 
 def holds_of(kind: pa.DataType) -> Holds:
@@ -79,12 +79,6 @@ def holds_of(kind: pa.DataType) -> Holds:
     if str(kind) in BYTES or pa.types.is_fixed_size_binary(kind) or getattr(kind, "extension_name", None) == UUID_TYPE:
         return Holds.BYTES
     return Holds.TEXT if str(kind) in TEXTS else Holds.OTHER
-
-
-def _is_nullable(field: pa.Field) -> bool:
-    """Whether a value may be missing: also text that is blank, and the NaN of a floating number."""
-    never = (Holds.BOOL, Holds.INTEGER, Holds.FRACTION, Holds.TIME)  # where a field says so
-    return field.nullable or pa.types.is_floating(field.type) or holds_of(field.type) not in never
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -28,7 +28,8 @@ DENIED = ("denied", "forbidden", "authoriz", "403")
 
 def refuse_tables(where: str, store: fs.FileSystem, folders: Iterable[str], names: Iterable[str]) -> None:
     """Refuse files with these names if one of the folders above them is a table, or they are named as those of one are."""
-    found = next(filter(None, (_format(store, folder) for folder in sorted(folders))), None)
+    logs = ((str(PurePosixPath(one) / log), *LOGS[log]) for one in sorted(folders) for log in LOGS)
+    found = next((kind for folder, pattern, kind in logs if _holds(store, folder, pattern)), None)
     if found is None and any(map(DUCKLAKE.fullmatch, names)):
         found = "DuckLake"
     if found is not None:
@@ -49,13 +50,6 @@ def tables_listed(paths: Iterable[str]) -> set[str]:
     """Return the folders that may be tables, by the paths of all that is in a folder."""
     found = (path.parent for path in map(PurePosixPath, folders_above(paths)) if path.name in LOGS)
     return set(map(str, found))
-
-
-def _format(store: fs.FileSystem, folder: str) -> str | None:
-    for name, (pattern, kind) in LOGS.items():
-        if _holds(store, str(PurePosixPath(folder) / name), pattern):
-            return kind
-    return None
 
 
 def _holds(store: fs.FileSystem, folder: str, pattern: str) -> bool:

@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,16 +46,6 @@ def plot_map(
     """Draw centres in a plane, with their standard errors; areas of discs are noisy counts, hollow diamonds are none.
 
     `dates` says which of the axes are days since 1970-01-01, `counted` what the counts are numbers of.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> places, errors = np.array([[0.2, 0.3], [0.8, 0.7]]), np.full((2, 2), 0.01)
-    >>> about = {"names": ("age", "income"), "dates": (False, False), "counted": "rows", "where": "Release.plot"}
-    >>> ax = plot_map(places, errors, np.array([300.0, 120.0]), **about, ax=None)
-    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
-    ('age', ['0', '1'])
     """
     axes = axes_for(where, ax, size=(7.0, 5.2))
     # Radii are in points; with many centres all of them are smaller.
@@ -111,7 +102,10 @@ def _add_labels(axes: "Axes", positions: FloatArray, radii: FloatArray) -> None:
     taken: list[FloatArray] = []
     for label in np.argsort(-radii, kind="stable"):
         half = np.array([0.31 * FONT * len(str(label)) + 1.0, 0.5 * FONT])
-        offsets = _offsets(half, float(radii[label]))
+        # A label may lie inside a disc that is large enough, else around it; in points from its centre.
+        offsets = [np.zeros(2)] if radii[label] >= half.max() else []
+        for further, step in product(FURTHER, map(np.array, BESIDE)):
+            offsets.append(step / np.linalg.norm(step) * (radii[label] + further) + step * half)
         boxes = [np.concatenate([points[label] + offset - half, points[label] + offset + half]) for offset in offsets]
         others = np.delete(discs, label, axis=0)
         costs = [_overlap(box, taken) + HIDDEN_DISC * _overlap(box, others) for box in boxes]
@@ -130,17 +124,6 @@ def _add_labels(axes: "Axes", positions: FloatArray, radii: FloatArray) -> None:
             path_effects=[withStroke(linewidth=2.0, foreground="white", alpha=0.8)],
             zorder=4,
         )
-
-
-def _offsets(half: FloatArray, radius: float) -> list[FloatArray]:
-    """Return where a label may lie, in points from its centre: inside a disc that is large enough, else around it."""
-    inside = [np.zeros(2)] if radius >= half.max() else []
-    around = [
-        np.array(step) / math.hypot(*step) * (radius + further) + np.array(step) * half
-        for further in FURTHER
-        for step in BESIDE
-    ]
-    return [*inside, *around]
 
 
 def _overlap(box: FloatArray, others: Any) -> float:
@@ -170,16 +153,6 @@ def plot_profiles(
 
     The colour is the difference from the mean of all rows in `units` of the column, over the largest such difference. What does
     not exceed two standard errors stays pale. `words` are written into the cells where the columns are few.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> centers, words = np.array([[20.0, 1.0], [60.0, 1.1]]), [["20", "1.0"], ["60", "1.1"]]
-    >>> about = {"units": np.array([100.0, 2.0]), "names": ("age", "size"), "words": words, "where": "Release.plot"}
-    >>> ax = plot_profiles(centers, np.full((2, 2), 0.25), np.array([100.0, 100.0]), **about, ax=None)
-    >>> ax.images[0].get_array().round(2).tolist()
-    [[-1.0, 0.0], [1.0, 0.0]]
     """
     n_clusters, n_features = centers.shape
     written = n_features <= WRITTEN
