@@ -108,16 +108,6 @@ def test_what_is_dense_is_the_callers_choice(by_hand):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rule", "n_features"), [(100, 1), (30, 2), (8, 3)])
-def test_nothing_is_claimed_about_a_table_without_rows(rule, n_features):
-    empty = np.empty((0, n_features))
-    made = [GridSynopsis(epsilon=1.0, bounds=(0, 1), rule=rule).fit(empty).synopsis_.density_clusters() for _ in range(100)]
-    assert sum(one.n_clusters > 0 for one in made) <= 6  # at most 1 expected
-    assert all((one.cell_labels == -1).all() for one in made if not one.n_clusters)
-    assert made[0].predict(np.full((1, n_features), 0.5)).tolist() == [-1]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("n_rows", "delta"), [(300, 1e-6), (20_000, 0.0)])
 def test_nothing_is_claimed_about_evenly_spread_rows(n_rows, delta, generator):
     tables = [generator.random((n_rows, 2)) for _ in range(40)]

@@ -15,6 +15,7 @@ from cloister.columns import Relation, snap
 from cloister.exceptions import ParameterError
 from cloister.report import report_html
 from cloister.rivals import CubeCounts, SetCosts, SwapCosts, TreeKMeans
+from cloister.rivals import _tree as tree_room
 from cloister.rivals._questions import LARGEST_CHOICE
 from cloister.rivals._tree import divide_cubes, local_search, noisy_averages
 
@@ -163,10 +164,11 @@ def test_dividing_ends_where_no_cube_holds_enough(generator):
     assert not tree.weights.any()
 
 
-def test_no_level_asks_for_more_cubes_than_allowed(generator):
+def test_no_level_asks_for_more_cubes_than_allowed(generator, monkeypatch):
+    monkeypatch.setattr(tree_room, "LARGEST_LEVEL", 64)
     questions = []
     table = generator.uniform(-1, 1, size=(5_000, 2))
-    grow(table, generator, ask=exact_ask(table, questions=questions), depth=5, largest=64)
+    grow(table, generator, ask=exact_ask(table, questions=questions), depth=5)
     assert max(len(question.cubes) for question in questions) <= 64
 
 

@@ -87,7 +87,6 @@ class Axes:
 
     directions: FloatArray  # (n_features, n_features), one per column
     spreads: FloatArray  # standard deviation of the rows along each
-    n_seen: int  # that stand out of the noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +158,7 @@ def find_axes(ask: Ask, query: Spend, origin: FloatArray, *, radius: float, n_ro
     seen = (values[:n_seen] + np.sqrt(values[:n_seen] ** 2 - edge**2)) / 2
     rest = max(float(values.sum() - seen.sum()), edge / 2) / max(n_features - n_seen, 1)
     variances = np.concatenate([seen, np.full(n_features - n_seen, min(rest, *seen) if n_seen else rest)])
-    return Axes(vectors, np.sqrt(variances), n_seen)
+    return Axes(vectors, np.sqrt(variances))
 
 
 def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, axes: Axes | None, *, dimension: int) -> Space:

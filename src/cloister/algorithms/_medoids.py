@@ -27,6 +27,7 @@ Singles: TypeAlias = npt.NDArray[np.float32]
 BLOCK_NUMBERS = 1 << 18  # distances examined at a time: a megabyte stays in the cache
 SWAPS_PER_BLOCK = 4
 STARTS_TRIED = 16
+MOST_PASSES = 100  # over the candidates, per start
 FAR = np.float32(1e30)  # stands for "no centre"
 
 
@@ -46,7 +47,6 @@ def choose_medoids(
     caps: FloatArray | None = None,
     weights: FloatArray | None = None,
     restarts: int = 1,
-    max_passes: int = 100,
     watch: Callable[[], None] | None = None,
 ) -> Medoids:
     """Choose candidates by local search.
@@ -65,8 +65,6 @@ def choose_medoids(
         How many points each stands for.
     restarts : int, default=1
         Starts; the cheapest outcome wins.
-    max_passes : int, default=100
-        Passes over the candidates, per start.
     watch : callable, optional
         Called after every pass.
     """
@@ -78,7 +76,7 @@ def choose_medoids(
     for _ in range(restarts):
         chosen = _start(table, min(n_clusters, n_candidates), cap, weight, generator)
         search = _Search(table, chosen, cap, weight)
-        search.improve(max_passes, generator, watch)
+        search.improve(generator, watch)
         outcomes.append(Medoids(np.sort(search.chosen), search.cost / max(float(weight.sum(dtype=np.float64)), 1e-300)))
     return min(outcomes, key=lambda one: one.cost)
 
@@ -102,12 +100,12 @@ class _Search:
         """Weighted sum of the distances to the nearest centre."""
         return float(np.dot(self._weights.astype(np.float64), self._nearest))
 
-    def improve(self, max_passes: int, generator: np.random.Generator, watch: Callable[[], None] | None) -> None:
+    def improve(self, generator: np.random.Generator, watch: Callable[[], None] | None) -> None:
         """Swap until a whole pass finds nothing better."""
         n_candidates, n_points = self._table.shape
         size = max(1, min(n_candidates, BLOCK_NUMBERS // n_points))
         quiet, blocks = 0, -(-n_candidates // size)
-        for _ in range(max_passes):
+        for _ in range(MOST_PASSES):
             order = generator.permutation(n_candidates)
             for start in range(0, n_candidates, size):
                 quiet = 0 if self._improve_block(order[start : start + size]) else quiet + 1

@@ -12,7 +12,7 @@ The same draws tell how often a cluster comes back. Arithmetic on public numbers
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -80,12 +80,8 @@ def judge_solution(
     if last is None:
         return chosen
     carried, counts = _carry(filled, centers, last, generator)
-    return Beyond(
-        center_errors=np.hypot(chosen.center_errors, carried),
-        count_errors=np.hypot(chosen.count_errors, counts),
-        loss_error=chosen.loss_error,
-        stability=chosen.stability,
-    )
+    center_errors, count_errors = np.hypot(chosen.center_errors, carried), np.hypot(chosen.count_errors, counts)
+    return replace(chosen, center_errors=center_errors, count_errors=count_errors)
 
 
 def _effort(n_points: int, n_clusters: int) -> tuple[int, int]:
