@@ -220,7 +220,7 @@ def test_a_cost_no_noise_has_is_refused_and_leaves_the_ledger_readable(make: Mak
         ({"budget": GDP}, r"Ledger.budget: expected PureDP, ApproxDP, ZCDP or GDP, got <class"),
         ({"budget": Tally()}, r"Ledger.budget: expected PureDP, ApproxDP, ZCDP or GDP, got Tally"),
         ({"epsilon": 1.0, "neighbours": "swap"}, r"Ledger.neighbours: expected one of 'add-remove', 'replace', got 'swap'"),
-        ({"epsilon": 1.0, "unit": "household"}, r"Ledger.unit: expected one of 'row', 'person', got 'household'"),
+        ({"epsilon": 1.0, "unit": "household"}, r"Ledger.unit: expected one of 'person', 'row', got 'household'"),
         ({"epsilon": 1.0, "planned": "yes"}, r"Ledger.planned: expected True or False, got 'yes'"),
         ({"epsilon": 1.0, "pure_epsilon": 0.5}, r"Ledger.pure_epsilon: expected 0 unless the budget is \(epsilon, delta\)"),
         ({"budget": GDP(1.0), "pure_epsilon": 0.5}, r"Ledger.pure_epsilon: expected 0 unless the budget is \(epsilon, delta\)"),
