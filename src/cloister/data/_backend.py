@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from cloister.columns import BLOCK_NUMBERS, Box, Declaration, IntArray, quiet
 from cloister.data._cache import BlockCache
-from cloister.data._columns import Choice, hidden_of
+from cloister.data._columns import Schema
 from cloister.data._threads import map_in_order, one_blas_thread, read_ahead
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, CoinStream, Receipt
@@ -37,40 +37,6 @@ SMALLEST_BLOCK, LARGEST_BLOCK = 512, 1 << 16
 KEPT_NUMBERS = 1 << 26  # of rows that are in memory as it is: 512 megabytes of doubles
 BLOCKS_AHEAD = 2  # read while others are in work
 FEW_NUMBERS = 1 << 14  # that one thread reads before another one has started
-
-
-@dataclass(frozen=True)
-class Schema:
-    """What is public of the columns of a table.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of columns.
-    names : tuple of str, optional
-        What they are called, if they have names.
-    nullable : tuple of bool, optional
-        Whether the declared type of each allows a missing value; None where any may.
-    n_hidden : int, default=0
-        Columns at the end of every block that are no features: whose row it is.
-    """
-
-    n_features: int
-    names: tuple[str, ...] | None = None
-    nullable: tuple[bool, ...] | None = None
-    n_hidden: int = 0
-
-    @classmethod
-    def of(cls, chosen: Choice) -> "Schema":
-        """Return what is public of chosen columns; one of ids, which comes last, is hidden."""
-        n_hidden = hidden_of(chosen.declared)
-        n_features = chosen.width - n_hidden
-        return cls(n_features, chosen.names[:n_features], chosen.nullable[:n_features], n_hidden)
-
-    @property
-    def width(self) -> int:
-        """Number of columns of a block, hidden ones included."""
-        return self.n_features + self.n_hidden
 
 
 class Rows(ABC):

@@ -23,7 +23,6 @@ from cloister.data._backend import (
     Integers,
     Kernel,
     Rows,
-    Schema,
     Watch,
     blank_block,
     block_rows,
@@ -36,7 +35,7 @@ from cloister.data._backend import (
 )
 from cloister.data._bound import Bounding
 from cloister.data._cache import BlockCache
-from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, IdValues, choose_columns, refuse_id_values
+from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, IdValues, Schema, choose_columns, refuse_id_values
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import Failure, Sampled, choose_buckets, count_ranges, fold_blocks, join_parts, unpack
 from cloister.data._spark_driver import explain, run_job, start_session
@@ -274,7 +273,7 @@ def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int, ids
     chosen = choose_columns(where, table, columns, ids=ids)
     # By position: Spark takes a dot for a field of a field, and "a" for "A".
     numbered = frame.toDF(*(f"c{index}" for index in range(len(table)))).select(*(f"c{index}" for index in chosen.places))
-    return SparkRows(where, _FramePartitions(frame, numbered, chosen.declared), Schema.of(chosen))
+    return SparkRows(where, _FramePartitions(frame, numbered, chosen.declared), chosen.schema)
 
 
 def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> SparkRows:
