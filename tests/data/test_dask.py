@@ -66,11 +66,6 @@ def test_a_column_that_holds_no_numbers_is_refused_by_name(other):
     assert open_rows(frame, columns=["age"]).fold(count).tolist() == [2]
 
 
-def test_an_array_has_no_column_names():
-    with pytest.raises(ParameterError, match=r"open_rows\.columns: expected None for a table without column names"):
-        open_rows(da.zeros((3, 2)), columns=["a"])
-
-
 def test_columns_named_like_methods_are_columns():
     frame = pd.DataFrame({"fold": [1.0, 2.0], "n_features": [3.0, 4.0], "columns": [5.0, 6.0]})
     for data in (frame, dd.from_pandas(frame, npartitions=2)):
