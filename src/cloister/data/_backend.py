@@ -193,7 +193,7 @@ class LocalRows(Rows):
 
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time unless they are kept."""
-        if not reads_values(kernel) and self.n_numbers is not None:
+        if not getattr(kernel, "reads_values", True) and self.n_numbers is not None:
             return kernel(blank_block(self.n_numbers // self.width, self.width))
         if cache is None:
             return self._add_up(kernel, kernel, watch)
@@ -341,11 +341,6 @@ def merge_of(kernel: Kernel) -> Callable[[Integers, Integers], Integers]:
     """Return the function that joins what a kernel returns for two blocks."""
     merge: Callable[[Integers, Integers], Integers] = getattr(kernel, "merge", partial(np.add, dtype=np.int64))
     return merge
-
-
-def reads_values(kernel: Kernel) -> bool:
-    """Whether a kernel looks into rows; otherwise any block of as many rows will do."""
-    return getattr(kernel, "reads_values", True)
 
 
 def blank_block(n_rows: int, n_features: int) -> Block:

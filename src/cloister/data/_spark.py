@@ -29,7 +29,6 @@ from cloister.data._backend import (
     empty_block,
     explained,
     merge_of,
-    reads_values,
     runs,
     slices,
 )
@@ -77,7 +76,7 @@ class SparkRows(Rows):
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
         nothing = kernel(empty_block(self.width))
         size = int(getattr(nothing, "nbytes", 0))
-        if not reads_values(kernel) and (count := self._count(watch)) is not None:
+        if not getattr(kernel, "reads_values", True) and (count := self._count(watch)) is not None:
             return kernel(blank_block(count, self.width))
         found = self._explained(lambda: self._answer(packed, size, watch, keep=cache is not None))
         return nothing if found is None else merge_of(kernel)(nothing, found)
