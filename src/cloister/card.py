@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from cloister.text import cut_text, plain_text
@@ -90,7 +91,7 @@ class Card:
         heads = [cut_text(head, LONGEST_NAME, CUT) for head in self.heads]
         rows = [[cut_text(cell, LONGEST_CELL, CUT) for cell in row] for row in self.rows[:TEXT_ROWS]]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)] if rows else []
-        shown = _fitting(widths)
+        shown = sum(end - len(GAP) <= WIDTH for end in accumulate(width + len(GAP) for width in widths))  # that fit on a line
         lines = [textwrap.shorten(plain_text(self.title), WIDTH, placeholder=" ..."), *textwrap.wrap(self.alert, WIDTH)]
         for row in [heads, *rows] if rows else []:
             lines.append(GAP.join(cell.rjust(width) for cell, width in zip(row[:shown], widths, strict=False)).rstrip())
@@ -116,16 +117,6 @@ class Card:
         more = zip((n_rows - rows, n_columns - (columns - self.n_fixed)), self.nouns, strict=True)
         words = [f"{count:,} more {noun}{'' if count == 1 else 's'}" for count, noun in more if count > 0]
         return f"... and {' and '.join(words)}." if words else ""
-
-
-def _fitting(widths: Sequence[int]) -> int:
-    """Return how many columns fit on a line."""
-    used = 0
-    for count, width in enumerate(widths):
-        used += width + (len(GAP) if count else 0)
-        if used > WIDTH:
-            return count
-    return len(widths)
 
 
 @cache

@@ -29,6 +29,8 @@ def with_error(value: float, error: float) -> tuple[str, str]:
     ('54.22', '0.83')
     >>> with_error(12345.6, 122.7)
     ('12,346', '123')
+    >>> with_error(-0.0001, 0.5), with_error(-12.5, 35.0), with_error(1e12, 1e10), with_error(3.0, 0.0)
+    (('0.00', '0.50'), ('-12', '35'), ('1e+12', '1e+10'), ('3', '0'))
     """
     if not (error > 0 and math.isfinite(error)):
         return number(value), number(error)

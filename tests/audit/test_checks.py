@@ -19,7 +19,7 @@ from cloister.audit._plants import wrapped
 from cloister.audit._samplers import binomial_chance, gaussian_tail, laplace_tail, words_below
 from cloister.audit._spending import CARRIED
 from cloister.exceptions import ParameterError
-from cloister.privacy import Event
+from cloister.privacy import Entropy, Event
 from cloister.privacy._samplers import _whole_thresholds
 from cloister.vault import Vault
 
@@ -95,6 +95,11 @@ SMALL_FAULTS = {
         "samplers",
         "cloister.privacy:Event.choose",
         halved,
+    ),
+    "two vaults": (
+        "samplers",
+        "cloister.privacy:Coins.draw",
+        lambda draw: classmethod(lambda cls, entropy, share: draw.__func__(cls, Entropy(0), share)),
     ),
     "without a seed": ("samplers", "cloister.privacy:Entropy.__init__", seeded),
     "drawn was": (

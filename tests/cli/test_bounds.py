@@ -10,25 +10,28 @@ from cloister.columns import Category, Date, Flag, Number
 from cloister.exceptions import ParameterError
 
 
-@pytest.mark.parametrize("text", ["-1,1", " -1 , 1.0", "-1:1", "-1 1", "-1e0;+1"])
-def test_a_pair_is_for_all_columns(text: str) -> None:
-    assert read_bounds([text]).pairs(["a", "b"]) == [(-1.0, 1.0), (-1.0, 1.0)]
-
-
 @pytest.mark.parametrize(
-    "texts",
-    [["a=0:1,b c=-2:3.5"], ["a=0:1;b c=-2:3.5"], ["a=0:1 b c=-2:3.5"], ["a=0:1", "b c=-2:3.5"], [" a = 0 : 1 , b c = -2:3.5 "]],
+    ("texts", "columns"),
+    [
+        *(([text], {"a": (-1.0, 1.0), "b": (-1.0, 1.0)}) for text in ("-1,1", " -1 , 1.0", "-1:1", "-1 1", "-1e0;+1")),
+        *(([f"a=0:1{joint}b c=-2:3.5"], {"a": (0.0, 1.0), "b c": (-2.0, 3.5)}) for joint in (",", ";", " ")),
+        (["a=0:1", "b c=-2:3.5"], {"a": (0.0, 1.0), "b c": (-2.0, 3.5)}),
+        ([" a = 0 : 1 , b c = -2:3.5 "], {"a": (0.0, 1.0), "b c": (-2.0, 3.5)}),
+        (["x=y=0:1"], {"x=y": (0.0, 1.0)}),
+        (["0,1", "age=0:120"], {"age": (0.0, 120.0), "b": (0.0, 1.0)}),
+        (["private"], {"a": "private", "b": "private"}),
+        (["private", "a=0:1"], {"b": "private", "a": (0.0, 1.0)}),
+        (["0,9", "sex=f|m"], {"sex": Category(["f", "m"]), "x": (0.0, 9.0)}),
+        (["smoking status=never smoked|smokes"], {"smoking status": Category(["never smoked", "smokes"])}),
+        (["stage= 1 | 2 | 3 "], {"stage": Category(["1", "2", "3"])}),
+        (["seen=2024-10-04T08:00:00:2024-10-04T20:00:00"], {"seen": Date("2024-10-04T08:00:00", "2024-10-04T20:00:00")}),
+        (["seen=2024-10-04T08:00:2024-10-05"], {"seen": Date("2024-10-04T08:00:00", "2024-10-05")}),
+    ],
 )
-def test_columns_are_joined_or_repeated(texts: list[str]) -> None:
-    assert read_bounds(texts).named == {"a": (0.0, 1.0), "b c": (-2.0, 3.5)}
-
-
-def test_a_name_may_hold_an_equals_sign() -> None:
-    assert read_bounds(["x=y=0:1"]).named == {"x=y": (0.0, 1.0)}
-
-
-def test_a_pair_serves_the_columns_without_a_name() -> None:
-    assert read_bounds(["0,1", "age=0:120"]).pairs(["age", "b"]) == [(0.0, 120.0), (0.0, 1.0)]
+def test_words_say_what_each_column_is(texts: list[str], columns: dict[str, object]) -> None:
+    found = read_bounds(texts)
+    assert found.of(list(columns)) == columns
+    assert found.are_pairs == all(isinstance(one, tuple) for one in columns.values())
 
 
 @pytest.mark.parametrize(
@@ -131,24 +134,6 @@ def test_columns_are_declared_inline(texts: list[str]) -> None:
     assert not bounds.are_pairs
 
 
-@pytest.mark.parametrize(
-    ("text", "levels"),
-    [
-        ("smoking status=never smoked|used to smoke|smokes", ("never smoked", "used to smoke", "smokes")),
-        ("stage= 1 | 2 | 3 ", ("1", "2", "3")),
-    ],
-)
-def test_levels_of_one_column_may_hold_spaces(text: str, levels: tuple[str, ...]) -> None:
-    (declared,) = read_bounds([text]).named.values()
-    assert declared.levels == levels
-
-
-def test_times_are_dates_with_a_clock() -> None:
-    found = read_bounds(["seen=2024-10-04T08:00:00:2024-10-04T20:00:00,age=0:1"]).named["seen"]
-    assert found == Date("2024-10-04T08:00:00", "2024-10-04T20:00:00")
-    assert read_bounds(["seen=2024-10-04T08:00:2024-10-05"]).named["seen"] == Date("2024-10-04T08:00:00", "2024-10-05")
-
-
 JSON = """{"_help": ["words"], "age": [0, 120], "sex": {"levels": ["f", "m"]}, "smoker": "flag",
  "admitted": ["2020-01-01", "2026-12-31"], "income": "private"}"""
 LONG_JSON = """{"age": {"type": "number", "low": 0, "high": 120}, "sex": {"type": "category", "levels": ["f", "m"]},
@@ -191,13 +176,6 @@ def test_dates_may_stand_in_a_csv_file(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("column,low,high\nday,2020-01-01,2021-01-01\nage,0,1\n")
     found = read_bounds([str(tmp_path / "b.csv")]).named
     assert found == {"day": Date("2020-01-01", "2021-01-01"), "age": (0.0, 1.0)}
-
-
-def test_private_for_all_columns_or_the_rest() -> None:
-    assert read_bounds(["private"]).of(["a", "b"]) == {"a": "private", "b": "private"}
-    assert read_bounds(["private", "a=0:1"]).of(["b", "a"]) == {"b": "private", "a": (0.0, 1.0)}
-    assert read_bounds(["0,9", "sex=f|m"]).of(["sex", "x"]) == {"sex": Category(["f", "m"]), "x": (0.0, 9.0)}
-    assert not read_bounds(["private"]).are_pairs
 
 
 def test_toml_that_is_none_says_where(tmp_path: Path) -> None:

@@ -162,8 +162,6 @@ def test_a_ledger_of_rows_refuses_a_fit_of_persons_and_the_other_way_round(
         (("--privacy-unit", ""), "--privacy-unit: expected the name of a column, got ''."),
         (("--privacy-unit", "nobody"), "column 'nobody' is not in the table."),
         (("--privacy-unit", "age"), "expected a column that is none of those to cluster by or to describe, got 'age'."),
-        (("--privacy-unit", "patient_id", "--max-rows-per-unit", 0), "max_rows_per_unit: expected an integer from 1 to 1000"),
-        (("--privacy-unit", "patient_id", "--max-rows-per-unit", "few"), "'few' is no whole number, nor auto."),
         (("--privacy-unit", "patient_id", "--units-bounded"), "units_bounded: expected False unless max_rows_per_unit is"),
     ],
 )
@@ -198,12 +196,6 @@ def test_a_plan_for_persons(run: Run) -> None:
     )
     assert summary["privacy_unit"]["max_rows"] == 7
     assert [one["max_rows"] for one in summary["privacy_unit"]["limits"]] == [1, 2, 3, 5, 7, 10]
-
-
-def test_a_plan_without_groups_takes_nothing_of_them(refused: Run) -> None:
-    refused("plan", *NUMBERS, "--rows-per-unit", 3, match="plan.rows_per_unit: expected privacy_unit with it, got 3.")
-    refused("plan", *NUMBERS, "--weighting", "person", match="plan.weighting: expected privacy_unit with it")
-    refused("plan", *NUMBERS, "--privacy-unit", "--rows-per-unit", 0, match="plan.rows_per_unit: expected an integer from 1")
 
 
 @pytest.mark.slow

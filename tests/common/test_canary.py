@@ -108,7 +108,7 @@ def of_what_is_published(model):
         yield "synopsis in Parquet", model.synopsis_.to_bytes("parquet")
         yield "synopsis, printed", repr(model.synopsis_)
         yield "synopsis in a notebook", model.synopsis_._repr_html_()
-        if hasattr(model.synopsis_, "density_clusters"):
+        if model.synopsis_.grid is not None:
             dense = model.synopsis_.density_clusters()
             yield from {"dense cells": dense.to_dict(), "dense cells, printed": repr(dense)}.items()
             yield "dense cells in a notebook", dense._repr_html_()

@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import re
-from bisect import bisect_left
 
 import numpy as np
 import pytest
@@ -128,21 +127,25 @@ def test_advice_comes_true():
     epsilon = forecast.stands_out_at
     assert stands_out(epsilon=1.01 * epsilon)
     assert not stands_out(epsilon=0.97 * epsilon)
-    clusters = bisect_left(range(65), True, lo=2, key=lambda number: not stands_out(n_clusters=number)) - 1
-    columns = bisect_left(range(129), True, lo=1, key=lambda number: not stands_out(n_features=number)) - 1
-    rows = bisect_left(range(10**6), True, lo=20_000, key=lambda number: stands_out(n_rows=number))
-    said = f"epsilon {about(epsilon)} or more; or at most {clusters} clusters; or at most {columns} columns; or about "
-    (advice,) = [sentence for sentence in forecast.advice if sentence.startswith("To find")]
-    assert said in advice
-    assert any(f"{about(near)} rows" in advice for near in rows * np.linspace(0.95, 1.05, 11))
+    enough = dict(forecast.enough)
+    assert enough.pop("epsilon") == pytest.approx(epsilon, rel=0.01)
+    assert stands_out(n_rows=math.ceil(1.01 * enough["n_rows"]))
+    assert not stands_out(n_rows=int(0.97 * enough.pop("n_rows")))
+    for name, number in enough.items():
+        assert stands_out(**{name: number})
+        assert not stands_out(**{name: number + 1})
+    assert set(enough) == {"n_clusters", "n_features"}
+    columns = enough["n_features"]
+    assert f"To find a cluster of average size: epsilon {about(epsilon)} or more; or at most" in words(forecast)
+    assert f" clusters; or at most {columns} columns; or about {about(forecast.enough['n_rows'])} rows." in words(forecast)
 
 
 def test_advice_for_precision_comes_true():
-    tried = np.geomspace(0.7, 7.0, 64)
-    precise = tried[bisect_left(tried, True, key=lambda epsilon: plan(500, 8, 4, epsilon=epsilon).error(125) <= 0.1)]
-    said = "To place such a centre within 10 % of the radius: epsilon {} or more"
-    spoken = words(plan(500, 8, 4, epsilon=0.7))
-    assert any(said.format(about(near)) in spoken for near in precise * np.linspace(0.95, 1.0, 6))
+    forecast = plan(500, 8, 4, epsilon=0.7)
+    epsilon = forecast.enough["epsilon"]
+    assert plan(500, 8, 4, epsilon=1.01 * epsilon).error(125) <= 0.1 < plan(500, 8, 4, epsilon=0.97 * epsilon).error(125)
+    assert f"To place such a centre within 10 % of the radius: epsilon {about(epsilon)} or more" in words(forecast)
+    assert plan(500, 8, 4, epsilon=1.01 * epsilon).enough == {}
 
 
 @pytest.mark.fast("epsilon = 1 (pure)", "rho = 0.05 (zCDP)")

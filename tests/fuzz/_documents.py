@@ -1,29 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged releases and synopses: an error with a remedy, or something that still adds up, predicts, prints and reports."""
 
-import contextlib
-import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
 from hypothesis import strategies as st
 from tests.fuzz._law import attempt
 from tests.fuzz._run import Target, scratch
+from tests.release.test_damage import GRIDS, PRODUCTS, made, use
 
-from cloister import GridKMeans, GridSynopsis, KMeans, PEMeans, Release, SourceTargetKMedoids, load_release, load_synopsis
-from cloister.columns import Category, Date, Flag
+from cloister import Release, load_release, load_synopsis
 from cloister.exceptions import ReleaseError
 
-ROWS = np.random.default_rng(0).uniform(size=(12, 2))
-QUICK: dict[str, Any] = {"epsilon": 2.0, "bounds": ([0, 0], [1, 2]), "random_state": 0, "n_jobs": 1, "n_init": 1}
 SCRIPT = "<script>alert(1)</script>"
 DEEP: Any = [[[[[[[[1]]]]]]]]
-Documents: TypeAlias = Callable[[], dict[str, bytes]]  # by name
 CHUNK = 7  # bytes that are moved or doubled at once
 
 
@@ -37,7 +30,7 @@ def damage(content: bytes, edits: list[list[Any]]) -> bytes:
     return content
 
 
-def _cases(documents: Documents) -> st.SearchStrategy[Any]:
+def _cases(documents: Iterable[str]) -> st.SearchStrategy[Any]:
     """Draw a document and what is done to it."""
     leaves = st.one_of(
         st.none(),
@@ -56,7 +49,7 @@ def _cases(documents: Documents) -> st.SearchStrategy[Any]:
     document = st.tuples(st.sampled_from(["set", "set", "drop", "add"]), place, values)
     raw = st.tuples(st.sampled_from(["byte", "cut", "double", "remove", "append"]), st.floats(0, 1), st.integers(0, 255))
     edits = st.one_of(*3 * [st.lists(document, min_size=1, max_size=3)], st.lists(raw, min_size=1, max_size=3))
-    return st.tuples(st.sampled_from(sorted(documents())), edits).map(
+    return st.tuples(st.sampled_from(sorted(documents)), edits).map(
         lambda drawn: {"of": drawn[0], "edits": [list(edit) for edit in drawn[1]]}
     )
 
@@ -107,97 +100,30 @@ def _edit_bytes(content: bytes, kind: str, place: float, value: int) -> bytes:
     return content + bytes([value]) * CHUNK
 
 
-def _use_release(release: Release) -> str:
-    from cloister.cli._print import print_release
-    from cloister.report import report_html, summary
-
-    assert release.receipt.spent.fits(release.receipt.guarantee)
-    outcomes = [attempt(lambda: release.predict(np.resize(ROWS, (4, release.n_features)))), attempt(release.to_json)]
-    if outcomes[1].error is None:
-        again = attempt(lambda: Release.from_dict(json.loads(outcomes[1].value)))
-        assert again.error is None, f"what was read cannot be written and read again: {again.error}"
-    outcomes += [
-        attempt(lambda: summary(release)),
-        attempt(lambda: print_release(_console(), release)),
-        attempt(lambda: report_html(release)),
-    ]
-    if outcomes[-1].error is None:
-        assert SCRIPT.encode() not in outcomes[-1].value.encode(), "the report runs what a release says"
-    return "; ".join(dict.fromkeys(one.label for one in outcomes))
-
-
-def _use_synopsis(synopsis: Any) -> str:
-    from cloister.report import synopsis_html
-
-    assert synopsis.receipt.spent.fits(synopsis.receipt.guarantee)
-    uses = [
-        lambda: synopsis.cut(2, n_init=1, random_state=0),
-        lambda: synopsis.choose_k([1, 2], random_state=0),
-        lambda: synopsis.count((0.0, 0.5)),
-        lambda: synopsis.sample(3, random_state=0),
-        lambda: synopsis.marginal([0]),
-        synopsis.to_arrow,
-        lambda: synopsis.to_bytes("json"),
-        lambda: synopsis.to_bytes("parquet"),
-        lambda: synopsis_html(synopsis),
-    ]
-    outcomes = [attempt(use) for use in uses]
-    assert outcomes[-1].error is not None or SCRIPT not in outcomes[-1].value, "the report runs what a synopsis says"
-    return "; ".join(dict.fromkeys(one.label for one in outcomes))
-
-
-def _console() -> Any:
-    from cloister.cli._print import open_console
-
-    with contextlib.redirect_stdout(io.StringIO()):
-        console = open_console()
-    console.file = io.StringIO()
-    return console
-
-
 @cache
-def _releases() -> dict[str, bytes]:
-    models = {
-        "kmeans": KMeans(2, **QUICK).fit(ROWS),
-        "pe-means": PEMeans(2, n_rounds=2, n_variations=4, **QUICK).fit(ROWS),
-        "grid": GridKMeans(2, rule=3, **QUICK).fit(ROWS),
-        "described": _described(),
-        "medoids": SourceTargetKMedoids(2, epsilon=2.0, random_state=0, n_jobs=1, n_init=1).fit(ROWS, source=ROWS),
-    }
-    return {name: model.release_.to_json().encode() for name, model in models.items()}
+def _document(name: str) -> bytes:
+    product, _, kind = name.partition(" as ")
+    found = made(product)
+    return found.to_json().encode() if isinstance(found, Release) else found.to_bytes(kind or "json")
 
 
-def _described() -> KMeans:
-    """Return a model whose clusters are described by columns of every kind."""
-    columns = {"age": ROWS[:, 0], "ward": ["north", "south"] * (len(ROWS) // 2), "smoker": ROWS[:, 1] > 0.5}
-    table = pa.table({**columns, "day": pa.array(range(18300, 18300 + len(ROWS)), pa.int32()).cast(pa.date32())})
-    behind = {"ward": Category(["north", "south"]), "smoker": Flag(), "day": Date("2020-01-01", "2021-01-01")}
-    return KMeans(2, **{**QUICK, "bounds": {"age": (0, 1)}}, describe=0.5, describe_columns=behind).fit(table)
-
-
-@cache
-def _synopses() -> dict[str, bytes]:
-    quick = {name: value for name, value in QUICK.items() if name != "n_init"}
-    fits = {
-        "pure": GridSynopsis(2, rule=3, **quick),
-        "gaussian": GridSynopsis(2, rule="rugnik", delta=1e-6, scaling="bounds", **quick),
-    }
-    made = {name: model.fit(ROWS).synopsis_ for name, model in fits.items()}
-    return {name: one.to_bytes() for name, one in made.items()} | {"parquet": made["pure"].to_bytes("parquet")}
-
-
-def _target(name: str, documents: Documents, load: Callable[[Path], Any], use: Callable[[Any], str], share: float) -> Target:
+def _target(name: str, products: Iterable[str], load: Callable[[Path], Any], share: float) -> Target:
     """Return the target: a damaged document is refused, or can be used."""
 
     def law(case: dict[str, Any]) -> str:
-        path = scratch("documents") / "document.json"
-        path.write_bytes(damage(documents()[case["of"]], case["edits"]))
+        path, report = (scratch("documents") / name for name in ("document.json", "report.html"))
+        path.write_bytes(damage(_document(case["of"]), case["edits"]))
         found = attempt(lambda: load(path))
-        assert found.error is None or isinstance(found.error, ReleaseError)
-        return use(found.value) if found.error is None else found.label
+        if found.error is not None:
+            assert isinstance(found.error, ReleaseError)
+            return found.label
+        assert found.value.receipt.spent.fits(found.value.receipt.guarantee)
+        used = attempt(lambda: use(found.value, report))
+        assert not report.exists() or SCRIPT not in report.read_text(encoding="utf-8"), "the report runs what a document says"
+        return used.label
 
-    return Target(name, lambda: _cases(documents), law, share)
+    return Target(name, lambda: _cases(products), law, share)
 
 
-RELEASES = _target("releases", _releases, load_release, _use_release, share=0.12)
-SYNOPSES = _target("synopses", _synopses, load_synopsis, _use_synopsis, share=0.08)
+RELEASES = _target("releases", sorted({*PRODUCTS} - {*GRIDS}), load_release, share=0.12)
+SYNOPSES = _target("synopses", [*GRIDS, "grid as parquet", "points as parquet"], load_synopsis, share=0.08)

@@ -270,6 +270,14 @@ def test_other_requests_are_refused(options, match, by_hand):
         by_hand(np.ones((3, 3))).cut(**{"n_clusters": 2, **options})
 
 
+def test_clusters_narrower_than_a_cell_are_not_taken_apart(generator):
+    """A few cells hold each cluster: one centre for each cell would explain them all, and says nothing of the rows."""
+    middles = np.array([[-0.6, -0.6], [0.6, -0.5], [-0.5, 0.6], [0.6, 0.6]])
+    rows = np.repeat(middles, 1000, axis=0) + 0.06 * generator.normal(size=(4000, 2))
+    synopsis = GridSynopsis(4, rule=9, epsilon=4.0, bounds=(-1, 1), random_state=0).fit(rows).synopsis_
+    assert synopsis.choose_k(range(1, 13), random_state=0).best == 4
+
+
 def test_three_clusters_are_three(fit):
     choice = fit().choose_k()
     assert choice.best == choice.elbow == 3

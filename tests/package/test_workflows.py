@@ -117,11 +117,6 @@ def test_the_site_is_uploaded_from_where_make_puts_it() -> None:
     assert re.search(rf"{re.escape(upload['with']['path'])}\b", recipe[0])
 
 
-def test_files_are_found_in_commands() -> None:
-    text = 'pip install -r requirements-dev.lock && test -f "docs/release-notes/$version.md" && python tests/no/run.py dist/*'
-    assert files_in(text) == ["requirements-dev.lock", "docs/release-notes/", "tests/no/run.py"]
-
-
 # -- hooks --
 
 

@@ -4,7 +4,6 @@
 What the vault adds is compared with what the ledger recorded. Statistical tests have a false-alarm rate of 1e-6 each.
 """
 
-import math
 from collections.abc import Sequence
 
 import mpmath
@@ -67,24 +66,13 @@ def test_every_word_of_entropy_serves_one_answer(kind: str, n_features: int, tog
     entropy = Remembered()
     vault, ledger = open_vault(np.empty((0, n_features)), KINDS[kind](10.0), seed=entropy)
     questions = questions_about(n_features, 12)
-    costs = [KINDS[kind](size) for size in (0.5, 0.01, 0.1, 2.0)]
+    costs = [KINDS[kind](size) for size in (0.5, 0.01, 0.1, 0.02)]
     added = noise_of(vault, questions, costs, together=together)
     replayed = Remembered(again=list(entropy.given))
     for event, question, noise in zip(ledger.events, questions, added, strict=True):
         assert event.question_name == question.name
         assert np.array_equal(event.draw(replayed), noise)
     assert len(replayed.given) == len(entropy.given)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seeded", [False, True])
-def test_counts_and_sums_asked_together_have_nothing_in_common(kind: str, seeded: bool, seed: int) -> None:
-    # In one dimension both have one number per point. Whoever could subtract the noise of one from the other had no noise.
-    vault, _ = open_vault(np.empty((0, 1)), KINDS[kind](1.0), seed=seed if seeded else None)
-    counts, sums, distances, _ = noise_of(vault, questions_about(1, 2_000), [KINDS[kind](0.05)] * 4, together=True)
-    for one, other in ((counts, sums), (counts, distances), (sums, distances)):
-        for left, right in ((one, other), (np.abs(one), np.abs(other))):
-            assert stats.spearmanr(left, right).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("together", [False, True], ids=["alone", "together"])
@@ -102,15 +90,6 @@ def test_answers_have_the_scale_that_was_paid(kind: str, order: int, together: b
         coarsely = (noise + coarse // 2) // coarse
         assert fit_of(coarsely, law(2 * event.scale / coarse)) < FALSE_ALARM  # so many draws would tell
         assert fit_of(coarsely, law(event.scale / coarse)) > FALSE_ALARM
-
-
-def test_a_single_number_is_noised_like_any_other() -> None:
-    totals = []
-    for _ in range(40):
-        vault, _ = open_vault(np.zeros((1_000, 2)), GDP(1.0))
-        totals.append(int(vault.ask(RowCount(), GDP(0.05)).value[0]))
-    assert len(set(totals)) > 20  # a deviation of 20: so many coincide with a probability below 1e-9
-    assert 5 < np.std(totals) < 50
 
 
 # -- a choice --
@@ -139,11 +118,3 @@ def test_a_choice_has_the_probabilities_that_were_paid() -> None:
     expected = 800 * np.array(chances(question, rows, event))
     assert expected.min() > 10
     assert stats.chisquare(chosen, expected).pvalue > FALSE_ALARM
-
-
-def test_no_choice_changes_its_odds_by_more_than_was_paid() -> None:
-    # One row more makes the first of two costs the higher by the whole span, the worst case: the odds change from 1 by a factor
-    # of e^epsilon and no more. Half the scale would square that.
-    question = SetCosts(sets=np.array([[[0.9]], [[0.0]]]), cap=0.25)
-    chosen, _ = choices(question, np.zeros((1, 1)), PureDP(1.5), times=800)
-    assert stats.binomtest(int(chosen[0]), 800, 1 / (1 + math.exp(1.5))).pvalue > FALSE_ALARM

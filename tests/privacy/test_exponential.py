@@ -118,12 +118,6 @@ def test_rare_ways_do_not_change_the_law(way, entropy, monkeypatch) -> None:
         assert fit(drawn(entropy, exact, COSTS[2], 1_000), COSTS[2], exact) > FALSE_ALARM
 
 
-def test_the_best_of_many_is_found_where_noise_is_small(entropy, generator) -> None:
-    costs = generator.integers(10**6, 10**9, 100_000)
-    costs[777] = 0
-    assert exponential_choice(entropy, Scale.at_least(100.0), costs) == 777
-
-
 def test_what_all_costs_share_changes_nothing(seed) -> None:
     first, second = (drawn(Entropy(seed), Scale.at_least(2.0), COSTS[2] + shift, 50) for shift in (0, -(10**15)))
     assert np.array_equal(first, second)

@@ -18,13 +18,11 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 from cloister import PEMeans
 from cloister.columns import Relation
@@ -173,12 +171,6 @@ def test_a_part_set_aside_is_for_pure_fits_alone(make: MakeLedger) -> None:
     spend(ledger, PureDP(0.1))
 
 
-@pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 0.0)])
-def test_gaussian_noise_does_not_fit_a_pure_budget(make: MakeLedger, budget: Guarantee) -> None:
-    with pytest.raises(BudgetExceeded, match=r"Ledger.reserve: "):
-        reserve(make(budget), GDP(1e-6))
-
-
 def test_a_ledger_of_pure_fits_alone_spends_all_of_epsilon(make: MakeLedger) -> None:
     ledger = make(ApproxDP(1.0, 1e-6))
     spend(ledger, PureDP(0.75))
@@ -270,19 +262,6 @@ def test_a_copy_is_the_ledger_itself(make: MakeLedger) -> None:
     assert copy.copy(ledger) is copy.deepcopy(ledger) is clone(ledger) is ledger
     assert clone(PEMeans(ledger=ledger)).ledger is ledger
     assert copy.deepcopy({"a": [ledger]})["a"][0] is ledger
-
-
-def test_a_grid_search_is_recorded_fit_by_fit(make: MakeLedger, generator: np.random.Generator) -> None:
-    rows = generator.uniform(-1, 1, (24, 2))
-    share = ApproxDP(0.1, 1e-6).gaussian_budget().mu
-    ledger = make(GDP(share * math.sqrt(5)))  # 2 candidates x 2 folds, and the refit
-    model = PEMeans(n_clusters=2, bounds=(-1, 1), n_rows=12, n_rounds=1, epsilon=0.1, delta=1e-6, ledger=ledger)
-    search = GridSearchCV(model, {"n_clusters": [1, 2]}, cv=2, error_score="raise")
-    search.fit(rows)
-    assert len(ledger.summary()["accounts"]) == 5
-    assert ledger.left < 1e-2 * share
-    with pytest.raises(BudgetExceeded, match=r"costs mu .* but mu .* is left"):
-        search.best_estimator_.fit(rows)
 
 
 def test_a_pickled_ledger_in_memory_takes_no_debits() -> None:

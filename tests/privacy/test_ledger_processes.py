@@ -47,22 +47,6 @@ def test_the_last_bit_of_budget_goes_to_one(path: Path, processes: int, fits: in
         assert Tally.of(one.cost for one in ledger.events).fits(ledger.budget)
 
 
-def test_writers_do_not_lose_each_others_lines(path: Path) -> None:
-    Ledger.create(path, GDP(10.0)).close()
-
-    def write() -> None:
-        with Ledger.open(path) as ledger:
-            for _ in range(5):
-                account = reserve(ledger, GDP(0.1))
-                account.debit(event(GDP(0.1)))
-                account.close()
-
-    assert run_together(3, write) == ["done"] * 3
-    with Ledger.open(path) as ledger:
-        assert len(ledger.lines) == 1 + 3 * 5 * 3
-        assert ledger.spent.mu == pytest.approx((15 * 0.01) ** 0.5)
-
-
 # -- forks --
 
 
@@ -140,21 +124,6 @@ def test_killed_inside_the_vault(path, vault_of, victim: str, debits: int, monke
             reserve(ledger, GDP(0.9))
 
 
-def test_killed_between_the_insert_and_the_commit(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Ledger.create(path, GDP(1.0)).close()
-
-    def work() -> None:
-        ledger = Ledger.open(path)
-        insert = ledger._store.insert
-        monkeypatch.setattr(ledger._store, "insert", lambda *given: (insert(*given), die()))
-        reserve(ledger, GDP(0.5))
-
-    assert dies(work)
-    with Ledger.open(path) as ledger:
-        assert len(ledger.lines) == 1
-        assert ledger.left == 1.0
-
-
 def test_killed_while_creating(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def work() -> None:
         monkeypatch.setattr("cloister.privacy._ledger_store.LedgerStore.insert", die)
@@ -167,20 +136,3 @@ def test_killed_while_creating(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 # -- errors on the way to an answer --
-
-
-def test_an_answer_that_fails_stays_paid(path: Path, vault_of, monkeypatch: pytest.MonkeyPatch) -> None:
-    vault = vault_of()
-
-    def fail(*args: object, **options: object) -> None:
-        raise MemoryError
-
-    with monkeypatch.context() as patch:
-        patch.setattr("cloister.data._backend.LocalRows.fold", fail)
-        with pytest.raises(MemoryError):
-            vault.ask(RowCount(), GDP(0.3))
-    assert len(vault.ask(RowCount(), GDP(0.4)).value) == 1
-    with pytest.raises(BudgetExceeded, match="'row_count' does not fit into what this fit reserved"):
-        vault.ask(RowCount(), GDP(0.1))
-    receipt = vault.close(GDP(0.5))
-    assert [one.cost.mu for one in receipt.events] == pytest.approx([0.3, 0.4])

@@ -15,7 +15,7 @@ import pytest
 
 from cloister import KMeans
 from cloister.exceptions import BudgetExceeded, DataError, LedgerError, ParameterError
-from cloister.privacy import GDP, Account, ApproxDP, Event, Ledger, PureDP
+from cloister.privacy import GDP, Account, ApproxDP, Ledger, PureDP
 from cloister.privacy._lease import HELD
 from cloister.privacy._ledger_store import LedgerStore
 
@@ -190,28 +190,6 @@ def test_a_settled_account_takes_no_debit_of_another_process(path: Path, tmp_pat
         assert ledger.lines == lines
         ledger.settle()
     assert not answers.exists()
-    assert leases(path) == []
-
-
-def test_a_fit_that_is_settled_while_it_runs_fails_without_another_answer(
-    path: Path, generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given, debit = [], Account.debit
-
-    def settled_meanwhile(self: Account, asked: Event) -> Event:
-        if len(given) == 3:
-            with Ledger.open(path) as other:
-                assert other.settle() == ()  # this very process runs
-                assert other.settle(self.identity, force=True) == (self.identity,)
-        given.append(debit(self, asked))
-        return given[-1]
-
-    monkeypatch.setattr(Account, "debit", settled_meanwhile)
-    with Ledger.create(path, epsilon=1.0, delta=1e-6) as ledger:
-        with pytest.raises(LedgerError, match=r"this account was settled while its fit was still running"):
-            KMeans(2, bounds=(-1, 1), ledger=ledger).fit(generator.uniform(-1, 1, (50, 2)))
-        assert ledger.events == given
-        assert [line["kind"] for line in ledger.lines] == ["budget", "reserve", *["debit"] * 3, "close"]
     assert leases(path) == []
 
 

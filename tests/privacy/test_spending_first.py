@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked before a method's own plan is paid from the same budget: bounds, spreads, missing values, the number of rows.
 
-All of it is added up from first principles. What was planned and not asked, because the answers made it pointless, is not
+All of it is added up by the audit's own sum. What was planned and not asked, because the answers made it pointless, is not
 spent; with it the sum is the budget.
 """
 
@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 
 from cloister import GDP, ApproxDP, KMeans, Ledger, PEMeans, PureDP
+from cloister.audit import share_spent
 from cloister.columns import Category, Date, Flag, Number
-from cloister.privacy import Event, Guarantee
-from cloister.questions import NearestMissing, NearestSums, Question
+from cloister.privacy import Guarantee
+from cloister.questions import NearestSums
 from cloister.rivals import CoresetKMeans, LloydKMeans, TreeKMeans
 
 from .conftest import Paid
-from .test_spending import true_ratio
 
 N_ROWS = 3000
 COLUMNS: dict[str, Any] = {
@@ -31,8 +31,6 @@ COLUMNS: dict[str, Any] = {
     "admitted": Date("2020-01-01", "2026-12-31"),
     "height": Number("private", missing="own"),
 }
-N_CELLS = len(COLUMNS)
-OF_COLUMNS = {"cell_states": 3, "column_magnitudes": 386, "column_intervals": 67}  # bins of a column
 
 
 @pytest.fixture
@@ -49,29 +47,6 @@ def table(generator: np.random.Generator) -> pa.Table:
         "height": generator.normal(170, 8, N_ROWS),
     }
     return pa.table(columns)
-
-
-def ratio(question: Question, event: Event, n_features: int) -> float:
-    """How far the answer can move over how wide the noise is.
-
-    A row is in one bin of each column: it adds one to as many bins as there are columns; replacing it moves twice as many.
-    Of missing cells it adds at most one in each column, all at its own nearest point.
-    """
-    bins = OF_COLUMNS.get(event.question_name)
-    if isinstance(question, NearestMissing):
-        bins = len(question.points)
-    if bins is None:
-        return true_ratio(question, event, n_features)
-    moved = event.size / bins * (2 if event.relation == "replace" else 1)
-    assert moved == int(moved) <= 2 * N_CELLS
-    return (math.sqrt(moved) if event.mechanism == "rounded_gaussian" else moved) / event.scale
-
-
-def spent_share(ratios: list[float], guarantee: Guarantee) -> float:
-    if isinstance(guarantee, PureDP):
-        return math.fsum(ratios) / guarantee.epsilon
-    assert isinstance(guarantee, GDP)
-    return math.fsum(one**2 for one in ratios) / guarantee.mu**2
 
 
 def unasked(model: Any, paid: Paid) -> float:
@@ -101,8 +76,7 @@ def test_all_together_are_the_budget(options: str, guarantee: Guarantee, neighbo
     given = {"bounds": COLUMNS, "n_init": 1, "n_jobs": 1, "neighbours": neighbours, **SETTINGS[options]}
     model = KMeans(2, guarantee=guarantee, ledger=ledger, **given).fit(table)
     assert tuple(ledger.events) == model.privacy_receipt_.events == tuple(event for _, event in paid)
-    width = sum(len(one.levels) - 1 if isinstance(one, Category) else 1 + (one.missing == "own") for one in declared(given))
-    share = spent_share([ratio(*one, width) for one in paid], guarantee)
+    share = share_spent(ledger.events, guarantee) ** (1 if guarantee.is_pure else 2)  # squares of mu add up
     assert share <= 1 + 1e-12
     assert share == pytest.approx(1 - unasked(model, paid), rel=1e-3)
     names = [event.question_name for _, event in paid]
@@ -111,10 +85,6 @@ def test_all_together_are_the_budget(options: str, guarantee: Guarantee, neighbo
     assert names.count("cell_states") == 1
     assert names.count("nearest_missing") == (options != "nothing missing")
     assert names[-1] == "nearest_missing" or options == "nothing missing"
-
-
-def declared(given: Mapping[str, Any]) -> list[Any]:
-    return [one if hasattr(one, "missing") else Number(0, 1) for one in given["bounds"].values()]
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3])

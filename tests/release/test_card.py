@@ -15,7 +15,6 @@ from cloister import GridSynopsis, KMeans, PrivateScaler, SourceTargetKMedoids
 from cloister.card import Card
 from cloister.privacy import PureDP, Receipt
 
-SIZES = (1, 2, 7, 40, 1000)
 HOSTILE = ('<script>alert("x")</script>', "a & b\nc\x1b[31m", "long " * 80)
 
 
@@ -27,9 +26,7 @@ def check_screen(text):
     return lines
 
 
-@pytest.mark.fast("1-1", "7-*", "1000-1000")
-@pytest.mark.parametrize("n_clusters", SIZES)
-@pytest.mark.parametrize("n_features", SIZES)
+@pytest.mark.parametrize(("n_features", "n_clusters"), [(1, 1), (7, 2), (7, 40), (2, 1000), (1000, 7), (1000, 1000)])
 def test_a_release_fits_on_a_screen(n_clusters, n_features):
     release = release_by_hand(n_clusters, n_features)
     start = time.perf_counter()

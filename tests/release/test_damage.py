@@ -2,6 +2,7 @@
 """A file is damaged field by field: it is refused with one clear error, or everything that can be made of it works."""
 
 import copy
+import io
 import json
 import warnings
 from collections import Counter
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
+from rich.console import Console
 
 from cloister import (
     Category,
@@ -26,6 +28,7 @@ from cloister import (
     SourceTargetKMedoids,
     write_report,
 )
+from cloister.cli import print_release
 from cloister.exceptions import CloisterError, ReleaseError
 from cloister.methods import METHODS
 from cloister.report import summary, synopsis_summary
@@ -45,6 +48,7 @@ MIXED = pd.DataFrame(
     }
 )
 LOST = object()
+GRIDS = ("grid", "adaptive grid", "points", "points of columns", "merged")  # synopses, among what is made
 USED = 3  # of the files of one field that load, this many are used: a report of a synopsis takes a while
 WRONG: tuple[Any, ...] = (LOST, None, "text", "", [], {}, {"a": 1}, [1, 2, 3], True, -1, 0, 1, 3, -0.5, 1.5)
 WRONG += (1e308, 2**63, 10**400, float("nan"), float("inf"))
@@ -137,6 +141,7 @@ def use(found: Any, path: Any) -> None:
         for kind in ("json", "parquet"):
             read_synopsis(found.to_bytes(kind), name="a file")
         return
+    print_release(Console(file=io.StringIO()), found)
     json.dumps(summary(found), allow_nan=False), found.profile(), found.to_frame(), found.to_frame("polars")
     found.predict(np.zeros((3, found.n_columns)))
     try:

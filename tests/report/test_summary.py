@@ -13,7 +13,6 @@ from cloister.methods import METHODS, comparable
 from cloister.release import rank_columns
 from cloister.report import report_html, summary
 from cloister.report._steps import course_of
-from cloister.text import with_error
 
 
 def release_of(rows: np.ndarray, **parameters: object) -> Release:
@@ -113,18 +112,3 @@ def test_rounds_are_charted_together_though_centres_settled_between_them(generat
     charts = [chart for chart in course.charts if chart.title == "Points in each round"]
     assert len(charts) == 1
     assert ">6</text>" in charts[0].svg
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "expected"),
-    [
-        (54.2178, 0.8341, ("54.22", "0.83")),
-        (-0.0001, 0.5, ("0.00", "0.50")),
-        (-12.5, 35.0, ("-12", "35")),
-        (1e12, 1e10, ("1e+12", "1e+10")),
-        (1.0, 1e-9, ("1", "1e-09")),
-        (3.0, 0.0, ("3", "0")),
-    ],
-)
-def test_numbers_have_the_digits_their_error_leaves(value: float, error: float, expected: tuple[str, str]) -> None:
-    assert with_error(value, error) == expected

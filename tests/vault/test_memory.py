@@ -7,8 +7,6 @@ import weakref
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
 from tests.vaults import open_vault
 
@@ -20,32 +18,14 @@ from cloister.privacy import Query
 from cloister.questions import DistanceHistogram, NearestCounts, NearestQuestion, NearestSums, RowCount
 from cloister.rivals import FastLloyd
 
+from ._files import WRITERS, arrow, written
+
 FRAME = Ball(1.0).spread(2).frame()
 POINTS = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
 UNLIMITED = 1 << 40
 
 
-def arrow(rows):
-    return pa.table({"x": rows[:, 0], "y": rows[:, 1]})
-
-
-def parquet(rows, folder):
-    pa.parquet.write_table(arrow(rows), folder / "rows.parquet", row_group_size=700)
-    return folder / "rows.parquet"
-
-
-def csv(rows, folder):
-    pa.csv.write_csv(arrow(rows), folder / "rows.csv")
-    return folder / "rows.csv"
-
-
-TABLES = {
-    "array": lambda rows, folder: rows,
-    "arrow": lambda rows, folder: arrow(rows),
-    "pandas": lambda rows, folder: arrow(rows).to_pandas(),
-    "parquet": parquet,
-    "csv": csv,
-}
+IN_MEMORY = {"array": lambda rows: rows, "arrow": arrow, "pandas": lambda rows: arrow(rows).to_pandas()}
 
 
 @pytest.fixture
@@ -53,9 +33,9 @@ def rows(generator):
     return generator.normal(scale=0.4, size=(3000, 2))
 
 
-@pytest.fixture(params=TABLES)
+@pytest.fixture(params=[*IN_MEMORY, "parquet", "csv"])
 def table(request, rows, tmp_path):
-    return TABLES[request.param](rows, tmp_path)
+    return IN_MEMORY[request.param](rows) if request.param in IN_MEMORY else written(rows, tmp_path, request.param)
 
 
 @pytest.fixture
@@ -156,26 +136,6 @@ def test_a_pass_over_kept_rows_says_how_far_it_is(table):
 # -- files that are small stay in memory as they are -------------------------------------------------------------------------
 
 
-def json_lines(rows, folder):
-    path = folder / "rows.jsonl"
-    path.write_text("".join(f'{{"x": {x!r}, "y": {y!r}}}\n' for x, y in rows.tolist()))
-    return path
-
-
-def zipped(rows, folder):
-    with pa.CompressedOutputStream(folder / "rows.csv.gz", "gzip") as stream:
-        pa.csv.write_csv(arrow(rows), stream)
-    return folder / "rows.csv.gz"
-
-
-def feather(rows, folder):
-    pa.feather.write_feather(arrow(rows), folder / "rows.feather")
-    return folder / "rows.feather"
-
-
-SMALL_FILES = {"parquet": parquet, "csv": csv, "csv.gz": zipped, "jsonl": json_lines, "feather": feather}
-
-
 @pytest.fixture
 def reads(monkeypatch):
     """Return the pieces that were read, one entry for each time; pieces are small."""
@@ -186,9 +146,9 @@ def reads(monkeypatch):
 
 
 @pytest.mark.fast("parquet", "csv.gz")
-@pytest.mark.parametrize("kind", SMALL_FILES)
+@pytest.mark.parametrize("kind", WRITERS)
 def test_a_small_file_is_read_once_in_a_fit(kind, rows, tmp_path, reads):
-    path = SMALL_FILES[kind](rows, tmp_path)
+    path = written(rows, tmp_path, kind)
     model = KMeans(3, epsilon=3.0, bounds="private", random_state=1, n_jobs=2).fit(open_rows(path, ["x", "y"], n_jobs=2))
     assert len(model.privacy_receipt_.events) > 5
     assert len(reads) == len(set(reads))
@@ -196,18 +156,18 @@ def test_a_small_file_is_read_once_in_a_fit(kind, rows, tmp_path, reads):
     assert np.array_equal(model.cluster_centers_, other.cluster_centers_)
 
 
-@pytest.mark.parametrize("kind", SMALL_FILES)
+@pytest.mark.parametrize("kind", WRITERS)
 def test_a_small_file_is_read_once_also_where_a_sample_is_asked_first(kind, rows, tmp_path, reads, keep):
-    vault = open_rows_of(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
+    vault = open_rows_of(written(rows, tmp_path, kind), columns=["x", "y"])
     for share in (0.5, 1.0, 0.7):
         vault.ask(DistanceHistogram(edges=[0.5]), Query("step", "counts", GDP(1.0), 0.1, 1.0, share))
     assert len(reads) == len(set(reads))
 
 
-@pytest.mark.parametrize("kind", SMALL_FILES)
+@pytest.mark.parametrize("kind", WRITERS)
 def test_a_sample_of_a_large_file_takes_one_pass(kind, rows, tmp_path, reads, keep):
     keep(3500)  # half of the rows, and not all of them
-    vault = open_rows_of(SMALL_FILES[kind](rows, tmp_path), columns=["x", "y"])
+    vault = open_rows_of(written(rows, tmp_path, kind), columns=["x", "y"])
     for passes in (1, 2):  # a file beyond the limit is read for every question
         vault.ask(DistanceHistogram(edges=[0.5]), GDP(1.0))
         assert reads.count(0) == passes
@@ -228,9 +188,9 @@ def test_text_in_columns_that_are_not_used_does_not_keep_a_file_from_being_held(
 
 
 def test_a_file_is_read_again_in_the_next_fit(rows, tmp_path):
-    source = open_rows(csv(rows, tmp_path))
+    source = open_rows(written(rows, tmp_path, "csv"))
     for part in (rows, rows[:1000]):
-        csv(part, tmp_path)
+        written(part, tmp_path, "csv")
         vault = open_rows_of(source)
         counts = [vault.ask(NearestCounts(points=POINTS), GDP(10.0)).value.sum() for _ in range(2)]
         assert np.abs(np.array(counts) - len(part)).max() < 5
@@ -247,7 +207,7 @@ def test_what_was_held_of_a_file_is_dropped_when_the_vault_is_closed(rows, tmp_p
             yield block
 
     monkeypatch.setattr(Piece, "_read", spy)
-    vault = open_rows_of(csv(rows, tmp_path))
+    vault = open_rows_of(written(rows, tmp_path, "csv"))
     vault.ask(NearestCounts(points=POINTS), GDP(1.0))
     gc.collect()
     assert sum(one() is not None for one in held) >= 1
@@ -258,9 +218,9 @@ def test_what_was_held_of_a_file_is_dropped_when_the_vault_is_closed(rows, tmp_p
 
 def test_rows_are_counted_without_being_cleaned_or_read(rows, tmp_path, monkeypatch, reads):
     cleaned = count_calls(monkeypatch, type(FRAME), "clean")
-    for table in (rows, arrow(rows), parquet(rows, tmp_path)):
+    for table in (rows, arrow(rows), written(rows, tmp_path, "parquet")):
         assert abs(open_rows_of(table).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
     assert reads == []
-    assert abs(open_rows_of(csv(rows, tmp_path)).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
+    assert abs(open_rows_of(written(rows, tmp_path, "csv")).ask(RowCount(), GDP(10.0)).value[0] - len(rows)) < 2
     assert len(reads) > 0
     assert sum(cleaned) == 0

@@ -11,9 +11,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import pytest
 from tests.rows import FewRows
 from tests.vaults import open_vault
@@ -26,6 +23,8 @@ from cloister.data._backend import MemoryRows
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy, Query
 from cloister.questions import CellStates, NearestCounts, NearestQuestion, NearestSums, NeighbourMeans, RowCount
+
+from ._files import written
 
 FRAME = Ball(1.0).spread(2).frame()
 POINTS = np.array([[-0.5, 0.0], [0.5, 0.0], [0.0, 0.9]])
@@ -124,20 +123,12 @@ def test_a_plan_says_of_every_step_what_part_of_the_rows_it_asks():
 # -- which rows are in it ----------------------------------------------------------------------------------------------------
 
 
-def test_a_sample_is_of_its_share():
+def test_a_sample_is_of_its_share_also_where_it_is_drawn_from_a_larger_one():
     vault, _ = open_all(numbered(40_000))
-    sizes = [size(vault, share) for share in (0.02, 0.02, 1.0, 0.6)]
-    assert sizes[0] == sizes[1]
-    assert abs(sizes[0] - 800) < 180
-    assert sizes[2] == 40_000
-    assert abs(sizes[3] - 24_000) < 640
-
-
-def test_a_smaller_sample_is_drawn_from_a_larger_one():
-    vault, _ = open_all(numbered(40_000))
-    assert abs(size(vault, 0.5) - 20_000) < 640
-    assert abs(size(vault, 0.1) - 4000) < 380
-    assert abs(size(vault, 0.01) - 400) < 130
+    wanted = {0.02: (800, 180), 1.0: (40_000, 0), 0.6: (24_000, 640), 0.5: (20_000, 640), 0.1: (4000, 380), 0.01: (400, 130)}
+    for share, (expected, six) in wanted.items():
+        assert abs(size(vault, share) - expected) <= six
+        assert size(vault, share) == size(vault, share)
     assert abs(vault.ask(SUMS, of(0.1)).value[0, 0] / size(vault, 0.1) - 0.5) < 0.03  # from all over the table
 
 
@@ -263,17 +254,10 @@ def test_every_thread_has_as_many_blocks_as_the_others(n_jobs, generator):
     assert max(lengths) <= 1 << 15
 
 
-FILES = {"parquet": pa.parquet.write_table, "csv": pa.csv.write_csv}
-
-
-@pytest.fixture(params=[*FILES, "array"])
+@pytest.fixture(params=["parquet", "csv", "array"])
 def table(request, generator, tmp_path):
     rows = generator.uniform(-1, 1, (3000, 2))
-    if request.param == "array":
-        return rows
-    path = tmp_path / f"rows.{request.param}"
-    FILES[request.param](pa.table({"x": rows[:, 0], "y": rows[:, 1]}), path)
-    return path
+    return rows if request.param == "array" else written(rows, tmp_path, request.param)
 
 
 @pytest.mark.slow
@@ -330,8 +314,7 @@ def test_the_size_of_a_sample_is_told_nowhere(table, caplog, capfd):
 
 
 def test_a_file_that_is_gone_is_reported_and_what_was_spent_stays_spent(tmp_path):
-    path = tmp_path / "rows.parquet"
-    pa.parquet.write_table(pa.table({"x": [1.0], "y": [1.0]}), path)
+    path = written(np.ones((1, 2)), tmp_path, "parquet")
     rows = open_rows(path)
     path.unlink()
     vault, ledger = open_all(rows)

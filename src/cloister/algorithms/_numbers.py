@@ -94,7 +94,7 @@ def compare_numbers(numbers: Sequence[int], points: NoisyPoints, *, generator: n
         loss = cut_loss(filled, filled.cut(count, generator=generator, restarts=RESTARTS))
         table.append([loss, held_out + scatter, noise / points.n_rows])
     loss, held_out, errors = np.array(table).T
-    left_out = (LEFT_OUT * scatter, LEFT_OUT * even_within)
+    left_out = (LEFT_OUT * scatter - points.resolution, LEFT_OUT * even_within - points.resolution)
     return choose_number(numbers, loss, held_out, np.maximum(errors, 1e-300), even_between + even_within, within=left_out)
 
 
@@ -109,8 +109,8 @@ def choose_number(
 ) -> KChoice:
     """Return the choice from the losses of all numbers.
 
-    `within` is what is left out of the held-out losses, and of those of evenly spread rows, when the two are compared, because
-    no number of clusters removes it.
+    `within` is what is left out of the held-out losses, and of those of evenly spread rows, when the two are compared: what no
+    number of clusters removes, less what is too small to be seen.
     """
     supported, lowest = numbers[0], held_out[0]
     for count, value, error in zip(numbers[1:], held_out[1:], errors[1:], strict=True):

@@ -33,6 +33,8 @@ class NoisyPoints:
         Standard error of the mean squared distance of a row from its point.
     given : array of shape (n_points,), optional
         Weights, where they are not the counts moved to the nearest ones that are not negative and add up to `n_rows`.
+    resolution : float, default=0
+        Mean squared distance that is too small to be seen: of the cells of a grid, inside which rows may lie anywhere.
     """
 
     points: FloatArray
@@ -43,6 +45,7 @@ class NoisyPoints:
     n_rows: float
     scatter_error: float = 0.0
     given: FloatArray | None = None
+    resolution: float = 0.0
 
     @property
     def weights(self) -> FloatArray:

@@ -57,36 +57,12 @@ def open_vault(
     return Vault(open_rows(table, privacy_unit=ids, n_jobs=1), frame=frame, relation=near, account=account, entropy=entropy)
 
 
-# -- what an attacker looks at: from answers, as numbers of rows, to numbers beside the thresholds -----------------------
-
-
-def _one(answers: Sequence[FloatArray]) -> FloatArray:
-    return answers[0]
-
-
-def _difference(answers: Sequence[FloatArray]) -> FloatArray:
-    """Return the difference of the two cells between which a row moves."""
-    return np.asarray(answers[0][::2] - answers[0][1::2])
-
-
-def _likely_difference(answers: Sequence[FloatArray]) -> FloatArray:
-    """Return the difference of what matters: the likelihood ratio of a Laplace answer moves between 0 and 1 rows only."""
-    return _difference([np.clip(answers[0], 0, 1)])
-
-
-def _of_both(answers: Sequence[FloatArray]) -> FloatArray:
-    """Return the difference of two answers that a row moves in opposite directions: noise that both share cancels."""
-    return np.asarray((answers[0] - answers[1]) / 2)
-
-
-def _likely_of_both(answers: Sequence[FloatArray]) -> FloatArray:
-    """Return the same for Laplace answers, of which one moves up and one down."""
-    return np.asarray(np.clip(answers[0], 0, 1) - np.clip(answers[1], -1, 0))
-
-
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """Two tables that are neighbours cell by cell, the questions answered together, and what the attacker looks at."""
+    """Two tables that are neighbours cell by cell, the questions answered together, and what the attacker looks at.
+
+    The attacker looks at numbers beside the thresholds, made of answers that are given as numbers of rows.
+    """
 
     name: str
     questions: tuple[Question, ...]
@@ -94,7 +70,7 @@ class Attack:
     relation: Relation
     left: FloatArray | PersonTable
     right: FloatArray | PersonTable
-    look: Callable[[Sequence[FloatArray]], FloatArray] = _one
+    look: Callable[[Sequence[FloatArray]], FloatArray] = lambda answers: answers[0]
     privacy_unit: PrivacyUnit | None = None  # where persons are protected
 
     @property
@@ -119,10 +95,25 @@ class Attack:
         return np.concatenate(seen)
 
 
+def _between(answers: Sequence[FloatArray], *, laplace: bool) -> FloatArray:
+    """Return the difference of the two cells between which a row moves.
+
+    The likelihood ratio of a Laplace answer moves between 0 and 1 rows only, here and below.
+    """
+    cells = np.clip(answers[0], 0, 1) if laplace else answers[0]
+    return np.asarray(cells[::2] - cells[1::2])
+
+
+def _of_both(answers: Sequence[FloatArray], *, laplace: bool) -> FloatArray:
+    """Return the difference of two answers that a row moves in opposite directions: noise that both share cancels."""
+    one, other = answers
+    return np.asarray(np.clip(one, 0, 1) - np.clip(other, -1, 0) if laplace else (one - other) / 2)
+
+
 def _attacks() -> Iterator[Attack]:
     up, down, even, odd = POINTS + STEP, POINTS - STEP, POINTS[::2], POINTS[1::2]
     for cost, words in ((GDP(1.0), ""), (PureDP(1.0), ", pure")):
-        between, of_both = (_difference, _of_both) if cost.is_gaussian else (_likely_difference, _likely_of_both)
+        between, of_both = (partial(look, laplace=not cost.is_gaussian) for look in (_between, _of_both))
         yield Attack(f"a row in a count{words}", (COUNTS,), cost, ADD, POINTS, NO_ROWS)
         yield Attack(f"a row that changes cells{words}", (COUNTS,), cost, REPLACE, even, odd, between)
         yield Attack(f"a row in a sum{words}", (SUMS,), cost, ADD, up, NO_ROWS)

@@ -9,8 +9,7 @@ format holds rows that were deleted or replaced: reading its files one by one mu
 import csv
 import gzip
 import io
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -73,24 +72,17 @@ def _check_records(found: CheckResult, *, suffix: str, note: str, persons: bool,
     records = [(number, f"ann {number // 2}", "said so", round(float(generator.uniform()), 3)) for number in range(N_ROWS)]
     place = int(generator.integers(N_ROWS + 1))
     more = [*records[:place], (7, "zoe", HOSTILE_NOTES[note], 7), *records[place:]]
-    with swapped("cloister.data._files:PIECE_BYTES", 700), swapped("cloister.data._records:CHUNK_BYTES", 1 << 16):
-        left, right = (_read(_write(folder / f"rows{suffix}", some), persons=persons) for some in (more, records))
-    check_same_rows(found, left, right, allowed=1)
-
-
-def _write(path: Path, records: Sequence[Sequence[Any]]) -> Path:
-    text = io.StringIO(newline="")
-    csv.writer(text, **DIALECTS["".join(path.suffixes)]).writerows([HEADER, *records])
-    data = text.getvalue().encode()
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return path
-
-
-def _read(path: Path, *, persons: bool) -> Counter[bytes]:
-    """Return the rows that questions see."""
+    path, seen = folder / f"rows{suffix}", []
     unit: dict[str, Any] = {"privacy_unit": "who", "unit_key": bytes(32)} if persons else {}
-    rows: Any = open_rows(path, ["x", "y"], n_jobs=1, **unit)
-    return rows_of(rows.bounded(Bounding(bytes(32), USED)) if persons else rows.held())
+    with swapped("cloister.data._files:PIECE_BYTES", 700), swapped("cloister.data._records:CHUNK_BYTES", 1 << 16):
+        for written in (more, records):
+            text = io.StringIO(newline="")
+            csv.writer(text, **DIALECTS[suffix]).writerows([HEADER, *written])
+            data = text.getvalue().encode()
+            path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+            rows: Any = open_rows(path, ["x", "y"], n_jobs=1, **unit)
+            seen.append(rows_of(rows.bounded(Bounding(bytes(32), USED)) if persons else rows.held()))
+    check_same_rows(found, *seen, allowed=1)
 
 
 def _check_log(found: CheckResult, *, folder: Path, log: str) -> None:

@@ -178,34 +178,26 @@ def _run(trial: dict[str, Any]) -> None:
     if not hasattr(os, "fork"):  # the trial ends this process
         _fit_until_refused(trial, 0)
         return
-    start, go = os.pipe()
-    children = [_fork(trial, number, start, go) for number in range(trial["processes"])]
+    (start, go), children = os.pipe(), []
+    for number in range(trial["processes"]):
+        children.append(os.fork())
+        if not children[-1]:  # in the child
+            try:
+                os.close(go)
+                os.read(start, 1)
+                _fit_until_refused(trial, number)
+            finally:
+                os._exit(0)
     os.close(start)
     os.close(go)  # all start at the same moment
     if trial["kind"] == "random":
-        _wait_for_answer(Path(trial["answers"]))
+        answers, until = Path(trial["answers"]), time.monotonic() + 20
+        while not (answers.exists() and answers.stat().st_size) and time.monotonic() < until:
+            time.sleep(0.001)
         time.sleep(trial["delay"])
         os.kill(children[0], KILL)
     for child in children:
         os.waitpid(child, 0)
-
-
-def _fork(trial: dict[str, Any], number: int, start: int, go: int) -> int:
-    child = os.fork()
-    if child:
-        return child
-    try:
-        os.close(go)
-        os.read(start, 1)
-        _fit_until_refused(trial, number)
-    finally:
-        os._exit(0)
-
-
-def _wait_for_answer(answers: Path) -> None:
-    until = time.monotonic() + 20
-    while not (answers.exists() and answers.stat().st_size) and time.monotonic() < until:
-        time.sleep(0.001)
 
 
 def _fit_until_refused(trial: dict[str, Any], number: int) -> None:

@@ -37,15 +37,11 @@ CELLS = POINTS[::10]  # each has a person of its own
 CELL_COUNTS, CELL_SUMS = type(COUNTS)(points=CELLS), type(SUMS)(points=CELLS, radius=STEP)
 
 
-def _crowded(side: float) -> PersonTable:
-    """Return a table in which every cell has one person with many rows, all different, on one side of its point."""
-    beyond = side * STEP * np.linspace(1.0, 1.5, MANY)  # offsets are cut at one step
-    return PersonTable((CELLS + beyond).reshape(-1, 1), np.repeat(np.arange(len(CELLS)), MANY))
-
-
 def _person_attacks() -> Iterator[Attack]:
+    """Yield attacks on tables in which every cell has one person with many rows, all different, on one side of its point."""
     nobody = PersonTable(np.empty((0, 1)), np.empty(0, dtype=np.int64))
-    left, right = _crowded(1.0), _crowded(-1.0)
+    beyond, ids = STEP * np.linspace(1.0, 1.5, MANY), np.repeat(np.arange(len(CELLS)), MANY)  # offsets are cut at one step
+    left, right = (PersonTable((CELLS + side * beyond).reshape(-1, 1), ids) for side in (1, -1))
     costs: dict[str, Cost] = {"Gaussian": GDP(1.0), "pure": PureDP(1.0)}
     for words, cost in costs.items():
         for weighting in WEIGHTINGS:
@@ -101,7 +97,13 @@ def choose_both(left: PersonTable, right: PersonTable, seed: int, *, n_files: in
     kept = []
     for table in (left, right):
         with tempfile.TemporaryDirectory() as folder:
-            rows: Any = open_rows(**_as_source(table, Path(folder), n_files), unit_key=key, n_jobs=1)
+            source: dict[str, Any] = {"data": table.rows, "privacy_unit": table.ids}
+            for number in range(n_files):  # each has some of the rows of everybody
+                part = slice(number, None, n_files)
+                columns = {"x": table.rows[part, 0], "y": table.rows[part, 1], "who": pa.array(table.ids[part], pa.string())}
+                pyarrow.parquet.write_table(pa.table(columns), Path(folder) / f"{number}.parquet")
+                source = {"data": folder, "columns": ["x", "y"], "privacy_unit": "who"}
+            rows: Any = open_rows(**source, unit_key=key, n_jobs=1)
             kept.append(rows_of(rows.bounded(bounding)))
     return kept
 
@@ -109,17 +111,6 @@ def choose_both(left: PersonTable, right: PersonTable, seed: int, *, n_files: in
 def rows_of(rows: Rows) -> Counter[bytes]:
     """Return the rows of a made-up table, with rank and number of a person's where persons are protected, as bytes."""
     return Counter(row.tobytes() for row in np.ascontiguousarray(all_rows(rows)))
-
-
-def _as_source(table: PersonTable, folder: Path, n_files: int) -> dict[str, Any]:
-    """Return what opens a table: of files each has some of the rows of everybody."""
-    if not n_files:
-        return {"data": table.rows, "privacy_unit": table.ids}
-    for number in range(n_files):
-        part = slice(number, None, n_files)
-        columns = {"x": table.rows[part, 0], "y": table.rows[part, 1], "who": pa.array(table.ids[part], pa.string())}
-        pyarrow.parquet.write_table(pa.table(columns), folder / f"{number}.parquet")
-    return {"data": folder, "columns": ["x", "y"], "privacy_unit": "who"}
 
 
 def check_same_rows(found: CheckResult, left: Counter[bytes], right: Counter[bytes], *, allowed: int) -> None:

@@ -42,27 +42,20 @@ def swapped(path: str, value: object) -> Any:
 
 @dataclass(frozen=True)
 class Plant:
-    """A fault: what it does, the check that must catch it, and the changes that make it."""
+    """A fault: what it does, the check that must catch it, what it changes, and what it makes of what stands there."""
 
     name: str
     description: str
     check: str
-    changes: tuple[Change, ...]
+    path: str
+    fault: Callable[[Any], object]
 
 
 @contextmanager
 def planted(name: str) -> Iterator[None]:
     """Plant the fault of this name while the block runs; nothing for an empty name."""
-    with wrapped(*(PLANTS[name].changes if name else ())):
+    with wrapped(*([(PLANTS[name].path, PLANTS[name].fault)] if name else [])):
         yield
-
-
-def _halved(draw: Any) -> object:
-    return lambda event, entropy: draw(replace(event, scale=event.scale / 2), entropy)
-
-
-def _shared(draw: Any) -> object:
-    return lambda event, entropy: np.repeat(draw(replace(event, size=1), entropy), event.size)
 
 
 def _no_noise_where_empty(noisy: Any) -> object:
@@ -86,10 +79,6 @@ def _one_seed(noisy: Any) -> object:
     return planted_noisy
 
 
-def _public_key(draw: Any) -> object:
-    return classmethod(lambda cls, entropy, share: draw.__func__(cls, Entropy(0), share))
-
-
 def _unclipped(clean: Any) -> object:
     def planted_clean(frame: Any, block: Any) -> Any:
         rows = np.asarray(block, dtype=np.float64)
@@ -99,52 +88,58 @@ def _unclipped(clean: Any) -> object:
     return planted_clean
 
 
-def _all_of_them(draw: Any) -> object:
-    return classmethod(lambda cls, entropy, limit: draw.__func__(cls, entropy, 1_000_000))
-
-
-def _no_debit(debit: Any) -> object:
-    return lambda account, event: event
-
-
-def _settled_is_free(counts_as: Any) -> object:
-    return lambda account, composition: Tally() if account.settled else counts_as(account, composition)
-
-
-def _lines_as_rows(grammar: Any) -> object:
-    return lambda **given: grammar(**{**given, "joins": False})
-
-
-def _first_part(together: Any) -> object:
-    return lambda parts, joined: parts[0] if joined == DISJOINT else together(parts, joined)
-
-
-_FAULTS: tuple[tuple[str, str, str, Change], ...] = (
-    ("noise-halved", "noise drawn at half its stated scale", "attacks", ("cloister.privacy:Event.draw", _halved)),
-    ("noise-shared", "one draw for all numbers of an answer", "attacks", ("cloister.privacy:Event.draw", _shared)),
-    ("empty-cells", "cells without rows get no noise", "samplers", ("cloister.vault:Vault._noisy", _no_noise_where_empty)),
-    ("one-seed", "every answer is drawn from the same seed", "samplers", ("cloister.vault:Vault._noisy", _one_seed)),
-    (
-        "coins-public",
-        "samples are drawn under a key that everybody knows",
-        "samplers",
-        ("cloister.privacy:Coins.draw", _public_key),
+_ALL = (
+    Plant(
+        "noise-halved",
+        "noise drawn at half its stated scale",
+        "attacks",
+        "cloister.privacy:Event.draw",
+        lambda draw: lambda event, entropy: draw(replace(event, scale=event.scale / 2), entropy),
     ),
-    ("unclipped", "rows outside the domain are not pulled into it", "replay", ("cloister.columns:Frame.clean", _unclipped)),
-    ("persons-unbounded", "all rows of a person are used", "persons", ("cloister.data:Bounding.draw", _all_of_them)),
-    ("debit-skipped", "answers are not debited", "spending", ("cloister.privacy:Account.debit", _no_debit)),
-    ("lines-as-rows", "every line of a quoted text is a row", "files", ("cloister.data._csv:Grammar", _lines_as_rows)),
-    (
+    Plant(
+        "noise-shared",
+        "one draw for all numbers of an answer",
+        "attacks",
+        "cloister.privacy:Event.draw",
+        lambda draw: lambda event, entropy: np.repeat(draw(replace(event, size=1), entropy), event.size),
+    ),
+    Plant("empty-cells", "cells without rows get no noise", "samplers", "cloister.vault:Vault._noisy", _no_noise_where_empty),
+    Plant("one-seed", "every answer is drawn from the same seed", "samplers", "cloister.vault:Vault._noisy", _one_seed),
+    Plant("unclipped", "rows outside the domain are not pulled into it", "replay", "cloister.columns:Frame.clean", _unclipped),
+    Plant(
+        "persons-unbounded",
+        "all rows of a person are used",
+        "persons",
+        "cloister.data:Bounding.draw",
+        lambda draw: classmethod(lambda cls, entropy, limit: draw.__func__(cls, entropy, 1_000_000)),
+    ),
+    Plant(
+        "debit-skipped",
+        "answers are not debited",
+        "spending",
+        "cloister.privacy:Account.debit",
+        lambda debit: lambda account, event: event,
+    ),
+    Plant(
+        "lines-as-rows",
+        "every line of a quoted text is a row",
+        "files",
+        "cloister.data._csv:Grammar",
+        lambda grammar: lambda **given: grammar(**{**given, "joins": False}),
+    ),
+    Plant(
         "settled-is-free",
         "the ledger forgets what a killed process spent",
         "kills",
-        ("cloister.privacy._ledger_state:AccountState.counts_as", _settled_is_free),
+        "cloister.privacy._ledger_state:AccountState.counts_as",
+        lambda counts_as: lambda account, composition: Tally() if account.settled else counts_as(account, composition),
     ),
-    (
+    Plant(
         "merge-of-one",
         "a merge states what one table's people spent",
         "receipts",
-        ("cloister.privacy._receipt:_together", _first_part),
+        "cloister.privacy._receipt:_together",
+        lambda together: lambda parts, joined: parts[0] if joined == DISJOINT else together(parts, joined),
     ),
 )
-PLANTS: dict[str, Plant] = {name: Plant(name, text, check, (change,)) for name, text, check, change in _FAULTS}
+PLANTS: dict[str, Plant] = {one.name: one for one in _ALL}

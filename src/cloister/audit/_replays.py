@@ -200,11 +200,12 @@ def _turn(values: Sequence[T], number: int) -> T:
 
 def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
     """Yield every method read by NumPy, declared columns, and a few cases of every other engine."""
-    engines = {one: _absence(settings, one) for one in settings.engines or AUDIT_ENGINES}
-    cases: list[ReplayCase] = []
-    if "numpy" in engines:
-        cases += [*replay_cases(settings), *declared_cases(settings)]
-    for engine, absence in engines.items():
+    engines = settings.engines or AUDIT_ENGINES
+    cases = [*replay_cases(settings), *declared_cases(settings)] if "numpy" in engines else []
+    for engine in engines:
+        absence = "" if installed(engine) else "not installed"
+        if not absence and engine in SLOW_TO_START and settings.quick and not settings.engines:
+            absence = f"left out of a quick audit; pass --engine {engine}"
         if absence:
             yield Case(engine, "engines", partial(CheckResult.note, words=f"{engine}: {absence}"))
         elif engine != "numpy":
@@ -213,15 +214,6 @@ def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
         words = f"read by {case.engine}" if case.engine != "numpy" else case.method
         part = f"{DECLARED_COLUMNS}, {case.relation.value}" if case.table == DECLARED_COLUMNS else words
         yield to_try(case, part, seed=settings.seed + number, folder=folder)
-
-
-def _absence(settings: Settings, engine: str) -> str:
-    """Return why an engine is left out; nothing where it is not."""
-    if not installed(engine):
-        return "not installed"
-    if engine in SLOW_TO_START and settings.quick and not settings.engines:
-        return f"left out of a quick audit; pass --engine {engine}"
-    return ""
 
 
 REPLAYS = Check(

@@ -20,7 +20,7 @@ from cloister.audit._findings import FALSE_ALARM, CheckResult, Settings
 from cloister.audit._kills import KILLS
 from cloister.audit._methods import METHODS
 from cloister.audit._persons import PERSONS
-from cloister.audit._plants import PLANTS, Plant, planted
+from cloister.audit._plants import PLANTS, planted
 from cloister.audit._replays import REPLAYS
 from cloister.audit._samplers import SAMPLERS
 from cloister.audit._spending import RECEIPTS, SPENDING
@@ -136,7 +136,16 @@ def run_audit(settings: Settings, *, checks: Sequence[str] = (), watch: Watch | 
     >>> run_audit(Settings(quick=True, methods=("GridSynopsis",)), checks=["spending"]).passed
     True
     """
-    _refuse_unknown(settings, checks)
+    known = sorted({name.split(",")[0] for name in METHODS} | set(METHODS))
+    plants = [settings.plant] if settings.plant else []
+    for what, names, allowed in (
+        ("check", checks, CHECKS),
+        ("method", settings.methods, known),
+        ("engine", settings.engines, AUDIT_ENGINES),
+        ("plant", plants, PLANTS),
+    ):
+        for name in names:
+            validate.one_of(f"audit.{what}", name, tuple(allowed))
     chosen = tuple(checks) or ((PLANTS[settings.plant].check,) if settings.plant else tuple(CHECKS))
     began, results = time.monotonic(), []
     with planted(settings.plant):
@@ -175,18 +184,6 @@ def _run(name: str, settings: Settings, watch: Watch) -> CheckResult:
     return found
 
 
-def _refuse_unknown(settings: Settings, checks: Sequence[str]) -> None:
-    for one in checks:
-        validate.one_of("audit.check", one, tuple(CHECKS))
-    known = {name.split(",")[0] for name in METHODS} | set(METHODS)
-    for one in settings.methods:
-        validate.one_of("audit.method", one, sorted(known))
-    for one in settings.engines:
-        validate.one_of("audit.engine", one, AUDIT_ENGINES)
-    if settings.plant:
-        validate.one_of("audit.plant", settings.plant, tuple(PLANTS))
-
-
 # -- plants --------------------------------------------------------------------------------------------------------------
 
 
@@ -196,40 +193,27 @@ def run_plants(settings: Settings, *, names: Sequence[str] = (), watch: Watch | 
     The same checks run without a fault first, as a control: they must find nothing.
     """
     chosen = [PLANTS[name] for name in names or PLANTS]
-    checks = dict.fromkeys(one.check for one in chosen)
-    trials = [*(Plant(f"none ({check})", "nothing: the control", check, ()) for check in checks), *chosen]
+    trials = [(f"none ({check})", "nothing: the control", check, "") for check in dict.fromkeys(one.check for one in chosen)]
+    trials += [(one.name, one.description, one.check, one.name) for one in chosen]
+    one_trial = replace(settings, quick=True, scale=PLANT_SCALE, methods=PLANT_METHODS, engines=("numpy",), first=True)
     results = []
-    for number, plant in enumerate(trials):
+    for number, (name, description, check, plant) in enumerate(trials):
         if watch is not None:
-            watch(f"{plant.name}: {plant.description}", number / len(trials))
-        results.append(_try(plant, settings))
+            watch(f"{name}: {description}", number / len(trials))
+        result = run_audit(replace(one_trial, plant=plant), checks=[check])
+        found = result.checks[0]
+        results.append(
+            PlantResult(
+                name=name,
+                description=description,
+                check=check,
+                control=not plant,
+                found=not found.passed,
+                violation=found.violations[0] if found.violations else "",
+                seconds=result.seconds,
+            )
+        )
     return results
-
-
-def _try(plant: Plant, settings: Settings) -> PlantResult:
-    """Plant one fault, run the check that must catch it until its first violation."""
-    control = not plant.changes
-    found = run_audit(
-        replace(
-            settings,
-            quick=True,
-            plant="" if control else plant.name,
-            scale=PLANT_SCALE,
-            methods=PLANT_METHODS,
-            engines=("numpy",),
-            first=True,
-        ),
-        checks=[plant.check],
-    )
-    return PlantResult(
-        name=plant.name,
-        description=plant.description,
-        check=plant.check,
-        control=control,
-        found=not found.passed,
-        violation=next((one for check in found.checks for one in check.violations), ""),
-        seconds=found.seconds,
-    )
 
 
 # -- the page ------------------------------------------------------------------------------------------------------------

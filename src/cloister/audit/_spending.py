@@ -56,18 +56,15 @@ def share_spent(events: Sequence[Event], guarantee: Guarantee) -> float:
         return math.fsum(one**2 for one in (*gaussian, *pure)) / 2 / guarantee.strength
     if guarantee.is_pure or (guarantee.stated_delta and not gaussian):
         return math.fsum(pure) / guarantee.strength
-    mu = math.sqrt(math.fsum(one**2 for one in (*gaussian, *map(_as_gaussian, pure))))
+    # The mu at which the trade-off curves of an epsilon touch is 2 Phi^-1(1 / (1 + e^-epsilon)).
+    as_gaussian = [-2 * float(ndtri_exp(-math.log1p(math.exp(epsilon)))) for epsilon in pure]
+    mu = math.sqrt(math.fsum(one**2 for one in (*gaussian, *as_gaussian)))
     return _delta(mu, guarantee.strength) / guarantee.stated_delta if guarantee.stated_delta else mu / guarantee.strength
 
 
 def _delta(mu: float, epsilon: float) -> float:
     """Phi(-epsilon/mu + mu/2) - e^epsilon Phi(-epsilon/mu - mu/2)."""
     return math.exp(log_ndtr(-epsilon / mu + mu / 2)) - math.exp(epsilon + log_ndtr(-epsilon / mu - mu / 2))
-
-
-def _as_gaussian(epsilon: float) -> float:
-    """Return the mu at which the trade-off curves touch: 2 Phi^-1(1 / (1 + e^-epsilon))."""
-    return float(-2 * ndtri_exp(-math.log1p(math.exp(epsilon))))
 
 
 def _public(events: Sequence[Event], *, without: str = "") -> list[tuple[object, ...]]:

@@ -152,8 +152,9 @@ def _read_value(value: str) -> Entries:
     """Read one value of ``--bounds``: words, or the name of a file."""
     if ALL_COLUMNS.fullmatch(value) or value.strip().lower() == PRIVATE:
         return _read_inline(value)
-    if _is_file(value):
-        return _read_file(Path(value))
+    with suppress(OSError, ValueError):  # a null, or a name that is too long
+        if Path(value).is_file():
+            return _read_file(Path(value))
     if ONE_COLUMN.match(value) or ONE_CATEGORY.fullmatch(value):
         return _read_inline(value)
     if value.lower().endswith(FILES) and "=" not in value:
@@ -208,12 +209,6 @@ def _number_or_word(value: str) -> float | str:
     with suppress(ValueError):
         return float(value)
     return value
-
-
-def _is_file(value: str) -> bool:
-    with suppress(OSError, ValueError):
-        return Path(value).is_file()
-    return False
 
 
 def _list(names: Sequence[str]) -> str:

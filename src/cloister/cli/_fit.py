@@ -194,14 +194,10 @@ def _why_points(options: Mapping[str, Any], parameters: Mapping[str, Any], n_col
         return f"{n_columns} columns"
     if parameters["scaling"] == "spread":
         return "--scaling spread"
-    if isinstance(parameters["bounds"], dict) and not all(map(_is_interval, parameters["bounds"].values())):
-        return "columns that are not all numbers of equal weight"
-    return ""
-
-
-def _is_interval(declared: Any) -> bool:
-    """Whether a grid can cut a column: one that is an interval, without a weight."""
-    return isinstance(declared, tuple | str) or (declared.is_interval and declared.weight == 1.0)
+    declared = parameters["bounds"].values() if isinstance(parameters["bounds"], dict) else ()
+    if all(isinstance(one, tuple | str) or (one.is_interval and one.weight == 1.0) for one in declared):
+        return ""
+    return "columns that are not all numbers of equal weight"
 
 
 def _refuse_other(kind: str, why: str, options: Mapping[str, Any]) -> None:

@@ -183,8 +183,10 @@ def publish(
         if name == "report":
             with _working("Writing the report", quiet=options.quiet):
                 content: str | bytes = product.report(value)
-        else:
-            content = product.encode(value, target.path) if name == "output" else _indices(value)
+        elif name == "output":
+            content = product.encode(value, target.path)
+        else:  # the rows of the target that were chosen, as CSV
+            content = "row\n" + "".join(f"{row}\n" for row in value.details["medoid_indices"])
         try:
             target.write(content)
         except OSError:
@@ -212,6 +214,11 @@ def publish(
         console.print(f"{kept}: what was spent stays spent.")
 
 
+def read_published(path: str, load: Callable[[str], Any], read: Callable[..., Any]) -> Any:
+    """Read what was published from a file, or from standard input for ``-``."""
+    return load(path) if path != STANDARD_OUTPUT else read(sys.stdin.buffer.read(), name="standard input")
+
+
 def on_terminal() -> bool:
     """Say whether somebody watches standard error."""
     return sys.stderr.isatty()
@@ -237,21 +244,13 @@ def _of_report(name: str) -> Callable[..., Any]:
     return lambda *values: getattr(import_module("cloister.report"), name)(*values)
 
 
-def _indices(release: Any) -> str:
-    """Return the rows of the target that were chosen, as CSV."""
-    return "row\n" + "".join(f"{row}\n" for row in release.details["medoid_indices"])
-
-
-def _release_summary(release: Any) -> dict[str, Any]:
-    summary = _of_report("summary")(release)
-    return {name: value for name, value in summary.items() if name not in ("map", "panels", "rounds")}
-
-
 RELEASE = Product(
     name="release",
     encode=lambda release, path: str(release.to_json()),
     report=_of_report("report_html"),
-    summary=_release_summary,
+    summary=lambda release: {
+        name: one for name, one in _of_report("summary")(release).items() if name not in ("map", "panels")
+    },
     display=print_release,
     ends=(".json",),
 )

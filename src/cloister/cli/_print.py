@@ -78,51 +78,35 @@ def _n_shown(console: "Console", n_columns: int, *, beside: int) -> int:
 
 def print_release(console: "Console", release: "Release") -> None:
     """Print the centres in the columns' own words, or the target points that were chosen, and the receipt in plain words."""
-    from cloister.release import rank_table
+    from cloister.release import cluster_table, error_words, hidden_words, rank_table
+    from cloister.report import cell_words, cells_of, choice_words, found_words, loss_summary, source_target_of, table_of
 
     shown = _n_shown(console, release.n_columns, beside=22)
     columns = sorted(rank_table(release)[:shown])  # those that tell centres apart best
-    (_print_centers if release.free_centers is None else _print_medoids)(console, release, columns)
-
-
-def _print_centers(console: "Console", release: "Release", columns: Sequence[int]) -> None:
-    from cloister.release import cluster_table, error_words, hidden_words
-    from cloister.report import cell_words, cells_of, choice_words, found_words, loss_summary, table_of
-
-    loss, known, seen = loss_summary(release), table_of(release), release.stands_out.tolist()
-    units = "in the columns' own words" if release.domain.has_words else "in the units of the input"
     (_, counted, *names), rows = cluster_table(release, columns, between="\n")
-    lead = len(names) - len(columns)
-    right = [True] * lead + [release.domain.columns[index].size == 1 for index in columns]
-    heads = [("label", True), (f"{counted} (noisy)", True), *zip(map(plain_text, names), right, strict=True)]
-    console.print(f"{count_of(release.n_clusters, 'centre')}, {units}", style="bold")
+    if about := source_target_of(release).get("source_target"):
+        title = f"{release.n_clusters:,} of {about['n_target']:,} target points, in the units of the input"
+        heads = [(head, True) for head in ("label", "row of the target", counted, *map(plain_text, names))]
+        rows = [[label, str(row), *words] for row, (label, *words) in zip(about["rows"], rows, strict=True)]
+        lines = about["words"]
+    else:
+        units = "in the columns' own words" if release.domain.has_words else "in the units of the input"
+        title, loss = f"{count_of(release.n_clusters, 'centre')}, {units}", loss_summary(release)
+        right = [True] * (len(names) - len(columns)) + [release.domain.columns[index].size == 1 for index in columns]
+        heads = [("label", True), (f"{counted} (noisy)", True), *zip(map(plain_text, names), right, strict=True)]
+        lines = [
+            hidden_words(int(release.stands_out.sum()), release.n_clusters),
+            error_words(total=release.errors_are_total),
+            cell_words(cells_of(release)),
+            found_words(table_of(release)),
+            "" if loss is None else loss["words"],
+            *choice_words(release),
+        ]
+    console.print(title, style="bold")
     print_table(console, heads, rows)
-    lines = [
-        hidden_words(sum(seen), release.n_clusters),
-        error_words(total=release.errors_are_total),
-        cell_words(cells_of(release)),
-        found_words(known),
-        "" if loss is None else loss["words"],
-        *choice_words(release),
-    ]
-    _print_end(console, release, len(columns), lines)
-
-
-def _print_medoids(console: "Console", release: "Release", columns: Sequence[int]) -> None:
-    from cloister.release import cluster_table
-    from cloister.report import source_target_of
-
-    summary, (names, rows) = source_target_of(release)["source_target"], cluster_table(release, columns)
-    heads = ["label", "row of the target", *map(plain_text, names[1:])]
-    rows = [[label, str(row), *words] for row, (label, *words) in zip(summary["rows"], rows, strict=True)]
-    console.print(f"{release.n_clusters:,} of {summary['n_target']:,} target points, in the units of the input", style="bold")
-    print_table(console, [(head, True) for head in heads], rows)
-    _print_end(console, release, len(columns), summary["words"])
-
-
-def _print_end(console: "Console", release: "Release", shown: int, lines: Iterable[str]) -> None:
-    if shown < release.n_columns:
-        console.print(f"The {shown} columns that separate the centres best, of {release.n_columns}; the release holds all.")
+    if len(columns) < release.n_columns:
+        best = f"The {len(columns)} columns that separate the centres best"
+        console.print(f"{best}, of {release.n_columns}; the release holds all.")
     _print_lines(console, lines)
     _print_receipt(console, release.receipt)
 
@@ -142,37 +126,30 @@ def _print_receipt(console: "Console", receipt: "Receipt") -> None:
 
 def print_synopsis(console: "Console", synopsis: "Synopsis") -> None:
     """Print the grid or the points, their noise, and the receipt in plain words."""
-    from cloister.report import cell_words, found_words, synopsis_summary
+    from cloister.report import cell_words, declared_words, found_words, synopsis_summary
     from cloister.synopsis import size_words
 
     summary = synopsis_summary(synopsis)
-    (_print_grid if summary["kind"] == "grid" else _print_points)(console, summary)
+    if summary["kind"] == "grid":
+        sizes, finest = summary["cells"], "finest " * summary["adaptive"]
+        cells = f"{summary['n_cells']:,} cells of several sizes" if finest else f"{sizes[0]} cells"
+        if len(sizes) > 1 and not finest:
+            cells = f"{' x '.join(map(str, sizes))} = {summary['n_cells']:,} cells"
+        title = f"A noisy count for each of {cells}, noise of standard deviation {summary['noise']}"
+        heads = [("column", False), ("from", True), ("to", True), (f"{finest}cells", True), (f"width of a {finest}cell", True)]
+        rows = [
+            [name, number(low), number(high), str(size), number((high - low) / size)]
+            for name, (low, high), size in zip(summary["columns"], summary["bounds"], sizes, strict=True)
+        ]
+    else:
+        made = f"{count_of(summary['n_points'], 'point')}, made for up to {summary['max_clusters']:,} clusters"
+        title = f"{made}, noise of standard deviation {summary['sigma']:.3g} in each count"
+        heads = [(head, False) for head in ("column", "what it is", "bounds or levels", "also")]
+        rows = [declared_words(one) for one in summary["table"]]
+    console.print(title, style="bold")
+    print_table(console, heads, [list(map(plain_text, row)) for row in rows])
     _print_lines(console, [size_words(synopsis), cell_words(summary["cells_of_columns"]), found_words(summary["table"])])
     _print_receipt(console, synopsis.receipt)
-
-
-def _print_grid(console: "Console", summary: dict[str, Any]) -> None:
-    sizes, adaptive, noise = summary["cells"], summary["adaptive"], summary["noise"]
-    cells = f"{summary['n_cells']:,} cells of several sizes" if adaptive else f"{sizes[0]} cells"
-    if len(sizes) > 1 and not adaptive:
-        cells = f"{' x '.join(map(str, sizes))} = {summary['n_cells']:,} cells"
-    console.print(f"A noisy count for each of {cells}, noise of standard deviation {noise}", style="bold")
-    finest = "finest " * adaptive
-    heads = [("column", False), ("from", True), ("to", True), (f"{finest}cells", True), (f"width of a {finest}cell", True)]
-    rows = [
-        (plain_text(name), number(low), number(high), str(size), number((high - low) / size))
-        for name, (low, high), size in zip(summary["columns"], summary["bounds"], sizes, strict=True)
-    ]
-    print_table(console, heads, rows)
-
-
-def _print_points(console: "Console", summary: dict[str, Any]) -> None:
-    from cloister.report import declared_words
-
-    made = f"{count_of(summary['n_points'], 'point')}, made for up to {summary['max_clusters']:,} clusters"
-    console.print(f"{made}, noise of standard deviation {summary['sigma']:.3g} in each count", style="bold")
-    heads = [(head, False) for head in ("column", "what it is", "bounds or levels", "also")]
-    print_table(console, heads, [[plain_text(word) for word in declared_words(one)] for one in summary["table"]])
 
 
 def print_tree(console: "Console", linkage: "FloatArray", rows: "FloatArray", n_clusters: int) -> None:
@@ -202,9 +179,10 @@ def print_tree(console: "Console", linkage: "FloatArray", rows: "FloatArray", n_
 
 def print_choice(console: "Console", choice: "KChoice") -> None:
     """Print the loss for each number of clusters, and which one is best."""
-    others = [count for count in choice.as_good if count != choice.best]
+    from cloister.report import comparison_of_numbers
+
     marked = [(choice.best, "best"), (choice.elbow, "elbow"), (choice.supported, "most that the noise supports")]
-    marked += [(count, "about as good") for count in others]
+    marked += [(count, "about as good") for count in choice.as_good if count != choice.best]
     curves = (choice.n_clusters, choice.loss, choice.held_out, choice.held_out_error, choice.even)
     rows = []
     for count, loss, held_out, held_out_error, even in zip(*(list(map(float, curve)) for curve in curves), strict=True):
@@ -212,11 +190,7 @@ def print_choice(console: "Console", choice: "KChoice") -> None:
         rows.append((f"{count:.0f}", number(loss), " ± ".join(with_error(held_out, held_out_error)), number(even), marks))
     heads = [("clusters", True), ("loss", True), ("held-out loss", True), ("without clusters", True), ("", False)]
     print_table(console, heads, rows)
-    console.print(f"Best: {choice.best} of {choice.n_clusters[0]} to {choice.n_clusters[-1]} clusters.")
-    if others:
-        console.print(f"About as good: {', '.join(map(str, others))}.")
-    if choice.best == 1:
-        console.print("Nothing speaks for more than one cluster.")
+    _print_lines(console, comparison_of_numbers(choice.to_dict()))
 
 
 def print_density(console: "Console", found: "DensityClusters") -> None:

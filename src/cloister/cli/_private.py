@@ -54,7 +54,13 @@ def spend(product: Product, output: OutputOptions, options: dict[str, Any], run:
         targets, ledger = stack.enter_context(output.open()), None
         if options["ledger"] is not None:
             ledger = stack.enter_context(open_ledger(options["ledger"], where="--ledger"))
-            _refuse_other_unit(ledger.unit, options["privacy_unit"])
+            is_row = options["privacy_unit"] is None
+            wanted, remedy = ("row", "Pass --privacy-unit COLUMN") if is_row else ("person", "Leave --privacy-unit out")
+            if wanted != ledger.unit:
+                raise LedgerError(
+                    f"--ledger: this ledger protects one {ledger.unit}, the fit one {wanted}. {remedy}, or take a ledger that "
+                    f"was created with --unit {wanted}."
+                )
         value = run(ledger)
         if options["ledger"] is None and not (output.output or output.report or output.as_json):
             _say_warning(f"--ledger: nobody adds up what this fit has spent, and no {product.name} is kept. {KEEP_BOTH}")
@@ -142,16 +148,6 @@ def refuse_without_unit(options: Mapping[str, Any]) -> None:
         if options.get(name, usual) != usual:
             got = "" if options[name] is True else f", got {options[name]}"
             raise ParameterError(f"--{name.replace('_', '-')}: expected --privacy-unit beside it{got}. {example}")
-
-
-def _refuse_other_unit(unit: str, column: str | None) -> None:
-    """Refuse a fit that protects other units than its ledger counts."""
-    wanted, remedy = ("row", "Pass --privacy-unit COLUMN") if column is None else ("person", "Leave --privacy-unit out")
-    if wanted != unit:
-        raise LedgerError(
-            f"--ledger: this ledger protects one {unit}, the fit one {wanted}. {remedy}, or take a ledger that was "
-            f"created with --unit {wanted}."
-        )
 
 
 # -- the table ----------------------------------------------------------------------------------------------------------

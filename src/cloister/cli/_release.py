@@ -3,17 +3,22 @@
 
 import csv
 import io
-import json
-import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cloister.cli._options import FORCE, file_options, option, report_options
-from cloister.cli._output import RELEASE, STANDARD_OUTPUT, OutputOptions, open_target, publish_found, refuse_same
-from cloister.exceptions import ParameterError, ReleaseError
+from cloister.cli._output import (
+    RELEASE,
+    STANDARD_OUTPUT,
+    OutputOptions,
+    open_target,
+    publish_found,
+    read_published,
+    refuse_same,
+)
+from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from cloister.release import Release
@@ -31,8 +36,10 @@ def show(release: str, **options: Any) -> None:
       cloister show release.json --report report.html
       cloister show release.json --json | jq .clusters
     """  # noqa: D301
+    from cloister.release import load_release, read_release
+
     output = OutputOptions.read(options, [("RELEASE", release)])
-    publish_found(RELEASE, _read_release(release), output)
+    publish_found(RELEASE, read_published(release, load_release, read_release), output)
 
 
 @click.command(short_help="Label the rows of a table by a release.")
@@ -61,12 +68,14 @@ def predict(release: str, data: str, output: str, *, keep: tuple[str, ...], forc
       cloister predict release.json new.parquet --keep patient_id --output labels.csv
       cloister predict release.json new.csv | sort | uniq -c
     """  # noqa: D301
+    from cloister.release import load_release, read_release
+
     if output.lower().endswith((".parquet", ".pq")):
         raise ParameterError(f"--output: labels are written as CSV, got {output!r}. Choose a name that ends in .csv.")
     refuse_same([("RELEASE", release), ("NEW_DATA", data)], [("--output", output)])
     if twice := [name for name in keep if keep.count(name) > 1]:
         raise ParameterError(f"--keep: column {twice[0]!r} is named twice. Keep one of them.")
-    blocks = _label_blocks(_read_release(release), data, keep, text)
+    blocks = _label_blocks(read_published(release, load_release, read_release), data, keep, text)
     with open_target("--output", output, force=force) as target:
         for lines in blocks:
             target.write(lines.encode("utf-8", "replace"))  # JSON can write half a letter, UTF-8 cannot
@@ -101,17 +110,3 @@ def _lines(rows: Iterable[tuple[str, ...]]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()
-
-
-def _read_release(path: str) -> "Release":
-    """Read a release from a file, or from standard input for ``-``."""
-    from cloister.release import Release, load_release
-
-    if path != STANDARD_OUTPUT:
-        return load_release(path)
-    data = None
-    with suppress(RecursionError, ValueError):
-        data = json.loads(sys.stdin.buffer.read())
-    if data is not None:
-        return Release.from_dict(data)
-    raise ReleaseError("RELEASE: standard input is not JSON. Pass what 'cloister fit --output -' writes.")

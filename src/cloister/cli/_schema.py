@@ -22,6 +22,14 @@ HELP = [
     "A category needs all its levels, a date low and high such as 2026-12-31, a flag nothing. A code is a category.",
     'Every column may have missing ("mean", "middle", "own", or a value to put in its place) and weight (1 is usual).',
 ]
+ENDS_EMPTY = {"low": None, "high": None}
+DRAFTS: dict[str, dict[str, Any]] = {  # by what a column holds
+    "bool": {"type": "flag"},
+    "integer": {"type": "number", **ENDS_EMPTY},
+    "fraction": {"type": "number", **ENDS_EMPTY},
+    "text": {"type": "category", "levels": []},
+    "time": {"type": "date", **ENDS_EMPTY},
+}
 UNKNOWN_HELP = 'Text declares no types: in place of "?" write number (low, high), category (levels), flag or date (low, high).'
 
 
@@ -75,19 +83,7 @@ def draft_schema(columns: "Sequence[Column]") -> dict[str, dict[str, Any]]:
     names = [column.name for column in columns]
     if twice := [name for name in names if names.count(name) > 1]:
         raise DataError(f"schema: column {twice[0]!r} occurs {names.count(twice[0])} times. Rename all but one of them.")
-    return {column.name: _draft(column) for column in columns}
-
-
-def _draft(column: "Column") -> dict[str, Any]:
-    empty = {"low": None, "high": None}
-    forms: dict[str, dict[str, Any]] = {
-        "bool": {"type": "flag"},
-        "integer": {"type": "number", **empty},
-        "fraction": {"type": "number", **empty},
-        "text": {"type": "category", "levels": []},
-        "time": {"type": "date", **empty},
-    }
-    return forms.get(column.holds.value, {"type": UNKNOWN_TYPE})
+    return {column.name: {"type": UNKNOWN_TYPE} | DRAFTS.get(column.holds.value, {}) for column in columns}
 
 
 def _help(draft: dict[str, dict[str, Any]]) -> list[str]:

@@ -21,8 +21,7 @@ from cloister.exceptions import ParameterError
 from cloister.methods import METHODS
 
 if TYPE_CHECKING:
-    from cloister.data import Rows
-    from cloister.privacy import Guarantee, Ledger
+    from cloister.privacy import Ledger
 
 METHOD = METHODS["SourceTargetKMedoids"]
 
@@ -85,14 +84,28 @@ def source_target(target: str, source: str | None, *, plan: bool, **options: Any
           --ledger budget.sqlite --output release.json --report report.html --indices medoids.csv
     """  # noqa: D301
     from cloister.data import open_rows
+    from cloister.privacy import ZCDP, as_guarantee
 
-    guarantee = _guarantee(options)
+    epsilon, delta, rho = options["epsilon"], options["delta"], options["rho"]
+    if (epsilon is None) == (rho is None):
+        raise ParameterError("source-target: expected one of --epsilon and --rho. Pass --epsilon 3, for example.")
+    if rho is not None and delta is not None:
+        raise ParameterError("--delta: goes with --epsilon, not with --rho. Leave it out.")
+    delta = METHOD.delta if delta is None else delta
+    guarantee = as_guarantee("source-target", epsilon, delta) if rho is None else ZCDP(rho)
     if source is None and not plan:
         raise click.MissingParameter(param_type="option", param_hint="'--source'")
     if not plan:
         inputs = [("TARGET", target), ("--source", source), ("--ledger", options["ledger"])]
         output = OutputOptions.read(options, inputs, output_ends=RELEASE.ends, seed=options["random_state"])
-    public, domain = _open_target(target, options)
+    columns, settings = split_names(options["columns"]), {"n_jobs": options["n_jobs"], **file_settings(options)}
+    if options["bounds"]:
+        bounds = read_bounds(options["bounds"])
+        bounds.refuse_declared("source-target")
+        public = open_table(target, bounds, columns, where="TARGET", **settings)
+    else:
+        public = open_rows(target, columns, where="TARGET", **settings)
+    domain = domain_of(public, bounds) if options["bounds"] else None
     own = {name: options[name] for name in METHOD.parameters}
 
     def model(ledger: "Ledger | None") -> Any:
@@ -103,28 +116,3 @@ def source_target(target: str, source: str | None, *, plan: bool, **options: Any
         return
     rows = open_rows(str(source), public.feature_names, where="--source", **source_options(options))
     spend(RELEASE, output, options, lambda ledger: model(ledger).fit(public, source=rows).release_)
-
-
-def _guarantee(options: dict[str, Any]) -> "Guarantee":
-    from cloister.privacy import ZCDP, as_guarantee
-
-    if (options["epsilon"] is None) == (options["rho"] is None):
-        raise ParameterError("source-target: expected one of --epsilon and --rho. Pass --epsilon 3, for example.")
-    if options["rho"] is None:
-        return as_guarantee("source-target", options["epsilon"], METHOD.delta if options["delta"] is None else options["delta"])
-    if options["delta"] is not None:
-        raise ParameterError("--delta: goes with --epsilon, not with --rho. Leave it out.")
-    return ZCDP(options["rho"])
-
-
-def _open_target(target: str, options: dict[str, Any]) -> tuple["Rows", Any]:
-    """Open the public table; return it and the domain, None where no bounds were given."""
-    from cloister.data import open_rows
-
-    columns, settings = split_names(options["columns"]), {"n_jobs": options["n_jobs"], **file_settings(options)}
-    if not options["bounds"]:
-        return open_rows(target, columns, where="TARGET", **settings), None
-    bounds = read_bounds(options["bounds"])
-    bounds.refuse_declared("source-target")
-    public = open_table(target, bounds, columns, where="TARGET", **settings)
-    return public, domain_of(public, bounds)

@@ -2,7 +2,6 @@
 """``cloister synopsis``: noisy numbers that are paid for once; clusters, counts and synthetic rows of them cost nothing."""
 
 import dataclasses
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +18,7 @@ from cloister.cli._output import (
     Product,
     open_target,
     publish_found,
+    read_published,
     refuse_same,
 )
 from cloister.cli._print import open_console, print_density, print_json, print_tree
@@ -26,8 +26,6 @@ from cloister.cli._private import plain_warnings
 from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from cloister.columns import Box
     from cloister.synopsis import Synopsis
 
@@ -199,6 +197,10 @@ def sample(source: str, n_rows: int, random_state: int | None, output: str, *, f
       cloister synopsis sample synopsis.json -n 1000 --output rows.csv
       cloister synopsis sample synopsis.json -n 5
     """  # noqa: D301
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
     from cloister.privacy import refuse_seeded
 
     kind = output.lower().rpartition(".")[2]
@@ -208,8 +210,13 @@ def sample(source: str, n_rows: int, random_state: int | None, output: str, *, f
     found = _read(source)
     refuse_seeded("--output", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
     table = found.sample_table(n_rows, random_state=random_state)
+    sink = pa.BufferOutputStream()
+    if kind == "parquet":
+        pyarrow.parquet.write_table(table, sink)
+    else:
+        pyarrow.csv.write_csv(table, sink)
     with open_target("--output", output, force=force) as target:
-        target.write(_encode(table, parquet=kind == "parquet"))
+        target.write(bytes(sink.getvalue()))
     _mark_seeded(found)
 
 
@@ -250,12 +257,9 @@ def _reported(product: Product, synopsis: "Synopsis", name: str, seed: int | Non
 
 
 def _read(path: str) -> Any:
-    """Read a synopsis from a file, or from standard input for ``-``."""
     from cloister.synopsis import load_synopsis, read_synopsis
 
-    if path != STANDARD_OUTPUT:
-        return load_synopsis(path)
-    return read_synopsis(sys.stdin.buffer.read(), name="standard input")
+    return read_published(path, load_synopsis, read_synopsis)
 
 
 def _read_grid(path: str, command: str) -> Any:
@@ -287,16 +291,3 @@ def _box(found: Any, query: Bounds) -> "Box":
     ends = zip(found.columns, found.grid.box.low, found.grid.box.high, strict=True)
     pairs = [query.named.get(name, query.default or (low, high)) for name, low, high in ends]
     return Box([low for low, _ in pairs], [high for _, high in pairs])
-
-
-def _encode(table: "pa.Table", *, parquet: bool) -> bytes:
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    sink = pa.BufferOutputStream()
-    if parquet:
-        pyarrow.parquet.write_table(table, sink)
-    else:
-        pyarrow.csv.write_csv(table, sink)
-    return bytes(sink.getvalue())

@@ -21,10 +21,10 @@ from cloister.cluster._notebook import NotebookPage
 from cloister.cluster._plan import REFERENCE_DELTA, Decision, Outcome, Plan, Planner, Request
 from cloister.cluster._privacy_unit import (
     PLANNED_ROWS,
+    SIZES,
     STARTS,
     PersonParameters,
     assume_rows,
-    decided_rows,
     find_max_rows,
     unit_options,
 )
@@ -43,7 +43,7 @@ from cloister.columns import (
 )
 from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning, warn
-from cloister.privacy import PROCESS, SAME, Entropy, Event, Guarantee, Ledger, Query, Receipt, Step, StepRecord, as_guarantee
+from cloister.privacy import PROCESS, SAME, Entropy, Guarantee, Ledger, Query, Receipt, StepRecord, as_guarantee
 from cloister.questions import Ask, RowCount
 from cloister.release import CellSummary, Profiles
 from cloister.vault import Vault
@@ -232,8 +232,10 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         balance = None if shared is None else shared.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
-        steps = _records(done.plan, {**self._decisions(done.outcome), **decided_rows(receipt.privacy_unit)}, receipt)
-        ready = done.ready
+        ready, decisions = done.ready, self._decisions(done.outcome)
+        if receipt.privacy_unit is not None:
+            decisions = {**decisions, SIZES: Decision(figures={"max_rows": float(receipt.privacy_unit.max_rows or 0)})}
+        steps = _records(done.plan, decisions, receipt)
         return PrivateFit(
             outcome=done.outcome,
             plan=done.plan,
@@ -305,7 +307,7 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         progress.follow(plan.all_steps)
         first = self._first_steps(assume_rows(request, PLANNED_ROWS), setting, n_rows)
         if first.sizes is not None:
-            max_rows = find_max_rows(ask, first.sizes, request, setting.frame.n_features)
+            max_rows = find_max_rows(ask, first.sizes["counts"], request, setting.frame.n_features)
             vault.limit_rows(max_rows)
             request = assume_rows(request, max_rows)
             first = self._first_steps(request, setting, n_rows)
@@ -471,13 +473,25 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
             self._check_ids(rows)
         return rows
 
-    def _open_as(self, X: object, declared: Mapping[str, Declaration] | Sequence[str] | None, **options: Any) -> Rows:
+    def _open_as(self, X: object, declared: Mapping[str, Declaration] | None, **options: Any) -> Rows:
         """Open a table with the columns that are declared; rows that are open already must have been read as these."""
-        if isinstance(X, Rows):
-            rows = open_rows(X, n_jobs=self.n_jobs, where=self._owner)
-            self._check_reading(rows, declared if isinstance(declared, Mapping) else None)
-            return rows
-        return open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner, **options)
+        if not isinstance(X, Rows):
+            return open_rows(X, declared, n_jobs=self.n_jobs, where=self._owner, **options)
+        # The position of a level is no number, nor that of another list.
+        rows, wanted = open_rows(X, n_jobs=self.n_jobs, where=self._owner), None
+        if declared is not None:
+            wanted = tuple(declared.values())
+            if rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared):
+                raise DataError(
+                    f"{self._where('bounds')}: expected the columns of the rows, in order, got others. Pass the same mapping "
+                    "to open_rows."
+                )
+        if not reads_alike(rows.declared, wanted, rows.n_features):
+            raise DataError(
+                f"{self._where('bounds')}: expected the declarations that open_rows was given, got others. Pass the same "
+                "mapping to both."
+            )
+        return rows
 
     def _open_new(self, X: object, *, use: str, remedy: str) -> LocalRows:
         """Open rows for a fitted model; a table may have columns beside those of the fit, such as one of ids."""
@@ -528,20 +542,6 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
                 f"scaler that protects one {found.unit}. Pass the same privacy_unit to both, or none."
             )
         return found
-
-    def _check_reading(self, rows: Rows, declared: Mapping[str, Declaration] | None) -> None:
-        """Refuse rows whose columns were declared otherwise: the position of a level is no number, nor that of another list."""
-        if declared is not None and (rows.feature_names not in (None, tuple(declared)) or rows.n_features != len(declared)):
-            raise DataError(
-                f"{self._where('bounds')}: expected the columns of the rows, in order, got others. Pass the same mapping to "
-                "open_rows."
-            )
-        wanted = None if declared is None else tuple(declared.values())
-        if not reads_alike(rows.declared, wanted, rows.n_features):
-            raise DataError(
-                f"{self._where('bounds')}: expected the declarations that open_rows was given, got others. Pass the same "
-                "mapping to both."
-            )
 
     def _unit_options(self) -> dict[str, Any]:
         """Return how a table is opened that says whose rows they are."""
@@ -645,18 +645,15 @@ def _records(plan: Plan, decisions: dict[str, Decision], receipt: Receipt) -> tu
     records = []
     for step in plan.all_steps:
         events = [event for event in receipt.events if event.step == step.name]
-        if events:
-            records.append(_record(step, events, decisions.get(step.name, Decision())))
+        if not events:
+            continue
+        # A plan states at most how many points it asks about, the events say how many.
+        sizes = [event.size for query, event in zip(step.queries, events, strict=False) if query.name in ("counts", "choice")]
+        noise, decision = step.sigma("counts"), decisions.get(step.name, Decision())
+        figures = {"n_points": float((*sizes, step.n_points)[0]), **({} if noise is None else {"count_error": noise})}
+        figures |= decision.figures
+        records.append(StepRecord(name=step.name, purpose=step.purpose, figures=figures, picture=decision.picture))
     return tuple(records)
-
-
-def _record(step: Step, events: Sequence[Event], decision: Decision) -> StepRecord:
-    """Return the record of a step; a plan states at most how many points it asks about, the events say how many."""
-    sizes = [event.size for query, event in zip(step.queries, events, strict=False) if query.name in ("counts", "choice")]
-    noise = step.sigma("counts")
-    figures = {"n_points": float((*sizes, step.n_points)[0]), **({} if noise is None else {"count_error": noise})}
-    figures |= decision.figures
-    return StepRecord(name=step.name, purpose=step.purpose, figures=figures, picture=decision.picture)
 
 
 def _plain(value: Any) -> Any:

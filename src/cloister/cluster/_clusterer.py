@@ -3,10 +3,9 @@
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 
 from cloister.cluster._base import PrivateFit
@@ -18,7 +17,7 @@ from cloister.cluster._row_level import RowLevel, without_row_level
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.cluster._tables import is_file
 from cloister.columns import Declaration, FloatArray, Frame, IntArray, snap
-from cloister.data import LocalRows
+from cloister.data import LocalRows, Rows
 from cloister.exceptions import without_sizes
 from cloister.questions import Nearest
 from cloister.release import Release, library_versions
@@ -59,36 +58,10 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     labels_ = RowLevel()  # exists because scikit-learn asks for it; what is about single rows is never shown or stored
 
-    @without_sizes
-    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
-        """Cluster the rows under the guarantee.
-
-        Parameters
-        ----------
-        X : whatever :func:`cloister.open_rows` opens, or what it returns
-            The private rows: an array, a data frame, files, a Dask or Spark collection.
-        y : None
-            Ignored.
-        privacy_unit : array-like of shape (n_rows,), optional
-            Whose row each is, for tables in memory that have no column of ids: a person is protected with all of their rows.
-
-        Returns
-        -------
-        self
-            Fitted.
-
-        Raises
-        ------
-        ParameterError, DataError, BudgetExceeded
-            Before anything is spent.
-        """
-        with self._with_ids(privacy_unit, unknown):
-            rows = self._open(X)
-            self._store(self._fit_privately(X, rows))
+    def _label(self, X: object, rows: Rows) -> None:
         type(self).labels_.forget(self)  # of an earlier fit
         if isinstance(rows, LocalRows) and not is_file(X):
             self.labels_ = _find_labels(rows, self._frame, self.cluster_centers_)
-        return self
 
     def _store(self, fit: PrivateFit) -> None:
         outcome, frame = fit.outcome, fit.frame
@@ -182,8 +155,12 @@ class PrivateClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     def transform(self, X: object) -> FloatArray:
         """Return the distance of each row of `X` to every centre, in the units of the input (of half the bounds, if scaled)."""
         rows, frame = self._open_new(X, **PREDICTED), self._frame
-        parts = [frame.distance_unit * _distances(frame, self.cluster_centers_, block) for block in rows.blocks()]
-        return np.concatenate([np.empty((0, len(self.cluster_centers_))), *parts])
+        points, parts = frame.to_unit(self.cluster_centers_), [np.empty((0, len(self.cluster_centers_)))]
+        for block in rows.blocks():
+            clean = frame.clean(block[:, : frame.n_raw])
+            squares = np.sum(clean**2, axis=1)[:, None] - 2 * clean @ points.T + np.sum(points**2, axis=1)
+            parts.append(frame.distance_unit * np.sqrt(np.maximum(squares, 0.0)))
+        return np.concatenate(parts)
 
     @without_sizes
     def score(self, X: object, y: object = None) -> float:
@@ -204,9 +181,3 @@ def _find_labels(rows: LocalRows, frame: Frame, centers: FloatArray) -> IntArray
     """Return the index of the nearest centre for each row."""
     nearest = Nearest(snap(frame.to_unit(centers)), longest_row=1.0)
     return rows.label(lambda block: nearest(frame.clean(block[:, : frame.n_raw])))
-
-
-def _distances(frame: Frame, centers: FloatArray, block: npt.NDArray[Any]) -> FloatArray:
-    rows, points = frame.clean(block[:, : frame.n_raw]), frame.to_unit(centers)
-    squares = np.sum(rows**2, axis=1)[:, None] - 2 * rows @ points.T + np.sum(points**2, axis=1)
-    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

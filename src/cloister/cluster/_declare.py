@@ -28,10 +28,19 @@ array([20., 60.])
 def estimator(cls: type[Estimator]) -> type[Estimator]:
     """Write the constructor of an estimator from its annotated fields, and complete its docstring by those of its bases."""
     made = dataclass(kw_only=True, eq=False, repr=False, match_args=False)(cls)
-    defaults = {name: _written(one.default) for name, one in inspect.signature(made).parameters.items()}
+    defaults = {
+        name: f'"{one.default}"' if isinstance(one.default, str) else repr(one.default)
+        for name, one in inspect.signature(made).parameters.items()
+    }
     docs = [inspect.cleandoc(base.__doc__ or "") for base in made.__mro__ if dataclasses.is_dataclass(base)]
     parameters, attributes = _entries(docs, "Parameters"), _entries(docs, "Attributes")
-    described = [_with_defaults(parameters[name], defaults) for name in defaults if name in parameters]
+    described = []
+    for entry in (parameters[name] for name in defaults if name in parameters):
+        head, line, text = entry.partition("\n")
+        what, found, _ = head.partition(", default=")
+        if found:  # this class may have another default than the one that documents the parameter
+            head = f"{what}{found}{' and '.join(defaults[name] for name in what.partition(' : ')[0].split(', '))}"
+        described.append(head + line + text)
     doc = _replace(_replace(docs[0], "Parameters", described), "Attributes", list(attributes.values()))
     needs_example = "Notes\n---" in doc and "Examples\n---" not in doc and "cluster_centers_" in attributes
     made.__doc__ = doc + EXAMPLE.format(name=made.__name__) if needs_example else doc
@@ -54,19 +63,6 @@ def _entries(docs: list[str], title: str) -> dict[str, str]:
                 entries[names[0]] = entry
             seen.update(names)
     return entries
-
-
-def _with_defaults(entry: str, defaults: dict[str, str]) -> str:
-    """Return an entry with the defaults of the class, which may be others than those of the class that documents it."""
-    head, line, text = entry.partition("\n")
-    what, found, _ = head.partition(", default=")
-    if found:
-        head = f"{what}{found}{' and '.join(defaults[name] for name in what.partition(' : ')[0].split(', '))}"
-    return head + line + text
-
-
-def _written(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _replace(doc: str, title: str, entries: list[str]) -> str:

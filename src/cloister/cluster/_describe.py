@@ -19,11 +19,7 @@ from cloister.release import ColumnProfile, Profiles
 
 DESCRIBE = "describe"  # name of the step
 SMALLEST_SHARE, LARGEST_SHARE = 0.001, 0.9  # of less, noise might be too large to be drawn
-FEWEST_BINS, USUAL_BINS, MOST_BINS = (
-    5,
-    12,
-    24,
-)  # of a number or a date; the usual ones where nobody knows how many rows there are
+FEWEST_BINS, USUAL_BINS, MOST_BINS = 5, 12, 24  # of a number or a date; usual where the number of rows is not known
 ROWS_A_BIN = 4.0  # that an average cluster has in a bin, were they even, in standard deviations of the noise
 LARGEST = 1 << 24  # numbers, each of which gets its own draw of noise
 ROUNDING = 1e-9  # of shares that are added up
@@ -86,7 +82,11 @@ class Description:
         n_rows: float,
     ) -> "Description":
         """Return the step, with as many bins as noise and rows allow."""
-        _refuse_too_much(where, share, first)
+        # Shares must leave something for the centres. What else may be asked first is a twentieth, at most.
+        bounds = 0.0 if first.ranges is None else sum(step.share for step in first.ranges.steps)
+        if share + bounds > LARGEST_SHARE + ROUNDING:
+            rule = f"at most {LARGEST_SHARE:g} of the budget, with the {bounds:.2g} that finds bounds"
+            validate.refuse(where, rule, share, remedy="Lower it, or bounds_share.")
         columns = (*frame.domain.columns, *extra.values())
         planner = Planner(request.cost, request.relation)
         example = tuple(_bins(one, FEWEST_BINS) for one in columns)
@@ -103,19 +103,19 @@ class Description:
         answer = ask(_question(frame, self.bins, points=frame.clip_unit(centers)), self.step["counts"])
         ends = np.cumsum([one.size for one in self.bins])[:-1]
         parts = np.split(answer.value, ends, axis=1)
-        made = [
-            _profile(name, one, bins, part, answer.sigma, clustered=index < frame.n_raw)
+        made = tuple(
+            ColumnProfile(
+                name=name,
+                kind=one.kind,
+                clustered=index < frame.n_raw,
+                noisy_counts=part,
+                sigma=answer.sigma,
+                edges=None if bins.are_levels else one.edges(bins.n_bins),
+                levels=one.level_names if bins.are_levels else None,
+            )
             for index, (name, one, bins, part) in enumerate(zip(names, self.columns, self.bins, parts, strict=True))
-        ]
-        return Profiles(columns=tuple(made))
-
-
-def _refuse_too_much(where: str, share: float, first: FirstSteps) -> None:
-    """Refuse shares that leave nothing for the centres. What else may be asked first is a twentieth, at most."""
-    bounds = 0.0 if first.ranges is None else sum(step.share for step in first.ranges.steps)
-    if share + bounds > LARGEST_SHARE + ROUNDING:
-        rule = f"at most {LARGEST_SHARE:g} of the budget, with the {bounds:.2g} that finds bounds"
-        validate.refuse(where, rule, share, remedy="Lower it, or bounds_share.")
+        )
+        return Profiles(columns=made)
 
 
 def _bins(declared: Declaration, n_bins: int) -> ColumnBins:
@@ -142,17 +142,3 @@ def _question(frame: Frame, bins: tuple[ColumnBins, ...], points: FloatArray | N
     """Return the question; without points, one of the same sensitivity."""
     given = np.zeros((1, frame.n_features)) if points is None else points
     return NearestHistograms(points=given, frame=frame, columns=tuple(range(len(bins))), bins=bins)
-
-
-def _profile(
-    name: str, declared: Declaration, bins: ColumnBins, counts: FloatArray, sigma: float, *, clustered: bool
-) -> ColumnProfile:
-    return ColumnProfile(
-        name=name,
-        kind=declared.kind,
-        clustered=clustered,
-        noisy_counts=counts,
-        sigma=sigma,
-        edges=None if bins.are_levels else declared.edges(bins.n_bins),
-        levels=declared.level_names if bins.are_levels else None,
-    )

@@ -12,7 +12,7 @@ import numpy as np
 
 from cloister.algorithms import N_INTERVALS, N_LOOKS, RangeSteps, find_ranges
 from cloister.cluster._plan import COUNT, Outcome, Planner, Request
-from cloister.cluster._privacy_unit import plan_sizes
+from cloister.cluster._privacy_unit import SIZES, SIZES_SHARE, STARTS
 from cloister.columns import Domain, FloatArray, Frame
 from cloister.privacy import Step
 from cloister.questions import (
@@ -24,6 +24,7 @@ from cloister.questions import (
     NearestSums,
     Question,
     RowCount,
+    RowsPerUnit,
     deviation,
 )
 from cloister.release import CellSummary
@@ -70,12 +71,6 @@ class Ready:
     n_rows: float  # as the cells say; NaN where they were not asked about
     filled: tuple[int, ...] = ()  # raw columns whose missing values were placed at a mean
 
-    @property
-    def domain(self) -> Domain:
-        """Where rows lie."""
-        domain: Domain = self.frame.domain
-        return domain
-
 
 def plan_first(
     request: Request,
@@ -94,21 +89,18 @@ def plan_first(
     `n_rows`, public or noisy, is None while nobody knows it; `bounds_share` is spent where bounds or spreads are to be found.
     """
     planner = Planner(request.cost, request.relation)
-    size = plan_sizes(planner) if sizes else None
-    count = _count(planner) if counts else None
+    size, question = None, RowsPerUnit(starts=STARTS)
+    if sizes:
+        size = planner.step(SIZES, "How many persons have how many rows", n_points=len(STARTS), counts=(question, SIZES_SHARE))
+    count, privacy_unit = None, planner.relation.privacy_unit
+    if counts:
+        unit = "persons" if privacy_unit is not None and privacy_unit.is_weighted else "rows"
+        count = planner.step(COUNT, f"How many {unit} there are", n_points=1, counts=(RowCount(), SIZE_SHARE))
     ranges = _ranges(planner, domain, scaling=scaling, share=bounds_share)
     step = _cells(planner, domain, n_rows=n_rows) if cells else None
     steps = [SIZE_SHARE if counts else 0.0, 0.0 if ranges is None else bounds_share, 0.0 if step is None else step.share]
     share = sum(steps) + (0.0 if size is None else size.share)
     return FirstSteps(sizes=size, count=count, ranges=ranges, cells=step, share=share)
-
-
-def _count(planner: Planner) -> Step:
-    privacy_unit = planner.relation.privacy_unit
-    purpose = (
-        "How many persons there are" if privacy_unit is not None and privacy_unit.is_weighted else "How many rows there are"
-    )
-    return planner.step(COUNT, purpose, n_points=1, counts=(RowCount(), SIZE_SHARE))
 
 
 def _ranges(planner: Planner, domain: Domain, *, scaling: str, share: float) -> RangeSteps | None:
@@ -176,7 +168,9 @@ def ask_first(
     n_rows = max(float(answer.value.sum(axis=1).mean()) if n_rows is None else n_rows, 1.0)
     absent, outside = answer.value[:, CellStates.MISSING], answer.value[:, CellStates.OUTSIDE]
     unplaced = absent + np.where(_have_levels(domain), outside, 0.0)
-    filled = _filled(domain, unplaced, answer.sigma, nullable)
+    # Columns that need a mean: they take it, their type allows missing values, and there seem to be some.
+    takes = np.array([one.missing == "mean" for one in domain.columns]) & (np.array(nullable) | _have_levels(domain))
+    filled = tuple(int(index) for index in np.flatnonzero(takes & (unplaced > SURE_OF_MISSING * answer.sigma)))
     if filled:
         present = np.maximum(n_rows - unplaced, 1.0)
         sums = ask(NearestSums(points=np.zeros((1, frame.n_features)), radius=1.0), first.cells["sums"])
@@ -206,13 +200,6 @@ def _have_levels(domain: Domain) -> "np.typing.NDArray[np.bool_]":
     return np.array([one.has_levels for one in domain.columns])
 
 
-def _filled(domain: Domain, counts: FloatArray, sigma: float, nullable: tuple[bool, ...]) -> tuple[int, ...]:
-    """Return the columns that need a mean: they take it, their type allows missing values, and there seem to be some."""
-    takes = np.array([one.missing == "mean" for one in domain.columns])
-    possible = takes & (np.array(nullable) | _have_levels(domain))
-    return tuple(int(index) for index in np.flatnonzero(possible & (counts > SURE_OF_MISSING * sigma)))
-
-
 def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outcome) -> Outcome:
     """Return centres of what is there: missing values were placed at the mean of their column, which draws centres to it.
 
@@ -223,7 +210,7 @@ def correct_for_missing(ask: Ask, first: FirstSteps, ready: Ready, outcome: Outc
     if not ready.filled or first.cells is None:
         return outcome
     frame, places = ready.frame, ready.frame.to_unit(np.asarray(ready.cells.places)[None])[0]
-    lowest = np.where(_have_levels(ready.domain)[list(ready.filled)], 0.0, -np.inf)
+    lowest = np.where(_have_levels(frame.domain)[list(ready.filled)], 0.0, -np.inf)
     question = NearestMissing(points=frame.clip_unit(outcome.centers), frame=frame, columns=ready.filled, lowest=lowest)
     answer = ask(question, first.cells["clusters"])
     centers, errors = outcome.centers.copy(), outcome.center_errors.copy()

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from cloister.cluster._plan import COUNT, Plan, Planner, Request
 from cloister.cluster._points import synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.columns import Box, Domain, FloatArray, Frame
-from cloister.exceptions import ParameterError, without_sizes
+from cloister.exceptions import ParameterError
 from cloister.grids import GRID_RULES, cells_per_axis
 from cloister.privacy import Cost, Step
 from cloister.questions import LARGEST_GRID, Answer, Ask, GridCounts, SplitCounts, check_grid, price_question
@@ -61,7 +61,18 @@ class _Counted:
 
 @estimator
 class _GridEstimator(ScaledEstimator):
-    """What both estimators share: the rule, one question, and the synopsis made of its answer."""
+    """What both estimators share: the rule, one question, and the synopsis made of its answer.
+
+    Parameters
+    ----------
+    bounds : (low, high) or Box
+        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
+    rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
+        How many cells per axis: by a rule, or given. Where the box is no cube the rule's cells are divided in proportion to
+        its widths. "adaptive" splits the cells of a coarse grid further where many rows are: for skewed tables.
+    counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
+        How noisy counts become weights.
+    """
 
     delta: float = 0.0
     rule: Any = "rugnik"
@@ -92,7 +103,8 @@ class _GridEstimator(ScaledEstimator):
         grid = planner.step("grid", purpose, n_points=math.prod(cells), counts=(question, share))
         if not self._splits():
             return GridPlan(cells=cells, grid=grid)
-        most = min(LARGEST_GRID, MOST_LEAVES * math.prod(self._rugnik(n_rows, request, planner.budget, frame)))
+        whole = self._by_rule("rugnik", n_rows, request, planner.budget, frame)
+        most = min(LARGEST_GRID, MOST_LEAVES * math.prod(whole))
         purpose = "Counts in the parts of fuller cells"
         parts = planner.step("parts", purpose, n_points=most, counts=(question, 1 - COARSE_SHARE))
         return GridPlan(cells=cells, grid=grid, parts=parts)
@@ -106,16 +118,13 @@ class _GridEstimator(ScaledEstimator):
         if isinstance(self.rule, str):
             rule = validate.one_of(where, self.rule, GRID_RULES, remedy="Or pass the number of cells, one or one per column.")
             if rule == ADAPTIVE:
-                finer = self._rugnik(n_rows, request, planner.budget.share(COARSE_SHARE), frame)
+                finer = self._by_rule("rugnik", n_rows, request, planner.budget.share(COARSE_SHARE), frame)
                 return tuple(max(1, round(count / 2)) for count in finer)
             return self._by_rule(rule, n_rows, request, planner.budget, frame)
         single = not isinstance(self.rule, Sequence | np.ndarray)
         cells = (self.rule,) * n_features if single else tuple(self.rule)
         remedy = f"Pass one of {', '.join(GRID_RULES)}, a whole number, or one per column."
         return tuple(validate.integer(where, count, low=1, remedy=remedy) for count in cells)
-
-    def _rugnik(self, n_rows: float, request: Request, budget: Cost, frame: Frame) -> tuple[int, ...]:
-        return self._by_rule("rugnik", n_rows, request, budget, frame)
 
     def _by_rule(self, rule: str, n_rows: float, request: Request, budget: Cost, frame: Frame) -> tuple[int, ...]:
         """Return the cells along each axis of a uniform grid, with the epsilon of Laplace noise of the same strength."""
@@ -138,8 +147,13 @@ class _GridEstimator(ScaledEstimator):
         cells = plan.cells if split is None else split.cells
         grid = Grid(box=Box(*frame.domain.ranges), cells=cells, counts=self.counts, split=split)
         points = Points(frame=frame, noisy_counts=counts, sigma=answer.sigma, grid=grid)
-        public = self.n_rows is not None and self._counts_units()
-        total = n_rows if public else _total_rows(plan, points, n_rows)
+        total: float | None = None  # the sum of all cells
+        if self.n_rows is not None and self._counts_units():
+            total = n_rows
+        elif counted := [step["counts"].sigma for step in plan.preliminary if step.name == COUNT]:
+            # What the count of rows and the sum of all cells say together.
+            first, second = counted[0] ** -2, points.sum_error**-2
+            total = max(0.0, (first * n_rows + second * float(points.noisy_counts.sum())) / (first + second))
         return _Counted(replace(points, total=total), int(generator.integers(2**32)))
 
     def _split(
@@ -164,15 +178,6 @@ class _GridEstimator(ScaledEstimator):
         return combine_levels(answer.value, CellNoise(answer.sigma, split), finer.value), split
 
 
-def _total_rows(plan: GridPlan, points: Points, n_rows: float) -> float | None:
-    """Return the number of rows: what the count of rows and the sum of all cells say together."""
-    counted = [step["counts"].sigma for step in plan.preliminary if step.name == COUNT]
-    if not counted:
-        return None  # the sum of all cells
-    first, second = counted[0] ** -2, points.sum_error**-2
-    return max(0.0, (first * n_rows + second * float(points.noisy_counts.sum())) / (first + second))
-
-
 @estimator
 class GridSynopsis(_GridEstimator):
     """A noisy histogram of the whole table: paid for once, then asked as often as you like.
@@ -181,13 +186,6 @@ class GridSynopsis(_GridEstimator):
     ----------
     n_clusters : int, default=8
         How many clusters the grid should be able to tell apart; a hint for the rule, not a limit for ``synopsis_.cut``.
-    bounds : (low, high) or Box
-        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
-        How many cells per axis: by a rule, or given. Where the box is no cube the rule's cells are divided in proportion to
-        its widths. "adaptive" splits the cells of a coarse grid further where many rows are: for skewed tables.
-    counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
-        How noisy counts become weights.
 
     Attributes
     ----------
@@ -209,17 +207,9 @@ class GridSynopsis(_GridEstimator):
     (2, 2)
     """
 
-    @without_sizes
-    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
-        """Count the rows in the cells, with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
-
-        `privacy_unit` says whose row each is, for tables in memory that have no column of ids.
-        """
-        with self._with_ids(privacy_unit, unknown):
-            fit = self._fit_privately(X, self._open(X))
+    def _store(self, fit: PrivateFit) -> None:
         self.synopsis_ = synopsis_of(fit.outcome.points, fit, self._owner)
         self.privacy_receipt_ = fit.receipt
-        return self
 
 
 @estimator
@@ -228,12 +218,6 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
 
     Parameters
     ----------
-    bounds : (low, high) or Box
-        Where rows may lie, known without looking at them. Rows outside are moved to the boundary.
-    rule : {"rugnik", "eugkm", "adaptive"}, int or sequence of int, default="rugnik"
-        How many cells per axis; "adaptive" splits them further where many rows are.
-    counts : {"nonnegative-total", "clip", "none"}, default="nonnegative-total"
-        How noisy counts become weights.
     representatives : {"center", "slope"}, default="center"
         Where a cell's rows are taken to be.
     n_init : int, default=10
@@ -274,12 +258,8 @@ class GridKMeans(_GridEstimator, PrivateClusterer):
         warn_of_few_cells("GridKMeans", fit.outcome.points.grid, self.n_clusters)  # what was paid for is stored
 
     def _solve(self, counted: _Counted) -> Cut:
-        about: dict[str, Any] = {
-            "n_init": self.n_init,
-            "representatives": self.representatives,
-            "random_state": counted.restart_seed,
-        }
-        return counted.points.solve(self.n_clusters, **about)
+        seed, where = counted.restart_seed, self.representatives
+        return counted.points.solve(self.n_clusters, n_init=self.n_init, representatives=where, random_state=seed)
 
     def _found_centers(self, outcome: _Counted, ready: Ready) -> FloatArray:
         return ready.frame.clip_unit(self._solve(outcome).centers)

@@ -82,7 +82,7 @@ class KMeans(PrivateClusterer):
 
     def _wanted_clusters(self) -> int:
         most = self._whole("max_clusters", high=LARGEST_MAX_CLUSTERS)
-        if validate.is_word(self.n_clusters, "auto"):
+        if self._chooses:
             return most
         remedy = 'Pass a number, or "auto".'
         return validate.integer(self._where("n_clusters"), self.n_clusters, low=1, high=LARGEST_N_CLUSTERS, remedy=remedy)
@@ -119,22 +119,18 @@ class KMeans(PrivateClusterer):
         for name in ("synopsis_", "choice_"):
             if hasattr(self, name):  # of an earlier fit
                 delattr(self, name)
+        details = fit.outcome.details
         if self._chooses:
-            self._store_chosen(fit)
+            points, seed = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit.outcome.seed
+            self.synopsis_ = synopsis_of(points, fit, self._owner)
+            self.choice_ = self.synopsis_.choose_k(random_state=seed)
+            release = self.synopsis_.cut(self.choice_.best, n_init=self.n_init, random_state=seed)
+            details = {**release.details, "choice": self.choice_.to_dict()}
+            release = replace(release, parameters=self._public_parameters(), details=details, profiles=fit.profiles)
+            self._publish(release, n_rounds=fit.outcome.n_rounds)
         else:
             super()._store(fit)
-            self.loss_ = float(fit.outcome.details["loss"])
-        self.n_clusters_ = len(self.cluster_centers_)
-
-    def _store_chosen(self, fit: PrivateFit) -> None:
-        points, seed = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters), fit.outcome.seed
-        self.synopsis_ = synopsis_of(points, fit, self._owner)
-        self.choice_ = self.synopsis_.choose_k(random_state=seed)
-        release = self.synopsis_.cut(self.choice_.best, n_init=self.n_init, random_state=seed)
-        details = {**release.details, "choice": self.choice_.to_dict()}
-        release = replace(release, parameters=self._public_parameters(), details=details, profiles=fit.profiles)
-        self._publish(release, n_rounds=fit.outcome.n_rounds)
-        self.loss_ = float(release.details["loss"])
+        self.loss_, self.n_clusters_ = float(details["loss"]), len(self.cluster_centers_)
 
 
 def find_centers(

@@ -109,7 +109,14 @@ class KMeansPlan(Plan):
                 )
                 for index, scale in enumerate(self.scales)
             ),
-            axes=self._axes_step,
+            axes=self._step(
+                "axes",
+                "In which directions the rows vary most",
+                n_points=1,
+                moments=(_moments(self.n_features), self.axes),
+            )
+            if self.axes
+            else None,
             votes=tuple(
                 self._step(f"vote {index}", "Votes for the nearest candidate", n_points=size, counts=(counts, share))
                 for index, (size, share) in enumerate(zip(self.n_candidates, self.votes, strict=True), start=1)
@@ -118,13 +125,6 @@ class KMeansPlan(Plan):
             dimension=self.dimension,
             n_points=self.n_start,
         )
-
-    @property
-    def _axes_step(self) -> Step | None:
-        if not self.axes:
-            return None
-        purpose = "In which directions the rows vary most"
-        return self._step("axes", purpose, n_points=1, moments=(_moments(self.n_features), self.axes))
 
     def _step(self, name: str, purpose: str, **given: Any) -> Step:
         return self.planner.step(name, purpose, row_share=self.row_share, **given)
@@ -175,26 +175,14 @@ def make_plan(
     n_clusters: int,
     *,
     planner: Planner,
-    recipe: Recipe | None = None,
     squares: float = 0.0,
 ) -> KMeansPlan:
-    """Return the plan for these public numbers.
+    """Return the plan for these public numbers; `n_rows` may be a noisy count that has been paid for.
 
-    Parameters
-    ----------
-    n_rows : float
-        Public, or a noisy count that has been paid for.
-    n_features, n_clusters : int
-        Columns and centres.
-    planner : Planner
-        What the questions may cost together, and which tables are neighbours.
-    recipe : Recipe, optional
-        The constants; by default those for the kind of noise.
-    squares : float, default=0
-        Part of the last round that tells how far the rows of each centre scatter.
+    `squares` is the part of the last round that tells how far the rows of each centre scatter.
     """
     budget, relation = planner.budget, planner.relation
-    recipe = recipe or (GAUSSIAN if budget.is_gaussian else PURE)
+    recipe = GAUSSIAN if budget.is_gaussian else PURE
     row_share = _row_share(recipe, n_rows, n_features, n_clusters, planner)
     asked = row_share * n_rows
     dimension = recipe.project_to if n_features > recipe.project_above else n_features
@@ -209,6 +197,8 @@ def make_plan(
     settling = _settling_shares(recipe, rest, asked, n_features, n_clusters, planner)
     weights = [recipe.growth**index for index in range(n_rounds)]
     joining = [(rest - sum(settling)) * weight / sum(weights) for weight in weights]
+    ratio = n_clusters / start  # centres are joined from start to k in equal ratios
+    left = [max(n_clusters, int(0.5 + start * ratio ** (index / (n_rounds - 1)))) for index in range(1, n_rounds - 1)]
     return KMeansPlan(
         n_rows=n_rows,
         n_features=n_features,
@@ -225,10 +215,7 @@ def make_plan(
         axes=axes,
         votes=(vote,) * recipe.n_votes,
         rounds=(*joining[:-1], *settling, joining[-1]),
-        left=(
-            *(_left(index, start, n_clusters, n_rounds - 1) for index in range(1, n_rounds)),
-            *(n_clusters,) * (len(settling) + 1),
-        ),
+        left=(*left, *(n_clusters,) * (len(settling) + 1 + (n_rounds > 1))),
         n_settling=len(settling),
         squares=squares,
         recipe=recipe,
@@ -320,13 +307,6 @@ def _share(snr: float, n_rows: float, planner: Planner, *, low: float, high: flo
     """Return the share at which so many rows stand out of the noise of a count by `snr` standard deviations."""
     ratio = snr * _count_noise(planner.budget, planner.relation) / max(n_rows, 1e-9)
     return float(min(high, max(low, planner.budget.share_for_noise(ratio))))
-
-
-def _left(index: int, start: int, n_clusters: int, joining: int) -> int:
-    """Return how many centres are left after round `index`: from start to k in equal ratios."""
-    if index >= joining:
-        return n_clusters
-    return max(n_clusters, int(0.5 + start * (n_clusters / start) ** (index / joining)))
 
 
 def _count_noise(cost: Cost, relation: Neighbours) -> float:

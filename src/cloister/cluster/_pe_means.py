@@ -167,20 +167,14 @@ class PEMeans(PrivateClusterer):
         if validate.is_word(self.projection, "auto"):
             if n_features <= PROJECT_ABOVE:
                 return n_features
-            error = self._lift_error(request, n_features, n_rows=n_rows, planner=planner)
+            # How far noise would move the centre of an average cluster on the way back, in units of the domain's radius.
+            share = 1 / (self._rounds(request.row_epsilon, PROJECT_TO, projected=True) + LIFT_QUERIES)
+            sums = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
+            sigma = deviation(sums, planner.budget.share(share), planner.relation)
+            error = float(sigma * n_features**0.5 * request.n_clusters / n_rows)
             return PROJECT_TO if error <= MAX_LIFT_ERROR else n_features
         remedy = 'Pass "auto", None, or the number of dimensions to project to.'
         return min(n_features, validate.integer(self._where("projection"), self.projection, low=1, remedy=remedy))
-
-    def _lift_error(self, request: Request, n_features: int, *, n_rows: float, planner: Planner) -> float:
-        """Return how far noise moves the centre of an average cluster on the way back from a projection, if there were one.
-
-        In units of the domain's radius, and from public numbers alone.
-        """
-        share = 1 / (self._rounds(request.row_epsilon, PROJECT_TO, projected=True) + LIFT_QUERIES)
-        sums = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
-        sigma = deviation(sums, planner.budget.share(share), planner.relation)
-        return float(sigma * n_features**0.5 * request.n_clusters / n_rows)
 
     def _rounds(self, epsilon: float, dimension: int, *, projected: bool) -> int:
         given = self._whole_or_auto("n_rounds")
@@ -203,31 +197,22 @@ class PEMeans(PrivateClusterer):
             settings=plan.settings,
             generator=generator,
         )
-        if plan.average is None:
-            return _outcome(self.generations_, space)
-        found = lift(ask, plan.average, self.generations_[-1].centers, space)
+        if plan.average is None:  # counts and errors are read off the last votes: free, because they have been paid for
+            centers = self.generations_[-1].centers
+            counts, count_errors, center_errors = _cells(self.generations_[-1])
+            center_errors = np.minimum(np.hypot(center_errors, _wander(self.generations_)), 1.0)
+        else:
+            found = lift(ask, plan.average, self.generations_[-1].centers, space)
+            centers, center_errors, counts = found.centers, found.errors, found.counts
+            count_errors = np.full(len(counts), found.count_sigma)
         return Outcome(
-            centers=found.centers,
-            center_errors=found.errors,
-            counts=found.counts,
-            count_errors=np.full(len(found.counts), found.count_sigma),
+            centers=centers,
+            center_errors=center_errors,
+            counts=counts,
+            count_errors=count_errors,
             n_rounds=len(plan.votes),
             decisions=draw_generations(self.generations_, space),
         )
-
-
-def _outcome(generations: tuple[Generation, ...], space: Space) -> Outcome:
-    """Read counts and standard errors off the last votes: free, because they have been paid for."""
-    last = generations[-1]
-    counts, count_errors, center_errors = _cells(last)
-    return Outcome(
-        centers=last.centers,
-        center_errors=np.minimum(np.hypot(center_errors, _wander(generations)), 1.0),
-        counts=counts,
-        count_errors=count_errors,
-        n_rounds=len(generations),
-        decisions=draw_generations(generations, space),
-    )
 
 
 def _cells(last: Generation) -> tuple[FloatArray, FloatArray, FloatArray]:

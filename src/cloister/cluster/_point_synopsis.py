@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """PointSynopsis: weighted points that stand for a table of any number of columns, paid for once, cut at any k."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from cloister import validate
-from cloister.cluster._base import NO_NOISE
+from cloister.cluster._base import NO_NOISE, PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._kmeans import find_centers
 from cloister.cluster._kmeans_plan import KMeansPlan
@@ -14,7 +14,6 @@ from cloister.cluster._plan import Outcome, Planner, Request
 from cloister.cluster._points import outcome_of_points, plan_points, points_of, synopsis_of
 from cloister.cluster._scaled import ScaledEstimator
 from cloister.columns import Frame
-from cloister.exceptions import without_sizes
 from cloister.questions import Ask
 
 MOST_POINTS = 4096
@@ -81,15 +80,7 @@ class PointSynopsis(ScaledEstimator):
         located, refined = find_centers(ask, plan, frame, generator=generator, restarts=self.n_init)
         return outcome_of_points(located, refined, plan, frame, seed=int(generator.integers(2**32)))
 
-    @without_sizes
-    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
-        """Find the points. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
-
-        `privacy_unit` says whose row each is, for tables in memory that have no column of ids.
-        """
-        with self._with_ids(privacy_unit, unknown):
-            fit = self._fit_privately(X, self._open(X))
+    def _store(self, fit: PrivateFit) -> None:
         points = points_of(fit.outcome, fit.frame, max_clusters=self.max_clusters)
         self.synopsis_ = synopsis_of(points, fit, self._owner)
         self.privacy_receipt_ = fit.receipt
-        return self

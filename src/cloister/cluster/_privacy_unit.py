@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cloister import validate
-from cloister.cluster._plan import Decision, Planner, Request
-from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit
-from cloister.privacy import Entropy, Step
+from cloister.cluster._plan import Request
+from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, FloatArray, PrivacyUnit, Relation
+from cloister.privacy import Cost, Entropy, Query
 from cloister.questions import Ask, NearestSums, RowsPerUnit, deviation
 
 SIZES = "rows per person"  # name of the step that asks how many rows persons have
@@ -52,10 +52,29 @@ class PersonParameters:
         max_rows = self._max_rows()
         weighting = validate.one_of(where("weighting"), self.weighting, WEIGHTINGS)
         stated = validate.boolean(where("units_bounded"), self.units_bounded)
-        name = "" if self.privacy_unit is None else self._unit_name()
+        name = ""
         if self.privacy_unit is None and self._ids is None:
-            self._refuse_without_unit(max_rows)
+            # Options for persons must not make somebody believe that persons are protected.
+            for option, is_given in (
+                ("max_rows_per_unit", max_rows is not None),
+                ("weighting", weighting != WEIGHTINGS[0]),
+                ("units_bounded", stated),
+            ):
+                if is_given:
+                    remedy = "Pass privacy_unit=, the name of the column that says whose row it is, or leave it out."
+                    validate.refuse(where(option), "privacy_unit with it", getattr(self, option), remedy=remedy)
             return None
+        if self.privacy_unit is not None:
+            if not isinstance(self.privacy_unit, str) or not self.privacy_unit:
+                rule, remedy = (
+                    "the name of the column that says whose row it is",
+                    "Pass the ids themselves to fit(X, privacy_unit=ids).",
+                )
+                validate.refuse(where("privacy_unit"), rule, type(self.privacy_unit).__name__, remedy=remedy)
+            if self._ids is not None:
+                remedy = "Name a column, or pass fit(X, privacy_unit=ids)."
+                validate.refuse(where("privacy_unit"), "ids once", "a column and an array", remedy=remedy)
+            name = validate.text(where("privacy_unit"), self.privacy_unit)
         if stated and (max_rows is None or weighting != WEIGHTINGS[0]):
             rule = "False unless max_rows_per_unit is a number and every row counts"
             validate.refuse(where("units_bounded"), rule, True, remedy="Pass the largest number of rows that anybody has.")
@@ -66,35 +85,11 @@ class PersonParameters:
         privacy_unit = self._read_privacy_unit()
         return privacy_unit is None or privacy_unit.is_weighted or privacy_unit.max_rows == 1
 
-    def _unit_name(self) -> str:
-        if not isinstance(self.privacy_unit, str) or not self.privacy_unit:
-            remedy = "Pass the ids themselves to fit(X, privacy_unit=ids)."
-            kind = type(self.privacy_unit).__name__
-            validate.refuse(
-                self._where("privacy_unit"), "the name of the column that says whose row it is", kind, remedy=remedy
-            )
-        if self._ids is not None:
-            remedy = "Name a column, or pass fit(X, privacy_unit=ids)."
-            validate.refuse(self._where("privacy_unit"), "ids once", "a column and an array", remedy=remedy)
-        return validate.text(self._where("privacy_unit"), self.privacy_unit)
-
     def _max_rows(self) -> int | None:
         value, remedy = self.max_rows_per_unit, 'Pass "auto" or how many rows of a person are used.'
         if validate.is_word(value, "auto"):
             return None
         return validate.integer(self._where("max_rows_per_unit"), value, low=1, high=LARGEST_MAX_ROWS, remedy=remedy)
-
-    def _refuse_without_unit(self, max_rows: int | None) -> None:
-        """Refuse what would make somebody believe that persons are protected."""
-        given = {
-            "max_rows_per_unit": max_rows is not None,
-            "weighting": self.weighting != WEIGHTINGS[0],
-            "units_bounded": self.units_bounded,
-        }
-        for name, is_given in given.items():
-            if is_given:
-                remedy = "Pass privacy_unit=, the name of the column that says whose row it is, or leave it out."
-                validate.refuse(self._where(name), "privacy_unit with it", getattr(self, name), remedy=remedy)
 
     @contextmanager
     def _with_ids(self, ids: Any, unknown: Mapping[str, object]) -> Iterator[None]:
@@ -126,52 +121,29 @@ def assume_rows(request: Request, max_rows: int) -> Request:
     return replace(request, relation=replace(request.relation, privacy_unit=privacy_unit.limited(max_rows)))
 
 
-def plan_sizes(planner: Planner) -> Step:
-    """Return the step that asks how many persons have how many rows."""
-    purpose = "How many persons have how many rows"
-    return planner.step(SIZES, purpose, n_points=len(STARTS), counts=(RowsPerUnit(starts=STARTS), SIZES_SHARE))
-
-
-def find_max_rows(ask: Ask, step: Step, request: Request, n_features: int) -> int:
+def find_max_rows(ask: Ask, query: Query, request: Request, n_features: int) -> int:
     """Return how many rows of a person are used, by a noisy histogram of how many they have."""
-    answer = ask(RowsPerUnit(starts=STARTS), step["counts"])
+    answer = ask(RowsPerUnit(starts=STARTS), query)
     persons = np.where(answer.value > SEEN * answer.sigma, answer.value, 0.0)
     privacy_unit = request.relation.privacy_unit
     assert privacy_unit is not None
-    return choose_max_rows(persons, noise=noise_of_center(request, n_features), weighted=privacy_unit.is_weighted)
+    shape = {"n_features": n_features, "n_clusters": request.n_clusters}
+    noise = noise_of_center(request.cost, request.relation.relation, **shape)
+    return choose_max_rows(persons, noise=noise, weighted=privacy_unit.is_weighted)
 
 
-def decided_rows(privacy_unit: PrivacyUnit | None) -> dict[str, Decision]:
-    """Return what the step that asks how many rows persons have decided: how many are used."""
-    if privacy_unit is None or privacy_unit.max_rows is None:
-        return {}
-    return {SIZES: Decision(figures={"max_rows": float(privacy_unit.max_rows)})}
-
-
-def noise_of_center(request: Request, n_features: int) -> float:
+def noise_of_center(cost: Cost, relation: Relation, *, n_features: int, n_clusters: int) -> float:
     """Return the variance of the noise of a centre over that of its rows, times the square of the rows, for one row each."""
     sums = NearestSums(points=np.zeros((1, n_features)), radius=1.0)
-    sigma = deviation(sums, request.cost.share(PART_OF_SUMS), request.relation.relation)
-    return n_features * request.n_clusters * (CLIPPED_AT * sigma) ** 2
+    sigma = deviation(sums, cost.share(PART_OF_SUMS), relation)
+    return n_features * n_clusters * (CLIPPED_AT * sigma) ** 2
 
 
 def choose_max_rows(persons: FloatArray, *, noise: float, weighted: bool) -> int:
     """Return the number of rows per person with about the least expected error of a centre.
 
-    Parameters
-    ----------
-    persons : array of shape (n_bins,)
-        About how many persons have as many rows as each bin of ``STARTS`` says.
-    noise : float
-        Variance of the noise in a sum of rows, all columns together, if every person had one row, over that of one row.
-    weighted : bool
-        Whether every person counts 1, instead of every row.
-
-    Examples
-    --------
-    >>> few = np.array([100.0] + [0.0] * 13)
-    >>> choose_max_rows(few, noise=50.0, weighted=False)
-    1
+    `persons` says about how many have as many rows as each bin of ``STARTS``; `noise` is the variance of the noise in a sum of
+    rows, all columns together, if every person had one row, over that of one row; `weighted` whether every person counts 1.
     """
     ends = np.array([*STARTS[1:], STARTS[-1] + 1]) - 1
     sizes = (np.array(STARTS) + ends) / 2

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the estimators share that measure distances relative to bounds or spreads, and place missing values."""
 
+from abc import abstractmethod
+from typing import Self
+
 from cloister import validate
-from cloister.cluster._base import PrivateEstimator
+from cloister.cluster._base import PrivateEstimator, PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._first import BOUNDS_SHARE
 from cloister.cluster._plan import Request
 from cloister.columns import Box, Domain, as_columns, as_domain
+from cloister.data import Rows
+from cloister.exceptions import without_sizes
 
 SCALINGS = ("auto", "bounds", "none", "spread")
 MISSING = ("mean", "middle")
@@ -35,6 +40,42 @@ class ScaledEstimator(PrivateEstimator):
     scaling: str = "auto"
     missing: str = "mean"
     bounds_share: float = BOUNDS_SHARE
+
+    @without_sizes
+    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
+        """Fit to the rows under the guarantee.
+
+        Parameters
+        ----------
+        X : whatever :func:`cloister.open_rows` opens, or what it returns
+            The private rows: an array, a data frame, files, a Dask or Spark collection.
+        y : None
+            Ignored.
+        privacy_unit : array-like of shape (n_rows,), optional
+            Whose row each is, for tables in memory that have no column of ids: a person is protected with all of their rows.
+
+        Returns
+        -------
+        self
+            Fitted.
+
+        Raises
+        ------
+        ParameterError, DataError, BudgetExceeded
+            Before anything is spent.
+        """
+        with self._with_ids(privacy_unit, unknown):
+            rows = self._open(X)
+            self._store(self._fit_privately(X, rows))
+        self._label(X, rows)
+        return self
+
+    @abstractmethod
+    def _store(self, fit: PrivateFit) -> None:
+        """Keep what may be published of a fit."""
+
+    def _label(self, X: object, rows: Rows) -> None:
+        """Say of each row to which cluster it belongs, where a method has clusters."""
 
     def _request(self) -> Request:
         validate.one_of(self._where("missing"), self.missing, MISSING)

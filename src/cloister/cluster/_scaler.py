@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """PrivateScaler: what StandardScaler is used for, paid for. Its output says where it lies, so that a pipeline stays honest."""
 
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import field
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cloister import validate
+from cloister.cluster._base import PrivateFit
 from cloister.cluster._declare import estimator
 from cloister.cluster._plan import Plan, Planner, Request
 from cloister.cluster._privacy_unit import SIZES_SHARE
@@ -16,18 +17,9 @@ from cloister.cluster._scaled import ScaledEstimator
 from cloister.columns import Box, FloatArray, Frame
 from cloister.data import ScaledRows
 from cloister.exceptions import DataError, without_sizes
-from cloister.privacy import Step
 from cloister.questions import Ask
 
 RANGES_SHARE = 0.94  # of the budget; the rest is for the number of rows and for missing values
-
-
-@dataclass(frozen=True, kw_only=True)
-class _NoPlan(Plan):
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """Nothing but the preliminary steps."""
-        return ()
 
 
 @estimator
@@ -89,14 +81,7 @@ class PrivateScaler(  # type: ignore[call-arg]
     missing: str = field(default="mean", init=False)
     bounds_share: float = field(default=RANGES_SHARE, init=False)
 
-    @without_sizes
-    def fit(self, X: object, y: object = None, *, privacy_unit: object = None, **unknown: object) -> Self:
-        """Find bounds and spreads with noise. Takes whatever :func:`cloister.open_rows` opens; `y` is ignored.
-
-        `privacy_unit` says whose row each is, for tables in memory that have no column of ids.
-        """
-        with self._with_ids(privacy_unit, unknown):
-            fit = self._fit_privately(X, self._open(X))
+    def _store(self, fit: PrivateFit) -> None:
         self._frame = fit.frame
         self.domain_ = fit.frame.domain
         self.privacy_receipt_ = fit.receipt
@@ -104,14 +89,13 @@ class PrivateScaler(  # type: ignore[call-arg]
         self._n_features_out = fit.frame.n_features
         if fit.frame.half_widths is not None:
             self.center_, self.scale_ = fit.frame.center, fit.frame.scale / fit.frame.distance_unit
-        return self
 
     def _request(self) -> Request:
         validate.one_of(self._where("scaling"), self.scaling, ("bounds", "spread"))
         return super()._request()
 
     def _plan(self, request: Request, frame: Frame, *, n_rows: float, planner: Planner) -> Plan:
-        return _NoPlan()
+        return Plan()  # nothing but the preliminary steps
 
     def _run(self, ask: Ask, plan: Any, frame: Frame, *, n_rows: float, generator: np.random.Generator) -> None:
         """Ask nothing: the preliminary questions have found everything."""

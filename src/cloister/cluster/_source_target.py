@@ -163,30 +163,33 @@ class SourceTargetKMedoids(PrivateEstimator):
         if source is None:
             validate.refuse(self._where("source"), "the private table", None, remedy="Pass fit(target, source=rows).")
         with self._with_ids(privacy_unit, unknown):
-            return self._fit(target, source)
-
-    def _fit(self, target: object, source: object) -> Self:
-        request = self._request()
-        self._check_method()
-        public = read_target(self._where("target"), target)
-        rows = open_rows(
-            source,
-            n_jobs=self.n_jobs,
-            where=self._where("source"),
-            **({} if isinstance(source, Rows) else self._unit_options()),
-        )
-        if isinstance(source, Rows):
-            self._check_ids(rows)
-        self._check_columns(public, rows)
-        check_metric(self._where("metric"), self.metric, public.matrix[:2])
-        with self._new_progress() as progress:
-            problem = self._state_problem(public, request, progress)
-            self._asked = problem.asked
-            try:
-                fit = self._fit_privately(source, rows, progress)
-            finally:
-                del self._asked
-            self._store(public, problem, fit, progress)
+            request = self._request()
+            self._check_method()
+            public = read_target(self._where("target"), target)
+            options = {} if isinstance(source, Rows) else self._unit_options()
+            rows = open_rows(source, n_jobs=self.n_jobs, where=self._where("source"), **options)
+            if isinstance(source, Rows):
+                self._check_ids(rows)
+            width = public.matrix.shape[1]
+            if rows.n_features != width:
+                raise DataError(
+                    f"{self._where('source')}: expected {width} columns, as in the target, got {rows.n_features}. "
+                    "Pass the same columns."
+                )
+            if None not in (rows.feature_names, public.names) and rows.feature_names != public.names:
+                raise DataError(
+                    f"{self._where('source')}: expected the target's columns in the target's order. Pass the same columns to "
+                    "both."
+                )
+            check_metric(self._where("metric"), self.metric, public.matrix[:2])
+            with self._new_progress() as progress:
+                problem = self._state_problem(public, request, progress)
+                self._asked = problem.asked
+                try:
+                    fit = self._fit_privately(source, rows, progress)
+                finally:
+                    del self._asked
+                self._store(public, problem, fit, progress)
         return self
 
     def plan(
@@ -272,18 +275,6 @@ class SourceTargetKMedoids(PrivateEstimator):
         points = validate.integer(self._where("n_points"), n_points, low=1, remedy=remedy)
         domain = Ball(0.5, np.zeros(width)) if self.bounds is None else super()._domain(width)
         return Representatives.unknown(domain.frame(), points)
-
-    def _check_columns(self, public: Target, rows: Rows) -> None:
-        width = public.matrix.shape[1]
-        if rows.n_features != width:
-            raise DataError(
-                f"{self._where('source')}: expected {width} columns, as in the target, got {rows.n_features}. "
-                "Pass the same columns."
-            )
-        if None not in (rows.feature_names, public.names) and rows.feature_names != public.names:
-            raise DataError(
-                f"{self._where('source')}: expected the target's columns in the target's order. Pass the same columns to both."
-            )
 
     def _state_problem(self, public: Target, request: Request, progress: Progress) -> Problem:
         n_target = len(public.matrix)

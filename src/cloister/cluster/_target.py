@@ -67,8 +67,13 @@ class Cover:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a release keeps."""
+        # A report draws the target, which is public: evenly picked rows, to a millionth of their spread.
+        size = len(self.target)
+        picked = self.target[np.unique(np.linspace(0, size - 1, min(size, LARGEST_PICTURE)).round().astype(np.int64))]
+        spread = float(np.max(np.ptp(self.target, axis=0)))
+        digits = 6 - int(np.floor(np.log10(spread))) if spread > 0 else 6
         return {
-            "target": _picture_of(self.target),
+            "target": (np.round(picked, digits) if abs(digits) < 100 else picked).tolist(),
             "n_target": len(self.target),
             "target_cost": self.cost,
             "cost_of_chosen": self.cost_of_chosen,
@@ -171,7 +176,8 @@ def state_problem(
     target = frame.to_unit(frame.domain.clip(public))
     coreset = tree_coreset(target, coreset_radius * DIAMETER, max_size=choice.max_representatives)
     solved, weights = _represent(choice, target)
-    scale = _extent_of(public[solved], choice.metric)
+    farthest = float(np.max(pairwise_distances(public[solved[:1]], public[solved], metric=choice.metric)))
+    scale = farthest if 0 < farthest < np.inf else 1.0  # so that single precision is enough whatever the unit
     pairs = all_pairs(public[solved], choice.metric, scale)
     if not np.isfinite(pairs).all():
         where, remedy = f"{type(choice).__name__}.metric", "Pass another metric, or other target points."
@@ -215,12 +221,6 @@ def all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArra
     return table
 
 
-def _extent_of(points: FloatArray, metric: str) -> float:
-    """Return how far points lie apart, for single precision to be enough whatever the unit; 1 if they do not."""
-    largest = float(np.max(pairwise_distances(points[:1], points, metric=metric)))
-    return largest if 0 < largest < np.inf else 1.0
-
-
 def ball_around(points: FloatArray, margin: float) -> Ball:
     """Return the ball around the mean of public points that holds them, `margin` times as wide."""
     center = points.mean(axis=0)
@@ -238,12 +238,3 @@ def check_metric(where: str, metric: object, probe: FloatArray) -> None:
         pairwise_distances(probe, metric=metric)
         return
     validate.refuse(where, rule, metric, remedy=remedy)
-
-
-def _picture_of(target: FloatArray) -> list[list[float]]:
-    """Return what a report draws of the target, which is public: evenly picked rows, to a millionth of their spread."""
-    picked = np.unique(np.linspace(0, len(target) - 1, min(len(target), LARGEST_PICTURE)).round().astype(np.int64))
-    spread = float(np.max(np.ptp(target, axis=0)))
-    digits = 6 - int(np.floor(np.log10(spread))) if spread > 0 else 6
-    shown: list[list[float]] = (np.round(target[picked], digits) if abs(digits) < 100 else target[picked]).tolist()
-    return shown

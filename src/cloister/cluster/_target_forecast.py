@@ -111,8 +111,19 @@ class SourceTargetForecast:
             f"Noise on {name}: {sigma:.3g}, for {100 * self.shares[name]:.3g} % of the budget."
             for name, sigma in self.noise.items()
         ]
-        lines += self._bound() if self.method == "nas" else self._unbounded()
-        return (*lines, self._limit())
+        if self.method == "nas":
+            lines += self._bound()
+        else:
+            assert self.threshold is not None
+            seen = f"An average is used from a noisy count of {self.threshold:.3g} on"
+            lines.append(f"{seen}: fewer source rows around a representative are not seen.")
+            lines.append("For NNA there is no bound on the error.")
+        how_often = "often"
+        if self.guarantee.is_pure or self.guarantee.stated_delta:  # its strength is an epsilon
+            likely = (1 - 2 * self.guarantee.stated_delta) / 2 * math.exp(-min(self.guarantee.strength, LARGEST_EXPONENT))
+            how_often = f"with probability {max(likely, 0.0):.2g} or more"
+        limit = f"On some data every private method is off by at least {self.floor:.3g}, {how_often} (Observation 4.2)."
+        return (*lines, limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -138,18 +149,6 @@ class SourceTargetForecast:
             lines.append(f"{theorem} states {self.paper_term:.3g} for the noise, with the paper's own.")
         return lines
 
-    def _unbounded(self) -> list[str]:
-        assert self.threshold is not None
-        seen = f"An average is used from a noisy count of {self.threshold:.3g} on"
-        return [f"{seen}: fewer source rows around a representative are not seen.", "For NNA there is no bound on the error."]
-
-    def _limit(self) -> str:
-        how_often = "often"
-        if self.guarantee.is_pure or self.guarantee.stated_delta:  # its strength is an epsilon
-            likely = (1 - 2 * self.guarantee.stated_delta) / 2 * math.exp(-min(self.guarantee.strength, LARGEST_EXPONENT))
-            how_often = f"with probability {max(likely, 0.0):.2g} or more"
-        return f"On some data every private method is off by at least {self.floor:.3g}, {how_often} (Observation 4.2)."
-
 
 def forecast(
     model: "SourceTargetKMedoids", plan: SourceTargetPlan, asked: Representatives, request: Request
@@ -159,7 +158,15 @@ def forecast(
     queries = {query.name: query for step in plan.steps for query in step.queries}
     radius = 1.0 if model.calibration == "paper" else asked.radius
     lengths = {"counts": 1.0, "sums": radius * unit, "means": unit, "distance": unit}
-    gamma = 1 - model.confidence
+    gamma, threshold = 1 - model.confidence, plan.threshold
+    if near:
+        threshold = None
+    elif threshold is not None:
+        threshold = max(threshold, 1.0)
+    else:
+        counts = plan.source["counts"]
+        tail = ndtri(model.confidence) if counts.cost.is_gaussian else math.log(1 / (2 * gamma)) / math.sqrt(2)
+        threshold = 1 + max(0.0, counts.sigma * float(tail))
     return SourceTargetForecast(
         method=model.method,
         guarantee=request.guarantee,
@@ -171,7 +178,7 @@ def forecast(
         diameter=DIAMETER * unit,
         coreset_radius=asked.coreset_radius * unit,
         noise={name: query.sigma * lengths[name] for name, query in queries.items()},
-        threshold=None if near else _threshold(plan, model.confidence),
+        threshold=threshold,
         noise_term=unit * largest_noise(plan, asked, gamma) if near else None,
         paper_term=unit * _paper_term(plan, asked, request.guarantee, gamma) if near else None,
         shares={name: query.share for name, query in queries.items()},
@@ -194,12 +201,3 @@ def _paper_term(plan: SourceTargetPlan, asked: Representatives, guarantee: Guara
     else:
         sigma = budget.deviation(l1=moved * math.sqrt(n_points * n_features), l2=moved)
     return noise_norm(sigma, n_points=n_points, n_features=n_features, gamma=gamma, is_gaussian=budget.is_gaussian)
-
-
-def _threshold(plan: SourceTargetPlan, confidence: float) -> float:
-    """Return the noisy count from which on an average is used."""
-    counts = plan.source["counts"]
-    if plan.threshold is not None:
-        return max(plan.threshold, 1.0)
-    tail = ndtri(confidence) if counts.cost.is_gaussian else math.log(1 / (2 * (1 - confidence))) / math.sqrt(2)
-    return 1 + max(0.0, counts.sigma * float(tail))

@@ -212,13 +212,14 @@ def compare(
         "neighbours": relation,
         "max_rows_per_unit": max_rows_per_unit,
         "weighting": weighting,
-        "n_rows": public.n_units,
+        "n_rows": size if public.ids is None else len(np.unique(public.ids)),
         "n_jobs": n_jobs,
     }
     limit = Reference(min(k, size), n_init=10, random_state=seed % 2**32).fit(table).inertia_ / size
     with Progress("compare", enabled=progress) as bar, PROCESS.apart():
         bar.expect(times * len(chosen))
-        found = [_fit(one, public, k, range(seed, seed + times), settings, bar) for one in chosen]
+        seeds = range(seed, seed + times)
+        found = [_fit(label, *one, public, k, seeds, settings, bar) for label, one in chosen.items()]
     protects = PrivacyUnit(
         name=privacy_unit or "", max_rows=None if validate.is_word(max_rows_per_unit, "auto") else max_rows_per_unit
     )
@@ -239,66 +240,61 @@ def compare(
 # -- methods ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """A method with parameters of its own."""
-
-    method: Method
-    parameters: Mapping[str, Any]  # that differ from the default
-
-    @property
-    def label(self) -> str:
-        """How it is listed."""
-        words = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
-        return f"{self.method.name}({words})" if words else self.method.name
-
-
-def _read_methods(methods: Sequence[Any]) -> list[_Chosen]:
-    """Return what to compare, each once."""
+def _read_methods(methods: Sequence[Any]) -> dict[str, tuple[Method, dict[str, Any]]]:
+    """Return what to compare, by how it is listed: a method, and the parameters of its own that differ from the default."""
     known = comparable("centers", "synopsis")
     remedy = f"Pass some of {', '.join(known)}, or estimators of them."
     given = validate.items("compare.methods", methods, rule="a list of methods", remedy=remedy)
     if not given:
         validate.refuse("compare.methods", "at least one method", given, remedy=remedy)
-    found = []
+    found = {}
     for one in given:
         is_estimator = type(one).__name__ in METHODS
         name = type(one).__name__ if is_estimator else one
         method = find_method(name) if isinstance(name, str) else None
         method = METHODS[validate.one_of("compare.methods", name if method is None else method.name, known)]
-        found.append(_Chosen(method, _own_parameters(method, one) if is_estimator else {}))
-    return list({one.label: one for one in found}.values())
-
-
-def _own_parameters(method: Method, model: Any) -> dict[str, Any]:
-    """Return what an estimator sets of its own; refuse what is the same for all methods here."""
-    usual, given = type(model)().get_params(deep=False), model.get_params(deep=False)
-    found = {name for name in given if type(given[name]) is not type(usual[name]) or not np.all(given[name] == usual[name])}
-    for name in given:
-        if name in found and name not in method.parameters:
-            remedy = f"Pass {name} to compare, which sets it for all methods."
-            validate.refuse("compare.methods", "estimators that set parameters of their own alone", name, remedy=remedy)
-    return {name: given[name] for name in method.parameters if name in found}
+        own = {}
+        if is_estimator:
+            usual, set_to = type(one)().get_params(deep=False), one.get_params(deep=False)
+            own = {
+                key: value
+                for key, value in set_to.items()
+                if type(value) is not type(usual[key]) or not np.all(value == usual[key])
+            }
+        for key in own:
+            if key not in method.parameters:
+                remedy = f"Pass {key} to compare, which sets it for all methods."
+                validate.refuse("compare.methods", "estimators that set parameters of their own alone", key, remedy=remedy)
+        words = ", ".join(f"{key}={own[key]!r}" for key in method.parameters if key in own)
+        found[f"{method.name}({words})" if words else method.name] = method, own
+    return found
 
 
 def _fit(
-    chosen: _Chosen, public: "_PublicRows", k: int, seeds: range, settings: dict[str, Any], progress: Progress
+    label: str,
+    method: Method,
+    own: Mapping[str, Any],
+    public: "_PublicRows",
+    k: int,
+    seeds: range,
+    settings: dict[str, Any],
+    progress: Progress,
 ) -> Contender:
-    progress.say(chosen.label)
+    progress.say(label)
     table, losses, seconds = public.table, [], []
     ids = {} if public.ids is None else {"privacy_unit": public.ids}
     for seed in seeds:
         start = time.perf_counter()
         try:
-            model = chosen.method.estimator(k, **settings, **chosen.parameters, random_state=seed).fit(table, **ids)
-            centers = model.synopsis_.cut(k).cluster_centers if chosen.method.kind == "synopsis" else model.cluster_centers_
+            model = method.estimator(k, **settings, **own, random_state=seed).fit(table, **ids)
+            centers = model.synopsis_.cut(k).cluster_centers if method.kind == "synopsis" else model.cluster_centers_
         except CloisterError as refusal:
-            return Contender(chosen.label, None, None, None, str(refusal))
+            return Contender(label, None, None, None, str(refusal))
         seconds.append(time.perf_counter() - start)
         losses.append(float(np.mean(pairwise_distances_argmin_min(table, centers, metric="sqeuclidean")[1])))
         progress.advance()
     error = float(np.std(losses, ddof=1)) / len(losses) ** 0.5 if len(losses) > 1 else None
-    return Contender(chosen.label, float(np.mean(losses)), error, float(np.median(seconds)))
+    return Contender(label, float(np.mean(losses)), error, float(np.median(seconds)))
 
 
 # -- rows ---------------------------------------------------------------------------------------------------------------
@@ -311,11 +307,6 @@ class _PublicRows:
     table: FloatArray  # (n_rows, n_features)
     domain: Domain
     ids: IntArray | None = None  # one for each row, where persons are protected
-
-    @property
-    def n_units(self) -> int:
-        """How many rows or persons there are."""
-        return len(self.table) if self.ids is None else len(np.unique(self.ids))
 
 
 def _read_public(

@@ -11,7 +11,7 @@ from cloister.cluster import KMeansPlan, Plan, read_share
 from cloister.columns import LARGEST_MAX_ROWS, WEIGHTINGS, PrivacyUnit, Relation
 from cloister.forecast._model import Outlook
 from cloister.forecast._setting import LARGEST_ROWS, PersonForecast, RowLimit, Setting, forecast_persons, recommend
-from cloister.forecast._words import about, advise, aligned, html_table, judge, part, standing_out
+from cloister.forecast._words import about, advise, aligned, find_enough, html_table, judge, part, standing_out
 from cloister.methods import METHODS, find_method
 from cloister.privacy import Guarantee, Step, as_guarantee
 
@@ -58,6 +58,9 @@ class Forecast:
         The epsilon (rho, mu) from which on a cluster of average size is found; None if no usual one is enough. Of KMeans alone.
     verdict, advice : tuple of str
         What to expect, and what to change.
+    enough : mapping of str to float
+        What a single number would have to be for a cluster of average size to be found or, if it is, for its centre to be
+        within a tenth of its radius: ``{"epsilon": 0.8, "n_rows": 25_000.0}``. Empty if it is. Of KMeans alone.
     privacy_unit : PersonForecast or None
         Where persons are protected: how many of their rows are used, what other numbers would cost and lose, and which is
         recommended. `n_rows` is the number of persons then.
@@ -75,6 +78,7 @@ class Forecast:
     stands_out_at: float | None
     verdict: tuple[str, ...]
     advice: tuple[str, ...]
+    enough: Mapping[str, float]
     privacy_unit: PersonForecast | None = None
 
     @property
@@ -138,9 +142,19 @@ class Forecast:
     @property
     def _tables(self) -> list[Table]:
         counted = "rows" if self.privacy_unit is None else self.privacy_unit.counted
-        errors = [_error_table(self.center_errors, counted)] if self.center_errors else []
-        persons = [] if self.privacy_unit is None else [_person_table(self.privacy_unit)]
-        return [*errors, *persons, _step_table(self.steps, counted)]
+        tables = [_step_table(self.steps, counted)]
+        if self.privacy_unit is not None:
+            tables.insert(0, _person_table(self.privacy_unit))
+        if self.center_errors:
+            title, heads = (
+                "Expected error of a centre, in parts of its cluster's radius",
+                (f"{counted} of a cluster", "error of its centre"),
+            )
+            errors: Rows = [
+                (f"{one.size:,}", part(one.error) if one.found else "missed or merged") for one in self.center_errors
+            ]
+            tables.insert(0, (title, heads, errors))
+        return tables
 
 
 def plan(
@@ -251,6 +265,12 @@ def plan(
         setting = setting.limited(recommend(setting))
     asked = setting.plan()
     outlook = Outlook(asked) if isinstance(asked, KMeansPlan) and found.name == "KMeans" else None
+    enough: dict[str, float] = {}
+    errors: tuple[CenterError, ...] = ()
+    if outlook is not None:
+        enough = find_enough(setting, outlook)
+        sizes = sorted({min(int(outlook.plan.n_rows), max(1, round(size * outlook.average))) for size in SIZES})
+        errors = tuple(CenterError(size, outlook.error(size), size >= outlook.smallest) for size in sizes)
     return Forecast(
         method=found.name,
         n_rows=setting.n_rows,
@@ -260,10 +280,11 @@ def plan(
         neighbours=setting.relation.value,
         plan=asked,
         smallest_cluster=None if outlook is None else outlook.smallest,
-        center_errors=() if outlook is None else _center_errors(outlook),
+        center_errors=errors,
         stands_out_at=None if outlook is None else standing_out(setting),
         verdict=tuple(judge(setting, asked, outlook)),
-        advice=tuple(advise(setting, asked, outlook)),
+        enough=enough,
+        advice=tuple(advise(setting, asked, outlook, enough)),
         privacy_unit=forecast_persons(setting),
     )
 
@@ -289,19 +310,7 @@ def _persons(privacy_unit: object, rows_per_unit: object, max_rows: object, weig
     return {}
 
 
-def _center_errors(outlook: Outlook) -> tuple[CenterError, ...]:
-    most = int(outlook.plan.n_rows)
-    sizes = sorted({min(most, max(1, round(size * outlook.average))) for size in SIZES})
-    return tuple(CenterError(size, outlook.error(size), size >= outlook.smallest) for size in sizes)
-
-
 # -- tables -------------------------------------------------------------------------------------------------------------
-
-
-def _error_table(errors: tuple[CenterError, ...], counted: str) -> Table:
-    title = "Expected error of a centre, in parts of its cluster's radius"
-    rows: Rows = [(f"{one.size:,}", part(one.error) if one.found else "missed or merged") for one in errors]
-    return title, (f"{counted} of a cluster", "error of its centre"), rows
 
 
 def _person_table(persons: PersonForecast) -> Table:

@@ -68,7 +68,11 @@ class Outlook:
         """Clipping radii over phi, round by round; a round chooses one for all clusters, so that of the average one."""
         square, radii, plan = self._start, [], self.plan
         for one in self._rounds:
-            lengths = _model_lengths(plan.n_features, math.sqrt(1 + square))
+            # The histogram of distances of a round normal cluster from its centre, without noise, as parts of one.
+            half = plan.n_features / 2
+            edges = RADII * math.sqrt(gammaincinv(half, 0.5) / half)
+            reached = np.concatenate([[0.0], gammainc(half, half * edges**2), [1.0]])
+            lengths = Lengths(math.sqrt(1 + square) * edges, np.diff(reached), 0.0)
             noise = one.noise / max(plan.n_rows / one.centers, 1.0)
             radius, phi = choose_radius(lengths, n_rows=1.0, noise=noise, n_features=plan.n_features)
             radii.append(radius / phi)
@@ -129,11 +133,3 @@ def last_success(works: Callable[[int], bool], low: int, high: int) -> int | Non
     """Return the largest integer from `low` to below `high` that works, if all smaller ones do and any does."""
     found = bisect_left(range(low, high), True, key=lambda number: not works(number))
     return low + found - 1 if found else None
-
-
-def _model_lengths(n_features: int, radius: float) -> Lengths:
-    """Return the histogram of distances of a round normal cluster from its centre, without noise, as parts of one."""
-    half = n_features / 2
-    edges = RADII * math.sqrt(gammaincinv(half, 0.5) / half)
-    reached = np.concatenate([[0.0], gammainc(half, half * edges**2), [1.0]])
-    return Lengths(radius * edges, np.diff(reached), 0.0)

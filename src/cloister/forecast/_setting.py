@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from cloister.cluster import Plan, Request, center_variances, noise_of_center, pick_max_rows, plan_fit
-from cloister.columns import LARGEST_MAX_ROWS, FloatArray, Neighbours, PrivacyUnit, Relation
+from cloister.cluster import Plan, center_variances, noise_of_center, pick_max_rows, plan_fit
+from cloister.columns import LARGEST_MAX_ROWS, FloatArray, PrivacyUnit, Relation
 from cloister.methods import Method
-from cloister.privacy import Entropy, Guarantee, Step
+from cloister.privacy import Guarantee, Step
 
 LARGEST_ROWS = 10**15
 STEPS = (1, 2, 3, 5)  # times powers of ten: the numbers of rows that are compared
@@ -111,15 +111,8 @@ class Setting:
 
     def center_noise(self) -> float:
         """Return the squared noise of a centre in units of its radius, times the square of the rows, for one row each."""
-        request = Request(
-            n_clusters=self.n_clusters,
-            guarantee=self.guarantee,
-            cost=self.guarantee.noise_budget(),
-            relation=Neighbours(self.relation),
-            n_rows=None,
-            entropy=Entropy(0),
-        )
-        return noise_of_center(request, self.n_features)
+        cost = self.guarantee.noise_budget()
+        return noise_of_center(cost, self.relation, n_features=self.n_features, n_clusters=self.n_clusters)
 
 
 def count_noise(steps: Sequence[Step]) -> float | None:

@@ -2,7 +2,7 @@
 """A forecast in plain sentences: what to expect, and what to change. Public numbers only. Also how tables are printed."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -35,8 +35,20 @@ def judge(setting: Setting, plan: Plan, outlook: Outlook | None) -> Iterator[str
     unit = f"{count_of(setting.n_rows, setting.unit)} and {setting.guarantee.parameter} {setting.guarantee.strength:.4g}"
     if outlook is not None:
         yield f"With {unit} {_expect(setting, outlook)}"
-        yield from _tell_smallest(setting, outlook)
-        yield from _tell_error(setting, outlook)
+        if setting.n_clusters > 1 and outlook.mean_error <= NOTHING:
+            if outlook.smallest > outlook.plan.n_rows:
+                yield "No cluster stands out, however large."
+            elif outlook.smallest <= HANDFUL:
+                yield "Hardly any cluster is too small to be found: a handful of rows shows, so not much protects them."
+            else:
+                yield f"Clusters of fewer than about {about(outlook.smallest)} {setting.counted}s will be missed or merged."
+        if _stands_out(outlook):
+            centre = "it" if setting.n_clusters == 1 else "the centre of a cluster of average size"
+            yield (
+                f"Expect {centre} within {part(outlook.error(outlook.average))} of the cluster's radius (the root mean square "
+                f"distance of its rows); the accident of which {setting.unit}s were collected moves it by "
+                f"{part(setting.chance(outlook.average))} anyway."
+            )
         return
     steps, noise = plan.all_steps, count_noise(plan.all_steps)
     answers = count_of(sum(len(step.queries) for step in steps), "noisy answer")
@@ -51,14 +63,62 @@ def judge(setting: Setting, plan: Plan, outlook: Outlook | None) -> Iterator[str
         yield from _judge_grid(setting, plan)
 
 
-def advise(setting: Setting, plan: Plan, outlook: Outlook | None) -> Iterator[str]:
+def advise(setting: Setting, plan: Plan, outlook: Outlook | None, enough: Mapping[str, float]) -> Iterator[str]:
     """Say what to change, which other method to look at, and what to mind."""
+    guarantee = setting.guarantee
     if outlook is not None:
-        yield from _remedies(setting, outlook)
+        if setting.n_clusters > setting.size:
+            yield "There are more clusters than rows: ask for fewer."
+        elif not _is_precise(outlook):
+            goal = f"To place such a centre within {part(PRECISE)} of the radius"
+            goal = goal if _stands_out(outlook) else "To find a cluster of average size"
+            words: dict[str, Callable[[Any], str]] = {
+                guarantee.parameter: lambda strength: f"{guarantee.parameter} {about(strength)} or more",
+                "n_clusters": "at most {} clusters".format,
+                "n_features": lambda columns: f"at most {count_of(columns, 'column')}",
+                "n_rows": lambda rows: f"about {about(rows)} {setting.unit}s",
+            }
+            ways = "; or ".join(words[name](number) for name, number in enough.items())
+            yield f"{goal}: {ways}." if ways else f"{goal} no single change of these numbers is enough."
         yield from _other_noise(setting, outlook)
     if isinstance(plan, GridPlan) and math.prod(plan.cells) < setting.n_clusters:
         yield few_cells_words(setting.n_clusters, math.prod(plan.cells), setting.n_features)
-    yield from _cautions(setting)
+    if setting.method.kind == "source-target":
+        yield (
+            "How many points the source is asked about follows from the target: SourceTargetKMedoids.plan(target), or "
+            "'cloister source-target TARGET --plan', says it, with the noise and the bound on the error."
+        )
+    elif setting.n_features <= FEW_COLUMNS and setting.method.kind != "synopsis":
+        yield (
+            f"In {count_of(setting.n_features, 'column')} look at GridSynopsis too, if the result will be "
+            "used again: one noisy grid answers for any number of clusters and for range counts, and is paid for once."
+        )
+    if guarantee.stated_delta * setting.n_rows >= 1:
+        yield (
+            f"delta {guarantee.stated_delta:g} is not below 1 / {setting.n_rows:,}: such a promise allows to publish a whole "
+            f"{setting.unit}. Choose it well below."
+        )
+    epsilon = guarantee.nominal_epsilon(USUAL_DELTA)
+    if epsilon > LARGEST_EPSILON:
+        yield f"epsilon {about(epsilon)} promises each {setting.unit} little; 0.1 to {LARGEST_EPSILON:g} is usual."
+
+
+def find_enough(setting: Setting, outlook: Outlook) -> dict[str, float]:
+    """Return what a single number must be for an average cluster to be found, or if it is, for its centre to be precise.
+
+    Empty where it is precise, or where there are more clusters than rows; numbers of which no change is enough are left out.
+    """
+    if setting.n_clusters > setting.size or _is_precise(outlook):
+        return {}
+    works = _is_precise if _stands_out(outlook) else _stands_out
+    most = max(setting.n_rows, LARGEST_ADVICE)
+    found = {
+        setting.guarantee.parameter: _needed_strength(setting, works, low=setting.guarantee.strength),
+        "n_clusters": last_success(lambda k: _would(works, setting, n_clusters=k), 2, setting.n_clusters),
+        "n_features": last_success(lambda d: _would(works, setting, n_features=d), 1, setting.n_features),
+        "n_rows": first_success(lambda size: _would(works, setting, n_rows=math.ceil(size)), setting.n_rows, most),
+    }
+    return {name: number for name, number in found.items() if number is not None}
 
 
 def standing_out(setting: Setting) -> float | None:
@@ -127,27 +187,6 @@ def _expect(setting: Setting, outlook: Outlook) -> str:
     return f"expect {size} and much smaller ones to be found."
 
 
-def _tell_smallest(setting: Setting, outlook: Outlook) -> Iterator[str]:
-    if setting.n_clusters == 1 or outlook.mean_error > NOTHING:
-        return
-    if outlook.smallest > outlook.plan.n_rows:
-        yield "No cluster stands out, however large."
-    elif outlook.smallest <= HANDFUL:
-        yield "Hardly any cluster is too small to be found: a handful of rows shows, so not much protects them."
-    else:
-        yield f"Clusters of fewer than about {about(outlook.smallest)} {setting.counted}s will be missed or merged."
-
-
-def _tell_error(setting: Setting, outlook: Outlook) -> Iterator[str]:
-    if _stands_out(outlook):
-        centre = "it" if setting.n_clusters == 1 else "the centre of a cluster of average size"
-        yield (
-            f"Expect {centre} within {part(outlook.error(outlook.average))} of the cluster's radius (the root mean square "
-            f"distance of its rows); the accident of which {setting.unit}s were collected moves it by "
-            f"{part(setting.chance(outlook.average))} anyway."
-        )
-
-
 def _judge_grid(setting: Setting, plan: GridPlan) -> Iterator[str]:
     """Say how far noise and rounding to cells move the loss, at most."""
     bound = grid_bound(
@@ -173,38 +212,12 @@ def _judge_grid(setting: Setting, plan: GridPlan) -> Iterator[str]:
 # -- what to change -----------------------------------------------------------------------------------------------------
 
 
-def _remedies(setting: Setting, outlook: Outlook) -> Iterator[str]:
-    if setting.n_clusters > setting.size:
-        yield "There are more clusters than rows: ask for fewer."
-    elif outlook.average < outlook.smallest:
-        yield _join("To find a cluster of average size", _ways(setting, _stands_out))
-    elif outlook.error(outlook.average) > PRECISE:
-        yield _join(f"To place such a centre within {part(PRECISE)} of the radius", _ways(setting, _is_precise))
-
-
 def _stands_out(outlook: Outlook) -> bool:
     return outlook.average >= outlook.smallest
 
 
 def _is_precise(outlook: Outlook) -> bool:
     return _stands_out(outlook) and outlook.error(outlook.average) <= PRECISE
-
-
-def _ways(setting: Setting, works: Callable[[Outlook], bool]) -> Iterator[str]:
-    """Change one number at a time until it works."""
-    strength = _needed_strength(setting, works, low=setting.guarantee.strength)
-    if strength is not None:
-        yield f"{setting.guarantee.parameter} {about(strength)} or more"
-    clusters = last_success(lambda k: _would(works, setting, n_clusters=k), 2, setting.n_clusters)
-    if clusters is not None:
-        yield f"at most {clusters} clusters"
-    columns = last_success(lambda d: _would(works, setting, n_features=d), 1, setting.n_features)
-    if columns is not None:
-        yield f"at most {count_of(columns, 'column')}"
-    most = max(setting.n_rows, LARGEST_ADVICE)
-    rows = first_success(lambda size: _would(works, setting, n_rows=math.ceil(size)), setting.n_rows, most)
-    if rows is not None:
-        yield f"about {about(rows)} {setting.unit}s"
 
 
 def _needed_strength(setting: Setting, works: Callable[[Outlook], bool], *, low: float) -> float | None:
@@ -229,14 +242,6 @@ def _look_ahead(setting: Setting, **changes: Any) -> Outlook | None:
     return Outlook(plan)
 
 
-def _join(goal: str, ways: Iterator[str]) -> str:
-    found = list(ways)
-    return f"{goal}: {'; or '.join(found)}." if found else f"{goal} no single change of these numbers is enough."
-
-
-# -- what else ----------------------------------------------------------------------------------------------------------
-
-
 def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:
     """Compare with the other kind of noise at the same epsilon."""
     if setting.guarantee.parameter != "epsilon" or outlook.smallest <= HANDFUL:
@@ -253,25 +258,3 @@ def _other_noise(setting: Setting, outlook: Outlook) -> Iterator[str]:
             f"{about(outlook.smallest)}, and places the centre of an average one within "
             f"{part(other.error(outlook.average))} of its radius instead of {part(outlook.error(outlook.average))}."
         )
-
-
-def _cautions(setting: Setting) -> Iterator[str]:
-    if setting.method.kind == "source-target":
-        yield (
-            "How many points the source is asked about follows from the target: SourceTargetKMedoids.plan(target), or "
-            "'cloister source-target TARGET --plan', says it, with the noise and the bound on the error."
-        )
-    elif setting.n_features <= FEW_COLUMNS and setting.method.kind != "synopsis":
-        yield (
-            f"In {count_of(setting.n_features, 'column')} look at GridSynopsis too, if the result will be "
-            "used again: one noisy grid answers for any number of clusters and for range counts, and is paid for once."
-        )
-    guarantee = setting.guarantee
-    if guarantee.stated_delta * setting.n_rows >= 1:
-        yield (
-            f"delta {guarantee.stated_delta:g} is not below 1 / {setting.n_rows:,}: such a promise allows to publish a whole "
-            f"{setting.unit}. Choose it well below."
-        )
-    epsilon = guarantee.nominal_epsilon(USUAL_DELTA)
-    if epsilon > LARGEST_EPSILON:
-        yield f"epsilon {about(epsilon)} promises each {setting.unit} little; 0.1 to {LARGEST_EPSILON:g} is usual."

@@ -57,7 +57,11 @@ def plot_map(
     ('age', ['0', '1'])
     """
     axes = axes_for(where, ax, size=(7.0, 5.2))
-    radii, (x, y), full = _radii(counts), positions.T, counts > 0
+    # Radii are in points; with many centres all of them are smaller.
+    largest = max(float(np.max(counts, initial=0.0)), 1e-9)
+    top = max(LARGEST_RADIUS / math.sqrt(max(1.0, len(counts) / 10)), 2 * SMALLEST_RADIUS)
+    radii = np.maximum(top * np.sqrt(np.maximum(counts, 0.0) / largest), SMALLEST_RADIUS)
+    (x, y), full = positions.T, counts > 0
     axes.errorbar(x, y, xerr=errors[:, 0], yerr=errors[:, 1], fmt="none", ecolor=INK, elinewidth=0.8, zorder=3)
     style: dict[str, Any] = {"alpha": 0.45, "color": ACCENT, "linewidths": 0.8, "edgecolors": ACCENT}
     axes.scatter(x[full], y[full], s=(2 * radii[full]) ** 2, zorder=2, **style)
@@ -75,13 +79,6 @@ def plot_map(
     _add_legend(axes, counts, radii, counted)
     _add_labels(axes, positions, radii)
     return axes
-
-
-def _radii(counts: FloatArray) -> FloatArray:
-    """Return radii in points; with many centres all of them are smaller."""
-    largest = max(float(np.max(counts, initial=0.0)), 1e-9)
-    top = max(LARGEST_RADIUS / math.sqrt(max(1.0, len(counts) / 10)), 2 * SMALLEST_RADIUS)
-    return np.maximum(top * np.sqrt(np.maximum(counts, 0.0) / largest), SMALLEST_RADIUS)
 
 
 def _add_legend(axes: "Axes", counts: FloatArray, radii: FloatArray, counted: str) -> None:

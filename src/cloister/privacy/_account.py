@@ -11,7 +11,7 @@ from cloister import validate
 from cloister.exceptions import BudgetExceeded, LedgerError
 from cloister.privacy._events import Event
 from cloister.privacy._lease import Lease
-from cloister.privacy._ledger_state import AccountState, LedgerState
+from cloister.privacy._ledger_state import LedgerState
 from cloister.privacy._ledger_store import LedgerStore
 
 
@@ -89,16 +89,13 @@ def _close(store: LedgerStore, name: str, *, named: bool, force: bool) -> bool:
             return False
         held = store.leases.is_held(name)
         if held is not False and not force:
-            if named:
-                raise _may_run(account, known=held is True)
-            return False
+            if not named:
+                return False
+            state_of = "runs still" if held else "may still run: there is no lock beside the ledger that would say so"
+            raise LedgerError(
+                f"Ledger.settle: expected an account whose process is gone, got {account.identity!r}, a {account.purpose} "
+                f"whose process {state_of}. Wait for it, or pass force=True (--force): a fit that runs then fails at its next "
+                "question."
+            )
         store.insert(connection, {**account.close_line(), "settled": True})
     return True
-
-
-def _may_run(account: AccountState, *, known: bool) -> LedgerError:
-    state = "runs still" if known else "may still run: there is no lock beside the ledger that would say so"
-    return LedgerError(
-        f"Ledger.settle: expected an account whose process is gone, got {account.identity!r}, a {account.purpose} whose "
-        f"process {state}. Wait for it, or pass force=True (--force): a fit that runs then fails at its next question."
-    )

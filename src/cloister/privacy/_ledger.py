@@ -184,7 +184,14 @@ class Ledger:
         ledger._store = LedgerStore.open(ledger_path(path))
         try:
             ledger._store.refresh()
-            ledger._compare(wanted)
+            for word, value in wanted.items():
+                found = getattr(ledger, word)
+                if value != found:
+                    said, got = (str(found), str(value)) if word == "budget" else (repr(found), repr(value))
+                    raise LedgerError(
+                        f"Ledger.open: expected {word} as in the file ({said}), got {got}. "
+                        "Leave it out, or open another ledger."
+                    )
             if checkpoint is not None:
                 ledger._store.check_against(checkpoint)
         except BaseException:
@@ -444,13 +451,3 @@ class Ledger:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Ledger":
         return self
-
-    def _compare(self, wanted: dict[str, Any]) -> None:
-        """Refuse to open a ledger that says something else than the caller does."""
-        for word, value in wanted.items():
-            found = getattr(self, word)
-            if value != found:
-                said, given = (str(found), str(value)) if word == "budget" else (repr(found), repr(value))
-                raise LedgerError(
-                    f"Ledger.open: expected {word} as in the file ({said}), got {given}. Leave it out, or open another ledger."
-                )

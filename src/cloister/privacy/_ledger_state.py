@@ -48,7 +48,13 @@ def first_line(budget: Guarantee | None, **given: Any) -> dict[str, Any]:
     terms = {**DEFAULTS, **checked_terms(budget, **given)}
     if "budget" not in terms:
         validate.refuse("Ledger.epsilon", "a total to spend", None, remedy="Pass epsilon= and delta=, or budget=.")
-    _check_part_set_aside(**{word: terms[word] for word in ("budget", "pure_epsilon", "planned")})
+    granted, part, where = terms["budget"], terms["pure_epsilon"], "Ledger.pure_epsilon"
+    if part and not granted.stated_delta:
+        validate.refuse(where, "0 unless the budget is (epsilon, delta)", part, remedy="Leave it out.")
+    if part and part >= granted.strength:
+        validate.refuse(where, f"less than the whole epsilon of {granted.strength:g}", part, remedy="Set less aside.")
+    if part and terms["planned"]:
+        validate.refuse(where, "0 if planned=True", part, remedy="Leave one of them out.")
     return {"v": LINE_VERSION, "kind": "budget", "when": today(), **terms, "budget": terms["budget"].to_dict()}
 
 
@@ -68,19 +74,6 @@ def checked_terms(
     if not isinstance(budget, Guarantee):
         validate.refuse("Ledger.budget", names_of_guarantees(), budget, remedy="Pass epsilon= and delta=.")
     return {**terms, "budget": budget}
-
-
-def _check_part_set_aside(*, budget: Guarantee, pure_epsilon: float, planned: bool) -> None:
-    """Refuse to set a part of a budget aside for pure fits where that means nothing, or leaves nothing."""
-    if not pure_epsilon:
-        return
-    where = "Ledger.pure_epsilon"
-    if not budget.stated_delta:
-        validate.refuse(where, "0 unless the budget is (epsilon, delta)", pure_epsilon, remedy="Leave it out.")
-    if pure_epsilon >= budget.strength:
-        validate.refuse(where, f"less than the whole epsilon of {budget.strength:g}", pure_epsilon, remedy="Set less aside.")
-    if planned:
-        validate.refuse(where, "0 if planned=True", pure_epsilon, remedy="Leave one of them out.")
 
 
 @dataclass
@@ -229,18 +222,12 @@ def refuse_unless_it_fits(state: LedgerState, cost: Cost) -> None:
         wanted, parameter = f"{cost.parameter} {cost.strength:.4g} (pure)", cost.parameter
     left = left_of(budget, spent, composition=state.composition, pure=pure)
     total = f" of {budget.strength:.4g}" if parameter == budget.parameter else ""
-    raise BudgetExceeded(
-        f"Ledger.reserve: this fit costs {wanted} but {parameter} {left:.4g}{total} is left. {_remedy(state, pure=pure)}"
-    )
-
-
-def _remedy(state: LedgerState, *, pure: bool) -> str:
-    """Say what to do, also where the other kind of noise is what stands in the way."""
-    if pure and state.budget.stated_delta and not state.composition.planned:
-        return (
+    remedy = "Ask for no more than is left, or create another budget."
+    if pure and budget.stated_delta and not state.composition.planned:
+        remedy = (
             "Beside Gaussian fits a pure one is expensive: pass the ledger's delta to the fit, or create a ledger with "
             "pure_epsilon= set aside for pure fits."
         )
-    if state.composition.pure_epsilon:
-        return f"Of the budget epsilon {state.composition.pure_epsilon:.4g} is set aside for pure fits (delta=0)."
-    return "Ask for no more than is left, or create another budget."
+    elif state.composition.pure_epsilon:
+        remedy = f"Of the budget epsilon {state.composition.pure_epsilon:.4g} is set aside for pure fits (delta=0)."
+    raise BudgetExceeded(f"Ledger.reserve: this fit costs {wanted} but {parameter} {left:.4g}{total} is left. {remedy}")

@@ -332,7 +332,15 @@ class Receipt:
         stated: dict[str, Any] = {name: validate.text(f"Receipt.{name}", data.get(name, "")) for name in ("dataset", "purpose")}
         guarantee = guarantee_from_dict(data["guarantee"])
         if "parts" in data:
-            return cls._of_parts(data, guarantee, stated)
+            joined = validate.one_of("Receipt.joined", data["joined"], (DISJOINT, SAME))
+            parts = [cls.from_dict(part) for part in data["parts"]]
+            if len(parts) < 2:
+                raise LedgerError("Receipt: expected two parts or more. Was this file edited?")
+            found = cls.cover(parts, joined, guarantee=guarantee, **stated)
+            protected = None if found.privacy_unit is None else found.privacy_unit.to_dict()
+            if (data["neighbours"], data.get("privacy_unit")) != (found.neighbours, protected):
+                raise LedgerError("Receipt: its parts protect others than the receipt says. Was this file edited?")
+            return found
         neighbours, unit = Relation.parse("Receipt.neighbours", data["neighbours"]).value, data.get("privacy_unit")
         events = tuple(event_from_line(line) for line in data["events"])
         if any(event.relation != neighbours for event in events):
@@ -346,18 +354,6 @@ class Receipt:
             events=events,
             **stated,
         )
-
-    @classmethod
-    def _of_parts(cls, data: dict[str, Any], guarantee: Guarantee, stated: dict[str, Any]) -> "Receipt":
-        joined = validate.one_of("Receipt.joined", data["joined"], (DISJOINT, SAME))
-        parts = [cls.from_dict(part) for part in data["parts"]]
-        if len(parts) < 2:
-            raise LedgerError("Receipt: expected two parts or more. Was this file edited?")
-        found = cls.cover(parts, joined, guarantee=guarantee, **stated)
-        unit = None if found.privacy_unit is None else found.privacy_unit.to_dict()
-        if (data["neighbours"], data.get("privacy_unit")) != (found.neighbours, unit):
-            raise LedgerError("Receipt: its parts protect others than the receipt says. Was this file edited?")
-        return found
 
 
 def refuse_seeded(where: str, *, seeded: bool, allow_seeded: bool) -> None:

@@ -10,7 +10,7 @@ from cloister.release._distributions import ColumnProfile, Estimate, Profiles
 from cloister.release._geometry import CenterPlane, plane_of_centers, rank_columns, rank_table
 from cloister.release._open import open_for
 from cloister.release._profile import columns_of
-from cloister.release._release import Release, library_versions, load_release, read_steps, refuse_odd_values
+from cloister.release._release import Release, library_versions, load_release, read_release, read_steps, refuse_odd_values
 from cloister.release._source_target import TargetDetails
 from cloister.release._words import (
     NONE,
@@ -45,6 +45,7 @@ __all__ = [
     "plane_of_centers",
     "rank_columns",
     "rank_table",
+    "read_release",
     "read_steps",
     "refuse_odd_values",
     "rows_words",

@@ -82,7 +82,10 @@ class ColumnProfile:
             object.__setattr__(self, name, value)
         if self.levels is not None:
             object.__setattr__(self, "levels", tuple(map(str, self.levels)))
-        _refuse_misfit(self)
+        n_bins = _n_bins(self)
+        fits = counts.ndim == 2 and len(counts) and counts.shape[1] == n_bins and (np.abs(counts) <= LARGEST).all()
+        if not (n_bins and fits and 0 <= self.sigma <= LARGEST):
+            raise ValueError(f"profile of {self.name!r}")
 
     @property
     def n_clusters(self) -> int:
@@ -321,14 +324,6 @@ class Profiles:
     def from_dict(cls, data: dict[str, Any]) -> "Profiles":
         """Read what ``to_dict`` wrote."""
         return cls(columns=tuple(ColumnProfile.from_dict(one) for one in data["columns"]))
-
-
-def _refuse_misfit(profile: ColumnProfile) -> None:
-    """Refuse numbers that do not belong together, and numbers that are none."""
-    counts, n_bins = profile.noisy_counts, _n_bins(profile)
-    fits = counts.ndim == 2 and len(counts) and counts.shape[1] == n_bins and (np.abs(counts) <= LARGEST).all()
-    if not (n_bins and fits and 0 <= profile.sigma <= LARGEST):
-        raise ValueError(f"profile of {profile.name!r}")
 
 
 def _n_bins(profile: ColumnProfile) -> int:

@@ -28,7 +28,10 @@ def open_for(table: object, domain: Domain, names: Names, *, where: str = "Relea
         if table.ndim != 2 or table.shape[1] != domain.n_columns:
             raise _other_columns(where, domain.n_columns)
         return ArrayRows(table)
-    columns = columns_to_open(domain, names) if _has_names(table) else None
+    # Columns can be chosen by name in files, in frames, and in what Arrow can read.
+    marks = ("columns", "__arrow_c_stream__", "__arrow_c_array__", "__dask_graph__")
+    has_names = isinstance(table, str | os.PathLike) or any(hasattr(type(table), mark) for mark in marks)
+    columns = columns_to_open(domain, names) if has_names and not isinstance(table, Rows) else None
     # Levels, flags and dates can be read of a table with names only.
     if columns is None and domain.has_words and not isinstance(table, Rows):
         raise DataError(
@@ -44,16 +47,6 @@ def open_for(table: object, domain: Domain, names: Names, *, where: str = "Relea
             "docs/scale.md shows."
         )
     return rows
-
-
-def _has_names(table: object) -> bool:
-    """Whether columns can be chosen by name: those of files, of frames, and of what Arrow can read."""
-    kind = type(table)
-    if isinstance(table, Rows):
-        return False
-    return isinstance(table, str | os.PathLike) or any(
-        hasattr(kind, name) for name in ("columns", "__arrow_c_stream__", "__arrow_c_array__", "__dask_graph__")
-    )
 
 
 def _other_columns(where: str, wanted: int, got: int | None = None) -> DataError:

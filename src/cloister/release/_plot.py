@@ -28,20 +28,15 @@ def plot_release(release: "Release", kind: str, columns: Sequence[int | str] | N
         WHERE, kind, RELEASE_PLOTS, remedy='Draw it of a synopsis: synopsis.plot("tree").' if kind == "tree" else ""
     )
     if kind == "curve":
-        drawn = _plot_choice(release, ax)
+        choice = release.details.get("choice")
+        if choice is None:
+            remedy = 'Fit KMeans("auto"), or draw the curve of a synopsis: synopsis.plot("curve").'
+            validate.refuse(f"{WHERE}.kind", "a release whose number of clusters was chosen", "curve", remedy=remedy)
+        drawn = plot_curve(choice["n_clusters"], choice["held_out"], choice["held_out_error"], choice["best"], ax, where=WHERE)
     else:
         picked = None if columns is None else validate.columns(f"{WHERE}.columns", columns, release.columns)
         drawn = (_plot_map if kind == "map" else _plot_profiles)(release, picked, ax)
     return mark_seeded(drawn, seeded=release.receipt.seeded)
-
-
-def _plot_choice(release: "Release", ax: Any) -> "Axes":
-    """Draw the curve that spoke for the number of clusters, where it was chosen."""
-    choice = release.details.get("choice")
-    if choice is None:
-        remedy = 'Fit KMeans("auto"), or draw the curve of a synopsis: synopsis.plot("curve").'
-        validate.refuse(f"{WHERE}.kind", "a release whose number of clusters was chosen", "curve", remedy=remedy)
-    return plot_curve(choice["n_clusters"], choice["held_out"], choice["held_out_error"], choice["best"], ax, where=WHERE)
 
 
 def _plot_map(release: "Release", picked: list[int] | None, ax: Any) -> "Axes":

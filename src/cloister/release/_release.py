@@ -384,7 +384,8 @@ class Release:
             refuse_odd_values(data)
             names, cells, profiles = data["feature_names"], data["cells"], data.get("profiles")
             domain = domain_from_dict(data["domain"])
-            arrays: dict[str, Any] = {name: _read_array(name, data[name]) for name in ARRAYS}
+            given = [name for name in ARRAYS if data[name] is not None or name not in OPTIONAL]
+            arrays: dict[str, Any] = {name: np.array(data[name], dtype=np.float64) for name in given}
             if cells is not None:
                 width = np.shape(arrays["cluster_centers"])[-1]
                 cells = CellSummary.from_dict(cells, n_columns=domain.n_columns, n_published=width)
@@ -421,10 +422,6 @@ def read_steps(data: Any) -> tuple[StepRecord, ...]:
         plain = {figure: float(value) for figure, value in figures.items()}
         steps[name] = StepRecord(name=name, purpose=str(one["purpose"]), figures=plain, picture=picture)
     return tuple(steps.values())
-
-
-def _read_array(name: str, values: Any) -> FloatArray | None:
-    return None if values is None and name in OPTIONAL else np.array(values, dtype=np.float64)
 
 
 def refuse_odd_values(data: Any) -> None:
@@ -494,14 +491,18 @@ def load_release(path: str | os.PathLike[str]) -> Release:
     ...
     cloister.exceptions.ReleaseError: load_release: cannot read 'missing.json' (No such file or directory). Check the path.
     """
-    content = read_whole("load_release", path)
+    return read_release(read_whole("load_release", path), name=repr(Path(path).name))
+
+
+def read_release(content: bytes, *, name: str) -> Release:
+    """Read a release from JSON text; errors call it by `name`."""
     try:
-        return Release.from_dict(json.loads(content.decode()))
-    except ReleaseError:
-        raise
+        data = json.loads(content.decode())
     except (RecursionError, ValueError):
         pass
-    raise ReleaseError(f"load_release: {Path(path).name!r} is not JSON. Pass the file that 'fit' wrote.")
+    else:
+        return Release.from_dict(data)
+    raise ReleaseError(f"load_release: {name} is not JSON. Pass what 'fit' wrote.")
 
 
 def library_versions() -> dict[str, str]:

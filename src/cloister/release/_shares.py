@@ -30,7 +30,11 @@ class Shares:
     @classmethod
     def of(cls, counts: FloatArray, sigma: float, *, ordered: bool) -> "Shares | None":
         """Return the shares of noisy counts; None where those that count add up to nothing."""
-        kept = _kept(counts, sigma) if ordered else np.ones(len(counts), dtype=bool)
+        kept = np.ones(len(counts), dtype=bool)
+        clear = np.flatnonzero(counts[:-1] > CLEAR * sigma)
+        if ordered and clear.size:  # the last bin, that of missing values, always counts
+            kept[: max(clear[0] - 1, 0)] = False
+            kept[clear[-1] + 2 : -1] = False
         total = float(counts[kept].sum())
         if total <= 0:
             return None
@@ -65,13 +69,3 @@ class Shares:
         by_total = self.values - inside / inside.sum()
         moved = own - np.outer(by_total, self.kept)
         return np.where(self.positive, self.noise * np.sqrt(np.sum(moved**2, axis=1)), self.noise)
-
-
-def _kept(counts: FloatArray, sigma: float) -> npt.NDArray[np.bool_]:
-    """Say which bins of an axis count; that of missing values, the last one, always does."""
-    clear = np.flatnonzero(counts[:-1] > CLEAR * sigma)
-    kept = np.ones(len(counts), dtype=bool)
-    if clear.size:
-        kept[: max(clear[0] - 1, 0)] = False
-        kept[clear[-1] + 2 : -1] = False
-    return kept

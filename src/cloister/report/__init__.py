@@ -6,7 +6,7 @@ from cloister.report._render import report_html, write_report
 from cloister.report._source_target import source_target_of
 from cloister.report._summary import cells_of, loss_summary, summary, synopsis_summary, table_of
 from cloister.report._synopsis import synopsis_html
-from cloister.report._words import cell_words, choice_words, declared_words, found_words
+from cloister.report._words import cell_words, choice_words, comparison_of_numbers, declared_words, found_words
 
 __all__ = [
     "Picture",
@@ -14,6 +14,7 @@ __all__ = [
     "cell_words",
     "cells_of",
     "choice_words",
+    "comparison_of_numbers",
     "declared_words",
     "found_words",
     "loss_summary",

@@ -44,9 +44,13 @@ def profile_section(release: Release) -> ProfileSection | None:
     columns = [everything[index] for index in sorted(ranked[:DRAWN_COLUMNS])]  # in their own order
     labels = range(release.n_clusters)
     drawn = [StripColumn(one.name, one.extent, [one.cell(None), *map(one.cell, labels)]) for one in columns]
+    apart = []
+    for label in labels:  # in what it differs most from all rows, as far as it stands out of the noise
+        found = sorted(filter(None, (one.difference(label) for one in everything)), key=lambda pair: -pair[0])
+        apart.append((label, ", ".join(text for _, text in found[:MENTIONED]) or "no difference above the noise"))
     return ProfileSection(
         StripTable("Cluster", ["All", *map(str, labels)], drawn),
-        [(label, _apart(everything, label)) for label in labels],
+        apart,
         len(everything),
         f"{max(one.sigma for one in release.profiles):.3g}",
     )
@@ -128,9 +132,3 @@ class _Column:
             lower, higher = self._axis.beside
             words = f"{self.name} {higher if value > 0 else lower} ({value:+.1f} standard deviations)"
         return abs(value) / self._noticed, words.replace("-", MINUS)
-
-
-def _apart(columns: Sequence[_Column], label: int) -> str:
-    """Say in what a cluster differs most from all rows, as far as it stands out of the noise."""
-    found = sorted(filter(None, (one.difference(label) for one in columns)), key=lambda pair: -pair[0])
-    return ", ".join(text for _, text in found[:MENTIONED]) or "no difference above the noise"

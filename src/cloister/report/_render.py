@@ -67,20 +67,14 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(model, pathlib.Path(folder) / "report.html")
     """
-    found = _published(published)
-    refuse_seeded("write_report", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
-    html = synopsis_html(found) if isinstance(found, Synopsis) else report_html(found)
-    write_whole("write_report", path, html, overwrite=overwrite)
-
-
-def _published(value: object) -> Release | Synopsis:
-    """Return a release or a synopsis, also of a model that holds one."""
-    held = (value, getattr(value, "release_", None), getattr(value, "synopsis_", None))
+    held = (published, getattr(published, "release_", None), getattr(published, "synopsis_", None))
     found = next((one for one in held if isinstance(one, Release | Synopsis)), None)
     if found is None:
         rule, remedy = "a release, a synopsis or a fitted model", "Pass model.fit(rows), or its release_."
-        validate.refuse("write_report.published", rule, type(value).__name__, remedy=remedy)
-    return found
+        validate.refuse("write_report.published", rule, type(published).__name__, remedy=remedy)
+    refuse_seeded("write_report", seeded=found.receipt.seeded, allow_seeded=allow_seeded)
+    html = synopsis_html(found) if isinstance(found, Synopsis) else report_html(found)
+    write_whole("write_report", path, html, overwrite=overwrite)
 
 
 def report_html(release: Release) -> str:

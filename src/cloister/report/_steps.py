@@ -129,7 +129,11 @@ def course_of(summary: dict[str, Any]) -> Course:
 def _step_table(steps: Sequence[dict[str, Any]]) -> Table:
     """Return a line per step, or per run of many steps of one kind, with the figures that any of them has."""
     figures = [name for name in FIGURES if any(name in step["figures"] for step in steps)]
-    runs = [run for _, many in groupby(steps, key=lambda step: _kind(step["name"])) for run in _lines(list(many))]
+    runs: list[list[dict[str, Any]]] = []
+    for _, many in groupby(steps, key=lambda step: _kind(step["name"])):
+        run = list(many)
+        alike = len(run) > LONGEST_ALIKE and all(step["figures"] == run[0]["figures"] for step in run)
+        runs += [run] if alike or len(run) > LONGEST_RUN else [[step] for step in run]
     names = [(run[0]["name"], run[-1]["name"]) for run in runs]
     columns = {
         "Step": [sentence(first if first == last else f"{first} to {last.split()[-1]}") for first, last in names],
@@ -145,11 +149,6 @@ def _step_table(steps: Sequence[dict[str, Any]]) -> Table:
 def _kind(name: str) -> str:
     """Return the name of a step without its numbers."""
     return re.sub(r" *\d+", "", name)
-
-
-def _lines(run: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    alike = len(run) > LONGEST_ALIKE and all(step["figures"] == run[0]["figures"] for step in run)
-    return [run] if alike or len(run) > LONGEST_RUN else [[step] for step in run]
 
 
 def _span(values: Sequence[float]) -> str:

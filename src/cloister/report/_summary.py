@@ -5,12 +5,11 @@ Everything here is arithmetic on published numbers. Nothing is rounded; that is 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from cloister.columns import Declaration
 from cloister.release import (
     Release,
     columns_of,
@@ -196,18 +195,13 @@ def cells_of(published: Release | Synopsis) -> dict[str, Any] | None:
     domain = published.domain
     places = [None if cells.places is None else cells.places[cut].tolist() for cut in domain.slices()]
     names, parts = domain.names(published.feature_names), (cells.missing.tolist(), cells.outside.tolist())
-    columns = [
-        {"name": name, "missing": missing, "outside": outside, "placed": _placed(one, place)}
-        for name, one, missing, outside, place in zip(names, domain.columns, *parts, places, strict=True)
-    ]
+    columns = []
+    for name, one, missing, outside, place in zip(names, domain.columns, *parts, places, strict=True):
+        placed = PLACES.get(str(one.missing), str(one.missing))
+        if one.missing == "mean":
+            placed = PLACES["middle"] if place is None else one.place_words(place)
+        columns.append({"name": name, "missing": missing, "outside": outside, "placed": placed})
     return {"error": cells.error, "columns": columns}
-
-
-def _placed(column: Declaration, place: Sequence[float] | None) -> str:
-    """Say where a missing value of a column was placed."""
-    if column.missing != "mean":
-        return PLACES.get(str(column.missing), str(column.missing))
-    return PLACES["middle"] if place is None else column.place_words(place)
 
 
 def choice_of(details: Mapping[str, Any]) -> dict[str, Any] | None:

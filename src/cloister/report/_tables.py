@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from cloister.columns import largest_levels, percent
+from cloister.columns import KINDS, largest_levels, percent
 from cloister.release import NONE, Release, column_words, columns_of, coordinates_of
 from cloister.report._figures import bar, strip
 from cloister.report._pages import Picture, Table, render_page
@@ -19,7 +19,6 @@ from cloister.report._summary import cells_of, table_of
 from cloister.report._words import (
     cell_words,
     declared_words,
-    extent_words,
     found_words,
     is_noticed,
     missing_fact,
@@ -84,18 +83,7 @@ class StripTable:
 
 def strip_tables(release: Release, picked: Sequence[int]) -> list[StripTable]:
     """Return the centres with a strip for each of the picked columns, and before them what is said of a cluster as a whole."""
-    table, words, columns = table_of(release), columns_of(release), _lead_columns(release)
-    for index in picked:
-        cells = _cells(release, index, [cluster[index] for cluster in words])
-        columns.append(StripColumn(table[index]["name"], extent_words(table[index]), cells))
-    labels = [str(label) for label in range(release.n_clusters)]
-    n_tables = -(-len(columns) // SIDE_BY_SIDE)
-    ends = [round(len(columns) * part / n_tables) for part in range(n_tables + 1)]  # of about the same width
-    return [StripTable("Cluster", labels, columns[start:end]) for start, end in pairwise(ends)]
-
-
-def _lead_columns(release: Release) -> list[StripColumn]:
-    counts, errors = release.cluster_counts, release.count_errors
+    table, words, counts, errors = table_of(release), columns_of(release), release.cluster_counts, release.count_errors
     low, high = min(0.0, float((counts - 2 * errors).min())), max(1.0, float((counts + 2 * errors).max()))
     cells = [
         Cell([Line(*(with_error(count, error) if seen else (NONE, "")), bar(count, error, low=low, high=high))])
@@ -105,7 +93,13 @@ def _lead_columns(release: Release) -> list[StripColumn]:
     if release.stability is not None:
         bars = [Cell([Line(share_text(part), "", bar(part))]) for part in release.stability.tolist()]
         columns.append(StripColumn("Stability", "how often it comes back", bars))
-    return columns
+    for index in picked:
+        cells = _cells(release, index, [cluster[index] for cluster in words])
+        columns.append(StripColumn(table[index]["name"], KINDS[table[index]["type"]].extent_words(table[index]), cells))
+    labels = [str(label) for label in range(release.n_clusters)]
+    n_tables = -(-len(columns) // SIDE_BY_SIDE)
+    ends = [round(len(columns) * part / n_tables) for part in range(n_tables + 1)]  # of about the same width
+    return [StripTable("Cluster", labels, columns[start:end]) for start, end in pairwise(ends)]
 
 
 def _cells(release: Release, index: int, told: Sequence[dict[str, Any]]) -> list[Cell]:
@@ -205,17 +199,15 @@ def document_page(
         "shape": published.domain.sentence,
         "found": found_words(table),
         "declared": declared,  # the first of several things that were public
-        "bounds": _bounds_table(found, is_declared=published.domain.is_declared),
         "missing": cell_tables(cells),
         "missing_words": cell_words(cells),
     }
+    if published.domain.is_declared:
+        heads = ["Column", "What it is", "Bounds or levels", "Also"]
+        shared["bounds"] = Table(heads, [declared_words(one) for one in table])
+    else:
+        lows, highs = zip(*found["bounds"], strict=True)
+        ends = {"Low": map(number, lows), "High": map(number, highs)}
+        shared["bounds"] = Table.of({"Column": found["columns"], **ends}, numeric=list(ends))
     head = [*receipt_facts(receipt), *facts, *missing_fact(cells)]
     return render_page(template, summary=found, shared=shared, facts=head, **values)
-
-
-def _bounds_table(found: dict[str, Any], *, is_declared: bool) -> Table:
-    """Return the bounds of every column, or what it was declared to be."""
-    if is_declared:
-        return Table(["Column", "What it is", "Bounds or levels", "Also"], [declared_words(one) for one in found["table"]])
-    bounds = zip(found["columns"], found["bounds"], strict=True)
-    return Table(["Column", "Low", "High"], [[name, number(low), number(high)] for name, (low, high) in bounds], numeric=(1, 2))

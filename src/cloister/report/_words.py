@@ -111,11 +111,6 @@ def declared_words(one: Mapping[str, Any]) -> list[str]:
     return [one["name"], one["type"], inside, ", ".join(note for note in notes if note) or "-"]
 
 
-def extent_words(one: Mapping[str, Any]) -> str:
-    """Return what a column of the table spans, in few words."""
-    return KINDS[one["type"]].extent_words(one)
-
-
 def is_noticed(part: float, cells: Mapping[str, Any]) -> bool:
     """Whether a noisy part stands out from the noise, among all parts of all columns."""
     largest = NormalDist().inv_cdf(1 - FALSE_ALARMS / (2 * len(cells["columns"])))

@@ -174,4 +174,5 @@ def put_together(cells: NoisyPoints, noise: CellNoise, generator: np.random.Gene
         count_errors=noise.of_counts(owner, size),
         variances=means((cells.points - centers[owner]) ** 2 + cells.variances, cells.variances.mean(axis=0)),
         n_rows=cells.n_rows,
+        resolution=cells.resolution,
     )

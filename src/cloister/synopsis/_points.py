@@ -6,7 +6,7 @@ They need no receipt: that, names and steps belong to the document around them, 
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -156,7 +156,7 @@ class Points:
         grid, half_widths = self._index("cut"), self.frame.half_widths
         assert half_widths is not None
         places = grid.places(half_widths, self.weights, sigma=self.sigma, representatives=representatives)
-        return NoisyPoints(
+        cells = NoisyPoints(
             points=places,
             errors=np.zeros(self.n_points),
             count_errors=np.broadcast_to(self.noise.of_each, self.n_points),
@@ -164,6 +164,7 @@ class Points:
             given=np.maximum(self.weights, 0.0),
             **given,
         )
+        return replace(cells, resolution=3 * cells.scatter)  # the square of half a cell
 
     def few(self, generator: np.random.Generator) -> NoisyPoints:
         """Return the points; those of a grid put together to at most 256."""
