@@ -141,7 +141,7 @@ def test_declared_columns_of_a_sample_are_read_as_those_of_the_table(kind, patie
 
 @pytest.mark.fast("0.4-numpy", "0.02-polars", "0.9-csv-3")
 @pytest.mark.parametrize("kind", [*IN_MEMORY, *FILES])
-def test_neither_rows_nor_a_sample_print_or_travel(kind, table, tmp_path, coins):
+def test_a_sample_neither_prints_nor_travels(kind, table, tmp_path, coins):
     rows = open_rows(IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table))
     sample = rows.sample(coins)
     size = int(answers(sample)[0][0])
