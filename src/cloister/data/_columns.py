@@ -205,13 +205,11 @@ def _find(
         if times != 1:
             subject = f"column {name!r}" if quote or columns is not None else "a column name"
             problem = f"occurs {times} times" if times else "is not in the table"
-            raise DataError(f"{place}: {subject} {problem}. {_name_remedy(names, is_twice=times > 1, quote=quote)}")
+            if quote:
+                remedy = "Rename all but one of them" if times else f"The columns are: {', '.join(names[:LISTED])}"
+            else:
+                remedy = f"Check the names in the first line{', and rename all but one of them' if times else ''}"
+            raise DataError(f"{place}: {subject} {problem}. {remedy}.")
     if len(set(wanted)) != len(wanted):
         raise DataError(f"{place}: expected every column once, got one twice. Check columns=[...].")
     return tuple(names.index(name) for name in wanted)
-
-
-def _name_remedy(names: Sequence[str], *, is_twice: bool, quote: bool) -> str:
-    if is_twice:
-        return "Rename all but one of them." if quote else "Check the names in the first line, and rename all but one of them."
-    return f"The columns are: {', '.join(names[:LISTED])}." if quote else "Check the names in the first line."
