@@ -45,11 +45,9 @@ def number(
     """Return `value` as a finite float between `low` and `high`."""
     rule = _range_rule(low, high, open_low=open_low, open_high=open_high)
     result = _as_float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
-    if not math.isfinite(result):
-        refuse(where, rule, value, remedy=remedy or f"Pass {rule}.")
     too_low = result <= low if open_low else result < low
     too_high = result >= high if open_high else result > high
-    if too_low or too_high:
+    if too_low or too_high or not math.isfinite(result):
         refuse(where, rule, value, remedy=remedy or f"Pass {rule}.")
     return result
 

@@ -199,8 +199,12 @@ class Vault:
             larger = min((other for other in self._samples if other > share), default=1.0)
             source = self._rows if larger == 1.0 else self._samples[larger].rows
             coins = Coins.draw(self._entropy, share / larger)
-            self._samples[share] = _Sample(source.sample(coins, watch=self._watch), self._new_cache())
+            self._samples[share] = _Sample(self._draw(source, coins), self._new_cache())
         return self._samples[share]
+
+    def _draw(self, source: Rows, coins: Coins) -> Rows:
+        """Return the rows whose coins show heads; a replay of the audit gives rows that two tables share the same coins."""
+        return source.sample(coins, watch=self._watch)
 
     def _pay(self, question: Question, cost: Spend) -> Event:
         event = self._account.debit(self._price(question, cost))

@@ -11,16 +11,12 @@ from scipy.special import gamma
 from cloister import GDP
 from cloister.algorithms import EvolutionSettings, evolve, lift, random_projection
 from cloister.algorithms._evolution import levy_flight
-from cloister.columns import snap
+from cloister.columns import clip_to_unit_ball, snap
 from cloister.questions import NearestCounts, NearestSums
 
 from ..steps import ball, step_of
 
 COST = GDP(1e6)
-
-
-def clip(points):
-    return points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
 
 
 def run(vault, generator, *, n_clusters=4, n_rows=1000, cost=COST, n_rounds=6, **settings):
@@ -115,7 +111,7 @@ def test_lifting_asks_two_questions_and_averages(generator, vault_of):
     flat = random_projection(generator, 40, 2)
     one, other = np.linalg.qr(flat)[0].T  # what the projection sees: middles that lie far apart there, for any seed
     middles = 0.9 * np.array([one, other, -(one + other) / 2**0.5])
-    rows = clip(np.repeat(middles, 200, axis=0) + 0.01 * generator.normal(size=(600, 40)))
+    rows = clip_to_unit_ball(np.repeat(middles, 200, axis=0) + 0.01 * generator.normal(size=(600, 40)))
     vault = vault_of(rows)
     question = NearestCounts(points=np.zeros((1, 2)), projection=flat)
     seen = question.view(snap(middles))

@@ -70,7 +70,7 @@ def check(found, known):
 # -- whatever the answers are ----------------------------------------------------------------------------------------------
 
 STEPS = steps_for({0: None, 1: None, 2: (-3.0, 8.0)})
-PEAKS = st.lists(st.tuples(st.integers(0, 400), st.floats(-1e12, 1e12)), max_size=6)
+PEAKS = st.lists(st.tuples(st.integers(0, 400), st.floats(-1e15, 1e15)), max_size=6)
 
 
 @examples(80)
@@ -91,18 +91,6 @@ def test_no_answer_makes_it_fail(peaks, seed, noise, known_rows):
     ask = Told(answers)
     check(find_ranges(ask, STEPS, known, n_rows=float(N_ROWS) if known_rows else None), known)
     assert len(ask.asked) <= 1 + N_LOOKS
-
-
-@pytest.mark.parametrize("value", [0.0, 1e15, -1e15])
-@pytest.mark.parametrize("column", [slice(None), 0, -1, -2, ColumnMagnitudes.ZERO])
-def test_nor_do_extreme_answers(value, column):
-    def answers(question, event):
-        counts = np.zeros(question.shape)
-        counts[:, column if isinstance(column, slice) or column < question.shape[1] else 1] = value
-        return counts
-
-    known = {0: None, 1: (0.0, 1.0)}
-    check(find_ranges(Told(answers), steps_for(known), known), known)
 
 
 @pytest.mark.parametrize("guarantee", [GDP(1.0), PureDP(1.0)], ids=lambda one: one.kind)

@@ -144,20 +144,18 @@ def test_unreadable_data_is_refused(refused: Run, tmp_path: Path, name: str, tex
     refused("fit", tmp_path / name, "-k", 1, "--epsilon", 1, "--bounds", "0,1", match=match)
 
 
-def test_a_spent_ledger_refuses(run: Run, refused: Run, table: Path, ledger: Path) -> None:
+def test_a_ledger_that_is_spent_missing_or_of_another_kind_refuses(run: Run, refused: Run, table: Path, ledger: Path) -> None:
     arguments = ("fit", table, "-k", 1, "--epsilon", 1.9, "--bounds", BOUNDS, "--ledger", ledger)
     assert run(*arguments).exit_code == 0
     before = ledger.read_bytes()
     refused(*arguments, match="this fit costs epsilon 1.9 at delta 1e-06 but epsilon")
     assert ledger.read_bytes() == before
-
-
-def test_a_missing_or_foreign_ledger_is_refused(refused: Run, table: Path, tmp_path: Path, ledger: Path) -> None:
     arguments = ("fit", table, "-k", 1, "--epsilon", 1, "--bounds", BOUNDS, "--ledger")
-    refused(*arguments, tmp_path / "none.sqlite", match="Create it with 'cloister ledger create'")
-    assert not (tmp_path / "none.sqlite").exists()
-    (tmp_path / "text.sqlite").write_text("no database, but long enough to look like one " * 100)
-    refused(*arguments, tmp_path / "text.sqlite", match="cannot be used")
+    missing, text = table.parent / "none.sqlite", table.parent / "text.sqlite"
+    refused(*arguments, missing, match="Create it with 'cloister ledger create'")
+    assert not missing.exists()
+    text.write_text("no database, but long enough to look like one " * 100)
+    refused(*arguments, text, match="cannot be used")
     refused(*arguments, ledger, "--neighbours", "replace", match="this ledger is about 'add-remove' neighbours")
 
 

@@ -19,16 +19,6 @@ def process(*arguments: object, **environment: str) -> subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, env={**os.environ, **environment}, timeout=120)
 
 
-@pytest.mark.parametrize(
-    "arguments", [["fit"], ["show"], ["predict"], ["ledger"], ["ledger", "create"], ["ledger", "show"], []]
-)
-def test_every_command_has_help(run: Run, arguments: list[str]) -> None:
-    result = run(*arguments, "--help")
-    assert result.exit_code == 0
-    assert "Usage:" in result.stdout
-    assert arguments == ["ledger"] or "cloister " in result.stdout.split("Usage:")[1].split("\n", 1)[1]
-
-
 def test_version(run: Run) -> None:
     assert run("--version").stdout.strip().endswith(__version__)
 

@@ -14,13 +14,15 @@ from .conftest import Run
 COMMANDS = dict(commands())
 
 
-def test_the_page_has_every_command_and_option_in_its_own_words() -> None:
+def test_the_page_has_every_command_and_option_in_its_own_words(run: Run) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert render(page) == page, "write the tables again: python -m tests.cli._reference"
     lines = page.splitlines()
     for name, command in COMMANDS.items():
         assert f"cloister {name} " in page
         assert [row for row in option_rows(command) if row not in lines] == []
+        told = run(*name.split(), "--help")
+        assert (told.exit_code, told.stdout.startswith(f"Usage: main {name} ")) == (0, True), told.stdout
     assert [name for name in main.commands if f"`{name}`" not in page] == []
 
 

@@ -56,18 +56,14 @@ def test_a_place_of_its_own_is_as_far_from_all_values_as_opposite_ones_are():
     assert [np.linalg.norm(gone - place(hour, missing="own")) for hour in range(24)] == pytest.approx([2.0] * 24, rel=1e-5)
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "pandas"])
-def test_tables_of_every_form_are_read_modulo_the_period(form, tmp_path):
+def test_tables_of_every_form_are_read_modulo_the_period(tmp_path):
     frame = pd.DataFrame({"hour": [25.0, -1.0, 12.0, np.inf, np.nan]})
-    path = tmp_path / f"hours.{form}"
-    if form == "csv":
-        frame.to_csv(path, index=False)
-    elif form == "parquet":
-        frame.to_parquet(path)
-    rows = open_rows(frame if form == "pandas" else path, {"hour": CLOCK})
-    assert np.concatenate(list(rows.blocks()))[:, 0].tolist() == pytest.approx([1, 23, 12, np.nan, np.nan], nan_ok=True)
-    words = np.concatenate(list(open_rows(pd.DataFrame({"hour": ["25", "noon", ""]}), {"hour": CLOCK}).blocks()))
-    assert words[:, 0].tolist() == pytest.approx([1, np.nan, np.nan], nan_ok=True)
+    frame.to_csv(tmp_path / "hours.csv", index=False)
+    frame.to_parquet(tmp_path / "hours.parquet")
+    words = pd.DataFrame({"hour": ["25", " 23", "12.0", "noon", ""]})
+    for table in (frame, words, tmp_path / "hours.csv", tmp_path / "hours.parquet"):
+        hours = np.concatenate(list(open_rows(table, {"hour": CLOCK}).blocks()))[:, 0]
+        assert hours.tolist() == pytest.approx([1, 23, 12, np.nan, np.nan], nan_ok=True)
 
 
 def test_arrays_and_times_are_refused():
@@ -77,22 +73,20 @@ def test_arrays_and_times_are_refused():
         open_rows(pd.DataFrame({"hour": pd.to_datetime(["2020-01-01"])}), {"hour": CLOCK})
 
 
-@pytest.mark.parametrize("wrong", [0, -1, "day", None, math.inf])
-def test_a_period_is_a_positive_number(wrong):
-    with pytest.raises(ParameterError, match=r"^Cyclic.period: expected"):
-        Cyclic(wrong)
+def test_a_period_is_a_positive_number():
+    with pytest.raises(ParameterError, match=r"^Cyclic.period: expected .* of at least 1e-100 .* such as 24 for hours"):
+        Cyclic(0)
 
 
-@pytest.mark.parametrize("missing", ["mean", "own", "middle", 3.0])
+@pytest.mark.parametrize("missing", ["mean", "own"])
 def test_a_fit_tells_hours_across_midnight(missing, generator, tmp_path):
     table = patients(generator)
     bounds = {"hour": Cyclic(24, missing=missing), "age": (0, 120)}
     model = KMeans(2, epsilon=50.0, bounds=bounds, describe=0.3, random_state=0).fit(table)
     release = model.release_
     night, morning = sorted(release.profile(), key=lambda one: one["columns"]["age"]["value"])
-    if missing != 3.0:
-        assert (night["columns"]["hour"]["value"] + 12) % 24 == pytest.approx(12.25, abs=0.3)
-        assert morning["columns"]["hour"]["value"] == pytest.approx(10, abs=0.3)
+    assert (night["columns"]["hour"]["value"] + 12) % 24 == pytest.approx(12.25, abs=0.3)
+    assert morning["columns"]["hour"]["value"] == pytest.approx(10, abs=0.3)
     mean = night["distributions"]["hour"]["mean"]
     assert (mean + 12) % 24 == pytest.approx(12.25, abs=0.3)
     assert night["distributions"]["hour"]["spread"] < 1

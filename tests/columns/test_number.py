@@ -44,7 +44,7 @@ def test_what_is_not_positive_is_moved_to_the_smallest_number():
     assert (place([math.nan, math.inf]) == place([100])).all()  # in the middle of the factors
 
 
-@pytest.mark.parametrize("missing", ["mean", "own", 3.0])
+@pytest.mark.parametrize("missing", ["mean", "own"])
 def test_a_fit_publishes_doses_in_their_own_units(missing, generator, tmp_path):
     table = patients(generator)
     bounds = {"dose": Number(1, 10_000, scale="log", missing=missing), "age": (0, 120)}

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.columns import (
-    LEVELS_OF_A_FLAG,
     Category,
     ColumnDomain,
     Date,
@@ -26,103 +25,47 @@ from cloister.columns import (
 from cloister.exceptions import ParameterError
 
 DAYS = ("2020-01-01", "2021-01-01")
-NUMBER, WEIGHT = (
-    r"expected a finite number",
-    r"\.weight: expected a finite number of at least 1e-06 and of at most 1e\+06, got ",
-)
+NUMBER = "expected a finite number"
+WEIGHT = rf"\.weight: {NUMBER} of at least 1e-06 and of at most 1e\+06, got "
 
 REFUSED = {
-    "a number without bounds": (
-        lambda: Number(None, 1),
-        r"^Number: expected two bounds low < high, got \(None, 1\)\. Pass",
-    ),
-    "one bound": (lambda: Number(1), r"^Number: expected two bounds low < high, got 1\."),
-    "a word as a bound": (lambda: Number("low", 1), r"expected two bounds low < high, got \('low', 1\)"),
+    "one bound": (lambda: Number(1), r"^Number: expected two bounds low < high, got 1\. Pass"),
     "private and a bound": (lambda: Number("private", 3), r"expected two bounds low < high, got \('private', 3\)"),
-    "a bound that is no number": (
-        lambda: Number(0, "1"),
-        rf"^Number\.high: {NUMBER} .*, got '1'\. Pass a finite number, or",
-    ),
-    "a bound that is a truth": (lambda: Number(True, 2), rf"^Number\.low: {NUMBER} .*, got True"),
-    "a bound that is missing": (lambda: Number(0, math.nan), rf"^Number\.high: {NUMBER} .*, got nan"),
-    "an infinite bound": (lambda: Number(-math.inf, 0), rf"^Number\.low: {NUMBER} .*, got -inf"),
+    "a bound that is no number": (lambda: Number(0, "1"), rf"^Number\.high: {NUMBER} .*, got '1'\. Pass a finite number, or"),
     "a huge bound": (lambda: Number(-1e300, 1e300), rf"^Number\.low: {NUMBER} of at least -1e\+100 .*, got -1e\+300"),
-    "bounds the wrong way": (lambda: Number(1, 0), r"^Number: expected low < high, got \(1\.0, 0\.0\)\. Swap the two"),
-    "equal bounds": (lambda: Number(1, 1), r"^Number: expected low < high"),
-    "a place outside": (
-        lambda: Number(0, 1, missing=3),
-        rf"^Number\.missing: {NUMBER} of at least 0 .*, got 3\. Pass",
-    ),
-    "a place nobody knows": (
-        lambda: Number(0, 1, missing="zero"),
-        r"^Number\.missing: .*, got 'zero'\. Pass \"mean\"",
-    ),
+    "equal bounds": (lambda: Number(1, 1), r"^Number: expected low < high, got \(1\.0, 1\.0\)\. Swap the two"),
+    "a place outside": (lambda: Number(0, 1, missing=3), rf"^Number\.missing: {NUMBER} of at least 0 .*, got 3\. Pass"),
+    "a place nobody knows": (lambda: Number(0, 1, missing="zero"), r"^Number\.missing: .*, got 'zero'\. Pass \"mean\""),
     "no place": (lambda: Number("private", missing=None), rf"^Number\.missing: {NUMBER}, got None"),
     "no weight": (lambda: Number(0, 1, weight=0), f"^Number{WEIGHT}0"),
     "a weight that is a word": (lambda: Category(["a", "b"], weight="heavy"), f"^Category{WEIGHT}'heavy'"),
-    "a negative weight": (lambda: Flag(weight=-1), f"^Flag{WEIGHT}-1"),
-    "a weight that is missing": (lambda: Date(*DAYS, weight=math.nan), f"^Date{WEIGHT}nan"),
     "a word as levels": (lambda: Category("fm"), r"^Category\.levels: expected two or more levels, got 'fm'\. Pass the levels"),
-    "a mapping as levels": (
-        lambda: Category({"f": 0, "m": 1}),
-        r"expected levels in an order that stays, as a list, got \{'f': 0",
-    ),
+    "a mapping as levels": (lambda: Category({"f": 0, "m": 1}), r"in an order that stays, as a list, got \{'f': 0"),
     "a set as levels": (
         lambda: Category({"f"}),
         r"^Category\.levels: .* in an order that stays, .*, got \{'f'\}\. Pass the lev",
     ),
-    "a frozen set as levels": (lambda: Category(frozenset({1})), r"in an order that stays, as a list, got frozenset"),
     "one level": (lambda: Category(["f"]), r"expected from 2 to 1000 levels, got 1\."),
     "too many levels": (lambda: Category(range(1001)), r"expected from 2 to 1000 levels, got 1001"),
-    "a level twice": (lambda: Category(["f", "m", " f"]), r"expected every level once, got 'f'\. Leave the second one out"),
-    "a number twice": (lambda: Category([1, 2, "1"]), r"expected every level once, got 1\."),
+    "a level twice": (lambda: Category([1, "m", " 1"]), r"expected every level once, got 1\. Leave the second one out"),
     "no level": (lambda: Category(["f", None]), r"expected words or whole numbers, got None"),
     "a blank level": (lambda: Category(["f", "  "]), r"expected words or whole numbers, got '  '"),
-    "a missing level": (lambda: Category(["f", math.nan]), r"expected words or whole numbers, got nan"),
     "a fraction as a level": (lambda: Category([1, 2.5]), r"expected words or whole numbers, got 2\.5\."),
-    "an infinite level": (lambda: Category([1, math.inf]), r"expected words or whole numbers, got inf"),
-    "a span of time as a level": (lambda: Category([1, np.timedelta64(5, "ns")]), r"expected words or whole numbers, got None"),
     "a list as a level": (lambda: Category(["f", ["m"]]), r"expected words or whole numbers, got \['m'\]"),
-    "an unknown place": (
-        lambda: Category(["f", "m"], missing="x"),
-        r"^Category\.missing: .* one of the levels, got 'x'",
-    ),
+    "an unknown place": (lambda: Category(["f", "m"], missing="x"), r"^Category\.missing: .* one of the levels, got 'x'"),
     "a place that is a level": (
         lambda: Category([" own", "rent"], missing="own"),
         r"^Category\.missing: expected a place that is not also the name of a level, got 'own'\. Rename the level",
     ),
-    "a middle that is a level": (lambda: Category(["low", "middle"], missing="middle"), r"not also the name of a level"),
-    "a flag's word": (
-        lambda: Flag(missing="yes"),
-        r"^Flag\.missing: expected .*, True or False, got 'yes'\. Pass one",
-    ),
-    "a flag's number": (lambda: Flag(missing=1), r"^Flag\.missing: expected .*, True or False, got 1"),
-    "no date": (
-        lambda: Date("soon", DAYS[1]),
-        r"^Date\.low: expected a date such as 2026-12-31, got 'soon'\. Write",
-    ),
+    "a flag's number": (lambda: Flag(missing=1), r"^Flag\.missing: expected .*, True or False, got 1\. Pass one"),
+    "no date": (lambda: Date("soon", DAYS[1]), r"^Date\.low: expected a date such as 2026-12-31, got 'soon'\. Write"),
     "a number as a date": (lambda: Date(DAYS[0], 20000), r"^Date\.high: expected a date such as 2026-12-31, got 20000"),
-    "a private date": (
-        lambda: Date("private"),
-        r"^Date: expected two dates low < high, got 'private'\. .* must be known, .* Pass",
-    ),
     "private dates": (lambda: Date("private", "private"), r"^Date: .*, got \('private', 'private'\)\. .* must be known"),
     "one date": (lambda: Date(DAYS[0]), r"^Date: expected two dates low < high, got '2020-01-01'\. .* Pass Date\(low, high\)"),
-    "dates the wrong way": (
-        lambda: Date(*DAYS[::-1]),
-        r"^Date: expected low < high, got \('2021-01-01', '2020-01-01'\)",
-    ),
     "less than a second": (lambda: Date("2020-01-01", "2020-01-01T00:00:00.2"), r"^Date: expected low < high"),
-    "a date outside": (
-        lambda: Date(*DAYS, missing="2022-01-01"),
-        r"^Date\.missing: .* a date within the bounds, got '2022",
-    ),
+    "a date outside": (lambda: Date(*DAYS, missing="2022-01-01"), r"^Date\.missing: .* a date within the bounds, got '2022"),
     "a place that is no date": (lambda: Date(*DAYS, missing="late"), r"^Date\.missing: .*, got 'late'"),
-    "far too narrow": (
-        lambda: ColumnDomain((Number(1e15, 1e15 + 1),)),
-        r"^Number: expected a width of at least .*\. Move",
-    ),
-    "tiny": (lambda: ColumnDomain((Number(0, 1e-120),)), r"^Number: expected a width of at least 1e-100"),
+    "far too narrow": (lambda: ColumnDomain((Number(1e15, 1e15 + 1),)), r"^Number: expected a width of at least .*\. Move"),
 }
 
 
@@ -137,17 +80,11 @@ PLAIN = {
     "nothing": ({}, r"^bounds: expected at least one column, got \{\}\. Pass \{\"age\""),
     "a number as a name": ({3: (0, 1)}, r"^bounds: expected names of columns as keys, got 3\."),
     "a blank name": ({"": (0, 1)}, r"^bounds: expected names of columns as keys, got ''"),
-    "a word": (
-        {"a": "number"},
-        r"^bounds\['a'\]: expected what the column is, got 'number'\. Pass \(low, high\)",
-    ),
-    "a number": ({"a": 3}, r"^bounds\['a'\]: expected what the column is, got 3"),
-    "null": ({"a": None}, r"^bounds\['a'\]: expected what the column is, got None"),
+    "a word": ({"a": "number"}, r"^bounds\['a'\]: expected what the column is, got 'number'\. Pass \(low, high\)"),
     "one number": ({"a": (0,)}, r"^bounds\['a'\]: expected what the column is, got \(0,\)"),
     "two words": ({"a": ("f", "m")}, r"^bounds\['a'\]: expected a finite number, got 'f'\. Pass two numbers or two dates"),
     "a number and a date": ({"a": (1, "2020-01-01")}, r"^bounds\['a'\]: expected a finite number, got '2020-01-01'"),
     "the wrong way": ({"a": (1, 0)}, r"^bounds\['a'\]: expected low < high, got \(1\.0, 0\.0\)\. Swap the two"),
-    "a missing end": ({"a": (0, math.nan)}, r"^bounds\['a'\]: expected a finite number, got nan"),
     "an unknown type": (
         {"a": {"type": "text"}},
         r"^bounds\['a'\]\.type: expected one of 'category', 'cyclic', 'date', 'flag', 'number'",
@@ -156,29 +93,16 @@ PLAIN = {
         {"a": {"low": 0, "high": 1, "wieght": 2}},
         r"^bounds\['a'\]: expected what belongs to a number, got 'wieght'\. A number has: ",
     ),
-    "levels of a flag": (
-        {"a": {"type": "flag", "levels": [1]}},
-        r"expected what belongs to a flag, got 'levels'\. A flag has",
-    ),
-    "bounds of a flag": (
-        {"a": {"type": "flag", "bounds": [0, 1]}},
-        r"\['a'\]\.bounds: expected a pair \[low, high\], got \[0",
-    ),
     "private levels": (
         {"a": {"type": "category", "bounds": "private"}},
         r"\.bounds: expected a pair \[low, high\], got 'private'",
     ),
-    "no levels": ({"a": {"type": "category"}}, r"^bounds\['a'\]: expected levels for a category, got 'no levels'"),
-    "no dates": (
-        {"a": {"type": "date", "low": "2020-01-01"}},
-        r"^bounds\['a'\]: expected high and low for a date, got 'no",
-    ),
+    "no dates": ({"a": {"type": "date", "low": "2020-01-01"}}, r"^bounds\['a'\]: expected high and low for a date, got 'no"),
     "private dates": (
         {"a": {"type": "date", "bounds": "private"}},
         r"^bounds\['a'\]\.bounds: expected a pair \[low, high\], got 'private'\. The bounds of dates must be known",
     ),
     "a private date": ({"a": {"type": "date", "low": "private"}}, r"^bounds\['a'\]: .*The bounds of dates must be known"),
-    "no type": ({"a": {"type": None, "low": 0, "high": 1}}, r"^bounds\['a'\]\.type: expected one of .*, got None"),
     "an empty table": ({"a": {}}, r"^bounds\['a'\]: expected low for a number, got 'no low'"),
 }
 
@@ -194,7 +118,6 @@ def test_a_wrong_mapping_is_refused_with_the_column(mistake):
     ("given_", "meant"),
     [
         ((0, 120), Number(0, 120)),
-        ([0, 120], Number(0, 120)),
         (np.array([0, 120]), Number(0, 120)),
         ("private", Number("private")),
         ("flag", Flag()),
@@ -204,23 +127,19 @@ def test_a_wrong_mapping_is_refused_with_the_column(mistake):
         ({"bounds": "private", "missing": "own"}, Number("private", missing="own")),
         ({"low": 0, "high": 1, "missing": 0.5, "weight": 2}, Number(0, 1, missing=0.5, weight=2)),
         ({"levels": ["f", "m"], "missing": "f"}, Category(["f", "m"], missing="f")),
-        ({"type": "category", "levels": [1, 2]}, Category([1, 2])),
         ({"type": "flag", "missing": True}, Flag(missing=True)),
         ({"type": "date", "bounds": DAYS}, Date(*DAYS)),
         ({"type": "date", "low": "2020-01-01", "high": "2021-01-01T06:00:00"}, Date("2020-01-01", "2021-01-01T06:00:00")),
         ({"low": "2020-01-01", "high": "2021-01-01", "weight": 2}, Date(*DAYS, weight=2)),
-        ({"low": date(2020, 1, 1), "high": date(2021, 1, 1)}, Date(*DAYS)),
         ({"bounds": DAYS, "missing": "own"}, Date(*DAYS, missing="own")),
-        (Number(0, 1, weight=3), Number(0, 1, weight=3)),
     ],
 )
 def test_what_stands_for_a_declaration(given_, meant):
-    assert declare_columns("bounds", {"a": given_}) == {"a": meant}
-
-
-def test_a_mapping_keeps_its_order():
-    names = ["z", "a", "m"]
-    assert list(declare_columns("bounds", dict.fromkeys(names, (0, 1)))) == names
+    declared = declare_columns("bounds", {"z": (0, 1), "a": given_, "m": "flag"})
+    assert list(declared) == ["z", "a", "m"]
+    assert declared["a"] == meant
+    with pytest.raises(AttributeError, match="cannot assign"):
+        declared["a"].weight = 5.0
 
 
 DECLARED = st.one_of(
@@ -258,12 +177,6 @@ def test_declarations_print_as_they_are_written():
     assert repr(Number("private")) == "Number('private')"
     assert repr(Date(*DAYS, weight=0.5)) == "Date('2020-01-01', '2021-01-01', weight=0.5)"
     assert eval(repr(Number(0, 1, missing=0.25))) == Number(0, 1, missing=0.25)
-
-
-@pytest.mark.parametrize("declared", [Number(0, 1), Category(["a", "b"]), Flag(), Date(*DAYS)])
-def test_a_declaration_cannot_be_changed(declared):
-    with pytest.raises(AttributeError, match="cannot assign"):
-        declared.weight = 5.0
 
 
 # -- one value by itself -------------------------------------------------------------------------------------------------
@@ -304,11 +217,6 @@ def test_words_of_places_may_be_levels():
 @pytest.mark.parametrize("unit", ["ns", "us", "D", "Y"])
 def test_a_span_of_time_is_no_level(unit):
     assert level_key(np.timedelta64(7, unit)) is level_key(np.array(7, dtype=f"m8[{unit}]")) is None
-
-
-def test_words_of_a_flag():
-    assert set(LEVELS_OF_A_FLAG.values()) == {0.0, 1.0}
-    assert all(word == word.strip().lower() for word in LEVELS_OF_A_FLAG)
 
 
 @given(st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)))

@@ -74,8 +74,6 @@ def test_clipping_ends_inside_and_changes_nothing_the_second_time(points, radius
     ("bounds", "kind"),
     [
         ((0, 1), Box),
-        ([0, 1], Box),
-        (([0, 0], [1, 2]), Box),
         (np.array([0.0, 1.0]), Box),
         (([0, 0], 1), Box),
         (Box(0, 1), Box),
@@ -96,20 +94,13 @@ def test_bounds_are_read_as_a_domain_of_the_right_width(bounds, kind):
         ("Private", r"a mapping of columns, or 'private', got 'Private'\. Pass bounds=\"private\", in lower case"),
         (1.0, r"expected a pair \(low, high\), a Box or a Ball.* or \"private\" to find them with noise"),
         ((0, 1, 2), r"expected a pair \(low, high\), a Box or a Ball"),
-        ((), r"expected a pair \(low, high\), a Box or a Ball"),
-        ({"a": 0, "b": 1}, r"PEMeans.bounds\['a'\]: expected what the column is, got 0"),
-        ({0, 1}, r"expected a pair \(low, high\), a Box or a Ball"),
         (np.array(1.0), r"expected a pair \(low, high\), a Box or a Ball"),
-        ((1, 0), r"Box: expected low < high in every column \(column 0\), got \(1\.0, 0\.0\)\. Swap"),
         ((0, 0), r"Box: expected low < high"),
-        (([0, 5], [1, 4]), r"\(column 1\), got \(5\.0, 4\.0\)"),
+        (([0, 5], [1, 4]), r"Box: expected low < high in every column \(column 1\), got \(5\.0, 4\.0\)\. Swap"),
         (([0, 0, 0], [1, 1, 1]), r"Box\.low: expected one number or 2, one per column, got 3\. Pass as many"),
         (([0, 0, 0], [1, 1]), r"Box\.high: expected as many numbers as low \(3\), got 2"),
         (("0", "1"), r"Box\.low: expected a number or one number per column, got '0'\. Pass numbers"),
-        ((["a", "b"], [1, 1]), r"Box\.low: expected a number or one number per column"),
         ((0, math.nan), r"Box\.high: expected finite numbers"),
-        ((-math.inf, 0), r"Box\.low: expected finite numbers"),
-        ((0, None), r"Box\.high: expected finite numbers"),
         (([], []), r"Box\.low: expected finite numbers"),
         (([[0]], [[1]]), r"Box\.low: expected finite numbers, one or one per column"),
         ((0, 1j), r"Box\.high: expected a number or one number per column"),
@@ -117,7 +108,6 @@ def test_bounds_are_read_as_a_domain_of_the_right_width(bounds, kind):
         ((0, 5e-324), r"Box: expected a width of at least 1e-100"),
         ((1e15, 1e15 + 1), r"Box: expected a width of at least .* Move the origin"),
         (Ball(1, [0, 0, 0]), r"Ball\.center: expected one number or 2, one per column, got 3"),
-        (Box([0, 0, 0], 1), r"Box\.low: expected one number or 2"),
     ],
 )
 def test_bounds_that_are_no_domain_are_refused(bounds, message):
@@ -125,7 +115,7 @@ def test_bounds_that_are_no_domain_are_refused(bounds, message):
         as_domain("PEMeans.bounds", bounds, 2)
 
 
-@pytest.mark.parametrize("radius", [0, -1, math.nan, math.inf, "1", None, [1], 1e-200, 1e200, 10**400])
+@pytest.mark.parametrize("radius", [0, math.nan, "1", 1e-200, 1e200])
 def test_a_radius_out_of_range_is_refused(radius):
     with pytest.raises(ParameterError, match=r"Ball\.radius: expected a finite number of at least 1e-100"):
         Ball(radius)
@@ -135,11 +125,8 @@ def test_a_radius_out_of_range_is_refused(radius):
 def test_a_center_that_is_no_point_is_refused(center):
     with pytest.raises(ParameterError, match=r"Ball\.center: expected"):
         Ball(1.0, center)
-
-
-def test_a_ball_too_small_for_where_it_lies_is_refused():
     with pytest.raises(ParameterError, match=r"Ball\.radius: expected a width"):
-        Ball(1.0, 1e12)
+        Ball(1.0, 1e12)  # too small for where it lies
 
 
 def test_a_domain_cannot_be_changed_through_the_array_it_was_made_of():

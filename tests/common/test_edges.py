@@ -44,8 +44,9 @@ OPTIONS = {
 @every_method
 @pytest.mark.parametrize("table", TABLES)
 def test_any_table(case, table, generator):
-    rows = TABLES[table](generator)
-    check_fit(case.fit(rows, 5), case, 5, rows.shape[1])
+    rows, budget = TABLES[table](generator), list(OPTIONS.values())[list(TABLES).index(table)]
+    for options in ({}, budget):  # every table meets one of the budgets beside the default
+        check_fit(case.fit(rows, 5, **options), case, 5, rows.shape[1])
 
 
 @pytest.mark.fast("*-KMeans", "*-GridSynopsis", "*-SourceTargetKMedoids")
@@ -54,17 +55,6 @@ def test_any_table(case, table, generator):
 def test_any_budget(case, options, generator):
     rows = np.vstack([generator.normal(size=(30, 2)), np.full((1, 2), np.nan)])
     check_fit(case.fit(rows, 5, **OPTIONS[options]), case, 5, 2)
-
-
-# Every table meets every sixth budget, and every budget a table or two.
-CROSSES = [(table, options) for place, table in enumerate(TABLES) for options in list(OPTIONS)[place % 6 :: 6]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("table", "options"), CROSSES)
-def test_any_table_under_any_budget(case, table, options, generator):
-    rows = TABLES[table](generator)
-    check_fit(case.fit(rows, 5, **OPTIONS[options]), case, 5, rows.shape[1])
 
 
 @pytest.mark.fast("*-KMeans", "*-GridSynopsis")

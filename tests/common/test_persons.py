@@ -86,20 +86,6 @@ def test_the_order_of_rows_changes_nothing(case, weighting, generator):
     assert same(fit(case, table, weighting=weighting), fit(case, other, weighting=weighting))
 
 
-@pytest.mark.slow
-def test_nor_does_how_a_table_is_cut_into_blocks(case, generator, monkeypatch, tmp_path):
-    table = people(generator)
-    frame = pd.DataFrame({"a": table.rows[:, 0], "b": table.rows[:, 1], "who": table.ids})
-    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=7)
-    whole = fit(case, table)
-    read = fit(case, frame, privacy_unit="who")
-    assert same(whole, read)
-    if case.kind != "source-target":
-        assert same(whole, fit(case, tmp_path / "rows.parquet", privacy_unit="who"))
-    monkeypatch.setattr("cloister.data._backend.BLOCK_NUMBERS", 64)
-    assert same(whole, fit(case, table))
-
-
 # -- ids are found nowhere -------------------------------------------------------------------------------------------------
 
 

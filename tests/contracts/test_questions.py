@@ -86,9 +86,10 @@ def make_questions(seed):
     factors[0, 1], factors[1, 2, 0] = 2, 4
     made["split_counts"] = questions.SplitCounts(half_widths=np.full(FEATURES, 3**-0.5), cells=(2, 3, 2), factors=factors)
     made["rows_per_unit"] = questions.RowsPerUnit(starts=(1, 2, 4))
-    near = random_points(seed, 5, FEATURES) / 2
-    made["neighbour_means"] = questions.NeighbourMeans(points=near, n_neighbors=2)
-    made["neighbour_distance"] = questions.NeighbourDistance(points=near, n_neighbors=2, weights=np.arange(5))
+    for name, points in {"": random_points(seed, 5, FEATURES) / 2, "_ties": lattice_points(FEATURES)}.items():
+        given = {"points": points, "n_neighbors": 3 if name else 2}
+        made[f"neighbour_means{name}"] = questions.NeighbourMeans(**given)
+        made[f"neighbour_distance{name}"] = questions.NeighbourDistance(**given, weights=np.arange(len(points)))
     made.update(moment_questions(seed))
     made.update(squares_questions(seed, flat))
     made.update(hash_questions(seed))
@@ -462,6 +463,10 @@ def test_the_bounds_of_raw_cells_by_nearest_point_are_attained(question, here, t
         DistanceHistogram(edges=[0.3]),
         DistanceHistogram(edges=[0.3], points=[[0.0]]),
         NearestCounts(points=[[-0.5], [0.5]], projection=[[1.0]]),
+        questions.GridCounts(half_widths=[1.0], cells=(2,)),
+        rivals.BoundedCounts(points=[[-0.5], [0.5]], radius=0.5),
+        rivals.HashCounts(normals=[[1.0]], offsets=[0.0], nodes=[2, 3]),
+        rivals.CubeCounts(corner=[-1.0], side=1.0, per_axis=2, cubes=[[0], [1]]),
     ],
 )
 def test_the_bounds_of_counts_are_attained(question):
@@ -474,10 +479,12 @@ def test_the_bounds_of_counts_are_attained(question):
 @pytest.mark.parametrize("projected", [False, True])
 def test_the_bounds_of_sums_are_attained(n_features, projected):
     flat = np.eye(n_features)[:, :1] if projected else None
-    question = NearestSums(points=np.zeros((1, 1 if projected else n_features)), radius=0.5, projection=flat)
+    points, plane = np.zeros((1, 1 if projected else n_features)), np.eye(n_features)[:, :1]
+    kinds = [kind(points=points, radius=0.5, projection=flat) for kind in (NearestSums, rivals.BoundedSums)]
     diagonal = snap(np.full((1, n_features), 0.5 / n_features**0.5))  # its l1 norm is sqrt(d) times its l2 norm
-    for relation, other in ((Relation.ADD_REMOVE, diagonal[:0]), (Relation.REPLACE, -diagonal)):
-        assert check_within(question, question.exact(diagonal) - question.exact(other), relation) == REACHED
+    for question in (*kinds, rivals.HashSums(normals=plane, offsets=[0.0], nodes=[1], radius=0.5)):
+        for relation, other in ((Relation.ADD_REMOVE, diagonal[:0]), (Relation.REPLACE, -diagonal)):
+            assert check_within(question, question.exact(diagonal) - question.exact(other), relation) == REACHED
 
 
 @pytest.mark.fast("1-*", "8-*", "784-False")

@@ -126,8 +126,8 @@ class Reader:
         return ""
 
     def _clicked(self, words: list[str], text: str, where: str, *, mention: bool) -> str:
-        if mention and is_incomplete(words):
-            return read_options(words, where, mention=True)
+        if mention and isinstance(read_command(words), MISSING):
+            return ""
         words = smallest(words)
         command, given = program(words)
         measures = command is bench and given[0] not in ("compare", "report")
@@ -225,35 +225,26 @@ def read_options(words: list[str], where: str, *, mention: bool) -> str:
         for path in [word for word in words[1:] if "/" in word]:
             assert (ROOT / path).exists(), f"{where}: there is no {path}"
     else:
-        try:
-            read_command(words)
-        except click.ClickException as error:
-            if not (mention and isinstance(error, MISSING)):
-                pytest.fail(f"{where}: {error.format_message()}")
-        except click.exceptions.Exit:  # it says something and ends, as --version does
-            pass
+        error = read_command(words)
+        if error is not None and not (mention and isinstance(error, MISSING)):
+            pytest.fail(f"{where}: {error.format_message()}")
     return ""
 
 
-def is_incomplete(words: list[str]) -> bool:
-    """Say whether a command is only mentioned: something that it requires is missing."""
-    try:
-        read_command(words)
-    except click.ClickException as error:
-        return isinstance(error, MISSING)  # of anything else running it will say what is wrong
-    except click.exceptions.Exit:  # it says something and ends, as --version does
-        return False
-    return False
-
-
-def read_command(words: list[str]) -> None:
-    """Have a command read its options, and run nothing."""
+def read_command(words: list[str]) -> click.ClickException | None:
+    """Have a command read its options, and run nothing; return what is wrong with them."""
     command, words = program(words)
-    context = command.make_context("program", list(words))
-    while isinstance(command, click.Group):
-        name, found, words = command.resolve_command(context, words)
-        command = found or command
-        context = command.make_context(name, list(words), parent=context)
+    try:
+        context = command.make_context("program", list(words))
+        while isinstance(command, click.Group):
+            name, found, words = command.resolve_command(context, words)
+            command = found or command
+            context = command.make_context(name, list(words), parent=context)
+    except click.ClickException as error:
+        return error
+    except click.exceptions.Exit:  # it says something and ends, as --version does
+        pass
+    return None
 
 
 def _read_script(words: list[str], where: str) -> None:

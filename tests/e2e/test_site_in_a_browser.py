@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The site is built with warnings as errors, its gallery executed, and looked at in a real browser, wide and on a phone."""
 
-import importlib.util
 import json
 import os
 import re
@@ -11,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.docs.test_links import check_links
 
 from cloister import json_schema
 
@@ -50,12 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_links_and_anchors_lead_somewhere_and_nothing_comes_from_elsewhere(site: Path) -> None:
-    found = importlib.util.spec_from_file_location("check_links", ROOT / "docs" / "_tools" / "check_links.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    assert module.check_site(site) == []
+    assert check_links.check_site(site) == []
 
 
 def test_every_example_was_executed_and_every_schema_is_at_its_address(site: Path) -> None:

@@ -76,6 +76,7 @@ def test_a_pipeline_states_the_sum_that_its_ledger_has(rows):
     ledger = Ledger(epsilon=1.0, delta=1e-6)
     steps = (PrivateScaler(epsilon=0.3, ledger=ledger), KMeans(2, epsilon=0.6, ledger=ledger))
     model = make_pipeline(*steps).fit(rows)[-1]
+    assert np.array_equal(model.release_.domain.high, steps[0].bounds_.high)  # it needs no bounds of its own
     assert model.privacy_receipt_.spent.all_mu == pytest.approx(ledger.spent.all_mu, rel=1e-9)
     assert ledger.spent.epsilon_at(1e-6) < model.privacy_receipt_.guarantee.epsilon < 0.3 + 0.6  # squares add up
 
@@ -193,12 +194,6 @@ def test_no_way_of_numpy_loses_the_events(way, rows, scaler):
     assert len(model.privacy_receipt_.fits) == 2
 
 
-def test_rows_that_were_opened_keep_both(rows, scaler):
-    opened = open_rows(scaler.transform(rows))
-    model = KMeans(2, random_state=0).fit(opened)
-    assert len(model.privacy_receipt_.fits) == 2
-
-
 def test_a_search_keeps_the_events_of_its_rows(rows, scaler):
     model = KMeans(2, bounds=scaler.bounds_, random_state=0)
     search = GridSearchCV(model, {"n_clusters": [2, 3]}, cv=2, scoring=lambda fitted, table: -fitted.n_clusters)
@@ -236,7 +231,7 @@ def test_what_is_computed_from_two_scalers_has_the_events_of_both(join, rows, sc
     assert list(again.receipt.fits) == receipts  # each was asked once, and is counted once
 
 
-@pytest.mark.parametrize("held", [list, tuple, np.ma.masked_array])
+@pytest.mark.parametrize("held", [list, tuple, np.ma.masked_array, open_rows])
 def test_what_holds_scaled_rows_brings_their_events(held, rows, scaler):
     model = KMeans(2, bounds=(-20, 20), random_state=0).fit(held(scaler.transform(rows)))
     assert len(model.privacy_receipt_.fits) == 2

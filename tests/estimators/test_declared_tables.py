@@ -63,14 +63,14 @@ def test_a_grid_tells_dates_and_flags_and_predicts_from_its_file(table, tmp_path
     model.release_.save(tmp_path / "release.json", allow_seeded=True)
     again = load_release(tmp_path / "release.json")
     assert np.array_equal(model.predict(table), again.predict(table))
-    assert again.domain.found == (True, False, False)
+    assert again.domain.found == ("noise", "", "")
     told = again.profile()[0]["columns"]
     assert [told[name]["type"] for name in bounds] == ["number", "date", "flag"]
     synopsis = GridSynopsis(2, **settings).fit(table).synopsis_
     for name in ("synopsis.json", "synopsis.parquet"):
         synopsis.save(tmp_path / name, allow_seeded=True)
         read = load_synopsis(tmp_path / name)
-        assert read.domain.found == (True, False, False)
+        assert read.domain.found == ("noise", "", "")
         assert read.cut(2, random_state=0).profile()[0]["columns"]["day"]["type"] == "date"
         assert read.marginal(["flag", "x"]).domain.columns[0] == Flag()
 

@@ -6,17 +6,13 @@ import tracemalloc
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
-from joblib import Parallel, delayed
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from cloister import Ball, Ledger, PEMeans, open_rows, plan
+from cloister import Ball, PEMeans, open_rows, plan
 from cloister.cluster import plan_fit
-from cloister.exceptions import DataError, LedgerError
+from cloister.exceptions import DataError
 
 from ..common._cases import MIDDLES, draw_rows
 
@@ -139,31 +135,6 @@ def test_without_noise_the_loss_is_that_of_k_means(n_rows, seed):
 # -- files ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def forms(rows, tmp_path):
-    """One table in many forms, all with the columns left and right."""
-    frame = pd.DataFrame(rows, columns=["left", "right"])
-    frame.to_parquet(tmp_path / "rows.parquet")
-    frame.to_csv(tmp_path / "rows.csv", index=False)
-    return {
-        "pandas": frame,
-        "polars": pl.from_pandas(frame),
-        "arrow": pa.Table.from_pandas(frame),
-        "parquet": tmp_path / "rows.parquet",
-        "csv": str(tmp_path / "rows.csv"),
-        "opened": open_rows(tmp_path / "rows.parquet"),
-    }
-
-
-@pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "parquet", "csv", "opened"])
-def test_a_model_of_any_form_predicts_every_form(form, forms, make):
-    model = make(random_state=4).fit(forms[form])
-    assert model.feature_names_in_.tolist() == ["left", "right"]
-    assert model.release_.feature_names == ("left", "right")
-    for other in forms.values():
-        assert np.array_equal(model.predict(other), model.predict(forms["pandas"]))
-
-
 def test_files_are_predicted_by_name_and_not_by_place(make, rows, tmp_path):
     frame = pd.DataFrame(rows, columns=["left", "right"])
     model = make().fit(frame)
@@ -178,15 +149,6 @@ def test_files_are_predicted_by_name_and_not_by_place(make, rows, tmp_path):
 
 
 # -- processes and memory ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_parallel_fits_share_a_ledger_in_a_file_and_not_one_in_memory(make, rows, tmp_path):
-    shared = Ledger.create(tmp_path / "budget.sqlite", epsilon=50.0, delta=1e-6)
-    Parallel(n_jobs=2)(delayed(make(ledger=shared, epsilon=1.0).fit)(rows) for _ in range(3))
-    assert len([line for line in shared.lines if line["kind"] == "reserve"]) == 3
-    with pytest.raises(LedgerError, match="a copy of a ledger in memory"):
-        Parallel(n_jobs=2)(delayed(make(ledger=Ledger(epsilon=50.0, delta=1e-6)).fit)(rows) for _ in range(2))
 
 
 def test_the_rows_are_neither_kept_nor_copied_by_a_fit(make, generator):

@@ -3,11 +3,10 @@
 
 import numpy as np
 import pytest
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cloister import Category, KMeans, Ledger, Number, PrivateScaler
-from cloister.exceptions import BudgetExceeded, DataError, ParameterError
+from cloister import Category, Number, PrivateScaler
+from cloister.exceptions import DataError, ParameterError
 
 EXPECTED_FAILURES = {
     "check_estimators_empty_data_messages": "a table without rows must not raise: an error would tell that it is empty",
@@ -35,15 +34,6 @@ def test_the_output_lies_in_the_bounds_that_are_handed_on(rows):
     assert scaled.bounds is box
     assert ((scaled >= box.low - 1e-9) & (scaled <= box.high + 1e-9)).all()
     assert (scaled + 1).bounds is None  # lies elsewhere
-
-
-def test_a_pipeline_needs_no_bounds_and_pays_from_one_ledger(rows):
-    ledger = Ledger(epsilon=1.0, delta=1e-6)
-    scaler = PrivateScaler(epsilon=0.3, ledger=ledger, random_state=0)
-    model = make_pipeline(scaler, KMeans(2, epsilon=0.6, ledger=ledger, random_state=0)).fit(rows)
-    assert np.array_equal(model[-1].release_.domain.high, scaler.bounds_.high)
-    with pytest.raises(BudgetExceeded):
-        KMeans(2, epsilon=0.9, bounds=(0, 1), ledger=ledger).fit(rows)
 
 
 def test_what_it_spends_is_no_more_than_it_was_given(rows):

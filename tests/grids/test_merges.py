@@ -301,18 +301,36 @@ def of_persons(synopsis, **parts):
     )
 
 
+def test_units_are_not_mixed(fit):
+    synopsis = fit(rule=4)
+    persons = of_persons(synopsis)
+    for rows in ("disjoint", "same"):
+        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one pid, with at most 3 rows each'"):
+            synopsis.merge(persons, rows=rows)
+        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one row'\. Fit both with the same"):
+            persons.merge(synopsis, rows=rows)
+        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one household,"):
+            persons.merge(of_persons(synopsis, name="household"), rows=rows)
+        with pytest.raises(ParameterError, match=r"expected counts of rows, got 'persons'"):
+            persons.merge(of_persons(synopsis, weighting="person"), rows=rows)
+
+
 def test_persons_of_a_chain_have_the_rows_of_the_widest_part(fit):
     synopsis = fit(rule=4, missing="middle")
     few, many, stated = (of_persons(synopsis, max_rows=m, stated=s) for m, s in ((3, False), (7, False), (7, True)))
     chained = few.merge(many).merge(few)
     assert chained.receipt.protects == "one pid, with at most 7 rows each"
     assert [one.privacy_unit.max_rows for one in chained.receipt.fits] == [3, 7, 3]
-    assert chained.merge(stated).receipt.privacy_unit.stated
+    assert chained.merge(stated).receipt.privacy_unit.stated  # half of it rests on a statement
+    assert chained.cut(2).receipt.privacy_unit == chained.receipt.privacy_unit
     # Somebody with five rows must not be told that they are covered, where three at most were stated of their table.
     small = of_persons(synopsis, stated=True)
     for one in (chained.merge(small), small.merge(many), small.merge(stated), stated.merge(few).merge(small)):
         assert one.receipt.privacy_unit == PrivacyUnit(name="pid", max_rows=3, stated=True)
     assert few.merge(many).merge(few.merge(many), rows="same").receipt.privacy_unit == many.receipt.privacy_unit
+    # One table counted twice: the counts are of different rows, so that their mean would be of neither.
+    with pytest.raises(ParameterError, match=r"expected at most 3 rows of a person, as here, got 7"):
+        few.merge(many, rows="same")
     with pytest.raises(ParameterError, match="rows of a person, as here"):
         few.merge(many).merge(many, rows="same")
 

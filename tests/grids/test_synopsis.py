@@ -2,13 +2,11 @@
 """What can be read off a synopsis: range counts, samples, marginals, merges, clusters for any k, and how many there are."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cloister import GDP, Box, GridSynopsis, Ledger, PureDP
-from cloister.columns import PrivacyUnit
 from cloister.exceptions import ParameterError
 
 # -- range counts --------------------------------------------------------------------------------------------------------
@@ -51,16 +49,6 @@ def test_the_standard_error_is_right_and_the_count_unbiased(by_hand, generator):
     spread = math.sqrt(np.mean(np.square(stated)))
     assert abs(np.mean(errors)) < 5 * spread / math.sqrt(1500)
     assert np.std(errors) == pytest.approx(spread, rel=6 / math.sqrt(3000))
-
-
-@pytest.mark.slow
-def test_pure_noise_has_the_stated_error(generator):
-    model = [GridSynopsis(epsilon=0.5, bounds=(0, 1), rule=10, n_rows=0).fit(np.empty((0, 2))).synopsis_ for _ in range(300)]
-    values = np.array([synopsis.count(((0.2, 0.2), (0.7, 0.9))).value for synopsis in model])
-    stated = model[0].count(((0.2, 0.2), (0.7, 0.9))).noise_error
-    assert stated == pytest.approx(model[0].sigma * math.sqrt(35))
-    assert abs(values.mean()) < 5 * stated / math.sqrt(300)
-    assert values.std() == pytest.approx(stated, rel=0.25)  # six standard errors
 
 
 @pytest.mark.parametrize("box", [0.5, (0, 1, 2), None, "ab", [[1, [2, [3]]]], np.ma.masked, ((0, 0, 0), (1, 1, 1)), (1, 0)])
@@ -112,15 +100,6 @@ def test_marginals_add_up_and_know_their_noise(by_hand, generator):
     assert np.array_equal(synopsis.marginal([0, 1, 2]).histogram, counts)
     assert one.count((1, 11)).value == synopsis.count(synopsis.domain).value
     assert one.receipt is synopsis.receipt
-
-
-def test_the_noise_of_a_marginal_is_as_stated():
-    found = [
-        GridSynopsis(epsilon=1.0, bounds=(0, 1), rule=(20, 8), n_rows=0).fit(np.empty((0, 2))).synopsis_.marginal([0])
-        for _ in range(60)
-    ]
-    values = np.concatenate([one.noisy_counts for one in found])
-    assert values.std() == pytest.approx(found[0].sigma, rel=0.2)  # six standard errors of 1200 draws
 
 
 @pytest.mark.parametrize(
@@ -198,47 +177,10 @@ def test_merges_that_make_no_sense_are_refused(fit, rows, by_hand):
         synopsis.merge(synopsis, rows="some")
 
 
-def of_persons(synopsis, **parts):
-    privacy_unit = PrivacyUnit(**{"name": "pid", "max_rows": 3, **parts})
-    return replace(synopsis, receipt=replace(synopsis.receipt, privacy_unit=privacy_unit))
-
-
-def test_units_are_not_mixed(fit):
-    synopsis = fit(rule=8)
-    persons = of_persons(synopsis)
-    for rows in ("disjoint", "same"):
-        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one pid, with at most 3 rows each'"):
-            synopsis.merge(persons, rows=rows)
-        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one row'\. Fit both with the same"):
-            persons.merge(synopsis, rows=rows)
-        with pytest.raises(ParameterError, match=r"expected the same unit of privacy, got 'one household,"):
-            persons.merge(of_persons(synopsis, name="household"), rows=rows)
-        with pytest.raises(ParameterError, match=r"expected counts of rows, got 'persons'"):
-            persons.merge(of_persons(synopsis, weighting="person"), rows=rows)
-
-
-@pytest.mark.parametrize("which", ["disjoint", "same"])
-def test_what_is_merged_protects_persons_if_both_do(which, fit):
-    synopsis = fit(rule=8)
-    both = of_persons(synopsis).merge(of_persons(synopsis, stated=True), rows=which)
-    assert both.receipt.privacy_unit == PrivacyUnit(name="pid", max_rows=3, stated=True)  # half of it rests on a statement
-    assert both.receipt.protects == "one pid, with at most 3 rows each"
-    assert both.cut(2).receipt.privacy_unit == both.receipt.privacy_unit
-
-
-def test_disjoint_persons_may_have_different_numbers_of_rows(fit):
-    synopsis = fit(rule=8)
-    few, many = of_persons(synopsis), of_persons(synopsis, max_rows=7)
-    assert few.merge(many).receipt.privacy_unit == many.merge(few).receipt.privacy_unit == many.receipt.privacy_unit
-    # One table counted twice: the counts are of different rows, so that their mean would be of neither.
-    with pytest.raises(ParameterError, match=r"expected at most 3 rows of a person, as here, got 7"):
-        few.merge(many, rows="same")
-
-
 # -- clusters ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_clusters", [1, 2, 3, 7, 64, 65, 300])
+@pytest.mark.parametrize("n_clusters", [1, 3, 65, 300])
 @pytest.mark.parametrize("representatives", ["center", "slope"])
 @pytest.mark.parametrize("counts", ["clip", "none", "nonnegative-total"])
 def test_any_number_of_centres_is_finite_and_inside(n_clusters, representatives, counts, fit):
@@ -290,10 +232,7 @@ def test_three_clusters_are_three(fit):
     assert str(choice) == "3 clusters"
 
 
-@pytest.mark.fast("0-1-30", "1000-3-8")
-@pytest.mark.parametrize(
-    ("n_rows", "n_features", "rule"), [(0, 1, 30), (0, 2, 12), (200, 2, 12), (3000, 1, 30), (3000, 2, 12), (1000, 3, 8)]
-)
+@pytest.mark.parametrize(("n_rows", "n_features", "rule"), [(0, 1, 30), (3000, 2, 12), (1000, 3, 8)])
 def test_no_clusters_are_not_many(n_rows, n_features, rule, fit, generator):
     tables = [generator.uniform(size=(n_rows, n_features)) for _ in range(9)]
     synopses = [fit(table, epsilon=1.0, rule=rule, random_state=state) for state, table in enumerate(tables)]

@@ -17,7 +17,6 @@ import pytest
 from tests.architecture._sources import MODULES, nodes, place
 
 from cloister.audit import Settings, run_audit
-from cloister.audit._kills import kill_trials
 from cloister.privacy import GDP, Ledger
 
 ROOT = Path(__file__).parents[2]
@@ -136,12 +135,6 @@ def test_a_ledger_gets_its_name_with_no_file_open(tmp_path: Path, monkeypatch: p
     assert [file.name for file in tmp_path.iterdir()] == ["budget.sqlite"]
 
 
-def test_without_fork_the_audit_has_trials_that_kill_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "fork", raising=False)
-    kinds = [trial["kind"] for trial in kill_trials(Settings(quick=True), Path())]
-    assert set(kinds) == {"answer", "paid"}
-
-
 @pytest.mark.slow
 def test_without_fork_the_audit_of_kills_passes(
     like_windows: dict[str, str], seed: int, monkeypatch: pytest.MonkeyPatch
@@ -151,12 +144,3 @@ def test_without_fork_the_audit_of_kills_passes(
     found = run_audit(Settings(quick=True, seed=seed, scale=0.4), checks=["kills"])
     assert found.passed, found.checks[0].violations
     assert found.checks[0].cases == 4
-
-
-@pytest.mark.slow
-def test_without_a_word_of_the_system_its_memory_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
-    from cloister.data._dask import _local_memory
-
-    monkeypatch.delattr(os, "sysconf", raising=False)
-    assert _local_memory() == 0

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a ledger may lie, and what was paid."""
+"""Where a ledger may lie, where words are drawn from, and what was paid."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
-from cloister.privacy import Cost, Event
+from cloister.privacy import Cost, Entropy, Event
 from cloister.questions import Question
 from cloister.vault import Vault
 
@@ -16,6 +17,13 @@ Paid = list[tuple[Question, Event]]
 def path(tmp_path: Path) -> Path:
     """Where a ledger may lie."""
     return tmp_path / "budget.sqlite"
+
+
+@pytest.fixture
+def entropy(request: pytest.FixtureRequest, seed: int) -> Entropy:
+    """A stream of its own for each test."""
+    name = hashlib.sha256(f"{seed} {request.node.nodeid}".encode()).digest()
+    return Entropy(int.from_bytes(name[:8], "little"))
 
 
 @pytest.fixture

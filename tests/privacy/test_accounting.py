@@ -15,19 +15,7 @@ from hypothesis import strategies as st
 
 from cloister.columns import Relation
 from cloister.exceptions import LedgerError, ParameterError
-from cloister.privacy import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    Composition,
-    Cost,
-    Guarantee,
-    PureDP,
-    Tally,
-    event_from_line,
-    left_of,
-    price,
-)
+from cloister.privacy import GDP, ZCDP, ApproxDP, Composition, Cost, Guarantee, PureDP, Tally, event_from_line, left_of, price
 
 from ._paid import event
 

@@ -18,14 +18,7 @@ import pytest
 from scipy.special import ndtr
 
 from cloister.columns import FloatArray
-from cloister.privacy import (
-    GDP,
-    ApproxDP,
-    Composition,
-    Cost,
-    PureDP,
-    Tally,
-)
+from cloister.privacy import GDP, ApproxDP, Composition, Cost, PureDP, Tally
 
 Rule = Callable[[Tally], bool]  # whether so much may be spent
 BUDGETS = [ApproxDP(1.0, 1e-6), ApproxDP(1.0, 0.01), ApproxDP(0.25, 1e-9), ApproxDP(4.0, 1e-3)]

@@ -4,7 +4,6 @@
 Goodness of fit is tested by chi-square with a false-alarm rate of 1e-6 each.
 """
 
-import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -55,13 +54,6 @@ COSTS = [
     np.arange(40)[::-1] * 3 + 10**12,
 ]
 SCALES = [0.11, 0.9, 4.0, 33.3, 1e6, 2.0**47]
-
-
-@pytest.fixture
-def entropy(request: pytest.FixtureRequest, seed: int) -> Entropy:
-    """A stream of its own for each test."""
-    name = hashlib.sha256(f"{seed} {request.node.nodeid}".encode()).digest()
-    return Entropy(int.from_bytes(name[:8], "little"))
 
 
 def law(costs: Sequence[int] | IntArray, scale: float) -> list[mpmath.mpf]:

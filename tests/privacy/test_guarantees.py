@@ -14,16 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.exceptions import ConversionError, ParameterError
-from cloister.privacy import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    Guarantee,
-    PureDP,
-    as_guarantee,
-    convert,
-    guarantee_from_dict,
-)
+from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP, as_guarantee, convert, guarantee_from_dict
 from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, pure_mu, zcdp_delta, zcdp_epsilon
 
 EPSILONS = [1e-3, 0.01, 0.1, 0.5, 1.0, 3.0, 10.0, 100.0, 1e3]
@@ -171,12 +162,9 @@ def test_the_profile_of_approx_is_that_of_its_dominating_pair(epsilon: float) ->
     assert ApproxDP(1.0, 0.01).delta_at(epsilon) == pytest.approx(pair.get_delta_for_epsilon(epsilon), abs=1e-9)
 
 
-def test_pure_to_approx_keeps_epsilon_at_every_delta() -> None:
+def test_pure_is_approx_at_every_delta_and_approx_without_delta_is_pure() -> None:
     assert convert(PureDP(2.0), ApproxDP) == ApproxDP(2.0, 0.0)
     assert convert(PureDP(2.0), ApproxDP, delta=1e-3) == ApproxDP(2.0, 1e-3)
-
-
-def test_approx_without_delta_is_pure() -> None:
     assert convert(ApproxDP(0.5, 0.0), PureDP) == PureDP(0.5)
     assert convert(ApproxDP(0.5, 0.0), ZCDP) == ZCDP(0.125)
     assert convert(ApproxDP(0.5, 0.0), GDP) == convert(PureDP(0.5), GDP)

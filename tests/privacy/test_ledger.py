@@ -27,18 +27,7 @@ from sklearn.base import clone
 from cloister import PEMeans
 from cloister.columns import Relation
 from cloister.exceptions import BudgetExceeded, LedgerError, ParameterError
-from cloister.privacy import (
-    GDP,
-    ZCDP,
-    Account,
-    ApproxDP,
-    Guarantee,
-    Ledger,
-    PureDP,
-    Tally,
-    _ledger,
-    _ledger_store,
-)
+from cloister.privacy import GDP, ZCDP, Account, ApproxDP, Guarantee, Ledger, PureDP, Tally, _ledger, _ledger_store
 
 from ._paid import event, reserve, spend
 

@@ -2,7 +2,6 @@
 """The noise that is drawn follows the stated distribution exactly: chi-square tests, each with a false-alarm rate of 1e-6."""
 
 import copy
-import hashlib
 import math
 import os
 import pickle
@@ -29,13 +28,6 @@ SAMPLERS = list(LAWS)
 SIZES = pytest.mark.parametrize("size", [100_000, pytest.param(2_000_000, marks=pytest.mark.slow)])
 
 Sampler = Callable[[Entropy, Scale, int], IntArray]
-
-
-@pytest.fixture
-def entropy(request: pytest.FixtureRequest, seed: int) -> Entropy:
-    """A stream of its own for each test."""
-    name = hashlib.sha256(f"{seed} {request.node.nodeid}".encode()).digest()
-    return Entropy(int.from_bytes(name[:8], "little"))
 
 
 # -- the law of one draw --

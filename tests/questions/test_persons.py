@@ -53,10 +53,6 @@ class TestPrices:
         near = Neighbours(ADD, PrivacyUnit(max_rows=4, weighting="person"))
         assert price_question(RowCount(), PureDP(1.0), near).laplace_epsilon == pytest.approx(1.0)
 
-    def test_persons_who_replace_one_another_may_have_different_numbers_of_rows(self):
-        """Replacing a row leaves their number as it is; replacing a person does not."""
-        assert sensitivities(RowCount(), Neighbours(REPLACE, PrivacyUnit(max_rows=5)))["l1"] == 5.0
-
     def test_neighbours_count_at_most_as_many_as_there_are(self):
         one = NeighbourMeans(points=POINT, n_neighbors=3)
         alone = sensitivities(one, ADD)["l2"]

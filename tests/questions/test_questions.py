@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cloister import questions, rivals
-from cloister.columns import Relation, grid_step, snap
+from cloister.columns import grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.questions import (
     CellStates,
@@ -158,15 +158,6 @@ def test_questions_that_make_no_sense_are_refused_before_they_are_asked(make, me
 def test_offsets_that_make_no_sense_are_refused(kind, options, message):
     with pytest.raises(ParameterError, match=rf"{kind.__name__}\.{message}"):
         kind(**{"points": [[0.0]], "radius": 1.0, **options})
-
-
-def test_replacing_a_row_costs_more_than_adding_one():
-    # Fault 6: sensitivities 1 and r were used although a neighbour replaces a row; they are sqrt(2) and 2 r.
-    counts, sums = NearestCounts(points=[[0.0], [0.5]]), NearestSums(points=[[0.0]], radius=0.5)
-    assert counts.l2_sensitivity(Relation.REPLACE) == pytest.approx(2**0.5)
-    assert counts.l1_sensitivity(Relation.REPLACE) == 2
-    assert sums.l2_sensitivity(Relation.REPLACE) * sums.unit == 2 * 0.5
-    assert sums.l2_sensitivity(Relation.ADD_REMOVE) * sums.unit == 0.5
 
 
 def test_a_question_that_ignores_a_projection_takes_none():

@@ -5,15 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.examples import examples
 
 from cloister.columns import BLOCK_NUMBERS, Relation, grid_step, snap
-from cloister.questions import NearestCounts, NearestSquares, NearestSums, Together
+from cloister.questions import NearestSquares
 from cloister.questions._squares import STEPS
 
-from ._clipped import RADII, clean_rows, near_the_radius, pairs, parts_of_the_bounds, points_of
+from ._clipped import RADII, clean_rows, near_the_radius, parts_of_the_bounds, points_of
 
 
 def plain_reading(rows, labels, anchors, radius):
@@ -103,33 +100,7 @@ def test_a_row_at_the_radius_adds_all_of_it(radius):
     assert STEPS * question.unit == question.radius**2
 
 
-def test_a_trillion_rows_fit_into_64_bits():
-    question = NearestSquares(points=[[0.0]], radius=0.5)
-    rows = np.full((1000, 1), 0.5)
-    once = question.exact(rows)
-    assert once.tolist() == [[1000 * STEPS]]
-    assert (once * np.int64(10**9)).tolist() == [[10**12 * STEPS]]
-
-
 # -- sensitivity ---------------------------------------------------------------------------------------------------------
-
-
-@examples(300)
-@given(
-    pair=pairs(),
-    radius=st.sampled_from(RADII),
-    n_points=st.sampled_from([1, 2, 5]),
-    projected=st.booleans(),
-    seed=st.integers(0, 3),
-)
-def test_neighbours_stay_within_both_bounds(pair, radius, n_points, projected, seed):
-    generator, n_features = np.random.default_rng(seed), pair.shape[1]
-    flat = {"projection": generator.normal(size=(n_features, 2)) / 2} if projected else {}
-    points = points_of(generator, n_points, 2 if projected else n_features)
-    anchors = points_of(generator, n_points, n_features)
-    question = NearestSquares(points=points, radius=radius, anchors=anchors, **flat)
-    parts_of_the_bounds(question, pair[:1], pair[:0], Relation.ADD_REMOVE)
-    parts_of_the_bounds(question, pair[:1], pair[1:], Relation.REPLACE)
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 3, 16, 512])
@@ -161,21 +132,3 @@ def test_the_bounds_of_a_replaced_row_are_reached_at_two_points(n_features):
 
 
 # -- beside the question -------------------------------------------------------------------------------------------------
-
-
-def test_with_counts_and_sums_it_tells_the_spread_of_each_column(generator):
-    deviations = np.array([[0.05, 0.01, 0.002], [0.003, 0.03, 0.01]])
-    points = np.array([[-0.4, 0.0, 0.0], [0.4, 0.1, 0.0]])
-    members = [
-        snap(point + 0.01 + generator.normal(size=(4000, 3)) * one) for point, one in zip(points, deviations, strict=True)
-    ]
-    given_points = {"points": points, "radius": 0.5}
-    ones = (NearestCounts(points=points), NearestSums(**given_points), NearestSquares(**given_points))
-    together, rows = Together(ones), np.vstack(members)
-    parts = together.split(together.exact(rows))
-    counts, sums, squares = (part * one.unit for part, one in zip(parts, ones, strict=True))
-    for part, one in zip(parts, ones, strict=True):
-        assert np.array_equal(part, one.exact(rows))
-    found = squares / counts[:, None] - (sums / counts[:, None]) ** 2
-    assert counts.tolist() == [4000, 4000]
-    assert np.sqrt(found) == pytest.approx(np.array([member.std(axis=0) for member in members]), rel=0.01)

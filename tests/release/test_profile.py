@@ -99,14 +99,10 @@ def test_a_frame_has_one_line_per_cluster(release: Release) -> None:
     assert frame["sex=m"].tolist() == [0.38, 0.9]
     assert frame["admitted"].dt.strftime("%Y-%m-%d").tolist() == ["2021-03-04", "2025-06-07"]
     assert frame["admitted_error"].tolist() == [3.5, 3.5]
-
-
-def test_polars_holds_the_same(release: Release) -> None:
-    frame = release.to_frame("polars")
-    assert isinstance(frame, pl.DataFrame)
-    assert frame.columns == HEADS
-    assert frame["admitted"].to_list() == [date(2021, 3, 4), date(2025, 6, 7)]
-    assert frame["age"].to_list() == release.to_frame("pandas")["age"].tolist()
+    same = release.to_frame("polars")
+    assert isinstance(same, pl.DataFrame)
+    assert (same.columns, same["age"].to_list()) == (HEADS, frame["age"].tolist())
+    assert same["admitted"].to_list() == [date(2021, 3, 4), date(2025, 6, 7)]
 
 
 def test_a_name_that_is_taken_gets_an_underscore() -> None:

@@ -116,7 +116,7 @@ def test_nothing_missing_and_nothing_asked(release: Release, capsys: pytest.Capt
 def test_bounds_that_were_found_and_spreads_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     columns = (Number(-13107.2, 144179.2), *list(COLUMNS.values())[1:])
     spreads = np.array([12345.678, 30.0, np.nan, np.nan, np.nan, 500.0])
-    domain = ColumnDomain(columns, (True, *[False] * 5), spreads)
+    domain = ColumnDomain(columns, ("noise", *[""] * 5), spreads)
     release = declared_release(domain=domain, scaling="spread")
     assert found_words(table_of(release)) == "Bounds found with noise: age -13,110 to 144,200."
     assert "Bounds found with noise: age -13,110 to 144,200." in printed(release, capsys)

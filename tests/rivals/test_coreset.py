@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """CoresetKMeans: what its questions mean, how its tree grows, what a fit spends, and k centres whatever the rows."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from cloister import GDP, ApproxDP, Ball, PureDP
-from cloister.audit import share_spent
+from cloister import GDP, Ball
 from cloister.cluster import plan_fit
-from cloister.columns import Relation, grid_step, snap
+from cloister.columns import grid_step, snap
 from cloister.exceptions import ParameterError
 from cloister.rivals import CoresetKMeans, HashCounts, HashSums
 from cloister.rivals import _coreset as tree_room
-from cloister.rivals._coreset import HashCoreset, Hyperplanes, cluster_coreset, grow_tree, random_hyperplanes
+from cloister.rivals._coreset import HashCoreset, cluster_coreset, grow_tree, random_hyperplanes
 from cloister.rivals._questions import DEEPEST_HASH
 
 from ..steps import ball, exact_ask
@@ -78,18 +76,6 @@ def test_sums_are_those_of_the_rows_in_each_node(generator):
     assert np.abs(question.exact(rows) * question.unit - expected).max() <= len(rows) * question.unit
 
 
-@pytest.mark.parametrize("n_features", [1, 4, 16])
-def test_the_bounds_are_attained(n_features):
-    flat = {"normals": np.eye(n_features)[:, :1], "offsets": [0.0]}
-    here, nobody = np.full((1, n_features), 0.5 / n_features**0.5), np.empty((0, n_features))
-    counts, sums = HashCounts(**flat, nodes=[2, 3]), HashSums(**flat, nodes=[1], radius=0.5)
-    for relation, other in ((Relation.ADD_REMOVE, nobody), (Relation.REPLACE, -here)):
-        for question in (counts, sums):
-            moved = (question.exact(snap(here)) - question.exact(snap(other))).astype(float)
-            assert np.abs(moved).sum() == pytest.approx(question.l1_sensitivity(relation), rel=1e-6)
-            assert np.sqrt((moved**2).sum()) == pytest.approx(question.l2_sensitivity(relation), rel=1e-6)
-
-
 FLAT = {"normals": np.eye(2), "offsets": np.zeros(2), "nodes": [1]}
 REFUSED = [
     ({"nodes": [2, 4]}, r"HashCounts\.nodes: expected nodes that share no row, got 'nested ones'\. Leave the ancestors out"),
@@ -141,12 +127,6 @@ def test_nodes_with_enough_rows_are_split_and_no_others(generator):
     assert not full.size or len(tree.levels) == len(planes.offsets)
 
 
-def test_a_full_tree_has_all_nodes_of_the_last_level(generator):
-    rows = snap(generator.choice([-0.5, 0.5], size=(400, 2)))
-    tree = grow_tree(exact_ask(rows), [GDP(1.0)] * 2, Hyperplanes(np.eye(2), np.zeros(2)), n_rows=400.0, min_rows=1.0)
-    assert sorted(tree.leaves) == [4, 5, 6, 7]
-
-
 def test_a_table_too_small_to_split_is_one_leaf(generator):
     planes, questions = random_hyperplanes(generator, 3, 8, offset=0.2), []
     ask = exact_ask(np.empty((0, 3)), questions=questions)
@@ -180,7 +160,7 @@ def test_shares_add_up_whatever_the_tree_became():
 # -- fewer leaves than centres: fault 5 ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_leaves", [1, 2, 4, 5, 6, 30])
+@pytest.mark.parametrize("n_leaves", [1, 5, 6, 30])
 def test_there_are_always_k_centres(n_leaves, generator):
     for noisy_counts in (np.full(n_leaves, 100.0), np.full(n_leaves, -3.0), generator.normal(size=n_leaves) * 50):
         points = generator.uniform(-0.5, 0.5, size=(n_leaves, 2))
@@ -197,27 +177,7 @@ def test_there_are_always_k_centres(n_leaves, generator):
             assert {tuple(point) for point in points[full]} <= {tuple(center) for center in found.centers}
 
 
-def test_a_single_leaf_still_gives_k_centres(rows):
-    model = make(4, epsilon=0.01, n_rows=300).fit(rows)
-    assert len(model.coreset_.points) == 1
-    assert model.cluster_centers_.shape == (4, 2)
-    assert np.count_nonzero(model.cluster_counts_) <= 1
-    assert (model.release_.center_errors[1:] == model.release_.frame.scale).all()
-
-
 # -- fits ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "table", [np.empty((0, 2)), np.full((200, 2), 0.25), np.zeros((60, 40))], ids=["none", "constant", "wide"]
-)
-@pytest.mark.parametrize(
-    "options", [{"min_rows_per_leaf": 1, "max_depth": 7}, {"max_depth": DEEPEST_HASH}, {"offset": 0}], ids=str
-)
-def test_trees_of_every_shape_end_in_k_centres(table, options):
-    model = make(5, **options).fit(table)
-    assert model.cluster_centers_.shape == (5, table.shape[1])
-    assert np.abs(model.cluster_centers_).max() <= 1 + 1e-12
 
 
 def test_noise_vanishes_as_epsilon_grows(rows):
@@ -251,45 +211,6 @@ def test_errors_are_those_of_the_noise(generator):
 # -- spending ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("n_features", "guarantee", "neighbours"),
-    [(1, ApproxDP(1.0, 1e-6), "add-remove"), (20, PureDP(2.0), "replace"), (200, GDP(0.4), "add-remove")],
-    ids=str,
-)
-def test_a_fit_spends_its_budget_whether_the_tree_grew_or_not(n_features, guarantee, neighbours, generator):
-    table = generator.uniform(-1, 1, size=(300, n_features)) / n_features**0.5
-    for options in ({"n_rows": 300}, {}, {"max_depth": 5, "min_rows_per_leaf": 40}, {"max_depth": 1, "min_rows_per_leaf": 1}):
-        given = {"guarantee": guarantee, "bounds": Ball(1.0), "missing": "middle", "neighbours": neighbours}
-        model = make(**given, **options).fit(table)
-        events = model.privacy_receipt_.events
-        assert 1 - 1e-3 <= share_spent(events, guarantee) <= 1 + 1e-9
-        names = [one.question_name for one in events]
-        levels = ["hash_counts"] * model.n_iter_
-        assert names == [*([] if "n_rows" in options else ["row_count"]), *levels, "hash_counts", "hash_sums"]
-
-
-def test_every_number_of_every_leaf_has_a_draw():
-    # Faults 4 and 5: one draw shared by all coordinates, and cells left out because they were empty.
-    model = make(max_depth=4, min_rows_per_leaf=1, n_rows=50, epsilon=0.1).fit(np.full((50, 7), 0.5))
-    *levels, counts, sums = model.privacy_receipt_.events
-    n_leaves = len(model.coreset_.points)
-    assert [one.size for one in levels] == [step.figures["n_points"] for step in model.release_.steps if "level" in step.name]
-    assert levels[0].size == 2
-    assert (counts.size, sums.size) == (n_leaves, 7 * n_leaves)
-    assert len(np.unique(model.coreset_.noisy_counts)) > 1
-    assert all(len(np.unique(point)) > 1 for point in model.coreset_.points)
-
-
-def test_replacing_needs_more_noise_than_adding(rows):
-    # Fault 6: sensitivity 1 and r where a neighbour replaces a row.
-    options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 1, "min_rows_per_leaf": 10, "missing": "middle"}
-    adding, replacing = (
-        make(neighbours=neighbours, **options).fit(rows).privacy_receipt_.events for neighbours in ("add-remove", "replace")
-    )
-    ratios = [after.scale / before.scale for before, after in zip(adding, replacing, strict=True)]
-    assert ratios == pytest.approx([math.sqrt(2), math.sqrt(2), 2.0], rel=1e-6)
-
-
 def test_levels_that_do_not_grow_leave_their_share_to_the_leaves(rows):
     options = {"guarantee": GDP(0.5), "n_rows": 300, "max_depth": 8, "missing": "middle"}
     stump = make(min_rows_per_leaf=10**6, **options).fit(rows).privacy_receipt_.events
@@ -303,13 +224,12 @@ def test_levels_that_do_not_grow_leave_their_share_to_the_leaves(rows):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delta", [1e-6, 0.0])
-def test_blobs_are_found(delta, generator):
+def test_blobs_are_found(generator):
     """The mean loss of five fits at epsilon 1 is at most 10 % above the spread of the blobs; about 1 % was measured."""
     rows = make_blobs(20_000, n_features=4, centers=4, random_state=1)[0]
     rows -= rows.mean(axis=0)
     bounds = Ball(np.linalg.norm(rows, axis=1).max())
     seeds = generator.integers(2**31, size=5)
-    models = [CoresetKMeans(4, epsilon=1.0, delta=delta, bounds=bounds, random_state=int(seed)).fit(rows) for seed in seeds]
+    models = [CoresetKMeans(4, epsilon=1.0, bounds=bounds, random_state=int(seed)).fit(rows) for seed in seeds]
     losses = [-model.score(rows) / len(rows) for model in models]
     assert np.mean(losses) < 1.10 * 4.0  # blobs of deviation 1 in four dimensions

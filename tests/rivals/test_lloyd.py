@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 
-from cloister import GDP, ApproxDP, Ball, Ledger, PureDP
+from cloister import GDP, Ball, Ledger, PureDP
 from cloister.audit import share_spent
 from cloister.columns import Relation
 from cloister.report import report_html, summary
@@ -23,59 +23,35 @@ relations = pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 # -- what is spent -------------------------------------------------------------------------------------------------------
 
 
-def fit_small(kind, n_features, guarantee, *, n_clusters=3, **options):
+def fit_small(kind, n_features, guarantee, **options):
     table = np.random.default_rng(n_features).uniform(-1, 1, (30, n_features)) / math.sqrt(n_features)
     ledger = Ledger(guarantee, neighbours=options.get("neighbours", "add-remove"))
-    model = kind(n_clusters, bounds=Ball(1.0), guarantee=guarantee, ledger=ledger, n_jobs=1, **options).fit(table)
+    model = kind(3, bounds=Ball(1.0), guarantee=guarantee, ledger=ledger, n_jobs=1, **options).fit(table)
     assert tuple(ledger.events) == model.privacy_receipt_.events
     assert 1 - 1e-3 <= share_spent(ledger.events, guarantee) <= 1 + 1e-12
     return model
 
 
 @both
-@pytest.mark.parametrize(
-    ("n_features", "guarantee", "n_clusters", "n_rounds", "count_share"),
-    [(784, ApproxDP(1.0, 1e-6), 3, 5, "auto"), (20, PureDP(2.0), 7, 1, 0.9), (1, GDP(0.4), 1, 20, 0.01)],
-    ids=str,
-)
-def test_clusters_rounds_and_shares_do_not_change_the_sum(kind, n_features, guarantee, n_clusters, n_rounds, count_share):
-    # Fault 1: a split whose shares were swapped when unpacked spent 1.5 times epsilon at d = 20 and 5.4 times at 784.
-    options = {"n_clusters": n_clusters, "n_rounds": n_rounds, "count_share": count_share, "neighbours": "replace"}
-    model = fit_small(kind, n_features, guarantee, **options)
-    assert len(model.privacy_receipt_.events) == 2 * n_rounds
-    assert model.n_iter_ == len(model.rounds_) == n_rounds
-
-
-@both
 @pytest.mark.parametrize("guarantee", [GDP(0.7), PureDP(2.0)], ids=lambda one: one.kind)
 def test_counts_get_the_share_that_they_are_given(kind, guarantee):
-    events = fit_small(kind, 6, guarantee, n_rounds=4, count_share=0.3).privacy_receipt_.events
+    model = fit_small(kind, 6, guarantee, n_rounds=4, count_share=0.3)
+    assert model.n_iter_ == len(model.rounds_) == 4
+    events = model.privacy_receipt_.events
     costs = [event.cost.mu**2 if guarantee.kind == "gdp" else event.cost.epsilon for event in events]
     counts = math.fsum(cost for cost, event in zip(costs, events, strict=True) if event.question_name.endswith("_counts"))
     assert counts / math.fsum(costs) == pytest.approx(0.3, rel=1e-6)
 
 
-@both
-@pytest.mark.parametrize(("guarantee", "of_counts"), [(GDP(0.5), math.sqrt(2)), (PureDP(1.0), 2.0)], ids=["gdp", "pure"])
-def test_replacing_needs_more_noise_than_adding(kind, guarantee, of_counts):
-    # Fault 6: sensitivity 1 and r where a neighbour replaces a row.
-    adding, replacing = (
-        fit_small(kind, 4, guarantee, n_rounds=2, neighbours=one, count_share=0.2).privacy_receipt_.events
-        for one in ("add-remove", "replace")
-    )
-    ratios = [after.scale / before.scale for before, after in zip(adding, replacing, strict=True)]
-    assert ratios == pytest.approx([of_counts, 2.0] * 2, rel=1e-6)
-
-
 # -- the noise -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.fast("None-add-remove-1e-06-LloydKMeans", "7-replace-0.0-FastLloyd")
-@both
-@pytest.mark.parametrize(("neighbours", "delta"), [("add-remove", 1e-6), ("replace", 0.0)])
-@pytest.mark.parametrize("random_state", [None, 7])
+@pytest.mark.parametrize(
+    ("kind", "neighbours", "delta", "random_state"), [(LloydKMeans, "add-remove", 1e-6, None), (FastLloyd, "replace", 0.0, 7)]
+)
 def test_every_number_has_its_own_draw(kind, neighbours, delta, random_state):
-    # Faults 3 and 4: sums and counts from one seed, round 0 from a constant one, one draw for all coordinates. Without rows
+    # Faults 3, 4 and 5: sums and counts from one seed, round 0 from a constant one, one draw for all coordinates, none for
+    # empty cells. Without rows
     # an answer is its noise. A correlation of 400 independent pairs exceeds 0.35 with probability 1e-12; there are 276 pairs.
     options = {"bounds": Ball(1.0), "neighbours": neighbours, "delta": delta, "n_rounds": 6, "random_state": random_state}
     model = kind(400, **options).fit(np.empty((0, 3)))
@@ -87,16 +63,6 @@ def test_every_number_has_its_own_draw(kind, neighbours, delta, random_state):
     assert np.all((noise.std(axis=1) > 0.6) & (noise.std(axis=1) < 1.6))
     again = kind(400, **{**options, "random_state": 8 if random_state else None}).fit(np.empty((0, 3)))
     assert np.mean(again.rounds_[0].counts == model.rounds_[0].counts) < 0.5
-
-
-@both
-def test_noise_covers_empty_cells(kind, rows):
-    # Fault 5: empty clusters skipped, no noise added, fewer than k centres returned.
-    model = kind(40, bounds=(-100, 100), n_rounds=3).fit(rows)
-    sizes = [event.size for event in model.privacy_receipt_.events]
-    assert sizes == [40, 80] * 3
-    assert model.cluster_centers_.shape == (40, 2)
-    assert all(np.mean(one.counts != 0) > 0.5 for one in model.rounds_)
 
 
 # -- what is computed ----------------------------------------------------------------------------------------------------
@@ -165,7 +131,7 @@ def test_separated_clusters_are_found_under_a_usual_budget(kind, generator):
 # -- the rules of Su et al. ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_features", [1, 4, 20, 784])
+@pytest.mark.parametrize("n_features", [1, 20, 784])
 @relations
 def test_the_published_split_for_laplace_noise(n_features, neighbours):
     counts = split_round(PureDP(1.0), n_features, Relation(neighbours)).counts
@@ -206,7 +172,7 @@ def test_more_rows_more_budget_and_less_radius_never_mean_fewer_rounds():
         )
 
 
-@pytest.mark.parametrize(("size", "dimension"), [(1, 3), (2, 1), (60, 1), (4, 4), (30, 2), (26, 16), (10, 100)])
+@pytest.mark.parametrize(("size", "dimension"), [(1, 3), (60, 1), (30, 2), (10, 100)])
 @pytest.mark.parametrize("box", [False, True])
 def test_a_packing_is_wide_and_inside(size, dimension, box, generator):
     half_widths = np.full(dimension, dimension**-0.5) if box else None
@@ -223,14 +189,6 @@ def test_a_packing_of_a_flat_box_spreads_along_it(generator):
     points = pack_widest(generator, 5, 2, half_widths=np.array([1.0, 1e-3]))
     assert np.all(np.abs(points) <= [1.0, 1e-3])
     assert pdist(points).min() > 0.1
-
-
-@both
-@pytest.mark.parametrize(("n_rows", "epsilon"), [(None, 1e-6), (0, 1.0), (100, 1e6)])
-def test_the_rule_gives_centres_whatever_it_is_told(kind, n_rows, epsilon):
-    model = kind(5, bounds=(-1, 1), n_rounds="auto", n_rows=n_rows, epsilon=epsilon).fit(np.array([[0.5, np.nan], [0.5, 0.2]]))
-    assert model.n_iter_ >= 2
-    assert np.abs(model.cluster_centers_).max() <= 1 + 1e-12
 
 
 # -- what people see -----------------------------------------------------------------------------------------------------

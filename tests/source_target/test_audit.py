@@ -10,13 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.vaults import open_vault
 
 from cloister.audit._attacks import proven_epsilon
-from cloister.columns import Ball, Relation
-from cloister.data import open_rows
-from cloister.privacy import GDP, Entropy, Event, Ledger, PureDP
+from cloister.columns import Relation
+from cloister.privacy import GDP, Event, PureDP
 from cloister.questions import NeighbourMeans
-from cloister.vault import Vault
 
 pytestmark = pytest.mark.slow
 
@@ -33,11 +32,9 @@ def answers(rows, relation, kind, seed):
     """Ask for means at their cost many times; return what the attacker looks at."""
     cost, _ = COSTS[kind]
     whole = PureDP(10.0 * ASKS_PER_LEDGER) if kind == "laplace" else GDP(math.sqrt(10.0 * ASKS_PER_LEDGER))
-    given = {"frame": Ball(1.0, [0.0]).frame(), "relation": relation}
     seen = []
     for part in range(ASKS // ASKS_PER_LEDGER):
-        account = Ledger(whole, neighbours=relation.value).reserve(whole, purpose="audit", relation=relation)
-        vault = Vault(open_rows(rows, n_jobs=1), account=account, entropy=Entropy(seed * ASKS + part), **given)
+        vault, _ = open_vault(rows, whole, relation=relation, seed=seed * ASKS + part)
         seen += [vault.ask(MEANS[kind], cost).value.ravel() for _ in range(ASKS_PER_LEDGER)]
     return (np.clip(seen, -1.75, 0.25) if kind == "laplace" else np.array(seen)).sum(axis=1)
 

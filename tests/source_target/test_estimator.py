@@ -181,13 +181,7 @@ NAMED = [pd.DataFrame(np.eye(3, 2), columns=list(names)) for names in ("xy", "yx
         ({}, np.eye(3, 2), np.eye(3, 1), DataError, r"\.source: expected 2 columns, as in the target, got 1\. Pass the same"),
         ({}, *NAMED, DataError, r"\.source: expected the target's columns in the target's order"),
         ({"solver": "exact"}, np.zeros((120, 2)), np.eye(2), ParameterError, r"expected at most 100 target points for 'exact'"),
-        (
-            {"metric": "correlation"},
-            PAIRS,
-            np.eye(2),
-            ParameterError,
-            r"metric: expected a distance between any two target",
-        ),
+        ({"metric": "correlation"}, PAIRS, np.eye(2), ParameterError, r"metric: expected a distance between any two target"),
     ],
 )
 def test_other_tables_are_refused_before_anything_is_spent(make, monkeypatch, parameters, target, source, error, match):

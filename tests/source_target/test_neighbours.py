@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NeighbourMeans against a plain transcription, and its sensitivity where it is hardest: ties, few rows, points outside."""
+"""NeighbourMeans against a plain transcription; its sensitivity is reached. The contract of questions has the other laws."""
 
 import functools
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from tests.examples import examples
 
 from cloister.columns import Ball, Relation, grid_step
 from cloister.exceptions import ParameterError
-from cloister.questions import NearestCounts, NearestSums, NeighbourDistance, NeighbourMeans
+from cloister.questions import NeighbourDistance, NeighbourMeans
 
 WIDTH = 2
 FRAME = Ball(1.0, [0.0] * WIDTH).frame()
@@ -31,13 +30,6 @@ def plainly(question, rows):
         nearest = sorted((sum(value * value for value in offset), *offset) for offset in offsets)[: question.n_neighbors]
         answers.append([sum(one[axis + 1] for one in nearest) for axis in range(WIDTH)])
     return np.array(answers).reshape(len(question.points), WIDTH)
-
-
-def distance_of(question):
-    """The question about the distance of the same points, the first of which counts twice."""
-    weights = np.ones(len(question.points), dtype=int)
-    weights[0] = 2
-    return NeighbourDistance(points=question.points, n_neighbors=question.n_neighbors, weights=weights)
 
 
 VALUE = st.one_of(st.sampled_from(TICKS), st.floats(-1.2, 1.2))
@@ -61,41 +53,16 @@ def test_it_says_what_its_transcription_says_however_the_rows_come(question, tab
     assert np.array_equal(answer(question, rows[cut:][::-1], rows[:0], rows[:cut]), expected)
 
 
-@examples(300)
-@given(
-    question=questions(),
-    table=st.lists(ROW, max_size=6),
-    row=ROW,
-    other=ROW,
-    relation=st.sampled_from(Relation),
-    repeat=st.integers(1, 2),
-)
-def test_neighbours_stay_within_the_claimed_distance(question, table, row, other, relation, repeat):
-    left = [*(table * repeat), row]
-    right = [*(table * repeat), *([other] if relation is Relation.REPLACE else [])]
-    for one in (
-        question,
-        distance_of(question),
-        NearestCounts(points=question.points),
-        NearestSums(points=question.points, radius=0.3),
-        NearestSums(points=question.points, radius=1.0, anchors=np.zeros_like(question.points)),
-    ):
-        left_and_right = [answer(one, FRAME.clean(np.array(rows).reshape(-1, WIDTH))) for rows in (left, right)]
-        moved = [int(value) for value in (left_and_right[0] - left_and_right[1]).ravel()]
-        assert sum(map(abs, moved)) <= one.l1_sensitivity(relation)
-        assert sum(value * value for value in moved) <= Fraction(one.l2_sensitivity(relation)) ** 2
-
-
 @pytest.mark.parametrize("n_points", [1, 9])
 @pytest.mark.parametrize("kind", [NeighbourMeans, NeighbourDistance])
 @pytest.mark.parametrize("relation", Relation)
-def test_the_bound_is_nearly_attained(kind, n_points, relation):
+def test_the_bound_is_nearly_attained_and_never_passed(kind, n_points, relation):
     """All points on one side, all rows on the other but one, which goes there."""
     weights = {"weights": np.arange(1, n_points + 1)} if kind is NeighbourDistance else {}
     question = kind(points=[[1.0, 0.0]] * n_points, n_neighbors=1, **weights)
     far, near = FRAME.clean([[-1.0, 0.0]]), FRAME.clean([[1.0, 0.0]])
     left, right = answer(question, far), answer(question, near if relation is Relation.REPLACE else np.vstack([far, near]))
-    assert np.linalg.norm((left - right).astype(float)) >= question.l2_sensitivity(relation) * (1 - 1e-3)
+    assert 1 - 1e-3 <= np.linalg.norm((left - right).astype(float)) / question.l2_sensitivity(relation) <= 1
 
 
 def test_missing_neighbours_lie_at_the_point():

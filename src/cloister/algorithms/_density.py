@@ -7,8 +7,9 @@ reaches too rarely to spread. Arithmetic on public numbers.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -65,17 +66,22 @@ def find_dense_cells(
     tried = LARGEST_RADIUS + 1 if radius is None else 1
     alarm = math.log(tried * size / false_alarm)
     even = max(n_rows, 0.0) / size
-    reach = _choose_reach(
-        noisy_counts.shape, radius, density=density, sigma=sigma, log_chance=neighbours, enough=CONTRAST * even
-    )
+    bound = partial(chance_bound, density=density, sigma=sigma)
+    if radius is None:  # the smallest whose lower level is of use
+        for candidate in range(LARGEST_RADIUS + 1):
+            reach = tuple(min(candidate, max(count // CELLS_PER_WINDOW - 1, 0) // 2) for count in noisy_counts.shape)
+            n_cells = math.prod(2 * one + 1 for one in reach)
+            if bound(n_cells, log_chance=neighbours) <= n_cells * CONTRAST * even:
+                break
+    else:
+        reach = tuple(min(radius, count - 1) for count in noisy_counts.shape)
     sums, cells = noisy_counts, np.ones(noisy_counts.shape)
     for axis, one in enumerate(reach):
         sums, cells = _window_sums(sums, axis, one), _window_sums(cells, axis, one)
-    levels, thresholds = (_per_window(cells, density=density, sigma=sigma, log_chance=one) for one in (neighbours, alarm))
-    labels, n_clusters = _join(sums > levels, sums > thresholds)
-    inner = float(cells.max())
-    level, threshold = (chance_bound(inner, density=density, sigma=sigma, log_chance=one) for one in (neighbours, alarm))
-    return DenseCells(labels, n_clusters, reach, level / inner, threshold / inner)
+    sizes, place = np.unique(cells, return_inverse=True)  # windows at the border have fewer cells
+    levels, thresholds = (np.array([bound(float(n), log_chance=one) for n in sizes]) for one in (neighbours, alarm))
+    labels, n_clusters = _join(*(sums > one[place].reshape(cells.shape) for one in (levels, thresholds)))
+    return DenseCells(labels, n_clusters, reach, float(levels[-1] / sizes[-1]), float(thresholds[-1] / sizes[-1]))
 
 
 def chance_bound(n_cells: float, *, density: float, sigma: float, log_chance: float) -> float:
@@ -101,20 +107,6 @@ def chance_bound(n_cells: float, *, density: float, sigma: float, log_chance: fl
     return float(found.fun)
 
 
-def _choose_reach(
-    shape: Sequence[int], radius: int | None, *, density: float, sigma: float, log_chance: float, enough: float
-) -> tuple[int, ...]:
-    """Return the radius of the window along each axis: the smallest whose lower level is low enough to be of use."""
-    if radius is not None:
-        return tuple(min(radius, count - 1) for count in shape)
-    for candidate in range(LARGEST_RADIUS + 1):
-        reach = tuple(min(candidate, max(count // CELLS_PER_WINDOW - 1, 0) // 2) for count in shape)
-        n_cells = math.prod(2 * one + 1 for one in reach)
-        if chance_bound(n_cells, density=density, sigma=sigma, log_chance=log_chance) <= n_cells * enough:
-            break
-    return reach
-
-
 def _window_sums(values: FloatArray, axis: int, reach: int) -> FloatArray:
     """Add up along an axis what lies within `reach` cells; beyond the border there is nothing."""
     count = values.shape[axis]
@@ -122,13 +114,6 @@ def _window_sums(values: FloatArray, axis: int, reach: int) -> FloatArray:
     place = np.arange(count)
     after, before = sums.take(np.minimum(place + reach + 1, count), axis), sums.take(np.maximum(place - reach, 0), axis)
     return np.asarray(after - before)
-
-
-def _per_window(cells: FloatArray, *, density: float, sigma: float, log_chance: float) -> FloatArray:
-    """Return the bound for each window, of which those at the border have fewer cells."""
-    sizes, place = np.unique(cells, return_inverse=True)
-    bounds = np.array([chance_bound(float(n), density=density, sigma=sigma, log_chance=log_chance) for n in sizes])
-    return np.asarray(bounds[place].reshape(cells.shape))
 
 
 def _join(members: npt.NDArray[np.bool_], starts: npt.NDArray[np.bool_]) -> tuple[IntArray, int]:

@@ -87,12 +87,6 @@ class Axes:
 
     directions: FloatArray  # (n_features, n_features), one per column
     spreads: FloatArray  # standard deviation of the rows along each
-    n_seen: int  # that stand out of the noise
-
-    def n_leading(self, energy: float) -> int:
-        """Return how many axes hold the given part of the variance."""
-        parts = np.cumsum(self.spreads**2)
-        return int(np.searchsorted(parts, energy * parts[-1])) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +158,7 @@ def find_axes(ask: Ask, query: Spend, origin: FloatArray, *, radius: float, n_ro
     seen = (values[:n_seen] + np.sqrt(values[:n_seen] ** 2 - edge**2)) / 2
     rest = max(float(values.sum() - seen.sum()), edge / 2) / max(n_features - n_seen, 1)
     variances = np.concatenate([seen, np.full(n_features - n_seen, min(rest, *seen) if n_seen else rest)])
-    return Axes(vectors, np.sqrt(variances), n_seen)
+    return Axes(vectors, np.sqrt(variances))
 
 
 def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, axes: Axes | None, *, dimension: int) -> Space:
@@ -177,7 +171,8 @@ def _voting_space(generator: np.random.Generator, full: Space, origin: Origin, a
         return full
     directions, n_axes = np.eye(full.n_features), 0
     if axes is not None:
-        n_leading = axes.n_leading(ENERGY)
+        parts = np.cumsum(axes.spreads**2)
+        n_leading = int(np.searchsorted(parts, ENERGY * parts[-1])) + 1
         directions, n_axes = axes.directions, n_leading if n_leading <= dimension else dimension // 2
         dimension = min(dimension, n_leading)
     others = directions[:, n_axes:]

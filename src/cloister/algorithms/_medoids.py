@@ -27,6 +27,7 @@ Singles: TypeAlias = npt.NDArray[np.float32]
 BLOCK_NUMBERS = 1 << 18  # distances examined at a time: a megabyte stays in the cache
 SWAPS_PER_BLOCK = 4
 STARTS_TRIED = 16
+MOST_PASSES = 100  # over the candidates, per start
 FAR = np.float32(1e30)  # stands for "no centre"
 
 
@@ -36,7 +37,6 @@ class Medoids:
 
     indices: IntArray
     cost: float  # weighted mean distance to the nearest centre, free ones included
-    n_swaps: int
 
 
 def choose_medoids(
@@ -47,7 +47,6 @@ def choose_medoids(
     caps: FloatArray | None = None,
     weights: FloatArray | None = None,
     restarts: int = 1,
-    max_passes: int = 100,
     watch: Callable[[], None] | None = None,
 ) -> Medoids:
     """Choose candidates by local search.
@@ -66,8 +65,6 @@ def choose_medoids(
         How many points each stands for.
     restarts : int, default=1
         Starts; the cheapest outcome wins.
-    max_passes : int, default=100
-        Passes over the candidates, per start.
     watch : callable, optional
         Called after every pass.
     """
@@ -75,16 +72,13 @@ def choose_medoids(
     n_candidates, n_points = table.shape
     weight = np.ones(n_points, dtype=np.float32) if weights is None else np.asarray(weights, dtype=np.float32)
     cap = np.full(n_points, FAR) if caps is None else np.minimum(caps, FAR).astype(np.float32)
-    best: Medoids | None = None
+    outcomes = []
     for _ in range(restarts):
         chosen = _start(table, min(n_clusters, n_candidates), cap, weight, generator)
         search = _Search(table, chosen, cap, weight)
-        search.improve(max_passes, generator, watch)
-        found = Medoids(np.sort(search.chosen), search.cost / max(float(weight.sum(dtype=np.float64)), 1e-300), search.n_swaps)
-        if best is None or found.cost < best.cost:
-            best = found
-    assert best is not None
-    return best
+        search.improve(generator, watch)
+        outcomes.append(Medoids(np.sort(search.chosen), search.cost / max(float(weight.sum(dtype=np.float64)), 1e-300)))
+    return min(outcomes, key=lambda one: one.cost)
 
 
 class _Search:
@@ -97,7 +91,6 @@ class _Search:
         self._table, self._caps, self._weights = table, caps, weights
         self._count, n_points = len(chosen), table.shape[1]
         self.chosen = chosen
-        self.n_swaps = 0
         self._nearest, self._second = np.empty(n_points, dtype=np.float32), np.empty(n_points, dtype=np.float32)
         self._owner, self._runner = np.empty(n_points, dtype=np.int64), np.empty(n_points, dtype=np.int64)
         self._assign(np.arange(n_points))
@@ -107,12 +100,12 @@ class _Search:
         """Weighted sum of the distances to the nearest centre."""
         return float(np.dot(self._weights.astype(np.float64), self._nearest))
 
-    def improve(self, max_passes: int, generator: np.random.Generator, watch: Callable[[], None] | None) -> None:
+    def improve(self, generator: np.random.Generator, watch: Callable[[], None] | None) -> None:
         """Swap until a whole pass finds nothing better."""
         n_candidates, n_points = self._table.shape
         size = max(1, min(n_candidates, BLOCK_NUMBERS // n_points))
         quiet, blocks = 0, -(-n_candidates // size)
-        for _ in range(max_passes):
+        for _ in range(MOST_PASSES):
             order = generator.permutation(n_candidates)
             for start in range(0, n_candidates, size):
                 quiet = 0 if self._improve_block(order[start : start + size]) else quiet + 1
@@ -147,14 +140,8 @@ class _Search:
 
     def _swap(self, medoid: int, candidate: int) -> bool:
         """Carry out a swap; take it back if the cost has not gone down after all."""
-        before = (
-            self.cost,
-            int(self.chosen[medoid]),
-            self._nearest.copy(),
-            self._second.copy(),
-            self._owner.copy(),
-            self._runner.copy(),
-        )
+        cost, given_up = self.cost, int(self.chosen[medoid])
+        before = self._nearest.copy(), self._second.copy(), self._owner.copy(), self._runner.copy()
         self.chosen[medoid] = candidate
         distance = self._table[candidate]
         lost = (self._owner == medoid) | (self._runner == medoid)
@@ -164,10 +151,10 @@ class _Search:
         self._nearest[becomes], self._owner[becomes] = distance[becomes], medoid
         self._second[follows], self._runner[follows] = distance[follows], medoid
         self._assign(np.flatnonzero(lost))
-        if self.cost < before[0]:
-            self.n_swaps += 1
+        if self.cost < cost:
             return True
-        _, self.chosen[medoid], self._nearest, self._second, self._owner, self._runner = before
+        self.chosen[medoid] = given_up
+        self._nearest, self._second, self._owner, self._runner = before
         self._note_members()
         return False
 

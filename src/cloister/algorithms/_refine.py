@@ -95,11 +95,6 @@ class Move:
     gained: float  # in mean squared distance
     scatter: Scatter | None  # of the rows around their centre; None unless the round asked for it
 
-    @property
-    def n_asked(self) -> int:
-        """Centres that it asked about."""
-        return len(self.points)
-
 
 @dataclass(frozen=True, eq=False)
 class Refined:

@@ -12,7 +12,7 @@ The same draws tell how often a cluster comes back. Arithmetic on public numbers
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -72,29 +72,16 @@ def judge_solution(
         For the draws, on public numbers.
     """
     filled = points.filled()
-    settled = _draw_solutions(points, filled, centers, generator)
-    chosen = _compare(filled, settled)
+    draws, restarts = _effort(len(points.points), len(centers))
+    cuts = [centers]
+    if len(points.points) > len(centers) > 1:
+        cuts += [points.resample(generator).cut(len(centers), generator=generator, restarts=restarts) for _ in range(draws)]
+    chosen = _compare(filled, settle(filled.points, filled.weights, np.stack(cuts)))
     if last is None:
         return chosen
     carried, counts = _carry(filled, centers, last, generator)
-    return Beyond(
-        center_errors=np.hypot(chosen.center_errors, carried),
-        count_errors=np.hypot(chosen.count_errors, counts),
-        loss_error=chosen.loss_error,
-        stability=chosen.stability,
-    )
-
-
-def _draw_solutions(
-    points: NoisyPoints, filled: NoisyPoints, centers: FloatArray, generator: np.random.Generator
-) -> FloatArray:
-    """Return the released centres and those of each draw, all settled on the points as they were released."""
-    n_clusters = len(centers)
-    draws, restarts = _effort(len(points.points), n_clusters)
-    cuts = [centers]
-    if len(points.points) > n_clusters > 1:
-        cuts += [points.resample(generator).cut(n_clusters, generator=generator, restarts=restarts) for _ in range(draws)]
-    return settle(filled.points, filled.weights, np.stack(cuts))
+    center_errors, count_errors = np.hypot(chosen.center_errors, carried), np.hypot(chosen.count_errors, counts)
+    return replace(chosen, center_errors=center_errors, count_errors=count_errors)
 
 
 def _effort(n_points: int, n_clusters: int) -> tuple[int, int]:

@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.special import betainccinv, betaincinv
@@ -72,6 +70,7 @@ class Attack:
     right: FloatArray | PersonTable
     look: Callable[[Sequence[FloatArray]], FloatArray] = lambda answers: answers[0]
     privacy_unit: PrivacyUnit | None = None  # where persons are protected
+    asks: tuple[int, int] = (20, 60)  # how often in a quick audit, and in a full one
 
     @property
     def delta(self) -> float:
@@ -124,29 +123,24 @@ def _attacks() -> Iterator[Attack]:
         yield Attack(f"a row that takes its square along{words}", (SQUARES,), cost, REPLACE, *moved, between)
     crowd = np.zeros((CROWD, 1))
     near, far = np.vstack([crowd, [[0.0]]]), np.vstack([crowd, [[1.0]]])
-    yield Attack("a row in a choice", (CHOICE,), PureDP(1.0), ADD, near, crowd)
-    yield Attack("a row that changes a choice", (CHOICE,), PureDP(1.0), REPLACE, near, far)
+    yield Attack("a row in a choice", (CHOICE,), PureDP(1.0), ADD, near, crowd, asks=(700, 4000))
+    yield Attack("a row that changes a choice", (CHOICE,), PureDP(1.0), REPLACE, near, far, asks=(700, 4000))
 
 
 ATTACKS = tuple(_attacks())
 
 
-def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
-    choices = [attack for attack in ATTACKS if attack.questions == (CHOICE,)]
-    others = [attack for attack in ATTACKS if attack not in choices]
-    level = FALSE_ALARM * SHARE / len(ATTACKS)
-    yield from attack_cases(others, asks=settings.amount(20, 60), seed=settings.seed, level=level)
-    yield from attack_cases(choices, asks=settings.amount(700, 4000), seed=settings.seed + 1000, level=level)
+def attack_cases(settings: Settings, attacks: Sequence[Attack], *, share: float) -> Iterator[Case]:
+    """Yield attacks as the cases of a check, which divide this share of the rate of false alarms."""
 
+    def check(found: CheckResult, *, attack: Attack, seed: int) -> None:
+        asks, level = settings.amount(*attack.asks), FALSE_ALARM * share / len(attacks)
+        found.check_limit(
+            attack_once(attack, asks=asks, seed=seed, level=level), attack.claimed, "epsilon proven by the answers"
+        )
 
-def attack_cases(attacks: Sequence[Attack], *, asks: int, seed: int, level: float) -> Iterator[Case]:
-    """Yield attacks as the cases of a check."""
     for number, attack in enumerate(attacks):
-        yield Case(attack.name, attack.name, partial(_try, attack=attack, asks=asks, seed=seed + 2 * number, level=level))
-
-
-def _try(found: CheckResult, *, attack: Attack, **given: Any) -> None:
-    found.check_limit(attack_once(attack, **given), attack.claimed, "epsilon proven by the answers")
+        yield Case(attack.name, attack.name, partial(check, attack=attack, seed=settings.seed + 2 * number))
 
 
 def attack_once(attack: Attack, *, asks: int, seed: int, level: float) -> float:
@@ -185,6 +179,6 @@ ATTACKING = Check(
     title="Threshold attacks: what answers prove stays below the claim",
     meaning="An attacker who knows two neighbouring tables looks at thousands of answers. The ratio is the largest epsilon "
     "that they prove, with Clopper-Pearson bounds, over the claimed one: close to 1 is a sharp attack, above 1 a broken claim.",
-    cases=_cases,
+    cases=lambda settings, folder: attack_cases(settings, ATTACKS, share=SHARE),
     false_alarms=SHARE,
 )

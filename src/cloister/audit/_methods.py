@@ -9,7 +9,7 @@ import numpy as np
 
 from cloister import PrivateScaler, methods
 from cloister.audit._tables import DOMAINS, PersonTable
-from cloister.columns import Category, Cyclic, Date, Domain, Flag, FloatArray, Number, Relation
+from cloister.columns import Category, Cyclic, Date, Domain, Flag, Number, Relation
 from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP
 
 GUARANTEES: dict[str, Guarantee] = {
@@ -99,7 +99,8 @@ def make_fit(
     if beside:
         assert domain is not None
         given.pop("scaling", None)
-        public = targets(domain, n_features)
+        ticks = np.linspace(-0.9, 0.9, 12)[:, None] * np.cos(np.arange(n_features))  # regularly spread over the domain
+        public = domain.frame().from_unit(ticks / n_features**0.5)
 
     def fit(table: Any) -> Any:
         rows, ids = (table.rows, {"privacy_unit": table.ids}) if isinstance(table, PersonTable) else (table, {})
@@ -107,9 +108,3 @@ def make_fit(
         return estimator.fit(public, source=rows, **ids) if beside else estimator.fit(rows, **ids)
 
     return fit
-
-
-def targets(domain: Domain, n_features: int) -> FloatArray:
-    """Return public points of the domain, regularly spread over it."""
-    ticks = np.linspace(-0.9, 0.9, 12)[:, None] * np.cos(np.arange(n_features))
-    return domain.frame().from_unit(ticks / n_features**0.5)

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from cloister.audit._attacks import ADD, COUNTS, POINTS, REPLACE, STEP, SUMS, Attack, attack_cases
-from cloister.audit._findings import FALSE_ALARM, Case, Check, CheckResult, Settings
-from cloister.audit._replays import USED, person_cases, to_try
+from cloister.audit._findings import Case, Check, CheckResult, Settings
+from cloister.audit._replays import USED, check_replay, person_cases
 from cloister.audit._tables import PersonTable, all_rows
 from cloister.columns import WEIGHTINGS, PrivacyUnit
 from cloister.data import Bounding, Rows, open_rows
@@ -45,9 +45,10 @@ def _person_attacks() -> Iterator[Attack]:
     costs: dict[str, Cost] = {"Gaussian": GDP(1.0), "pure": PureDP(1.0)}
     for words, cost in costs.items():
         for weighting in WEIGHTINGS:
-            unit, how = PrivacyUnit(max_rows=USED, weighting=weighting), f"every {weighting} counts, {words}"
-            yield Attack(f"a person in a count, {how}", (CELL_COUNTS,), cost, ADD, left, nobody, privacy_unit=unit)
-            yield Attack(f"a person who changes sides, {how}", (CELL_SUMS,), cost, REPLACE, left, right, privacy_unit=unit)
+            given: dict[str, Any] = {"privacy_unit": PrivacyUnit(max_rows=USED, weighting=weighting), "asks": (200, 600)}
+            how = f"every {weighting} counts, {words}"
+            yield Attack(f"a person in a count, {how}", (CELL_COUNTS,), cost, ADD, left, nobody, **given)
+            yield Attack(f"a person who changes sides, {how}", (CELL_SUMS,), cost, REPLACE, left, right, **given)
 
 
 PERSON_ATTACKS = tuple(_person_attacks())
@@ -84,10 +85,9 @@ def choice_neighbours(intruder: str, seed: int, *, many: int = MANY) -> tuple[Pe
         own[:] = own[0]
     elif "missing" in intruder:
         own[:] = np.nan
-    order = generator.permutation(len(ids) + many)
     names = [INTRUDERS[intruder], "" if "some" in intruder else INTRUDERS[intruder]] * many
-    both = np.array([*ids, *names[:many]], dtype=object)[order]
-    return PersonTable(np.concatenate([rows, own])[order], both), PersonTable(rows, np.array(ids, dtype=object))
+    others = PersonTable(rows, np.array(ids, dtype=object))
+    return others.joined(own, names[:many], generator), others
 
 
 def choose_both(left: PersonTable, right: PersonTable, seed: int, *, n_files: int = 0) -> list[Counter[bytes]]:
@@ -128,9 +128,9 @@ def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
         run = partial(_check_choice, intruder=intruder, seed=settings.seed + number, n_files=n_files)
         yield Case(f"{intruder}, {n_files} files" if n_files else intruder, "which rows are used", run)
     for number, case in enumerate(person_cases(settings)):
-        yield to_try(case, f"{case.method}, {case.relation.value}", seed=settings.seed + number, folder=folder)
-    level = FALSE_ALARM * SHARE / len(PERSON_ATTACKS)
-    yield from attack_cases(PERSON_ATTACKS, asks=settings.amount(200, 600), seed=settings.seed, level=level)
+        run = partial(check_replay, case=case, seed=settings.seed + number, folder=folder)
+        yield Case(str(case), f"{case.method}, {case.relation.value}", run)
+    yield from attack_cases(settings, PERSON_ATTACKS, share=SHARE)
 
 
 def _check_choice(found: CheckResult, *, intruder: str, seed: int, n_files: int) -> None:

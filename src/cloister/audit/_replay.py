@@ -195,7 +195,8 @@ def _player(tape: Tape, other: Tape) -> type[Vault]:
             if differs:
                 other.faults.append(f"question {place + 1}, {call.event.question_name}: {differs}")
                 raise _DivergedError
-            ratio = distance(call.exact, np.asarray(exact), event) / event.sensitivity
+            moves = (call.exact.astype(object) - exact.astype(object)).ravel()  # Python integers do not overflow
+            ratio = DISTANCES[event.noise.norm](moves) / event.sensitivity
             other.worst = max(other.worst, ratio)
             if ratio > 1 + SLACK:
                 where = f"question {place + 1}, {event.question_name} ({event.mechanism})"
@@ -213,29 +214,18 @@ def _player(tape: Tape, other: Tape) -> type[Vault]:
     return Player
 
 
-def distance(left: IntArray, right: IntArray, event: Event) -> float:
-    """Return how far two exact answers lie apart, in the sense in which the event states its sensitivity."""
-    moves = (left.astype(object) - right.astype(object)).ravel()  # Python integers do not overflow
-    return DISTANCES[event.noise.norm](moves)
-
-
 def _difference(call: Call, question: Question, event: Event) -> str:
     """Say how the neighbour's question or event differs from the recorded one; nothing where they agree."""
     if type(question) is not type(call.question):
         return f"the neighbour is asked {event.question_name}"
     for one in fields(question):
-        if not _same(getattr(question, one.name), getattr(call.question, one.name)):
+        own, recorded = (getattr(asked, one.name) for asked in (question, call.question))
+        if not (np.array_equal(own, recorded) if np.ndarray in (type(own), type(recorded)) else own == recorded):
             return f"the neighbour's question differs in {one.name}"
     for name in PUBLIC_OF_EVENT:
         if getattr(event, name) != getattr(call.event, name):
             return f"the neighbour's event differs in {name}"
     return ""
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)
 
 
 def _compare(tape: Tape, other: Tape) -> Iterator[str]:

@@ -84,12 +84,8 @@ def run_case(case: ReplayCase, *, seed: int, folder: Path) -> Replay:
     return replay(fit, right, left) if case.backwards else replay(fit, left, right)
 
 
-def to_try(case: ReplayCase, part: str, *, seed: int, folder: Path) -> Case:
-    """Return a replay as a case of a check."""
-    return Case(str(case), part, partial(_try, case=case, seed=seed, folder=folder))
-
-
-def _try(found: CheckResult, *, case: ReplayCase, seed: int, folder: Path) -> None:
+def check_replay(found: CheckResult, *, case: ReplayCase, seed: int, folder: Path) -> None:
+    """Replay a case and note what that found."""
     seen = run_case(case, seed=seed, folder=folder)
     found.ratio(seen.worst)
     for message in dict.fromkeys(seen.violations):
@@ -97,8 +93,17 @@ def _try(found: CheckResult, *, case: ReplayCase, seed: int, folder: Path) -> No
 
 
 def replay_cases(settings: Settings) -> list[ReplayCase]:
-    """Return the cases of rows in memory: hostile rows and domains take turns, all of them in a full audit."""
+    """Return the cases of rows in memory: hostile rows and domains take turns, all of them in a full audit.
+
+    A quick audit takes two of the guarantees.
+    """
     rounds = settings.amount(2, len(HOSTILE))
+    others = [kind for kind, guarantee in GUARANTEES.items() if not guarantee.is_pure]
+    fits: list[tuple[str, str, Relation, int]] = []
+    for name in settings.wanted(METHODS):
+        variant, quick = METHODS[name], ("pure", _turn(others, list(METHODS).index(name)))
+        kinds = quick if settings.quick else variant.method.guarantees
+        fits += itertools.product([name], kinds, Relation, variant.dimensions)
     return [
         ReplayCase(
             method=method,
@@ -115,18 +120,9 @@ def replay_cases(settings: Settings) -> list[ReplayCase]:
                 "scaling": "bounds" if "box" in domain and index % 2 else "none",
             },
         )
-        for index, (method, kind, relation, n_features) in enumerate(_kinds_of_fit(settings))
+        for index, (method, kind, relation, n_features) in enumerate(fits)
         for turn in range(rounds)
     ]
-
-
-def _kinds_of_fit(settings: Settings) -> Iterator[tuple[str, str, Relation, int]]:
-    """Yield method, guarantee, relation and number of columns; a quick audit takes two of the guarantees."""
-    others = [kind for kind, guarantee in GUARANTEES.items() if not guarantee.is_pure]
-    for name in settings.wanted(METHODS):
-        variant = METHODS[name]
-        kinds = ("pure", _turn(others, list(METHODS).index(name))) if settings.quick else variant.method.guarantees
-        yield from ((name, *rest) for rest in itertools.product(kinds, Relation, variant.dimensions))
 
 
 def declared_cases(settings: Settings) -> list[ReplayCase]:
@@ -213,7 +209,7 @@ def _cases(settings: Settings, folder: Path) -> Iterator[Case]:
     for number, case in enumerate(cases):
         words = f"read by {case.engine}" if case.engine != "numpy" else case.method
         part = f"{DECLARED_COLUMNS}, {case.relation.value}" if case.table == DECLARED_COLUMNS else words
-        yield to_try(case, part, seed=settings.seed + number, folder=folder)
+        yield Case(str(case), part, partial(check_replay, case=case, seed=settings.seed + number, folder=folder))
 
 
 REPLAYS = Check(

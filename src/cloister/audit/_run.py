@@ -105,7 +105,11 @@ class PlantResult:
         return "caught" if self.right else "MISSED"
 
 
-def run_audit(settings: Settings, *, checks: Sequence[str] = (), watch: Watch | None = None) -> AuditResult:
+def _unwatched(words: str, part: float) -> None:
+    """Show nothing of what is being done."""
+
+
+def run_audit(settings: Settings, *, checks: Sequence[str] = (), watch: Watch = _unwatched) -> AuditResult:
     """Attack the installed version on this machine.
 
     Parameters
@@ -147,20 +151,14 @@ def run_audit(settings: Settings, *, checks: Sequence[str] = (), watch: Watch | 
         for name in names:
             validate.one_of(f"audit.{what}", name, tuple(allowed))
     chosen = tuple(checks) or ((PLANTS[settings.plant].check,) if settings.plant else tuple(CHECKS))
-    began, results = time.monotonic(), []
+    began = time.monotonic()
     with planted(settings.plant):
-        for place, name in enumerate(chosen):
-
-            def tell(words: str, part: float, before: int = place) -> None:
-                if watch is not None:
-                    watch(words, (before + part) / len(chosen))
-
-            results.append(_run(name, settings, tell))
-    return AuditResult(checks=tuple(results), settings=settings, seconds=time.monotonic() - began)
+        found = [_run(name, settings, watch, place, len(chosen)) for place, name in enumerate(chosen)]
+    return AuditResult(checks=tuple(found), settings=settings, seconds=time.monotonic() - began)
 
 
-def _run(name: str, settings: Settings, watch: Watch) -> CheckResult:
-    """Run one check; a check that a fault stops has found it."""
+def _run(name: str, settings: Settings, watch: Watch, place: int, n_checks: int) -> CheckResult:
+    """Run one of several checks; a check that a fault stops has found it."""
     check, began = CHECKS[name], time.monotonic()
     found = CheckResult(name, check.title)
     try:
@@ -172,7 +170,7 @@ def _run(name: str, settings: Settings, watch: Watch) -> CheckResult:
         ):
             cases = list(check.cases(settings, Path(folder)))
             for number, case in enumerate(cases):
-                watch(f"{name}: {case.name}", number / len(cases))
+                watch(f"{name}: {case.name}", (place + number / len(cases)) / n_checks)
                 found.run(case)
                 if settings.first and not found.passed:
                     break
@@ -187,7 +185,7 @@ def _run(name: str, settings: Settings, watch: Watch) -> CheckResult:
 # -- plants --------------------------------------------------------------------------------------------------------------
 
 
-def run_plants(settings: Settings, *, names: Sequence[str] = (), watch: Watch | None = None) -> list[PlantResult]:
+def run_plants(settings: Settings, *, names: Sequence[str] = (), watch: Watch = _unwatched) -> list[PlantResult]:
     """Plant one fault after another and say which were caught by the check that must catch them.
 
     The same checks run without a fault first, as a control: they must find nothing.
@@ -198,8 +196,7 @@ def run_plants(settings: Settings, *, names: Sequence[str] = (), watch: Watch | 
     one_trial = replace(settings, quick=True, scale=PLANT_SCALE, methods=PLANT_METHODS, engines=("numpy",), first=True)
     results = []
     for number, (name, description, check, plant) in enumerate(trials):
-        if watch is not None:
-            watch(f"{name}: {description}", number / len(trials))
+        watch(f"{name}: {description}", number / len(trials))
         result = run_audit(replace(one_trial, plant=plant), checks=[check])
         found = result.checks[0]
         results.append(

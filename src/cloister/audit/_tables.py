@@ -8,7 +8,7 @@ import shutil
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -102,11 +102,11 @@ class PersonTable:
     rows: FloatArray
     ids: npt.NDArray[Any]
 
-    def joined(self, rows: FloatArray, who: object, generator: np.random.Generator) -> "PersonTable":
-        """Return the table with the rows of one more person, anywhere among the others."""
+    def joined(self, rows: FloatArray, ids: Sequence[object], generator: np.random.Generator) -> "PersonTable":
+        """Return the table with more rows, anywhere among the others."""
         order = generator.permutation(len(self.rows) + len(rows))
-        ids = np.concatenate([self.ids, np.full(len(rows), who, dtype=self.ids.dtype)])
-        return PersonTable(np.concatenate([self.rows, rows])[order], ids[order])
+        both = np.concatenate([self.ids, np.array(ids, dtype=self.ids.dtype)])
+        return PersonTable(np.concatenate([self.rows, rows])[order], both[order])
 
 
 def person_neighbours(
@@ -119,11 +119,12 @@ def person_neighbours(
     domain = DOMAINS["box"](2)
     rows = _cluster_rows(domain, 2, 40, generator)
     others = PersonTable(rows, generator.integers(0, 12, len(rows)))
-    left = others.joined(np.tile(_hostile_row(domain, rows, hostile, side=1.0), (many, 1)), 99, generator)
-    if relation is ADD:
-        return left, others
-    number = int(generator.integers(1, few))
-    return left, others.joined(np.tile(_hostile_row(domain, rows, "edge", side=-1.0), (number, 1)), 99, generator)
+
+    def joined(kind: str, side: float, number: int) -> PersonTable:
+        return others.joined(np.tile(_hostile_row(domain, rows, kind, side=side), (number, 1)), [99] * number, generator)
+
+    left = joined(hostile, 1.0, many)
+    return left, others if relation is ADD else joined("edge", -1.0, int(generator.integers(1, few)))
 
 
 # -- rows of declared columns --------------------------------------------------------------------------------------------

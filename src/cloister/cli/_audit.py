@@ -97,7 +97,7 @@ def _seed(seed: int | None) -> int:
 def _progress(*, enabled: bool) -> Iterator[Any]:
     """Show what is being done on standard error, if that is a terminal."""
     if not (enabled and sys.stderr.isatty()):
-        yield None
+        yield lambda words, part: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn

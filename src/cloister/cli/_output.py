@@ -4,7 +4,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields
 from importlib import import_module
 from operator import attrgetter
@@ -181,7 +181,8 @@ def publish(
     options.refuse_seeded(seeded=product.receipt(value).seeded)
     for name, target in targets.items():
         if name == "report":
-            with _working("Writing the report", quiet=options.quiet):
+            is_watched = on_terminal() and not options.quiet  # the page of a synopsis takes some seconds
+            with open_console(error=True).status("Writing the report ...") if is_watched else nullcontext():
                 content: str | bytes = product.report(value)
         elif name == "output":
             content = product.encode(value, target.path)
@@ -222,18 +223,6 @@ def read_published(path: str, load: Callable[[str], Any], read: Callable[..., An
 def on_terminal() -> bool:
     """Say whether somebody watches standard error."""
     return sys.stderr.isatty()
-
-
-@contextmanager
-def _working(words: str, *, quiet: bool) -> Iterator[None]:
-    """Say on a terminal what is being done: the page of a synopsis takes some seconds."""
-    if quiet or not on_terminal():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{words} ..."):
-        yield
 
 
 # -- the kinds ----------------------------------------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 """``cloister synopsis``: noisy numbers that are paid for once; clusters, counts and synthetic rows of them cost nothing."""
 
 import dataclasses
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cloister.cli._bounds import Bounds, read_query
+from cloister.cli._bounds import read_query
 from cloister.cli._fit import fit_synopsis, is_device
 from cloister.cli._options import ALLOW_SEEDED, CLUSTERS, FORCE, JSON, RELEASE_OUTPUT, option, report_options
 from cloister.cli._output import (
@@ -26,7 +27,6 @@ from cloister.cli._private import plain_warnings
 from cloister.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from cloister.columns import Box
     from cloister.synopsis import Synopsis
 
 SEED = option(
@@ -95,7 +95,13 @@ def choose_k(source: str, numbers: str | None, random_state: int | None, **optio
       cloister synopsis choose-k synopsis.json
       cloister synopsis choose-k synopsis.json --range 2:20 --json | jq .best
     """  # noqa: D301
-    output, span = _read_output(source, options), () if numbers is None else (_read_range(numbers),)
+    output, span = _read_output(source, options), []
+    if numbers is not None:
+        first, _, last = numbers.partition(":")
+        with suppress(ValueError):
+            span = [range(int(first), int(last) + 1)]
+        if not span or not span[0] or span[0][0] < 1 or len(span[0]) > 1000:
+            raise ParameterError(f"--range: expected FIRST:LAST, whole numbers from 1, got {numbers!r}. Pass --range 1:12.")
     found = _read(source)
     choice = found.choose_k(*span, random_state=random_state)
     publish_found(_reported(CHOICE, found, "choice", random_state), choice, output)
@@ -165,11 +171,16 @@ def query(source: str, queries: tuple[str, ...], *, as_json: bool) -> None:
       cloister synopsis query synopsis.json "age=18:65,bmi=25:30"
       cloister synopsis query synopsis.json age=0:40 age=40:80 age=80:120
     """  # noqa: D301
+    from cloister.columns import Box
     from cloister.text import with_error
 
     ranges = [read_query(value) for value in queries]
     found = _read_grid(source, "query")
-    counts = [found.count(_box(found, one)) for one in ranges]
+    ends, counts = list(zip(found.columns, found.grid.box.low, found.grid.box.high, strict=True)), []
+    for one in ranges:
+        one.refuse_unknown(found.columns)
+        pairs = [one.named.get(name, one.default or (low, high)) for name, low, high in ends]
+        counts.append(found.count(Box([low for low, _ in pairs], [high for _, high in pairs])))
     _mark_seeded(found)
     if as_json:
         answers = [{**dataclasses.asdict(count), "standard_error": count.standard_error} for count in counts]
@@ -271,23 +282,3 @@ def _read_grid(path: str, command: str) -> Any:
             "Fit one with 'cloister synopsis fit --kind grid'."
         )
     return found
-
-
-def _read_range(text: str) -> range:
-    first, _, last = text.partition(":")
-    try:
-        span = range(int(first), int(last) + 1)
-    except ValueError:
-        span = range(0)
-    if not span or span[0] < 1 or len(span) > 1000:
-        raise ParameterError(f"--range: expected FIRST:LAST, whole numbers from 1, got {text!r}. Pass --range 1:12.")
-    return span
-
-
-def _box(found: Any, query: Bounds) -> "Box":
-    from cloister.columns import Box
-
-    query.refuse_unknown(found.columns)
-    ends = zip(found.columns, found.grid.box.low, found.grid.box.high, strict=True)
-    pairs = [query.named.get(name, query.default or (low, high)) for name, low, high in ends]
-    return Box([low for low, _ in pairs], [high for _, high in pairs])

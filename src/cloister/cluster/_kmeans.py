@@ -164,14 +164,18 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
     errors = np.minimum(np.concatenate([errors, errors[again]]), 1.0)
     counts = np.concatenate([counts, np.zeros(missing)])
     noise, count_noise = np.repeat(errors[:, None], centers.shape[1], axis=1), np.full(len(counts), refined.last.count_sigma)
-    losses = _losses(refined, plan, longest=_most_rows(located, plan))
+    profile, longest = located.origin.profile, _most_rows(located, plan)
+    losses, hidden = _losses(refined, plan, longest=longest), unknown_errors(frame)
+    if sees_distances(profile, n_rows=plan.n_sampled):  # a cluster that was not seen is as far off as rows from their mean
+        square = mean_square(profile, n_rows=plan.n_sampled, longest=longest).value
+        hidden = np.full(frame.n_features, math.sqrt(square / frame.n_features))
     error_inputs = ErrorInputs(
         points=first_points(refined, n_rows=plan.n_sampled, loss=losses["loss"]),
         centers=refined.centers,
         last=LastStep(offsets=refined.last.offsets, errors=refined.last.errors, errors_before=refined.errors_before),
         row_share=plan.row_share,
         n_rows=plan.n_rows,
-        hidden=_hidden(located, plan, frame),
+        hidden=hidden,
         seed=int(generator.integers(2**32)),
     )
     return Outcome(
@@ -184,18 +188,6 @@ def _outcome(located: Located, refined: Refined, plan: KMeansPlan, frame: Frame,
         decisions=draw_placing(located, refined, n_rows=plan.n_sampled, unit=frame.distance_unit),
         details={name: value * frame.distance_unit**2 for name, value in losses.items()},
     )
-
-
-def _hidden(located: Located, plan: KMeansPlan, frame: Frame) -> FloatArray:
-    """Return the standard error of a coordinate of a cluster that was not seen: how far rows lie from their mean.
-
-    Where too few rows are there to tell, it may be anywhere in the domain.
-    """
-    profile = located.origin.profile
-    if not sees_distances(profile, n_rows=plan.n_sampled):
-        return unknown_errors(frame)
-    square = mean_square(profile, n_rows=plan.n_sampled, longest=_most_rows(located, plan)).value
-    return np.full(frame.n_features, math.sqrt(square / frame.n_features))
 
 
 def _losses(refined: Refined, plan: KMeansPlan, *, longest: float) -> dict[str, float]:

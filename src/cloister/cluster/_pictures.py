@@ -59,7 +59,7 @@ def draw_placing(located: Located, refined: Refined, *, n_rows: float, unit: flo
     for move in refined.moves:
         decisions[move.step] = Decision(
             figures={
-                "n_points": float(move.n_asked),
+                "n_points": float(len(move.points)),
                 "n_kept": float(len(move.centers)),
                 "radius": move.radius * unit,
                 "count_error": move.count_sigma,

@@ -230,7 +230,16 @@ class SourceTargetKMedoids(PrivateEstimator):
         rows = n_rows if n_rows is not None else request.n_rows if request.n_rows is not None else 2 * self.n_neighbors
         rows = validate.integer(self._where("n_rows"), rows, low=0)
         model = copy(self)
-        model._asked = self._representatives(target, n_points, n_features, request)
+        if target is not None:
+            public = read_target(self._where("target"), target)
+            check_metric(self._where("metric"), self.metric, public.matrix[:2])
+            model._asked = self._state_problem(public, request, self._new_progress()).asked
+        else:
+            remedy = "Pass plan(target), or n_points and n_features."
+            width = validate.integer(self._where("n_features"), n_features, low=1, remedy=remedy)
+            points = validate.integer(self._where("n_points"), n_points, low=1, remedy=remedy)
+            domain = Ball(0.5, np.zeros(width)) if self.bounds is None else super()._domain(width)
+            model._asked = Representatives.unknown(domain.frame(), points)
         plan = plan_fit(model, model._asked.frame.n_features, expected=float(max(rows, 1)))
         assert isinstance(plan, SourceTargetPlan)
         return forecast(model, plan, model._asked, request)
@@ -261,20 +270,6 @@ class SourceTargetKMedoids(PrivateEstimator):
         if share and self.metric != "euclidean":
             rule, remedy = "0 for another metric than 'euclidean', which the bound is for", "Leave it out."
             validate.refuse(where("distance_share"), rule, self.distance_share, remedy=remedy)
-
-    def _representatives(
-        self, target: object, n_points: int | None, n_features: int | None, request: Request
-    ) -> Representatives:
-        """Return what stands for the target, or what is known of it without the target."""
-        if target is not None:
-            public = read_target(self._where("target"), target)
-            check_metric(self._where("metric"), self.metric, public.matrix[:2])
-            return self._state_problem(public, request, self._new_progress()).asked
-        remedy = "Pass plan(target), or n_points and n_features."
-        width = validate.integer(self._where("n_features"), n_features, low=1, remedy=remedy)
-        points = validate.integer(self._where("n_points"), n_points, low=1, remedy=remedy)
-        domain = Ball(0.5, np.zeros(width)) if self.bounds is None else super()._domain(width)
-        return Representatives.unknown(domain.frame(), points)
 
     def _state_problem(self, public: Target, request: Request, progress: Progress) -> Problem:
         n_target = len(public.matrix)

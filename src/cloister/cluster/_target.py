@@ -175,7 +175,11 @@ def state_problem(
     progress.say(f"representing {len(public):,} target points")
     target = frame.to_unit(frame.domain.clip(public))
     coreset = tree_coreset(target, coreset_radius * DIAMETER, max_size=choice.max_representatives)
-    solved, weights = _represent(choice, target)
+    solved, weights = np.arange(len(target)), np.ones(len(target))
+    if choice.solver == "representatives" or (choice.solver == "auto" and len(target) > EXACT_TARGETS):
+        # What the solver looks at costs time, not noise: as many as allowed, and enough to choose from.
+        finest = tree_coreset(target, 0.0, max_size=max(choice.max_representatives, 2 * choice.n_clusters))
+        solved, weights = finest.indices, finest.weights
     farthest = float(np.max(pairwise_distances(public[solved[:1]], public[solved], metric=choice.metric)))
     scale = farthest if 0 < farthest < np.inf else 1.0  # so that single precision is enough whatever the unit
     pairs = all_pairs(public[solved], choice.metric, scale)
@@ -200,15 +204,6 @@ def state_problem(
         generator=generator,
     )
     return problem.with_clusters(choice, generator, progress)
-
-
-def _represent(choice: "SourceTargetKMedoids", target: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the target points that the solver looks at, and how many each stands for."""
-    if choice.solver == "exact" or (choice.solver == "auto" and len(target) <= EXACT_TARGETS):
-        return np.arange(len(target)), np.ones(len(target))
-    # What the solver looks at costs time, not noise: as many as allowed, and enough to choose from.
-    finest = tree_coreset(target, 0.0, max_size=max(choice.max_representatives, 2 * choice.n_clusters))
-    return finest.indices, finest.weights
 
 
 def all_pairs(points: FloatArray, metric: str, scale: float = 1.0) -> npt.NDArray[np.float32]:

@@ -32,7 +32,7 @@ from cloister.columns._privacy_unit import (
 from cloister.columns._read import as_box, as_columns, as_domain, declare_columns, domain_from_dict
 from cloister.columns._shapes import Ball, Box, Domain, Frame
 from cloister.columns._table import ColumnDomain, ColumnFrame
-from cloister.columns._values import LEVELS_OF_A_FLAG, days_of, iso_date, level_key, to_number
+from cloister.columns._values import days_of, iso_date, level_key, to_number
 from cloister.columns._words import MINUS, MORE, Coordinate, largest_levels, percent
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "EXACT_BITS",
     "KINDS",
     "LARGEST_MAX_ROWS",
-    "LEVELS_OF_A_FLAG",
     "MINUS",
     "MORE",
     "PRIVATE",

@@ -9,6 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +27,12 @@ class Part(ABC):
     """
 
     size: float
+    is_interval: ClassVar[bool] = False  # whether published numbers and coordinates are one interval each
 
     @property
-    @abstractmethod
     def radius(self) -> float:
         """The farthest that a value, or a missing one, lies from the centre."""
+        return self.size
 
     @property
     @abstractmethod
@@ -38,14 +40,9 @@ class Part(ABC):
         """The centre, in published numbers."""
 
     @property
-    @abstractmethod
     def dimension(self) -> int:
         """Coordinates in which distances are taken."""
-
-    @property
-    def is_interval(self) -> bool:
-        """Whether published numbers and coordinates are one interval each."""
-        return False
+        return len(self.center)
 
     @abstractmethod
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
@@ -102,16 +99,8 @@ class Straight(Part):
         return 1.0
 
     @property
-    def radius(self) -> float:
-        return self.size
-
-    @property
     def center(self) -> FloatArray:
         return self.bend(self.middle)
-
-    @property
-    def dimension(self) -> int:
-        return len(self.middle)
 
     def to_coordinates(self, published: FloatArray) -> FloatArray:
         return np.asarray((self.straighten(published) - self.middle) / self.stretch)
@@ -131,6 +120,7 @@ class Interval(Straight):
     low: float
     high: float
     lowest: float = -math.inf
+    is_interval: ClassVar[bool] = True
 
     @property
     def middle(self) -> FloatArray:
@@ -139,10 +129,6 @@ class Interval(Straight):
     @property
     def stretch(self) -> float:
         return (self.high - self.low) / 2 / self.size
-
-    @property
-    def is_interval(self) -> bool:
-        return True
 
     def clip(self, straight: FloatArray) -> FloatArray:
         return np.clip(straight, self.low, self.high)
@@ -177,10 +163,6 @@ class Apart(Part):
         """The middle of the part, a third missing."""
         return np.array([*self.inner.center, 1 / 3])
 
-    @property
-    def dimension(self) -> int:
-        return self.inner.dimension + 1
-
     def place(self, values: FloatArray, out: FloatArray) -> npt.NDArray[np.bool_]:
         """Write the coordinates of raw values to `out`; missing ones have their own place."""
         missing = self.inner.place(values, out[:, :-1])
@@ -194,23 +176,22 @@ class Apart(Part):
         away = (share - 1 / 3) * math.sqrt(3) * self.size
         return np.column_stack([along, away])
 
-    def _there(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the share that is missing, and straightened numbers of what is not."""
+    def _there(self, points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the share that is missing, about what is there, and straightened numbers of that."""
         share = np.clip(points[:, -1:] / (math.sqrt(3) * self.size) + 1 / 3, 0.0, 1.0)
         there = np.maximum(1 - share, 1 - NEARLY_ALL_MISSING)
         along = np.where(share <= NEARLY_ALL_MISSING, points[:, :-1], 0.0)
-        return share, self.inner.clip(self.inner.middle + along / there * self.inner.stretch)
+        return share, there, self.inner.clip(self.inner.middle + along / there * self.inner.stretch)
 
     def from_coordinates(self, points: FloatArray) -> FloatArray:
-        share, straight = self._there(points)
+        share, _, straight = self._there(points)
         return np.column_stack([self.inner.bend(straight), share])
 
     def errors(self, errors: FloatArray, points: FloatArray | None = None) -> FloatArray:
         along, share = errors[:, :-1], errors[:, -1:] / (math.sqrt(3) * self.size)
         straight = self.inner.middle
         if points is not None:  # the mean of what is there is a ratio
-            missing, straight = self._there(points)
-            there = np.maximum(1 - missing, 1 - NEARLY_ALL_MISSING)
+            _, there, straight = self._there(points)
             along = np.minimum(np.hypot(along, points[:, :-1] / there * share) / there, self.size)
         return np.column_stack([along * self.inner.stretch * self.inner.slope(straight), share])
 

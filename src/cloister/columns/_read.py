@@ -227,12 +227,11 @@ def domain_from_dict(data: dict[str, Any]) -> Domain:
 
 def _declared_from_dict(data: dict[str, Any]) -> ColumnDomain:
     plain = [dict(one) for one in data["columns"]]
-    found = [one.pop("found", "") for one in plain]
+    found = tuple(validate.one_of("domain.found", one.pop("found", ""), ("", "noise", "guess")) for one in plain)
     spreads = np.array([float(one.pop("spread", math.nan)) for one in plain])
     columns = tuple(declare_columns("domain", {str(index): one for index, one in enumerate(plain)}).values())
     if any(one.is_private for one in columns):
         raise ValueError("bounds")
     if not (np.isnan(spreads) | (spreads > 0)).all():
         raise ValueError("spread")
-    guessed = tuple(one == "guess" for one in found)
-    return ColumnDomain(columns, tuple(map(bool, found)), None if np.isnan(spreads).all() else spreads, guessed)
+    return ColumnDomain(columns, found, None if np.isnan(spreads).all() else spreads)

@@ -32,13 +32,11 @@ class ColumnDomain(Domain):
     ----------
     columns : tuple of Declaration
         What the columns are, in order.
-    found : tuple of bool, optional
-        Whose bounds were found with noise, instead of declared.
+    found : tuple of {"", "noise", "guess"}, optional
+        Whose bounds were found with noise, instead of declared; a guess, where nothing stood out of the noise.
     spreads : array of shape (n_columns,), optional
         A standard deviation of each column, found with noise: what ``scaling="spread"`` divides numbers and dates by. NaN for
         categories and flags, whose width is what it is.
-    guessed : tuple of bool, optional
-        For whom nothing stood out of the noise, so that a stated interval was taken.
 
     Notes
     -----
@@ -58,23 +56,18 @@ class ColumnDomain(Domain):
         "Declared columns. A value outside its bounds was moved to the nearer one; what is no level counts as missing."
     )
     columns: tuple[Declaration, ...] = ()
-    found: tuple[bool, ...] = ()
+    found: tuple[str, ...] = ()
     spreads: FloatArray | None = None
-    guessed: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("found", "guessed"):
-            if not getattr(self, name):
-                object.__setattr__(self, name, (False,) * len(self.columns))
+        object.__setattr__(self, "found", self.found or ("",) * len(self.columns))
         low, high = self.ranges
         public = [index for index, one in enumerate(self.columns) if not one.is_private]
         refuse_narrow("Number", (high - low)[public], np.maximum(np.abs(low), np.abs(high))[public])
 
     def of_columns(self, indices: Sequence[int]) -> "ColumnDomain":
-        spreads = None if self.spreads is None else self.spreads[list(indices)]
-        chosen = [(self.columns[index], self.found[index], self.guessed[index]) for index in indices]
-        columns, found, guessed = zip(*chosen, strict=True)
-        return ColumnDomain(columns, found, spreads, guessed)
+        columns, found = zip(*((self.columns[index], self.found[index]) for index in indices), strict=True)
+        return ColumnDomain(columns, found, None if self.spreads is None else self.spreads[list(indices)])
 
     def spread(self, n_features: int) -> "ColumnDomain":
         """Return the same domain; as many columns must be declared as there are."""
@@ -93,11 +86,11 @@ class ColumnDomain(Domain):
     def with_bounds(
         self, bounds: dict[int, tuple[float, float]], spreads: FloatArray | None, guessed: Sequence[int] = ()
     ) -> "ColumnDomain":
-        columns = list(self.columns)
+        columns, found = list(self.columns), list(self.found)
         for index, (low, high) in bounds.items():
             columns[index] = columns[index].with_bounds(low, high)
-        found = tuple(was or index in bounds for index, was in enumerate(self.found))
-        return ColumnDomain(tuple(columns), found, spreads, tuple(index in guessed for index in range(self.n_columns)))
+            found[index] = "guess" if index in guessed else "noise"
+        return ColumnDomain(tuple(columns), tuple(found), spreads)
 
     def parts(self, scaling: str) -> tuple[Part, ...]:
         """Return the parts of the product, each as large as it counts in distances."""
@@ -130,7 +123,7 @@ class ColumnDomain(Domain):
         columns = super().plain_columns()
         for index, one in enumerate(columns):
             if self.found[index]:
-                one["found"] = "guess" if self.guessed[index] else "noise"
+                one["found"] = self.found[index]
             if self.spreads is not None and math.isfinite(self.spreads[index]):
                 one["spread"] = float(self.spreads[index])
         return columns
@@ -152,7 +145,7 @@ class ColumnFrame(Frame):
     def n_features(self) -> int:
         return sum(self.widths)
 
-    @property
+    @cached_property
     def widths(self) -> tuple[int, ...]:
         return tuple(part.dimension for part in self.parts)
 

@@ -77,7 +77,9 @@ def level_key(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return _digits(value)
+        with suppress(ValueError):  # an integer of very many digits
+            return str(value)
+        return None
     if isinstance(value, float):
         if math.isnan(value):
             return None
@@ -85,12 +87,6 @@ def level_key(value: Any) -> str | None:
     if isinstance(value, datetime | date):
         with suppress(Exception):  # NaT calls itself a date
             return value.isoformat() if value == value else None
-    return None
-
-
-def _digits(value: int) -> str | None:
-    with suppress(ValueError):  # an integer of very many digits
-        return str(value)
     return None
 
 

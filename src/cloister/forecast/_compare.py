@@ -328,7 +328,12 @@ def _read_public(
         remedy = "Pass bounds=(low, high) or pairs per column; public rows have bounds that can be seen."
         validate.refuse("compare.bounds", "a box or a ball around rows of numbers", bounds, remedy=remedy)
     whole = np.concatenate([np.empty((0, source.width)), *source.blocks()])
-    table, ids = whole[:, : source.n_features], _persons(whole[:, source.n_features :])
+    table, lanes, ids = whole[:, : source.n_features], whole[:, source.n_features :], None
+    if lanes.shape[1]:
+        # They are a hash of the ids with a secret key. Numbers in the order of first rows are the same for every key, so that a
+        # comparison can be repeated.
+        _, first, inverse = np.unique(lanes, axis=0, return_index=True, return_inverse=True)
+        ids = np.argsort(np.argsort(first))[inverse.reshape(-1)]
     if not len(table) or not np.isfinite(table).all():
         rule, got = "finite numbers in at least one row", f"{len(table)} rows"
         validate.refuse("compare.rows", rule, got, remedy="Leave rows with missing values out.")
@@ -336,18 +341,6 @@ def _read_public(
     if relative:
         table, domain = domain.relative(table)
     return _PublicRows(table, domain, ids)
-
-
-def _persons(lanes: FloatArray) -> IntArray | None:
-    """Return whose row each one is, as numbers in the order of their first rows; None where no columns say so.
-
-    The columns are a hash with a secret key: that order is the same for every key, so that a comparison can be repeated.
-    """
-    if not lanes.shape[1]:
-        return None
-    _, first, inverse = np.unique(lanes, axis=0, return_index=True, return_inverse=True)
-    found: IntArray = np.argsort(np.argsort(first))[inverse.reshape(-1)]
-    return found
 
 
 def _make_up(

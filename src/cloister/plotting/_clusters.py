@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,7 +112,10 @@ def _add_labels(axes: "Axes", positions: FloatArray, radii: FloatArray) -> None:
     taken: list[FloatArray] = []
     for label in np.argsort(-radii, kind="stable"):
         half = np.array([0.31 * FONT * len(str(label)) + 1.0, 0.5 * FONT])
-        offsets = _offsets(half, float(radii[label]))
+        # A label may lie inside a disc that is large enough, else around it; in points from its centre.
+        offsets = [np.zeros(2)] if radii[label] >= half.max() else []
+        for further, step in product(FURTHER, map(np.array, BESIDE)):
+            offsets.append(step / np.linalg.norm(step) * (radii[label] + further) + step * half)
         boxes = [np.concatenate([points[label] + offset - half, points[label] + offset + half]) for offset in offsets]
         others = np.delete(discs, label, axis=0)
         costs = [_overlap(box, taken) + HIDDEN_DISC * _overlap(box, others) for box in boxes]
@@ -130,17 +134,6 @@ def _add_labels(axes: "Axes", positions: FloatArray, radii: FloatArray) -> None:
             path_effects=[withStroke(linewidth=2.0, foreground="white", alpha=0.8)],
             zorder=4,
         )
-
-
-def _offsets(half: FloatArray, radius: float) -> list[FloatArray]:
-    """Return where a label may lie, in points from its centre: inside a disc that is large enough, else around it."""
-    inside = [np.zeros(2)] if radius >= half.max() else []
-    around = [
-        np.array(step) / math.hypot(*step) * (radius + further) + np.array(step) * half
-        for further in FURTHER
-        for step in BESIDE
-    ]
-    return [*inside, *around]
 
 
 def _overlap(box: FloatArray, others: Any) -> float:

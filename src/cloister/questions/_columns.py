@@ -40,8 +40,10 @@ class ColumnCounts(Question):
 
     def l2_sensitivity(self, relation: Relation) -> float:
         # Counts of different columns are different numbers, and no count moves by more than one: the root of the number of
-        # counts that move.
-        return root_above(self.l1_sensitivity(relation))
+        # counts that move, rounded up where it is no whole number.
+        moved = int(self.l1_sensitivity(relation))
+        root = math.isqrt(moved)
+        return float(root) if root * root == moved else math.nextafter(math.sqrt(moved), math.inf)
 
     def _refuse_too_many_bins(self, remedy: str) -> None:
         if math.prod(self.shape) > LARGEST_HISTOGRAMS:
@@ -219,9 +221,3 @@ def _extremes(extreme: np.ufunc, cells: FloatArray) -> FloatArray:
     if whole:
         parts.append(extreme.reduce(cells[:whole].reshape(-1, height * n_columns), axis=0).reshape(height, n_columns))
     return np.asarray(extreme.reduce(np.concatenate(parts), axis=0))
-
-
-def root_above(number: float) -> float:
-    """Return the square root of a whole number, rounded up where it is none."""
-    root = math.isqrt(int(number))
-    return float(root) if root * root == number else math.nextafter(math.sqrt(number), math.inf)

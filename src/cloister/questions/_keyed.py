@@ -65,7 +65,8 @@ class KeyedScores:
     def _lowest(self, keys: FloatArray) -> IntArray:
         """Return which row of `keys` holds the lowest number of each column."""
         if len(keys) <= self.group:
-            return self._places(np.minimum.reduce(keys, axis=0))
+            lowest = np.minimum.reduce(keys, axis=0)
+            return np.asarray((lowest - np.floor(lowest)) * self.group, dtype=np.int64)
         winners = self._winners(keys)
         scores = np.floor(winners)
         winners -= scores  # what is left are the places
@@ -83,8 +84,3 @@ class KeyedScores:
         if rest:
             np.minimum.reduce(keys[n_whole * self.group :], axis=0, out=winners[n_whole])
         return winners
-
-    def _places(self, lowest: FloatArray) -> IntArray:
-        lowest -= np.floor(lowest)
-        lowest *= self.group
-        return lowest.astype(np.int64)

@@ -47,8 +47,12 @@ def plane_of_centers(release: "Release", plane: "Plane | None" = None) -> Center
     plane = plane_of(points) if plane is None else plane
     frame, centers, spreads = release.frame, release.cluster_centers, release.center_errors
     errors = np.sqrt((frame.errors_to_unit(spreads, centers) ** 2) @ plane.axes**2)
-    first, second = (_loadings(release.columns, axis) for axis in frame.published_axes(plane.axes))
-    return CenterPlane(plane.project(points), errors, plane.shares, (first, second))
+    loadings = []
+    for axis in frame.published_axes(plane.axes):
+        least = LEAST_LOADING * np.abs(axis).max(initial=0.0)
+        order = np.argsort(-np.abs(axis), kind="stable")[:NAMED_COLUMNS]
+        loadings.append([[release.columns[index], float(axis[index])] for index in order if abs(axis[index]) > least])
+    return CenterPlane(plane.project(points), errors, plane.shares, (loadings[0], loadings[1]))
 
 
 def rank_columns(release: "Release") -> list[int]:
@@ -65,10 +69,3 @@ def rank_table(release: "Release") -> list[int]:
     ranking = rank_columns(release)
     owner = {place: index for index, cut in enumerate(release.domain.slices()) for place in range(cut.start, cut.stop)}
     return list(dict.fromkeys(owner[place] for place in ranking))
-
-
-def _loadings(columns: tuple[str, ...], axis: FloatArray) -> list[list[Any]]:
-    """Name the columns an axis consists of, the most important first."""
-    order = np.argsort(-np.abs(axis), kind="stable")[:NAMED_COLUMNS]
-    least = LEAST_LOADING * np.abs(axis).max(initial=0.0)
-    return [[columns[index], float(axis[index])] for index in order if abs(axis[index]) > least]

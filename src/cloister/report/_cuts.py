@@ -2,7 +2,7 @@
 """A synopsis cut at every number of clusters: centres, errors, loss, where the points of a cluster go, and the tree of all."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,10 +68,10 @@ def cuts_of(synopsis: Synopsis, most: int, *, random_state: int, known: Release 
         release = known if known is not None and given else synopsis.cut(count, random_state=random_state)
         centers = synopsis.frame.to_unit(release.cluster_centers)
         owners = nearest_of(points.points, centers)
-        lines = _descent(cuts[-1], owners, count, points.weights) if cuts else (0,)
         told = [release.details[name] for name in ("loss", "loss_error") if name in release.details]
         loss = LossEstimate(*map(float, told)) if len(told) == 2 else synopsis.loss(count, random_state=random_state)
-        cuts.append(Cut(release, owners, loss, silhouette(points, centers), lines))
+        cut = Cut(release, owners, loss, silhouette(points, centers), (0,))
+        cuts.append(replace(cut, lines=_descent(cuts[-1], cut, points.weights)) if cuts else cut)
     return Cuts(points, synopsis.tree(random_state=random_state), tuple(cuts))
 
 
@@ -82,17 +82,15 @@ def flows_between(cut: Cut, other: Cut, weights: FloatArray) -> FloatArray:
     return flows
 
 
-def _descent(before: Cut, owners: IntArray, n_clusters: int, weights: FloatArray) -> tuple[int, ...]:
+def _descent(before: Cut, cut: Cut, weights: FloatArray) -> tuple[int, ...]:
     """Return the line of each cluster: handed on along the largest flows, each once; the others begin new ones."""
-    flows = np.zeros((before.n_clusters, n_clusters))
-    np.add.at(flows, (before.owners, owners), weights)
+    flows, n_clusters = flows_between(before, cut, weights), cut.n_clusters
     lines: dict[int, int] = {}
     for place in np.argsort(-flows, axis=None, kind="stable"):
         parent, child = divmod(int(place), n_clusters)
         if flows[parent, child] > 0 and child not in lines and before.lines[parent] not in lines.values():
             lines[child] = before.lines[parent]
-    taken = set(lines.values())
-    unused = (line for line in range(2 * n_clusters) if line not in taken)
+    unused = (line for line in range(2 * n_clusters) if line not in {*lines.values()})
     return tuple(lines[child] if child in lines else next(unused) for child in range(n_clusters))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from cloister.algorithms import Plane, plane_of
 from cloister.release import Release, cluster_table, rank_columns
 from cloister.report._pages import Picture, Table
-from cloister.report._plot import Axis, Point, numbered_badges, plot_columns, plot_plane
+from cloister.report._plot import Axis, numbered_badges, plot_columns, plot_plane
 from cloister.text import count_of, number, plain_text, share_text
 
 DRAWN_SOURCE = 600  # sanitised points, those with the largest counts
@@ -110,20 +110,13 @@ def _picture(drawn: dict[str, Any]) -> str:
         plot = plot_plane(everything, MARGIN)
     largest = max([*drawn["counts"], 1.0])
     crowd = LARGEST_DIAMOND * min(1.0, math.sqrt(25 / max(len(source), 1)))
-    diamonds = "".join(
-        _diamond(plot.place(point), crowd * math.sqrt(max(count, 0.0) / largest), count)
-        for point, count in zip(source, drawn["counts"], strict=True)
-    )
+    diamonds = ""
+    for point, count in zip(source, drawn["counts"], strict=True):
+        (x, y), reach = plot.place(point), f"{max(crowd * math.sqrt(max(count, 0.0) / largest), 2.5):.1f}"
+        path = f'<path d="M{x:.1f} {y - float(reach):.1f}l{reach} {reach}l-{reach} {reach}l-{reach} -{reach}z">'
+        diamonds += f"{path}<title>Sanitised source: about {number(round(count, 1))}</title></path>"
     badges = numbered_badges(
         list(map(plot.place, chosen)), plot.frame, name="Chosen point", most=LABELLED_POINTS, radius=BADGE, dot=4
     )
     marks = f'<path class="served" d="{plot.dots(target)}"/><g class="source">{diamonds}</g>{badges}'
     return plot.svg(marks, "Target, chosen points and sanitised source")
-
-
-def _diamond(at: Point, half: float, count: float) -> str:
-    reach = f"{max(half, 2.5):.1f}"
-    return (
-        f'<path d="M{at[0]:.1f} {at[1] - float(reach):.1f}l{reach} {reach}l-{reach} {reach}l-{reach} -{reach}z">'
-        f"<title>Sanitised source: about {number(round(count, 1))}</title></path>"
-    )

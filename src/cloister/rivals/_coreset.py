@@ -129,7 +129,17 @@ class CoresetKMeans(PrivateClusterer):
         tree = grow_tree(ask, [step["counts"] for step in plan.levels], planes, n_rows=n_rows, min_rows=min_rows)
         more = plan.leaves_factor(len(tree.levels))
         counts, sums = leaves["counts"].times(more), leaves["sums"].times(more)
-        self.coreset_ = average_leaves(ask, planes, tree, space, counts=counts, sums=sums, min_rows=min_rows)
+        # Every leaf is noised, also an empty one.
+        how_many = HashCounts(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves)
+        where = HashSums(normals=planes.normals, offsets=planes.offsets, nodes=tree.leaves, radius=1.0)
+        number, total = ask([how_many, where], [counts, sums])
+        self.coreset_ = HashCoreset(
+            points=space.clip(total.value / np.maximum(number.value, 1.0)[:, None]),
+            noisy_counts=number.value,
+            kept=number.value >= max(KEEP_FACTOR * min_rows, 1.0),
+            count_sigma=number.sigma,
+            sum_sigma=total.sigma,
+        )
         found = cluster_coreset(self.coreset_, self.n_clusters, space, generator=generator, restarts=self.n_init)
         decisions = {
             f"level {index}": Decision(figures={"n_points": float(len(level.nodes)), "count_error": level.sigma})
@@ -206,23 +216,6 @@ def grow_tree(ask: Ask, levels: Sequence[Spend], planes: Hyperplanes, *, n_rows:
         counts = answer.value
         grown.append(HashLevel(frontier, counts, answer.sigma))
     return HashTree(np.concatenate([*leaves, frontier]), tuple(grown))
-
-
-def average_leaves(
-    ask: Ask, planes: Hyperplanes, tree: HashTree, space: Space, *, counts: Spend, sums: Spend, min_rows: float
-) -> HashCoreset:
-    """Ask for the number and the sum of the rows in every leaf, in one pass; every leaf is noised, also an empty one."""
-    normals, offsets, leaves = planes.normals, planes.offsets, tree.leaves
-    how_many = HashCounts(normals=normals, offsets=offsets, nodes=leaves)
-    where = HashSums(normals=normals, offsets=offsets, nodes=leaves, radius=1.0)
-    number, total = ask([how_many, where], [counts, sums])
-    return HashCoreset(
-        points=space.clip(total.value / np.maximum(number.value, 1.0)[:, None]),
-        noisy_counts=number.value,
-        kept=number.value >= max(KEEP_FACTOR * min_rows, 1.0),
-        count_sigma=number.sigma,
-        sum_sigma=total.sigma,
-    )
 
 
 def cluster_coreset(

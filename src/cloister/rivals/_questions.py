@@ -107,7 +107,12 @@ class HashQuestion(Question):
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        normals, offsets = (_rounded(f"{owner}.{name}", getattr(self, name)) for name in ("normals", "offsets"))
+        for name in ("normals", "offsets"):  # rounded to the step on which products with rows are exact
+            array = np.rint(np.asarray(getattr(self, name), dtype=np.float64) / PROJECTION_STEP) * PROJECTION_STEP
+            if not np.isfinite(array).all():
+                validate.refuse(f"{owner}.{name}", "finite numbers", np.shape(array), remedy="Pass finite numbers.")
+            self.keep(**{name: array})
+        normals, offsets = self.normals, self.offsets
         if normals.ndim != 2 or np.sum(normals**2, axis=0).max(initial=0.0) > LONGEST_NORMAL**2:
             validate.refuse(f"{owner}.normals", "columns of length at most 2", np.shape(normals), remedy="Pass unit vectors.")
         refuse_misfit(f"{owner}.offsets", offsets.shape, normals.shape[1:])
@@ -115,7 +120,7 @@ class HashQuestion(Question):
         highest = 2 ** (min(normals.shape[1], DEEPEST_HASH) + 1)
         if nodes.ndim != 1 or nodes.dtype.kind != "i" or not nodes.size or nodes.min() < 1 or nodes.max() >= highest:
             validate.refuse(f"{owner}.nodes", f"whole numbers from 1 to {highest - 1}", nodes.shape, remedy="Pass some nodes.")
-        self.keep(normals=normals, offsets=offsets, nodes=nodes.astype(np.int64))
+        self.keep(nodes=nodes.astype(np.int64))
         if (self._starts[1:] < self._ends[:-1]).any():
             validate.refuse(f"{owner}.nodes", "nodes that share no row", "nested ones", remedy="Leave the ancestors out.")
 
@@ -190,14 +195,6 @@ class HashSums(HashQuestion, ClippedSums):
         labels = self.labels(rows)
         inside = labels >= 0
         return self._add_up(rows[inside], labels[inside])
-
-
-def _rounded(where: str, values: object) -> FloatArray:
-    """Return public numbers rounded to the step on which products with rows are exact."""
-    array = np.rint(np.asarray(values, dtype=np.float64) / PROJECTION_STEP) * PROJECTION_STEP
-    if not np.isfinite(array).all():
-        validate.refuse(where, "finite numbers", np.shape(array), remedy="Pass finite numbers.")
-    return np.asarray(array)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

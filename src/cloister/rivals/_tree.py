@@ -320,12 +320,11 @@ def divide_cubes(
     first: int,
     fewest: int,
     generator: np.random.Generator,
-    largest: int = LARGEST_LEVEL,
 ) -> CubeTree:
     """Divide cubes as long as they hold more rows than noise explains, fullest first; every level is one question.
 
     The root is the cube that holds the space. The first level has `first` cubes along each axis, of which `fewest` are kept
-    however little they hold, and is shifted at random by up to half a cube. No level asks about more than `largest` cubes.
+    however little they hold, and is shifted at random by up to half a cube. No level asks about more than LARGEST_LEVEL cubes.
     Cubes that do not touch the public domain hold no row for certain and are left out.
     """
     side, per_axis = 2 * space.reach / first, first
@@ -345,7 +344,7 @@ def divide_cubes(
         # Laplace noise of deviation sigma exceeds (sigma / sqrt 2) log(m) in about one of 2 m draws.
         threshold = answer.sigma / math.sqrt(2) * math.log(max(len(places), 2))
         n_kept = max(int(np.count_nonzero(answer.value > threshold)), 0 if grown else fewest)
-        kept = np.argsort(-answer.value, kind="stable")[: min(n_kept, max(largest >> space.dimension, 1))]
+        kept = np.argsort(-answer.value, kind="stable")[: min(n_kept, max(LARGEST_LEVEL >> space.dimension, 1))]
         grown.append(_Level(places[kept], answer.value[kept], parents[kept], corner + (places[kept] + 0.5) * side))
         side, per_axis = side / 2, per_axis * 2
         places = (2 * grown[-1].places[:, None, :] + halves).reshape(-1, space.dimension)

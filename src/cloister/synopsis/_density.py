@@ -159,7 +159,7 @@ class DensityClusters:
 
     def card(self) -> Card:
         """Return what a terminal and a notebook show."""
-        rows = []
+        rows, noun = [], self.synopsis.receipt.counted
         for label, (extent, size) in enumerate(zip(self.extents.tolist(), self.n_cells.tolist(), strict=True)):
             counted = rows_words(float(self.cluster_counts[label]), float(self.count_errors[label]))
             ends = [" to ".join(place_words(self.synopsis, axis, end) for end in pair) for axis, pair in enumerate(extent)]
@@ -168,30 +168,25 @@ class DensityClusters:
         value, error = with_error(self.outside_count, self.outside_error)
         return Card(
             title=f"{found} of dense cells in a grid of {count_of(self.cell_labels.size, 'cell')}",
-            heads=("cluster", self._counted, "cells", *self.synopsis.columns),
+            heads=("cluster", noun, "cells", *self.synopsis.columns),
             rows=rows,
             n_fixed=3,
             sentences=[
                 self._explain(),
-                f"In no cluster: {value} ± {error} {self._counted}.",
+                f"In no cluster: {value} ± {error} {noun}.",
                 *guarantee_words(self.synopsis.receipt),
             ],
             nouns=("cluster", "column"),
             alert=self.synopsis.receipt.alert,
         )
 
-    @property
-    def _counted(self) -> str:
-        return self.synopsis.receipt.counted
-
     def _explain(self) -> str:
+        counted = self.synopsis.receipt.counted
         judged = "" if not any(self.radius) else ", on average with the cells around it"
-        wanted = f"a cell of a cluster holds more than {number(float(f'{self.level:.3g}'))} {self._counted}{judged}"
+        wanted = f"a cell of a cluster holds more than {number(float(f'{self.level:.3g}'))} {counted}{judged}"
         start = f"some cell of it more than {number(float(f'{self.threshold:.3g}'))}"
         if not self.n_clusters:
-            return (
-                f"Nothing stands out of the noise: no cell holds more than {start.rpartition(' ')[2]} {self._counted}{judged}."
-            )
+            return f"Nothing stands out of the noise: no cell holds more than {start.rpartition(' ')[2]} {counted}{judged}."
         return f"{wanted.capitalize()}, and {start}."
 
     def __repr__(self) -> str:

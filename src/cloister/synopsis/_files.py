@@ -55,7 +55,14 @@ def encode(data: dict[str, Any], make_table: "Callable[[], pa.Table]", kind: str
 
 def decode(content: bytes) -> Any:
     """Return what a file holds as plain data."""
-    return _read_parquet(content) if content.startswith(PARQUET) else json.loads(content)
+    if not content.startswith(PARQUET):
+        return json.loads(content)
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(pa.BufferReader(content))
+    head = json.loads((table.schema.metadata or {}).get(FORMAT.encode(), b"{}"))
+    return {**head, "noisy_counts": table.column("noisy_count").to_numpy()} if "noisy_counts" in head else head
 
 
 def plain_fields(synopsis: "Synopsis") -> dict[str, Any]:
@@ -155,12 +162,3 @@ def refuse_misfit(synopsis: "Synopsis") -> None:
             raise ValueError(name)
     if synopsis.total is None or not 0 <= synopsis.places.scatter_error <= LARGEST_COUNT:
         raise ValueError("scatter_error")
-
-
-def _read_parquet(content: bytes) -> dict[str, Any]:
-    import pyarrow as pa
-    import pyarrow.parquet
-
-    table = pyarrow.parquet.read_table(pa.BufferReader(content))
-    head = json.loads((table.schema.metadata or {}).get(FORMAT.encode(), b"{}"))
-    return {**head, "noisy_counts": table.column("noisy_count").to_numpy()} if "noisy_counts" in head else head

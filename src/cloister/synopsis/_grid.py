@@ -64,8 +64,7 @@ class Grid:
     @property
     def edges(self) -> tuple[FloatArray, ...]:
         """Borders of the cells along each axis, in the units of the input."""
-        low, high = np.atleast_1d(self.box.low), np.atleast_1d(self.box.high)
-        return tuple(np.linspace(low[axis], high[axis], count + 1) for axis, count in enumerate(self.cells))
+        return tuple(np.linspace(low, high, count + 1) for low, high, count in zip(*self.box.ranges, self.cells, strict=True))
 
     @cached_property
     def low(self) -> FloatArray:
@@ -113,8 +112,7 @@ class Grid:
         """Add up the cells in a box; those that it cuts through count with the part of them inside it."""
         query = as_box("Synopsis.count.box", box, len(self.cells))
         share: FloatArray = np.ones(())
-        for axis, ends in enumerate(self.edges):
-            low, high = np.atleast_1d(query.low)[axis], np.atleast_1d(query.high)[axis]
+        for ends, low, high in zip(self.edges, *query.ranges, strict=True):
             overlap = np.minimum(ends[1:], high) - np.maximum(ends[:-1], low)
             share = np.multiply.outer(share, np.clip(overlap / np.diff(ends), 0.0, 1.0))
         part = share.ravel() if self.split is None else self.split.average(share)
@@ -125,7 +123,7 @@ class Grid:
         """Return a place in each of the chosen cells, in the units of the input."""
         widths = np.broadcast_to(self.widths, self.low.shape)[chosen]
         parts = self.low[chosen] + generator.random(widths.shape) * widths
-        low, high = np.atleast_1d(self.box.low), np.atleast_1d(self.box.high)
+        low, high = self.box.ranges
         return self.box.clip(low + parts * (high - low))
 
 

@@ -57,11 +57,8 @@ def join(first: Receipt, second: Receipt, rows: str) -> Receipt:
 def join_steps(first: Sequence[StepRecord], second: Sequence[StepRecord]) -> tuple[StepRecord, ...]:
     """Return the steps of both, by name; of a step that both have, the figures that are the same."""
     others = {step.name: step for step in second}
-    return (
-        *(replace(step, figures=_shared(step, others.pop(step.name, step))) for step in first),
-        *others.values(),
-    )
-
-
-def _shared(one: StepRecord, other: StepRecord) -> dict[str, float]:
-    return {name: value for name, value in one.figures.items() if other.figures.get(name) == value}
+    joined = []
+    for step in first:
+        figures = others.pop(step.name, step).figures
+        joined.append(replace(step, figures={name: one for name, one in step.figures.items() if figures.get(name) == one}))
+    return (*joined, *others.values())
