@@ -15,14 +15,6 @@ from cloister.vault import Vault
 SIZE = (3000, 4, 3)
 
 
-def test_rows_are_the_same_each_time_and_fill_the_unit_ball():
-    first, again = fit_speed.make(*SIZE), fit_speed.make(*SIZE)
-    assert np.array_equal(first.rows, again.rows)
-    assert (*first.rows.shape, first.n_clusters) == SIZE
-    assert first.rows.mean(axis=0) == pytest.approx(np.zeros(4), abs=1e-12)
-    assert np.linalg.norm(first.rows, axis=1).max() == pytest.approx(1.0)
-
-
 @pytest.mark.slow
 def test_seconds_losses_and_bars_are_printed(capsys, monkeypatch):
     monkeypatch.setattr(fit_speed, "_beside_pe_means", lambda *_: None)

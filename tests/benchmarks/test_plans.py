@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a suite is going to measure for a choice, and which methods take part."""
 
-import importlib
-
 import pytest
 from benchmarks._jobs import Choice
-from benchmarks._methods import LIMIT, METHODS, ONE_START, PE_ALTERNATIVES, Setting, find_method, usable
+from benchmarks._methods import LIMIT, METHODS, ONE_START, PE_ALTERNATIVES, Setting, usable
 from benchmarks._plots import COLOURS, LINES, MARKERS, styles_of
 from benchmarks._progress import Durations, spell_time
 from benchmarks._sources import sources
@@ -115,12 +113,6 @@ def test_one_of_rounds_and_variations_is_scaled_at_a_time():
     tried = {name: [job.settings for job in plan.jobs if job.data == name] for name in facts(plan, "data")}
     assert [len(found) for found in tried.values()] == [9, 5], "no variations where the table is projected"
     assert all("1" in (one["rounds"], one["variations"]) for one in tried["iris"])
-
-
-def test_a_method_of_ones_own(rivals):
-    method = find_method(f"{rivals}:good")
-    model = method.make(Setting(n_clusters=3, epsilon=0.5, delta=1e-5, n_rows=100, n_features=2, reach=1.0, seed=4))
-    assert isinstance(model, importlib.import_module(rivals).Sample)
 
 
 def test_lines_can_be_told_apart_without_colour():

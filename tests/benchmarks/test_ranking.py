@@ -2,13 +2,9 @@
 """Who is best: the geometric mean over what all were measured on, in the right order, in the picture and on the page."""
 
 import math
-import re
 
 import pytest
 from benchmarks._ranking import TIMES, rank_methods, ranking_svg
-from benchmarks._report import make_page
-
-from .conftest import LEVELS
 
 FIGURES = {
     ("a", "slow"): 4.0,
@@ -46,12 +42,3 @@ def test_bars_are_as_long_as_the_figures_and_names_are_text():
     assert all(f"h{length:.1f}v" in svg for length in ranking.lengths)
     assert "&lt;i&gt;" in svg
     assert "1.50 \u00d7" in svg
-
-
-def test_the_page_begins_with_the_ranking(made_up):
-    page = make_page(made_up())
-    text = page.html.read_text()
-    order = re.findall(r'<text class="(?:first|method)"[^>]*>([^<]+)</text>', text)
-    assert order == sorted(LEVELS, key=LEVELS.get)
-    assert text.index("Who is best") < text.index("Contents") < text.index("Table I: area under the loss</h2>")
-    assert f"| 1 | **{order[0]}** |" in page.markdown.read_text()

@@ -7,7 +7,7 @@ from benchmarks._generate import clusters_in_a_public_box
 from benchmarks._papers import wcss_printed
 from scipy.spatial.distance import pdist
 
-from benchmarks import adaptive, choose_k, errors, every_k, families, grid_data, privacy_unit, tables, unseen
+from benchmarks import adaptive, choose_k, errors, every_k, families, fit_speed, grid_data, privacy_unit, tables, unseen
 
 
 def of_errors(name):
@@ -37,7 +37,15 @@ def without_clusters(name):
     return made
 
 
+def of_fit_speed(size):
+    made = fit_speed.make(*size)
+    assert (*made.rows.shape, made.n_clusters) == size
+    assert np.linalg.norm(made.rows, axis=1).max() == pytest.approx(1.0)
+    return made.rows
+
+
 MADE = {of_errors: errors.ALL, of_unseen: unseen.TABLES, of_every_k: every_k.GENERATED, without_clusters: choose_k.WITHOUT}
+MADE[of_fit_speed] = [(3000, 4, 3)]
 
 
 @pytest.mark.parametrize(("make", "names"), MADE.items())

@@ -162,13 +162,6 @@ def test_a_chosen_cluster_is_followed_from_cut_to_cut(tab: Tab, pages: dict[str,
     assert f"Cluster {heir['label']} of {data['chosen'] + 1}" in tab.value("document.getElementById('split').innerText")
 
 
-def test_what_is_announced_can_be_heard(tab: Tab, pages: dict[str, Path]) -> None:
-    tab.show(pages["points-4"])
-    assert tab.value("document.getElementById('state').getAttribute('aria-live')") == "polite"
-    assert re.fullmatch(r"k = \d+, loss [\d.,]+ ± [\d.,]+, silhouette 0\.\d\d", tab.value(STATE)["state"])
-    assert tab.value("document.querySelector('label[for=k]').textContent") == "Number of clusters"
-
-
 @every_page
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_nothing_is_wider_than_a_phone_at_any_number(tab: Tab, pages: dict[str, Path], name: str, dark: bool) -> None:
@@ -184,11 +177,14 @@ def test_nothing_is_wider_than_a_phone_at_any_number(tab: Tab, pages: dict[str, 
     assert tab.complaints == []
 
 
-def test_the_number_that_is_shown_is_printed(tab: Tab, pages: dict[str, Path]) -> None:
+def test_the_number_that_is_shown_can_be_heard_and_is_printed(tab: Tab, pages: dict[str, Path]) -> None:
     tab.show(pages["points-4"], width=680)
     tab.value("document.getElementById('k').focus()")
     press(tab, RIGHT)
     shown = tab.value(STATE)["state"]
+    assert re.fullmatch(r"k = \d+, loss [\d.,]+ ± [\d.,]+, silhouette 0\.\d\d", shown)
+    assert tab.value("document.getElementById('state').getAttribute('aria-live')") == "polite"
+    assert tab.value("document.querySelector('label[for=k]').textContent") == "Number of clusters"
     tab.ask("Emulation.setEmulatedMedia", media="print")
     assert tab.value("document.getElementById('state').innerText") == shown
     for hidden in (".control", "#back", "#split"):

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits that no ledger counts: the second one in a process warns, and a ledger of the process counts all of them."""
 
-import os
 import pickle
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -176,29 +174,6 @@ def test_a_default_ledger_counts_every_fit_that_has_none_of_its_own(rows: np.nda
     Ledger.clear_default()
     quick().fit(rows)
     assert len(ledger.summary()["accounts"]) == 5
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-@pytest.mark.parametrize("place", ["memory", "file"])
-def test_a_forked_child_spends_from_a_file_alone(place: str, rows: np.ndarray, tmp_path: Path) -> None:
-    terms = {"epsilon": 3.0, "delta": 1e-6}
-    ledger = Ledger(**terms) if place == "memory" else Ledger.create(tmp_path / "budget.sqlite", **terms)
-    ledger.set_default()
-    hear, tell = os.pipe()
-    if (child := os.fork()) == 0:
-        try:
-            quick().fit(rows)
-            os.write(tell, b"fitted")
-        except BaseException as error:
-            os.write(tell, str(error).encode())
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
-    words = os.read(hear, 1000).decode()
-    expected = "fitted" if place == "file" else "Ledger: a copy of a ledger in memory"
-    assert words.startswith(expected)
-    assert len(ledger.summary()["accounts"]) == (1 if place == "file" else 0)
-    ledger.close()
 
 
 # -- a delta above the ledger's --

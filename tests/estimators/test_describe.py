@@ -11,9 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from tests.optional import dd
 
-from cloister import GDP, Category, Date, Flag, KMeans, Ledger, Number, PureDP, load_release, open_rows, plan
+from cloister import GDP, Category, Date, Flag, KMeans, Ledger, Number, PureDP, open_rows, plan
 from cloister.cluster._describe import FEWEST_BINS, LARGEST, MOST_BINS, USUAL_BINS
 from cloister.exceptions import DataError, ParameterError
 from cloister.methods import METHODS
@@ -66,6 +65,8 @@ def test_clusters_are_described_by_all_columns_and_clustered_by_those_of_bounds_
     assert model.feature_names_in_.tolist() == list(CLUSTERED)
     assert model.release_.feature_names == tuple(CLUSTERED)
     assert model.cluster_centers_.shape == (2, 3)
+    assert "describe_columns" not in model.release_.parameters
+    assert model.release_.parameters["describe"] == 0.3
     assert set(model.release_.columns) == {"age", "sex=f", "sex=m"}
     old = int(np.argmax(model.cluster_centers_[:, 0]))
     income, region, smoker, day = (profiles[name] for name in EXTRA)
@@ -143,34 +144,6 @@ def as_parquet(table, folder):
     return folder / "rows.parquet"
 
 
-FORMS = {
-    "stream": lambda table, folder: pa.Table.from_pandas(table).to_reader(),
-    "parquet": as_parquet,
-    "csv": lambda table, folder: table.to_csv(folder / "rows.csv", index=False) or folder / "rows.csv",
-    "open rows": lambda table, folder: open_rows(as_parquet(table, folder), {**CLUSTERED, **EXTRA}),
-    "dask": lambda table, folder: dd.from_pandas(table, npartitions=3),
-    "files of dask": lambda table, folder: open_rows(as_parquet(table, folder), {**CLUSTERED, **EXTRA}, engine="dask"),
-}
-
-
-def check_profiles(found, table):
-    for one, other in zip(found.release_.profiles, fit(table).release_.profiles, strict=True):
-        assert one.name == other.name
-        assert np.array_equal(one.noisy_counts, other.noisy_counts)
-
-
-@pytest.mark.fast("stream", "parquet")
-@pytest.mark.parametrize("form", FORMS)
-def test_every_engine_says_the_same(form, table, tmp_path):
-    check_profiles(fit(FORMS[form](table, tmp_path)), table)
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("spark")
-def test_spark_says_the_same(table, spark):
-    check_profiles(fit(spark.createDataFrame(table)), table)
-
-
 def test_a_grid_reads_its_rows_again(table):
     model = fit(table, METHODS["GridKMeans"].estimator, bounds={"age": (0, 100)}, guarantee=GDP(60.0))
     labels = model.predict(table)
@@ -179,21 +152,13 @@ def test_a_grid_reads_its_rows_again(table):
 
 
 def test_rows_that_were_opened_for_a_fit_are_also_labelled(table, tmp_path):
-    rows = FORMS["open rows"](table, tmp_path)
+    rows = open_rows(as_parquet(table, tmp_path), {**CLUSTERED, **EXTRA})
     model = fit(rows)
+    for one, other in zip(model.release_.profiles, fit(table).release_.profiles, strict=True):
+        assert np.array_equal(one.noisy_counts, other.noisy_counts)
     assert np.array_equal(model.predict(rows), model.predict(table))
     assert model.transform(rows).shape == (N_ROWS, 2)
     assert np.array_equal(fit(as_parquet(table, tmp_path)).fit_predict(rows), model.predict(table))
-
-
-def test_a_release_keeps_its_profiles(table, tmp_path):
-    release = fit(table).release_
-    release.save(tmp_path / "release.json", allow_seeded=True)
-    again = load_release(tmp_path / "release.json")
-    assert again.to_json() == release.to_json()
-    assert again.profiles["income"].mean().value.tolist() == release.profiles["income"].mean().value.tolist()
-    assert "describe_columns" not in release.parameters
-    assert release.parameters["describe"] == 0.3
 
 
 @pytest.mark.parametrize(

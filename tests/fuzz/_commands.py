@@ -84,7 +84,8 @@ def law(case: dict[str, Any]) -> str:
     assert result.exit_code in (0, 2), f"exit code {result.exit_code}: {result.output[:300]}"
     written = {name for name, content in before.items() if files[name].read_bytes() != content}
     if result.exit_code == 0:
-        assert written <= {"ledger", *_forced(arguments, files)}, f"a file was replaced: {written}"
+        forced = {name for name, path in files.items() if "--force" in arguments and str(path) in arguments}
+        assert written <= {"ledger", *forced}, f"a file was replaced: {written}"
         return f"{case['command']}: ends well"
     help_shown = not result.stderr and "Usage:" in result.stdout
     one_line = result.stderr.startswith("Error: ") and result.stderr.count("\n") == 1
@@ -122,10 +123,6 @@ def _is_elsewhere(word: str, folder: Path) -> bool:
     """Whether a word might be a place outside the folder of these tests."""
     rest = word.replace(str(folder), "", 1)
     return ".." in rest or (rest == word and "/" in word and word not in PLACES)
-
-
-def _forced(arguments: list[str], files: dict[str, Path]) -> set[str]:
-    return {name for name, path in files.items() if "--force" in arguments and str(path) in arguments}
 
 
 @cache

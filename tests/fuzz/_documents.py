@@ -2,7 +2,7 @@
 """Damaged releases and synopses: an error with a remedy, or something that still adds up, predicts, prints and reports."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from tests.fuzz._law import attempt
 from tests.fuzz._run import Target, scratch
-from tests.release.test_damage import GRIDS, PRODUCTS, made, use
+from tests.release.test_damage import GRIDS, LOST, PRODUCTS, damaged, made, places, use
 
 from cloister import Release, load_release, load_synopsis
 from cloister.exceptions import ReleaseError
@@ -59,32 +59,13 @@ def _edit_document(content: bytes, kind: str, place: int, value: Any) -> bytes:
         document = json.loads(content)
     except ValueError:  # a Parquet file
         return _edit_bytes(content, "byte", place / 400, 255)
-    places = list(_places(document))
-    if not places:
+    ways = sorted(places(document), key=len) if isinstance(document, dict | list) else []  # of the outer levels first
+    if not ways:
         return content
-    holder, key = places[place % len(places)]
-    if kind == "set":
-        holder[key] = value
-    elif kind == "drop":
-        del holder[key]
-    elif isinstance(holder, list):
-        holder.append(value)
-    else:
-        holder["more"] = value
-    return json.dumps(document).encode()
-
-
-def _places(document: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every entry of a document, of the outer levels first."""
-    level = [document]
-    while level:
-        below = []
-        for holder in level:
-            for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
-                yield holder, key
-                if isinstance(holder[key], dict | list):
-                    below.append(holder[key])
-        level = below
+    at = ways[place % len(ways)]
+    if kind == "add":  # beside it: of a list, in its place
+        at = (*at[:-1], "more") if isinstance(at[-1], str) else at
+    return json.dumps(damaged(document, at, LOST if kind == "drop" else value)).encode()
 
 
 def _edit_bytes(content: bytes, kind: str, place: float, value: int) -> bytes:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parquet files and Arrow tables of every type: read or refused by the schema alone, and both in the same way."""
 
+from collections.abc import Sequence
 from decimal import Decimal
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet
 from hypothesis import strategies as st
 from tests.fuzz._documents import damage
-from tests.fuzz._law import Outcome, attempt, refuse_quotes_in
+from tests.fuzz._law import Outcome
 from tests.fuzz._run import Target, scratch
-from tests.fuzz._tables import bits
-
-from cloister.data import open_rows
-from cloister.exceptions import DataError
+from tests.fuzz._tables import read
 
 NUMBERS = (pa.int8(), pa.uint8(), pa.int32(), pa.int64(), pa.uint64(), pa.float16(), pa.float32(), pa.float64(), pa.bool_())
 TEXTS = (pa.null(), pa.string(), pa.large_string(), pa.binary(), pa.binary(3))
@@ -46,12 +43,11 @@ def cases() -> st.SearchStrategy[Any]:
 def law(case: dict[str, Any]) -> str:
     """Return how opening the file ended."""
     tables = [_table(case, rows) for rows in ([], case["rows"], [*case["rows"], case["extra"]])]
-    if case["damage"]:
-        return _damaged(case, tables[-1])
-    empty, before, after = (_read_file(_encode(table)) for table in tables)
+    if case["damage"]:  # it is refused, or read without a traceback: of its values nothing is promised
+        return f"damaged: {_read_file(tables[-1], case['damage']).label}"
+    empty, before, after = map(_read_file, tables)
     assert str(empty.error) == str(before.error) == str(after.error), "values decide between a table and an error"
-    memory = [attempt(lambda table=table: bits(open_rows(table, n_jobs=1))) for table in tables]
-    refuse_quotes_in(memory[-1].error)
+    memory = list(map(read, tables))
     # Of a table in memory the type of a column may follow from its values: text is read. In a file the type is declared.
     if not any(kind.startswith("dictionary") or "string" in kind or "binary" in kind for kind in case["types"]):
         assert (memory[-1].error is None) == (after.error is None), "a file is read and a table is not, or the other way round"
@@ -64,39 +60,20 @@ def law(case: dict[str, Any]) -> str:
     return after.label
 
 
-def _damaged(case: dict[str, Any], table: pa.Table) -> str:
-    """A damaged file is refused, or read without a traceback: of its values nothing is promised."""
-    found = _read_file(damage(_encode(table), case["damage"]))
-    return f"damaged: {found.label}"
-
-
-def _read_file(content: bytes) -> Outcome:
-    _path().write_bytes(content)
-    found = attempt(lambda: bits(open_rows(_path(), n_jobs=1)))
-    assert found.error is None or isinstance(found.error, DataError)
-    refuse_quotes_in(found.error)
-    return found
-
-
-@cache
-def _path() -> Any:
-    return scratch("parquet") / "table.parquet"
-
-
-def _encode(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    pyarrow.parquet.write_table(table, sink)
-    return bytes(sink.getvalue())
+def _read_file(table: pa.Table, edits: Sequence[list[Any]] = ()) -> Outcome:
+    path = scratch("parquet") / "table.parquet"
+    pyarrow.parquet.write_table(table, path)
+    path.write_bytes(damage(path.read_bytes(), list(edits)))
+    return read(path)
 
 
 def _table(case: dict[str, Any], rows: list[list[Any]]) -> pa.Table:
     names = case["names"] or [f"x{index}" for index in range(len(case["types"]))]
-    columns = [_column(TYPES[kind], [row[index] for row in rows]) for index, kind in enumerate(case["types"])]
+    columns = []
+    for index, kind in enumerate(TYPES[name] for name in case["types"]):
+        values = [None if row[index] is None else _value(kind, row[index]) for row in rows]
+        columns.append(pa.array(values, type=kind))
     return pa.Table.from_arrays(columns, names=names)
-
-
-def _column(kind: pa.DataType, values: list[Any]) -> pa.Array:
-    return pa.array([None if value is None else _value(kind, value) for value in values], type=kind)
 
 
 def _value(kind: pa.DataType, value: int) -> Any:

@@ -73,10 +73,10 @@ def cases() -> st.SearchStrategy[Any]:
 def law(case: dict[str, Any]) -> str:
     """Return how opening the table ended."""
     if "other" in case:
-        found = _read(_made(OTHERS[case["other"]]))
+        found = read(_made(OTHERS[case["other"]]))
         return f"{case['other']}: {found.label}"
     rows, more = _rows(case, extra=False), _rows(case, extra=True)
-    before, after = (_read(_made(lambda rows=rows: _make(case, rows))) for rows in (rows, more))
+    before, after = (read(_made(lambda rows=rows: _make(case, rows))) for rows in (rows, more))
     assert str(before.error) == str(after.error), "one more row decides between a table and an error, or between two errors"
     if before.error is None:
         assert after.value.shape == (len(more), before.value.shape[1]), "rows are lost"
@@ -93,18 +93,19 @@ def bits(rows: Any) -> Any:
     return np.where(np.isnan(doubles), math.nan, doubles).view(np.int64)
 
 
+def read(table: Any, columns: Any = None, **source: Any) -> Outcome:
+    """Open a table and read it to the last bit; an error is one of data, and quotes nothing."""
+    found = attempt(lambda: bits(open_rows(table, columns, n_jobs=1, **source)))
+    refuse_quotes_in(found.error)
+    assert found.error is None or isinstance(found.error, DataError)
+    return found
+
+
 def _made(make: Callable[[], Any]) -> Any:
     """Make a table; what its library warns of then is not our business."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return make()
-
-
-def _read(table: Any) -> Outcome:
-    found = attempt(lambda: bits(open_rows(table, n_jobs=1)))
-    refuse_quotes_in(found.error)
-    assert found.error is None or isinstance(found.error, DataError)
-    return found
 
 
 def _fit(table: Any, *, refused: bool) -> None:

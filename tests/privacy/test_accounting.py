@@ -237,27 +237,6 @@ def test_what_is_left_beside_pure_events() -> None:
     assert not (spent + Tally.of([spend(budget, left * 1.02)])).fits(budget)
 
 
-@pytest.mark.parametrize("budget", BUDGETS)
-def test_nothing_is_left_when_all_is_spent(budget: Guarantee) -> None:
-    total = getattr(budget, "epsilon", None) or getattr(budget, "rho", None) or budget.mu
-    assert left_of(budget, Tally.of([spend(budget, total)])) < 1e-4 * total
-    assert left_of(budget, Tally.of([spend(budget, 2 * total)])) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("budget", "words"),
-    [
-        (PureDP(1.0), "epsilon 0.25"),
-        (ApproxDP(1.0, 0.0), "epsilon 0.25"),
-        (ApproxDP(1.0, 1e-6), "epsilon 0.25 at delta 1e-06"),
-        (ZCDP(1.0), "rho 0.25"),
-        (GDP(1.0), "mu 0.25"),
-    ],
-)
-def test_spending_is_told_in_the_currency_of_the_budget(budget: Guarantee, words: str) -> None:
-    assert Tally.of([spend(budget, 0.25)]).describe(budget) == words
-
-
 def test_a_large_mixed_budget_is_composed_in_reasonable_time() -> None:
     # A grid of fixed step over losses in the hundreds would take minutes, while the ledger is locked.
     tally = Tally.of([PureDP(20.0), PureDP(10.0), GDP(6.0)])

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.exceptions import ConversionError, ParameterError
-from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP, as_guarantee, convert, guarantee_from_dict
+from cloister.privacy import GDP, ZCDP, ApproxDP, Guarantee, PureDP, as_guarantee, convert
 from cloister.privacy._calibrate import gdp_delta, gdp_epsilon, largest_mu, pure_mu, zcdp_delta, zcdp_epsilon
 
 EPSILONS = [1e-3, 0.01, 0.1, 0.5, 1.0, 3.0, 10.0, 100.0, 1e3]
@@ -268,16 +268,6 @@ def test_shares_add_up_to_the_whole(parts: list[float], size: float) -> None:
     weights = [part / sum(parts) for part in parts]
     assert sum(PureDP(size).share(weight).epsilon for weight in weights) == pytest.approx(size)
     assert sum(GDP(size).share(weight).mu ** 2 for weight in weights) == pytest.approx(size**2)
-
-
-@pytest.mark.parametrize("guarantee", [PureDP(0.1), ApproxDP(1 / 3, 1e-7), ZCDP(math.pi), GDP(2.0**-30)])
-def test_a_guarantee_survives_plain_data(guarantee: Guarantee) -> None:
-    assert guarantee_from_dict(guarantee.to_dict()) == guarantee
-
-
-def test_an_unknown_guarantee_is_refused() -> None:
-    with pytest.raises(ParameterError, match=r"expected kind to be one of .* got 'renyi'"):
-        guarantee_from_dict({"kind": "renyi", "alpha": 2.0})
 
 
 @pytest.mark.parametrize(

@@ -694,15 +694,6 @@ def test_lines_written_again_do_not_give_a_budget_back(path: Path, again: list[i
         Ledger.open(path, checkpoint=checkpoint)
 
 
-def test_a_byte_that_is_no_text_is_a_damaged_ledger(spent_file: Path) -> None:
-    content = spent_file.read_bytes()
-    damaged = content.replace(b"rounded_gaussian", b"rounded_\x80aussian")
-    assert damaged != content
-    spent_file.write_bytes(damaged)
-    refused(spent_file, r"cannot be used|was altered")
-    assert spent_file.read_bytes() == damaged
-
-
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_a_ledger_that_nobody_holds_is_closed(path: Path, in_memory: bool) -> None:
     ledger = Ledger(GDP(1.0)) if in_memory else Ledger.create(path, GDP(1.0))

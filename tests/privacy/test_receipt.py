@@ -35,9 +35,6 @@ def test_a_receipt_says_what_was_promised_and_asked() -> None:
     ).explain()
     assert promised.startswith("Guarantee: epsilon = 1, delta = 1e-06. This limits how much adding or removing any one row can")
     assert spent == "Spent: epsilon 1 at delta 1e-06, in 4 noisy answers (1 x row_count, 3 x nearest_counts)."
-
-
-def test_the_other_relation_has_its_own_words() -> None:
     assert "replacing any one row by another" in receipt(PureDP(1.0), event(PureDP(1.0)), neighbours="replace").explain()[0]
 
 

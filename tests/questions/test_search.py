@@ -122,6 +122,7 @@ def test_cutting_the_rows_changes_nothing(engine, generator):
     rows = snap(generator.choice(np.arange(-9, 10) / 16, size=(700, 2)))
     nearest = Nearest(points, engine=engine)
     whole = nearest(rows)
+    assert nearest(rows[:0]).shape == (0,)
     for pieces in (1, 2, 7, 700):
         assert np.array_equal(np.concatenate([nearest(part) for part in np.array_split(rows, pieces)]), whole)
     order = generator.permutation(len(rows))
@@ -133,11 +134,6 @@ def test_points_that_fill_lines_of_the_cache_and_more_rows_than_a_part_holds(eng
     points, rows = in_ball(generator, n_points, 3), in_ball(generator, n_rows, 3)
     rows[0] = 2.0  # far from all points
     assert np.array_equal(Nearest(points, engine=engine)(rows), brute_force(rows, points))
-
-
-@pytest.mark.parametrize("n_points", [1, 2, 100])
-def test_no_rows_have_no_nearest(engine, n_points, generator):
-    assert Nearest(in_ball(generator, n_points, 3), engine=engine)(np.empty((0, 3))).shape == (0,)
 
 
 def test_the_engine_depends_on_public_numbers_alone():

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist, pdist
 from cloister import GDP, Ball, Ledger, PureDP
 from cloister.audit import share_spent
 from cloister.columns import Relation
+from cloister.data import LocalRows
 from cloister.report import report_html, summary
 from cloister.rivals import FastLloyd, LloydKMeans
 from cloister.rivals._lloyd import LloydSplit, pack_widest, rounds_within, split_round
@@ -98,22 +99,10 @@ def test_a_centre_without_rows_stays(kind):
 
 @both
 def test_a_round_reads_the_rows_once(kind, rows, monkeypatch):
-    read = []
-    monkeypatch.setattr("cloister.data.LocalRows.fold", watch_folds(read))
+    read, fold = [], LocalRows.fold
+    monkeypatch.setattr(LocalRows, "fold", lambda self, kernel, **options: read.append(kernel) or fold(self, kernel, **options))
     kind(3, bounds=(-1, 1), n_rounds=5).fit(rows)
     assert len(read) == 5
-
-
-def watch_folds(read):
-    from cloister.data import LocalRows
-
-    fold = LocalRows.fold
-
-    def counted(self, kernel, **options):
-        read.append(kernel)
-        return fold(self, kernel, **options)
-
-    return counted
 
 
 @both

@@ -22,13 +22,13 @@ HELP = [
     "A category needs all its levels, a date low and high such as 2026-12-31, a flag nothing. A code is a category.",
     'Every column may have missing ("mean", "middle", "own", or a value to put in its place) and weight (1 is usual).',
 ]
-ENDS_EMPTY = {"low": None, "high": None}
+NO_ENDS = {"low": None, "high": None}
 DRAFTS: dict[str, dict[str, Any]] = {  # by what a column holds
     "bool": {"type": "flag"},
-    "integer": {"type": "number", **ENDS_EMPTY},
-    "fraction": {"type": "number", **ENDS_EMPTY},
+    "integer": {"type": "number", **NO_ENDS},
+    "fraction": {"type": "number", **NO_ENDS},
     "text": {"type": "category", "levels": []},
-    "time": {"type": "date", **ENDS_EMPTY},
+    "time": {"type": "date", **NO_ENDS},
 }
 UNKNOWN_HELP = 'Text declares no types: in place of "?" write number (low, high), category (levels), flag or date (low, high).'
 

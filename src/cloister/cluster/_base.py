@@ -45,7 +45,7 @@ from cloister.data import LocalRows, Rows, open_rows
 from cloister.exceptions import DataError, ParameterError, PrivacyWarning, warn
 from cloister.privacy import PROCESS, SAME, Entropy, Guarantee, Ledger, Query, Receipt, StepRecord, as_guarantee
 from cloister.questions import Ask, RowCount
-from cloister.release import CellSummary, Profiles
+from cloister.release import Profiles
 from cloister.vault import Vault
 
 WEAK_EPSILON = 10.0  # above which a guarantee promises little
@@ -57,16 +57,13 @@ UNKNOWN_ROWS = 1.0  # stands for the number of rows while parameters are checked
 NO_NOISE = "a budget whose noise can be drawn"
 
 
-@dataclass(frozen=True, eq=False)
-class PrivateFit:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PrivateFit(Ready):
     """What a private fit leaves behind, besides the rows' backend: all of it public."""
 
     outcome: Any
     plan: Plan
     steps: tuple[StepRecord, ...]
-    frame: Frame
-    scaling: str
-    cells: CellSummary
     profiles: Profiles | None
     feature_names: tuple[str, ...] | None
     receipt: Receipt
@@ -232,17 +229,15 @@ class PrivateEstimator(NotebookPage, PersonParameters, BaseEstimator):  # type: 
         balance = None if shared is None else shared.balance(account.identity)
         receipt = replace(receipt, dataset=self.dataset, purpose=self.purpose, ledger=balance)
         self.plan_ = done.plan
-        ready, decisions = done.ready, self._decisions(done.outcome)
+        decisions = self._decisions(done.outcome)
         if receipt.privacy_unit is not None:
             decisions = {**decisions, SIZES: Decision(figures={"max_rows": float(receipt.privacy_unit.max_rows or 0)})}
         steps = _records(done.plan, decisions, receipt)
         return PrivateFit(
+            **vars(done.ready),
             outcome=done.outcome,
             plan=done.plan,
             steps=steps,
-            frame=ready.frame,
-            scaling=ready.scaling,
-            cells=ready.cells,
             profiles=done.profiles,
             feature_names=None if rows.feature_names is None else rows.feature_names[: self._n_compared(rows)],
             receipt=receipt

@@ -73,7 +73,8 @@ class Category(Declaration):
             validate.refuse(where, "levels in an order that stays, as a list", self.levels, remedy=remedy)
         levels = tuple(as_python(one) for one in validate.items(where, self.levels, rule="two or more levels", remedy=remedy))
         for level in levels:
-            if not _is_level(level):
+            is_fraction = isinstance(level, float) and not level.is_integer()
+            if is_fraction or not isinstance(level, str | bool | int | float) or level_key(level) is None:
                 validate.refuse(where, "words or whole numbers", level, remedy=remedy)
         if not 2 <= len(levels) <= MOST_LEVELS:
             validate.refuse(where, f"from 2 to {MOST_LEVELS} levels", len(levels), remedy=remedy)
@@ -162,9 +163,3 @@ class Category(Declaration):
         drawn = generator.random(len(values))[:, None] * upper[:, -1:]
         chosen = np.minimum((drawn >= upper).sum(axis=1), len(self.levels) - 1)
         return np.asarray(np.array(self.level_names, dtype=object)[chosen])
-
-
-def _is_level(value: object) -> bool:
-    if isinstance(value, float) and not value.is_integer():
-        return False
-    return isinstance(value, str | bool | int | float) and level_key(value) is not None

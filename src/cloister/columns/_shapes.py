@@ -232,18 +232,13 @@ class Box(Domain):
     def __post_init__(self) -> None:
         low, high = _public_vector("Box.low", self.low), _public_vector("Box.high", self.high)
         if 1 not in (np.size(low), np.size(high)) and np.size(low) != np.size(high):
-            validate.refuse(
-                "Box.high", f"as many numbers as low ({np.size(low)})", np.size(high), remedy="Pass one pair per column."
-            )
+            rule = f"as many numbers as low ({np.size(low)})"
+            validate.refuse("Box.high", rule, np.size(high), remedy="Pass one pair per column.")
         low, high = (np.array(part) for part in np.broadcast_arrays(low, high))
-        if not np.isfinite(high - low).all():
-            validate.refuse("Box", "a width that is finite in every column", (low, high), remedy="Narrow the interval.")
         if not np.all(low < high):
-            column = int(np.argmax(~np.atleast_1d(low < high)))
-            pair = (float(np.atleast_1d(low)[column]), float(np.atleast_1d(high)[column]))
-            validate.refuse(
-                "Box", f"low < high in every column (column {column})", pair, remedy="Swap the two, or widen the interval."
-            )
+            column = int(np.argmin(low < high))
+            rule, pair = f"low < high in every column (column {column})", (float(low.flat[column]), float(high.flat[column]))
+            validate.refuse("Box", rule, pair, remedy="Swap the two, or widen the interval.")
         refuse_narrow("Box", high - low, np.maximum(np.abs(low), np.abs(high)))
         for name, value in (("low", low), ("high", high)):
             value.setflags(write=False)
@@ -277,7 +272,8 @@ class Box(Domain):
         return Frame(domain=self, center=low + half, scale=scale, distance_unit=unit, missing=missing)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"kind": "box", "low": np.atleast_1d(self.low).tolist(), "high": np.atleast_1d(self.high).tolist()}
+        low, high = self.ranges
+        return {"kind": "box", "low": low.tolist(), "high": high.tolist()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,16 +53,7 @@ def label_of(name: object, longest: int = sys.maxsize) -> str:
 
 
 def plot_curve(numbers: Sequence[int], loss: Any, errors: Any, chosen: int, ax: Any, *, where: str) -> "Axes":
-    """Draw the held-out loss for each number of clusters, with its standard errors, and mark the chosen number.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> ax = plot_curve([1, 2, 3], [4.0, 1.0, 0.9], [0.1, 0.1, 0.1], 2, None, where="Release.plot")
-    >>> ax.lines[0].get_xydata().tolist(), ax.texts[0].get_text()
-    ([[1.0, 4.0], [2.0, 1.0], [3.0, 0.9]], '2 clusters')
-    """
+    """Draw the held-out loss for each number of clusters, with its standard errors, and mark the chosen number."""
     axes = axes_for(where, ax, size=(6.4, 4.0))
     from matplotlib.ticker import MaxNLocator
 
@@ -93,14 +84,6 @@ def plot_tree(joins: FloatArray, labels: Sequence[str], cut: int | None, ax: Any
     """Draw a dendrogram in SciPy's format, with `labels` of its leaves.
 
     With a number of clusters to `cut` at, a line is drawn where the tree has so many, and what joins below it is coloured.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> ax = plot_tree(np.array([[0, 1, 1.0, 2], [2, 3, 5.0, 3]]), ["a", "b", "c"], 2, None, where="Synopsis.plot")
-    >>> [tick.get_text() for tick in ax.get_xticklabels()], list(ax.lines[0].get_ydata())
-    (['c', 'a', 'b'], [3.0, 3.0])
     """
     from matplotlib.collections import LineCollection
     from scipy.cluster.hierarchy import dendrogram

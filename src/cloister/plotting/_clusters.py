@@ -46,16 +46,6 @@ def plot_map(
     """Draw centres in a plane, with their standard errors; areas of discs are noisy counts, hollow diamonds are none.
 
     `dates` says which of the axes are days since 1970-01-01, `counted` what the counts are numbers of.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> places, errors = np.array([[0.2, 0.3], [0.8, 0.7]]), np.full((2, 2), 0.01)
-    >>> about = {"names": ("age", "income"), "dates": (False, False), "counted": "rows", "where": "Release.plot"}
-    >>> ax = plot_map(places, errors, np.array([300.0, 120.0]), **about, ax=None)
-    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
-    ('age', ['0', '1'])
     """
     axes = axes_for(where, ax, size=(7.0, 5.2))
     # Radii are in points; with many centres all of them are smaller.
@@ -163,16 +153,6 @@ def plot_profiles(
 
     The colour is the difference from the mean of all rows in `units` of the column, over the largest such difference. What does
     not exceed two standard errors stays pale. `words` are written into the cells where the columns are few.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> matplotlib.use("agg")
-    >>> centers, words = np.array([[20.0, 1.0], [60.0, 1.1]]), [["20", "1.0"], ["60", "1.1"]]
-    >>> about = {"units": np.array([100.0, 2.0]), "names": ("age", "size"), "words": words, "where": "Release.plot"}
-    >>> ax = plot_profiles(centers, np.full((2, 2), 0.25), np.array([100.0, 100.0]), **about, ax=None)
-    >>> ax.images[0].get_array().round(2).tolist()
-    [[-1.0, 0.0], [1.0, 0.0]]
     """
     n_clusters, n_features = centers.shape
     written = n_features <= WRITTEN

@@ -78,15 +78,7 @@ def write_report(
 
 
 def report_html(release: Release) -> str:
-    """Return the report of a release as the text of one HTML file.
-
-    Examples
-    --------
-    >>> from cloister import PEMeans
-    >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
-    >>> report_html(model.release_).startswith("<!doctype html>")
-    True
-    """
+    """Return the report of a release as the text of one HTML file."""
     found = summary(release)
     if release.source_target is not None:
         return document_page(

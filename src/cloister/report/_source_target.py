@@ -22,15 +22,7 @@ BADGE = 12.0  # radius of a chosen point: two digits fit
 
 
 def source_target_of(release: Release) -> dict[str, Any]:
-    """Return what the target, the chosen points and the source have to do with each other, and a map of them.
-
-    Examples
-    --------
-    >>> from cloister import SourceTargetKMedoids
-    >>> model = SourceTargetKMedoids(1, epsilon=5.0, random_state=0).fit([[0.0], [1.0]], source=[[1.0]] * 50)
-    >>> source_target_of(model.release_)["source_target"]["n_target"]
-    2
-    """
+    """Return what the target, the chosen points and the source have to do with each other, and a map of them."""
     found, width = release.source_target, release.n_features
     if found is None:
         return {}

@@ -127,16 +127,7 @@ def loss_summary(release: Release) -> dict[str, Any] | None:
 
 
 def synopsis_summary(synopsis: Synopsis) -> dict[str, Any]:
-    """Return what a synopsis says as plain data: its size, its noise and the receipt. The counts are left out.
-
-    Examples
-    --------
-    >>> from cloister import GridSynopsis
-    >>> model = GridSynopsis(2, epsilon=5.0, bounds=(0, 1), rule=4, n_rows=500, random_state=0).fit([[0.1, 0.1]] * 500)
-    >>> found = synopsis_summary(model.synopsis_)
-    >>> found["cells"], found["n_cells"], found["n_rows"], found["n_rows_error"]
-    ([4, 4], 16, 500.0, 0.0)
-    """
+    """Return what a synopsis says as plain data: its size, its noise and the receipt. The counts are left out."""
     table = table_of(synopsis)
     if synopsis.grid is None:
         sizes = {"n_points": synopsis.n_points, "max_clusters": synopsis.max_clusters}

@@ -58,13 +58,6 @@ def synopsis_html(
     Notes
     -----
     **Privacy.** Post-processing of a synopsis; costs nothing.
-
-    Examples
-    --------
-    >>> from cloister import GridSynopsis
-    >>> model = GridSynopsis(2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
-    >>> synopsis_html(model.synopsis_, random_state=0).startswith("<!doctype html>")
-    True
     """
     seed, most = PAGE_SEED if random_state is None else random_state, most_clusters(synopsis)
     if choice is None and most:

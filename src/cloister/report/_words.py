@@ -54,16 +54,7 @@ def scaling_words(scaling: str, *, has_levels: bool) -> str:
 
 
 def choice_words(release: Release) -> list[str]:
-    """Return how the number of clusters of a release was chosen, in sentences; none where it was given.
-
-    Examples
-    --------
-    >>> from cloister import KMeans
-    >>> rows = [[0.1, 0.1], [0.9, 0.8]] * 500
-    >>> model = KMeans("auto", max_clusters=4, epsilon=5.0, bounds=(0, 1), random_state=0).fit(rows)
-    >>> choice_words(model.release_)[0]
-    'The number of clusters was chosen from the same noisy answers, at no further cost: 2.'
-    """
+    """Return how the number of clusters of a release was chosen, in sentences; none where it was given."""
     choice = choice_of(release.details)
     if choice is None:
         return []
