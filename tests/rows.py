@@ -10,7 +10,19 @@ from tests.optional import synchronous
 
 from cloister.data import Rows, Schema, open_rows
 
-__all__ = ["PATTERNS", "Bits", "FewRows", "bits", "count", "object_frame", "objects", "plant", "read", "signalling"]
+__all__ = [
+    "PATTERNS",
+    "Bits",
+    "FewRows",
+    "StreamOnly",
+    "bits",
+    "count",
+    "object_frame",
+    "objects",
+    "plant",
+    "read",
+    "signalling",
+]
 
 
 class FewRows(Rows):
@@ -27,6 +39,16 @@ class FewRows(Rows):
 
     def bounded(self, bounding, *, watch=None):
         raise AssertionError("a row was chosen")
+
+
+class StreamOnly:
+    """The least an Arrow producer can be."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._table.__arrow_c_stream__(requested_schema)
 
 
 class Bits:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of a source of rows: whatever holds the rows, however they are cut, every question gets the same integers."""
 
-import pickle
 from contextlib import nullcontext
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from tests.optional import da, dd
-from tests.rows import FewRows
+from tests.rows import StreamOnly
 from tests.vaults import open_vault
 
 from cloister import GDP
@@ -59,16 +58,6 @@ def same(left, right):
 def table(generator):
     """Whole numbers, so that every type and every text form holds them exactly."""
     return generator.integers(-100, 120, size=(530, len(NAMES))).astype(np.float64)
-
-
-class StreamOnly:
-    """The least an Arrow producer can be."""
-
-    def __init__(self, table):
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self._table.__arrow_c_stream__(requested_schema)
 
 
 class ArrayOnly:
@@ -200,14 +189,6 @@ def test_every_type_of_number_gives_the_same_integers(dtype, generator):
         assert same(answers(open_rows(wrap(table))), expected)
 
 
-@pytest.mark.parametrize("kind", FILES)
-@pytest.mark.slow
-def test_files_read_by_dask_in_pieces_give_the_same_integers(kind, table, tmp_path, monkeypatch):
-    monkeypatch.setattr("cloister.data._files.PIECE_BYTES", 60 * len(NAMES) * 8 if "parquet" in kind else 60)
-    rows = open_rows(FILES[kind](tmp_path, table), engine="dask")
-    assert same(answers(rows), answers(open_rows(table, n_jobs=1)))
-
-
 def arrow_of(table):
     return pa.table({name: pa.array(table[:, i]) for i, name in enumerate(NAMES)})
 
@@ -237,13 +218,6 @@ def test_a_table_without_rows_is_a_table(kind, table):
     assert [not answer.any() for answer in answers(rows)] == [True] * len(QUESTIONS)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "parquet-3", "csv", "csv-3"])
-def test_a_file_without_rows_is_a_table(kind, table, tmp_path):
-    rows = open_rows(FILES[kind](tmp_path, table[:0]))
-    assert rows.feature_names == NAMES
-    assert [not answer.any() for answer in answers(rows)] == [True] * len(QUESTIONS)
-
-
 NAMED = [kind for kind in IN_MEMORY if kind.startswith(("pandas", "polars", "arrow", "dask-frame"))]
 
 
@@ -269,15 +243,6 @@ def test_a_column_of_ids_is_hidden_behind_the_features(kind, table, tmp_path):
     exact = open_rows(table[:, :1], privacy_unit=table[:, 2].astype(int), unit_key=bytes(32))
     if kind != "csv-pandas":  # there 7 is written as "7.0", which is another text
         assert np.array_equal(rows.fold(joint), exact.fold(joint))
-
-
-@pytest.mark.parametrize("kind", [*IN_MEMORY, *FILES])
-def test_rows_neither_print_nor_travel(kind, table, tmp_path):
-    rows = open_rows(IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table))
-    assert "3 columns" in repr(rows)
-    assert "530" not in repr(rows)
-    with pytest.raises(TypeError, match=r"rows do not leave the process that opened them\. Open them again there"):
-        pickle.dumps(rows)
 
 
 def test_a_stream_that_can_be_read_once_is_asked_many_questions(table):
@@ -502,26 +467,6 @@ def test_declared_columns_of_files_give_the_same_integers(kind, engine, patients
 
 
 # -- whole numbers beyond 32 bits -----------------------------------------------------------------------------
-
-
-class Repeated(FewRows):
-    """A backend of so many copies of one block."""
-
-    def __init__(self, block, times):
-        super().__init__(block.shape[1])
-        self._block, self._times = block, times
-
-    def fold(self, kernel, *, watch=None, cache=None):
-        return kernel(self._block) * np.int64(self._times)
-
-
-@pytest.mark.parametrize("times", [2**31 // 100 + 1, 2**40 // 100 + 1])
-def test_counts_and_sums_beyond_32_bits_are_exact(times, table):
-    block = table[:100]
-    once = answers(open_rows(block, n_jobs=1))
-    for one, many in zip(once, answers(open_rows(Repeated(block, times))), strict=True):
-        assert [int(number) for number in many.ravel()] == [int(number) * times for number in one.ravel()]
-    assert int(answers(open_rows(Repeated(block, times)))[0][0]) == 100 * times > 2**31
 
 
 def test_a_local_fold_adds_up_beyond_32_and_40_bits(table):

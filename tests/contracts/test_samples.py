@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of a sample: whatever holds the rows, the same coins keep the same rows, and a coin belongs to a position."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
@@ -143,10 +145,11 @@ def test_a_sample_neither_prints_nor_travels(kind, table, tmp_path, coins):
     rows = open_rows(IN_MEMORY[kind](table) if kind in IN_MEMORY else FILES[kind](tmp_path, table))
     sample = rows.sample(coins)
     size = int(answers(sample)[0][0])
-    assert "3 columns" in repr(sample)
-    assert str(size) not in repr(sample).replace("3 columns", "")
-    with pytest.raises(TypeError, match=r"rows do not leave the process"):
-        sample.__reduce__()
+    for one, length in ((rows, 530), (sample, size)):
+        assert "3 columns" in repr(one)
+        assert str(length) not in repr(one).replace("3 columns", "")
+        with pytest.raises(TypeError, match=r"rows do not leave the process that opened them\. Open them again there"):
+            pickle.dumps(one)
     assert (sample.n_features, sample.feature_names, sample.nullable) == (rows.n_features, rows.feature_names, rows.nullable)
 
 

@@ -248,13 +248,6 @@ def second_file(monkeypatch):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
-def test_rows_in_memory_are_bounded(n_jobs, table, bounding):
-    rows = with_ids(table, n_jobs=n_jobs, names=("a", "b", "c")).bounded(bounding)
-    assert identical(matrix_of(rows), choose_rows(table, bounding))
-    assert (rows.n_features, rows.n_hidden, rows.feature_names, rows.nullable) == (3, 2, ("a", "b", "c"), (True,) * 3)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 3])
 def test_a_file_changes_nothing(n_jobs, table, bounding, spilling, second_file):
     rows = with_ids(table, n_jobs=n_jobs).bounded(bounding)
     assert identical(matrix_of(rows), choose_rows(table, bounding))

@@ -66,11 +66,6 @@ def test_a_column_that_holds_no_numbers_is_refused_by_name(other):
     assert open_rows(frame, columns=["age"]).fold(count).tolist() == [2]
 
 
-def test_an_array_has_no_column_names():
-    with pytest.raises(ParameterError, match=r"open_rows\.columns: expected None for a table without column names"):
-        open_rows(da.zeros((3, 2)), columns=["a"])
-
-
 def test_columns_named_like_methods_are_columns():
     frame = pd.DataFrame({"fold": [1.0, 2.0], "n_features": [3.0, 4.0], "columns": [5.0, 6.0]})
     for data in (frame, dd.from_pandas(frame, npartitions=2)):
@@ -163,18 +158,21 @@ def lazy(made):
     return da.concatenate(parts)
 
 
-def test_rows_that_fit_are_computed_once(lazy, made):
-    rows = open_rows(lazy)
+KEEPING = {  # of how many folds, whether more are expected, the part of the memory they may take, how often rows are computed
+    "rows that fit": (3, True, 0.6, 1),
+    "no further fold is expected": (2, False, 0.6, 2),
+    "rows that do not fit": (3, True, 0.0, 3),
+}
+
+
+@pytest.mark.parametrize("case", KEEPING)
+def test_rows_are_kept_where_they_fit_and_further_folds_are_expected(case, lazy, made, monkeypatch):
+    n_folds, more, part, times = KEEPING[case]
+    monkeypatch.setattr("cloister.data._dask.KEPT_PART", part)
+    rows, cache = open_rows(lazy), BlockCache(np.asarray) if more else None
     assert made == []
-    cache = BlockCache(np.asarray)
-    assert [rows.fold(count, cache=cache).tolist() for _ in range(3)] == [[50]] * 3
-    assert sorted(made) == [0, 1, 2, 3, 4]
-
-
-def test_rows_are_not_kept_where_no_further_fold_is_expected(lazy, made):
-    rows = open_rows(lazy)
-    assert [rows.fold(count).tolist() for _ in range(2)] == [[50]] * 2
-    assert sorted(made) == sorted([0, 1, 2, 3, 4] * 2)
+    assert [rows.fold(count, cache=cache).tolist() for _ in range(n_folds)] == [[50]] * n_folds
+    assert sorted(made) == sorted([0, 1, 2, 3, 4] * times)
 
 
 def test_rows_of_unknown_size_are_kept_after_the_first_question(lazy, made):
@@ -182,14 +180,6 @@ def test_rows_of_unknown_size_are_kept_after_the_first_question(lazy, made):
     cache = BlockCache(np.asarray)
     assert [rows.fold(count, cache=cache).tolist() for _ in range(4)] == [[50]] * 4
     assert len(made) <= 2 * 2 * 5, "read for the first question and for keeping"
-
-
-def test_rows_that_do_not_fit_are_read_again(lazy, made, monkeypatch):
-    monkeypatch.setattr("cloister.data._dask.KEPT_PART", 0.0)
-    rows = open_rows(lazy)
-    cache = BlockCache(np.asarray)
-    assert [rows.fold(count, cache=cache).tolist() for _ in range(3)] == [[50]] * 3
-    assert sorted(made) == sorted([0, 1, 2, 3, 4] * 3)
 
 
 @pytest.mark.parametrize("scheduler", ["threads", "synchronous", "processes"])

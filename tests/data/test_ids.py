@@ -25,7 +25,7 @@ from cloister import open_rows
 from cloister.columns import Category, Identifier
 from cloister.data import BlockCache, _ids
 from cloister.data._id_hash import CHUNK, hash_bytes
-from cloister.data._ids import hash_array, hash_arrow, hash_objects, utf_8_of
+from cloister.data._ids import hash_array, hash_arrow, hash_objects
 from cloister.exceptions import DataError, ParameterError
 from cloister.privacy import Coins, Entropy
 
@@ -548,11 +548,6 @@ def test_declared_columns_are_read_as_without_ids(tmp_path):
         assert same(lanes_of(rows), TEXTS)
 
 
-def test_without_groups_nothing_is_hidden(tmp_path):
-    rows = open_rows(TABLE, ["a"])
-    assert (rows.n_hidden, rows.width) == (0, 1)
-
-
 # -- text files --------------------------------------------------------------------------------------------------------------
 
 
@@ -589,11 +584,6 @@ def test_bytes_that_are_no_text_stay_apart_in_files_of_text(encoding, tmp_path):
     assert np.array_equal(*found)
     if encoding == "utf-8":
         assert same(found[0], entries)
-
-
-def test_no_encoding_merges_bytes():
-    assert utf_8_of(b"\xe9", "latin-1") == "é".encode()
-    assert utf_8_of(b"\x80", "ascii") != utf_8_of(b"\x81", "ascii")
 
 
 def test_ids_of_json_lines_are_exact(tmp_path):

@@ -62,11 +62,6 @@ def test_columns_of_other_types_are_refused_by_name(kind):
         open_rows(pd.DataFrame({"age": pd.Series([], dtype=float), "when": pd.Series([], dtype=kind)}))
 
 
-def test_categories_are_no_numbers():
-    with pytest.raises(DataError, match=r"expected numbers in column 'c', got category"):
-        open_rows(pd.DataFrame({"c": pd.Categorical([1, 2])}))
-
-
 def test_missing_and_repeated_columns_are_refused_by_name():
     frame = pd.DataFrame([[1.0, 2.0]], columns=["a", "b"])
     for data in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
@@ -154,11 +149,6 @@ def good(tmp_path):
 def test_a_path_may_be_text_or_a_path(good):
     for path in (good, str(good), pathlib.PurePath(good)):
         assert np.array_equal(read(path, columns=["b", "a"]), [[3.0, 1.0], [np.nan, 2.0]], equal_nan=True)
-
-
-def test_a_text_column_of_a_file_is_refused_by_name(good):
-    with pytest.raises(DataError, match=r"expected numbers in column 'name', got string"):
-        open_rows(good)
 
 
 def test_a_column_with_a_dot_in_its_name_is_found(tmp_path):

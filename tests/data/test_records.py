@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.rows import read
 
 from cloister import open_rows
 from cloister.columns import Category
@@ -232,19 +233,14 @@ def test_thousands_of_tables_of_the_standard_library(part, seed, tmp_path):
     check_tables(tmp_path / "table.csv", seed=10 * seed + part, count=1_000)
 
 
-def rows_of(path, columns, **options):
-    rows = open_rows(path, columns, n_jobs=1, **options)
-    return np.concatenate([np.empty((0, rows.n_features)), *rows.blocks()])
-
-
 def test_values_keep_their_line_breaks(tmp_path):
     levels = ["a\nb", "a\r\nb", "a\rb", 'a"b', "a b", ",\n,"]
     path = tmp_path / "rows.csv"
     write_table(path, {}, ["x", "a"], [[index, word] for index, word in enumerate(levels)])
-    assert rows_of(path, {"a": Category(levels)})[:, 0].tolist() == list(range(6))
+    assert read(path, {"a": Category(levels)})[:, 0].tolist() == list(range(6))
     with gzip.open(tmp_path / "rows.csv.gz", "wb") as stream:
         stream.write(path.read_bytes())
-    assert rows_of(tmp_path / "rows.csv.gz", {"a": Category(levels)})[:, 0].tolist() == list(range(6))
+    assert read(tmp_path / "rows.csv.gz", {"a": Category(levels)})[:, 0].tolist() == list(range(6))
 
 
 def test_ids_keep_their_line_breaks(tmp_path):
@@ -304,7 +300,7 @@ def test_a_malformed_record_is_its_first_line(content, chunk, tmp_path, monkeypa
     monkeypatch.setattr(_records, "CHUNK_BYTES", chunk)
     path = tmp_path / "rows.csv"
     path.write_bytes(b"a,b\n" + content)
-    assert np.array_equal(rows_of(path, ["a", "b"]), MALFORMED[content], equal_nan=True)
+    assert np.array_equal(read(path, ["a", "b"]), MALFORMED[content], equal_nan=True)
 
 
 @pytest.mark.parametrize(("rows", "n_between"), [("records", 0), ("lines", 20)])
@@ -313,7 +309,7 @@ def test_what_an_unbalanced_quote_can_do_at_most(rows, n_between, tmp_path):
     # between are lost. Lines read by themselves are not.
     path = tmp_path / "rows.csv"
     path.write_bytes(b'a,b\n1,"\n' + b"9,9\n" * 20 + b'2,"\nx",5\n3,4\n')
-    found = rows_of(path, ["a", "b"], rows=rows)
+    found = read(path, ["a", "b"], rows=rows)
     assert [row for row in found.tolist() if row == [9, 9]] == [[9, 9]] * n_between
     assert found[-1].tolist() == [3, 4]
 
@@ -331,7 +327,7 @@ def test_a_record_of_more_than_the_stated_size_is_missing(form, size, rows, tmp_
     path = tmp_path / "rows.csv"
     record = form.replace("{}", "a" * (size - len(form) + 2))
     path.write_text(f'n,b\nx,1\n{record}"x\n",3\nx,4\n' if rows == "records" else f"n,b\nx,1\n{record}x,3\nx,4\n")
-    found = rows_of(path, ["b"], rows=rows)[:, 0]
+    found = read(path, ["b"], rows=rows)[:, 0]
     assert np.array_equal(found, [1, NAN if size > RECORD_BYTES else 5, 3, 4], equal_nan=True)
 
 

@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 from pyarrow import fs
 from tests.optional import dask
+from tests.rows import read
 
 from cloister import KMeans, open_rows
 from cloister.data import _files, _places
@@ -22,11 +23,6 @@ from cloister.exceptions import DataError
 SECRET = "wJalrXUtnFEMI"
 TABLE = pa.table({"a": [1.0, 2.0, 3.0], "b": [4, None, 6]})
 EXPECTED = np.array([[1.0, 4.0], [2.0, np.nan], [3.0, 6.0]])
-
-
-def read(data, **options):
-    rows = open_rows(data, n_jobs=1, **options)
-    return np.concatenate([np.empty((0, rows.n_features)), *rows.blocks()])
 
 
 def write(folder):

@@ -19,9 +19,9 @@ from cloister.data._spark import SparkRows
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, Entropy
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+from .test_dask import QUICK, published, sums
 
-QUICK = {"epsilon": 5.0, "bounds": (-1, 1), "random_state": 0}
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
 
 @pytest.fixture
@@ -34,12 +34,6 @@ def folder(rows, tmp_path):
     for number, part in enumerate(np.array_split(rows, 3)):
         pa.parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / f"{number}.parquet")
     return tmp_path
-
-
-def published(model):
-    if hasattr(model, "synopsis_"):
-        return model.synopsis_.noisy_counts.tolist()
-    return [model.release_.cluster_centers.tolist(), model.release_.cluster_counts.tolist()]
 
 
 # -- what is refused -----------------------------------------------------------------------------------------------------
@@ -56,16 +50,6 @@ def test_columns_are_chosen_by_name_whatever_it_is(spark):
         open_rows(frame)
     with pytest.raises(DataError, match=r"column 'B' is not in the table"):
         open_rows(frame, columns=["B"])
-
-
-def test_every_type_of_number_is_read_as_arrow_reads_it(spark):
-    schema = "a byte, b short, c int, d long, e float, f double, g decimal(20, 3), h boolean, i void"
-    frame = spark.createDataFrame([(1, 2, 3, 4, 0.1, 0.2, None, True, None), (None,) * 9], schema)
-    expected = open_rows(frame.toArrow()).fold(lambda block: (np.nan_to_num(block, nan=7) * 1e6).sum(axis=0).astype(np.int64))
-    rows = open_rows(frame)
-    for _ in range(2):
-        found = rows.fold(lambda block: (np.nan_to_num(block, nan=7) * 1e6).sum(axis=0).astype(np.int64))
-        assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("kind", ["date", "array<int>", "struct<a:int>", "binary", "timestamp"])
@@ -221,10 +205,6 @@ def test_a_file_of_sparks_own_that_disappears_is_reported(folder, spark, monkeyp
         PEMeans(3, **QUICK, ledger=ledger).fit(open_rows(spark.read.parquet(str(folder))))
     assert [event.question_name for event in ledger.events][:1] == ["row_count"]  # which Spark answers by itself
     assert len(ledger.events) == 3
-
-
-def sums(block):
-    return np.rint(np.ldexp(np.clip(np.nan_to_num(block), -9, 9), 20)).astype(np.int64).sum(axis=0)
 
 
 @pytest.mark.parametrize("most", [1, 16])

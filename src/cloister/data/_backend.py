@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from cloister.columns import BLOCK_NUMBERS, Box, Declaration, IntArray, quiet
 from cloister.data._cache import BlockCache
-from cloister.data._columns import Choice, hidden_of
+from cloister.data._columns import Schema
 from cloister.data._threads import map_in_order, one_blas_thread, read_ahead
 from cloister.exceptions import DataError
 from cloister.privacy import Coins, CoinStream, Receipt
@@ -37,40 +37,6 @@ SMALLEST_BLOCK, LARGEST_BLOCK = 512, 1 << 16
 KEPT_NUMBERS = 1 << 26  # of rows that are in memory as it is: 512 megabytes of doubles
 BLOCKS_AHEAD = 2  # read while others are in work
 FEW_NUMBERS = 1 << 14  # that one thread reads before another one has started
-
-
-@dataclass(frozen=True)
-class Schema:
-    """What is public of the columns of a table.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of columns.
-    names : tuple of str, optional
-        What they are called, if they have names.
-    nullable : tuple of bool, optional
-        Whether the declared type of each allows a missing value; None where any may.
-    n_hidden : int, default=0
-        Columns at the end of every block that are no features: whose row it is.
-    """
-
-    n_features: int
-    names: tuple[str, ...] | None = None
-    nullable: tuple[bool, ...] | None = None
-    n_hidden: int = 0
-
-    @classmethod
-    def of(cls, chosen: Choice) -> "Schema":
-        """Return what is public of chosen columns; one of ids, which comes last, is hidden."""
-        n_hidden = hidden_of(chosen.declared)
-        n_features = chosen.width - n_hidden
-        return cls(n_features, chosen.names[:n_features], chosen.nullable[:n_features], n_hidden)
-
-    @property
-    def width(self) -> int:
-        """Number of columns of a block, hidden ones included."""
-        return self.n_features + self.n_hidden
 
 
 class Rows(ABC):
@@ -227,7 +193,7 @@ class LocalRows(Rows):
 
     def fold(self, kernel: Kernel, *, watch: Watch | None = None, cache: BlockCache[Any] | None = None) -> Integers:
         """Add up the kernel over all blocks, on `n_jobs` threads; few blocks are in memory at a time unless they are kept."""
-        if not reads_values(kernel) and self.n_numbers is not None:
+        if not getattr(kernel, "reads_values", True) and self.n_numbers is not None:
             return kernel(blank_block(self.n_numbers // self.width, self.width))
         if cache is None:
             return self._add_up(kernel, kernel, watch)
@@ -375,11 +341,6 @@ def merge_of(kernel: Kernel) -> Callable[[Integers, Integers], Integers]:
     """Return the function that joins what a kernel returns for two blocks."""
     merge: Callable[[Integers, Integers], Integers] = getattr(kernel, "merge", partial(np.add, dtype=np.int64))
     return merge
-
-
-def reads_values(kernel: Kernel) -> bool:
-    """Whether a kernel looks into rows; otherwise any block of as many rows will do."""
-    return getattr(kernel, "reads_values", True)
 
 
 def blank_block(n_rows: int, n_features: int) -> Block:

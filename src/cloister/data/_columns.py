@@ -2,7 +2,7 @@
 """Choosing columns by name: names and types are public, so messages may name them. Imported by the backends."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NoReturn, TypeAlias
 
@@ -73,37 +73,40 @@ class IdValues:
 
 
 @dataclass(frozen=True)
+class Schema:
+    """What is public of the columns of a table.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    names : tuple of str, optional
+        What they are called, if they have names.
+    nullable : tuple of bool, optional
+        Whether the declared type of each allows a missing value; None where any may.
+    n_hidden : int, default=0
+        Columns at the end of every block that are no features: whose row it is.
+    """
+
+    n_features: int
+    names: tuple[str, ...] | None = None
+    nullable: tuple[bool, ...] | None = None
+    n_hidden: int = 0
+
+    @property
+    def width(self) -> int:
+        """Number of columns of a block, hidden ones included."""
+        return self.n_features + self.n_hidden
+
+
+@dataclass(frozen=True)
 class Choice:
     """The columns that are read of a table: the features in their order, then that of ids, if there is one."""
 
     places: tuple[int, ...]  # in the table
-    columns: tuple[Column, ...]
+    names: tuple[str, ...]
     declared: Declared
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(column.name for column in self.columns)
-
-    @property
-    def nullable(self) -> tuple[bool, ...]:
-        """Whether the types of the columns allow a missing value."""
-        return tuple(column.nullable for column in self.columns)
-
-    @property
-    def width(self) -> int:
-        """Number of columns of a block."""
-        return width_of(len(self.places), self.declared)
-
-
-def hidden_of(declared: Declared) -> int:
-    """Return how many columns of a block say whose row it is."""
-    return N_LANES if declared and isinstance(declared[-1], Identifier) else 0
-
-
-def width_of(n_columns: int, declared: Declared) -> int:
-    """Return how many columns a block has that is read from so many."""
-    return n_columns - 1 + N_LANES if hidden_of(declared) else n_columns
+    schema: Schema
 
 
 def declared_of(columns: Chosen) -> tuple[Declaration, ...] | None:
@@ -124,11 +127,14 @@ def choose_columns(
     given = declared_of(columns) or (None,) * len(found)
     read_as = tuple(_checked(place, table[index], one) for index, one in zip(found, given, strict=True))
     declared = read_as if any(read_as) else None
+    features = tuple(names[index] for index in found)
+    schema = Schema(len(found), features, tuple(table[index].nullable for index in found))
     if ids is None or ids.ids is None:
-        return Choice(found, tuple(table[index] for index in found), declared)
-    columns_found = tuple(table[index] for index in found + own)
-    check_id_type(place, f"column {ids.name!r}", columns_found[-1].kind, columns_found[-1].holds)
-    return Choice(found + own, columns_found, (*(declared or [None] * len(found)), ids.ids))
+        return Choice(found, features, declared, schema)
+    column = table[own[0]]
+    check_id_type(place, f"column {ids.name!r}", column.kind, column.holds)
+    all_declared = (*(declared or [None] * len(found)), ids.ids)
+    return Choice(found + own, (*features, ids.name), all_declared, replace(schema, n_hidden=N_LANES))
 
 
 def _checked(place: str, column: Column, declared: Declaration | None) -> Declaration | None:
@@ -199,13 +205,11 @@ def _find(
         if times != 1:
             subject = f"column {name!r}" if quote or columns is not None else "a column name"
             problem = f"occurs {times} times" if times else "is not in the table"
-            raise DataError(f"{place}: {subject} {problem}. {_name_remedy(names, is_twice=times > 1, quote=quote)}")
+            if quote:
+                remedy = "Rename all but one of them" if times else f"The columns are: {', '.join(names[:LISTED])}"
+            else:
+                remedy = f"Check the names in the first line{', and rename all but one of them' if times else ''}"
+            raise DataError(f"{place}: {subject} {problem}. {remedy}.")
     if len(set(wanted)) != len(wanted):
         raise DataError(f"{place}: expected every column once, got one twice. Check columns=[...].")
     return tuple(names.index(name) for name in wanted)
-
-
-def _name_remedy(names: Sequence[str], *, is_twice: bool, quote: bool) -> str:
-    if is_twice:
-        return "Rename all but one of them." if quote else "Check the names in the first line, and rename all but one of them."
-    return f"The columns are: {', '.join(names[:LISTED])}." if quote else "Check the names in the first line."

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from cloister.data._backend import Integers, Kernel, Rows, Schema, Watch, empty_block, explained, merge_of
+from cloister.data._backend import Integers, Kernel, Rows, Watch, empty_block, explained, merge_of
 from cloister.data._bound import Bounding
 from cloister.data._cache import BlockCache
 from cloister.data._columns import (
@@ -28,6 +28,7 @@ from cloister.data._columns import (
     Declared,
     IdColumn,
     IdValues,
+    Schema,
     check_id_array,
     choose_columns,
     refuse_id_values,
@@ -280,7 +281,7 @@ def open_collection(where: str, data: Any, columns: Chosen, *, n_jobs: int, ids:
     table = [describe_column(name, dtype) for name, dtype in data.dtypes.items()]
     chosen = choose_columns(where, table, columns, ids=ids)
     parts = data[[data.columns[index] for index in chosen.places]].to_delayed()
-    return DaskRows(where, list(parts), Schema.of(chosen), size=None, declared=chosen.declared, n_jobs=n_jobs)
+    return DaskRows(where, list(parts), chosen.schema, size=None, declared=chosen.declared, n_jobs=n_jobs)
 
 
 def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> DaskRows:

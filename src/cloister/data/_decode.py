@@ -93,7 +93,11 @@ def spread_doubles(doubles: Doubles, places: npt.NDArray[Any]) -> Doubles:
 def _decode_chunk(chunk: pa.Array, declared: Declaration) -> Doubles:
     kind = chunk.type
     if pa.types.is_dictionary(kind):
-        return _decode_dictionary(chunk, declared)
+        places, entries = places_of(chunk), chunk.dictionary
+        if len(entries) > len(chunk):  # a few rows of many: most entries are not theirs
+            used, places = np.unique(places, return_inverse=True)
+            return _decode_chunk(without_views(entries).take(pa.array(used, mask=used < 0)), declared)[places.ravel()]
+        return spread_doubles(_decode_chunk(entries, declared), places)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         missing = np.asarray(chunk.is_null().to_numpy(zero_copy_only=False))
         is_32 = pa.types.is_date32(kind)
@@ -108,7 +112,8 @@ def _decode_chunk(chunk: pa.Array, declared: Declaration) -> Doubles:
         entries = encoded.dictionary.to_pylist()
         texts = (None if entry is None else entry.decode("utf-8", "replace") for entry in entries)
         return spread_doubles(decode_objects(texts, declared), places_of(encoded))
-    if not _is_number(kind):
+    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+    if not any(is_kind(kind) for is_kind in numbers):
         return np.full(len(chunk), math.nan)
     if declared.are_numbers:
         return declared.from_numbers(np.asarray(pc.cast(chunk, pa.float64(), safe=False).to_numpy(zero_copy_only=False)))
@@ -116,16 +121,6 @@ def _decode_chunk(chunk: pa.Array, declared: Declaration) -> Doubles:
         chunk = chunk.cast(pa.decimal128(kind.precision, kind.scale))
     encoded = chunk.dictionary_encode()
     return spread_doubles(decode_objects(encoded.dictionary.to_pylist(), declared), places_of(encoded))
-
-
-def _decode_dictionary(chunk: pa.DictionaryArray, declared: Declaration) -> Doubles:
-    """Return what each entry of the dictionary becomes, at the places where it is used."""
-    places = places_of(chunk)
-    if len(chunk.dictionary) <= len(chunk):
-        return spread_doubles(_decode_chunk(chunk.dictionary, declared), places)
-    used, places = np.unique(places, return_inverse=True)  # a few rows of many: most entries are not theirs
-    entries = without_views(chunk.dictionary).take(pa.array(used, mask=used < 0))
-    return _decode_chunk(entries, declared)[places.ravel()]
 
 
 def without_views(values: Any) -> Any:
@@ -141,11 +136,6 @@ def places_of(chunk: pa.DictionaryArray) -> npt.NDArray[np.int64]:
 def is_text(kind: pa.DataType) -> bool:
     """Whether a type holds text, or bytes, which may be text that was not checked."""
     return any(name in str(kind) for name in ("string", "binary")) and not pa.types.is_nested(kind)
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
-    return any(is_kind(kind) for is_kind in kinds)
 
 
 # -- times -----------------------------------------------------------------------------------------------------------------
@@ -190,14 +180,11 @@ def _read(declared: Declaration, value: Any) -> float:
         value = None if isinstance(value, np.ma.MaskedArray) else value[()]
     if isinstance(value, np.datetime64):
         return declared.from_day(float(_days_of_datetimes(np.array([value]))[0]))
-    return declared.from_day(days_of(value)) if isinstance(value, date) else declared.read(_plain_number(value))
-
-
-def _plain_number(value: Any) -> Any:
-    """Return a decimal or a long double as a number of Python's; everything else as it is."""
+    if isinstance(value, date):
+        return declared.from_day(days_of(value))
     if isinstance(value, np.longdouble):
-        return float(value)
-    if not isinstance(value, Decimal):
-        return value
-    is_whole = value.is_finite() and value.adjusted() < WHOLE_DIGITS and value == value.to_integral_value()
-    return int(value) if is_whole else float(value)
+        value = float(value)
+    elif isinstance(value, Decimal):
+        is_whole = value.is_finite() and value.adjusted() < WHOLE_DIGITS and value == value.to_integral_value()
+        value = int(value) if is_whole else float(value)
+    return declared.read(value)

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet
 
-from cloister.data._backend import Block, Schema, block_rows, explained
-from cloister.data._columns import Chosen, Column, Declared, IdColumn, choose_columns, width_of
+from cloister.data._backend import Block, block_rows, explained
+from cloister.data._columns import Chosen, Column, Declared, IdColumn, Schema, choose_columns
 from cloister.data._csv import CsvReader, csv_names
 from cloister.data._formats import Dialect, Format, common_kind, dialect_of, format_of
 from cloister.data._json_lines import JsonReader
@@ -49,12 +49,8 @@ class Piece:
     dialect: Dialect
     start: int
     stop: int
+    width: int  # columns of a block, those included that say whose row it is
     size: int  # bytes: of doubles, or of text
-
-    @property
-    def width(self) -> int:
-        """Number of columns of a block, those included that say whose row it is."""
-        return width_of(len(self.names), self.declared)
 
     @property
     def is_text(self) -> bool:
@@ -162,7 +158,7 @@ def find_files(where: str, path: str, columns: Chosen, *, ids: IdColumn | None =
         found = choose_columns(owner, described.columns, chosen, ids=ids, quote=quote)
         if columns is None:  # the first file says what all of them have
             chosen = [name for name in found.names if ids is None or name != ids.name]
-        schemas.append(Schema.of(found))
+        schemas.append(found.schema)
         piece = Piece(
             where=where,
             place=place,
@@ -172,7 +168,8 @@ def find_files(where: str, path: str, columns: Chosen, *, ids: IdColumn | None =
             dialect=dialect,
             start=0,
             stop=described.stop,
-            size=described.n_bytes + described.n_rows * found.width * DOUBLE,
+            width=found.schema.width,
+            size=described.n_bytes + described.n_rows * found.schema.width * DOUBLE,
         )
         whole.append(piece)
     nullable = tuple(map(any, zip(*(schema.nullable or () for schema in schemas), strict=True)))  # in any of the files

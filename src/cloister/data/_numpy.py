@@ -28,7 +28,15 @@ def as_matrix(where: str, data: object) -> npt.NDArray[Any]:
     """Return `data` as a 2-d array of numbers; the declared shape and type may be refused, a value never."""
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise DataError(f"{where}: expected a dense table, got a sparse matrix. Pass data.toarray() if it fits in memory.")
-    array = _matrix_of_lists(data) if _is_nested(data) else _array_of(where, data)
+    if isinstance(data, np.ndarray):
+        array: npt.NDArray[Any] = data
+    elif _is_nested(data):
+        array = _matrix_of_lists(data)
+    else:
+        problem = f"{where}: expected a table, got what NumPy cannot read"
+        array = explained(
+            lambda: np.asarray(data), lambda error: f"{problem} ({type(error).__name__}). Pass an array or a data frame."
+        )
     check_array_type(where, array.dtype)
     if array.ndim != 2:
         raise DataError(
@@ -40,16 +48,6 @@ def as_matrix(where: str, data: object) -> npt.NDArray[Any]:
     if isinstance(array, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(array), np.nan, as_numbers(np.ma.getdata(array)).astype(np.float64))
     return as_numbers(array)
-
-
-def _array_of(where: str, data: object) -> npt.NDArray[Any]:
-    """Return what says of itself that it is an array."""
-    if isinstance(data, np.ndarray):
-        return data
-    problem = "expected a table, got what NumPy cannot read"
-    return explained(
-        lambda: np.asarray(data), lambda error: f"{where}: {problem} ({type(error).__name__}). Pass an array or a data frame."
-    )
 
 
 def check_array_type(where: str, dtype: np.dtype[Any]) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cloister.columns import Declaration, Identifier, IntArray
-from cloister.data._backend import Block, MemoryRows, Schema, beside
+from cloister.data._backend import Block, MemoryRows, beside
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns
 from cloister.data._decode import decode_array, decode_arrow, decode_moments, decode_objects, spread_doubles
 from cloister.data._ids import hash_array, hash_arrow, hash_objects, masked, spread_ids
@@ -37,7 +37,7 @@ class FrameRows(MemoryRows):
     def __init__(self, where: str, frame: Any, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
         table = [describe_column(name, dtype) for name, dtype in zip(frame.columns, frame.dtypes, strict=True)]
         chosen = choose_columns(where, table, columns, ids=ids)
-        super().__init__(len(frame), Schema.of(chosen), n_jobs)
+        super().__init__(len(frame), chosen.schema, n_jobs)
         declared = chosen.declared or [None] * len(chosen.places)
         self._columns = [_values(frame.iloc[:, index], one) for index, one in zip(chosen.places, declared, strict=True)]
 

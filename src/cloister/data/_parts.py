@@ -23,7 +23,6 @@ from cloister.data._backend import (
     Block,
     LocalRows,
     Part,
-    Schema,
     Stream,
     Watch,
     block_rows,
@@ -31,6 +30,7 @@ from cloister.data._backend import (
     runs,
 )
 from cloister.data._bound import N_BUCKETS, Bounding
+from cloister.data._columns import Schema
 from cloister.data._cut import choose_piles
 from cloister.data._spill import Pile, Segment, Shuffle, SpillFile, split_by_bucket
 from cloister.data._threads import READER

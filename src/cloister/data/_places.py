@@ -177,7 +177,9 @@ def _find_all(where: str, store: fs.FileSystem, path: str, address: str) -> Foun
     kind = fs.FileType.Unknown if "*" in path else store.get_file_info(path).type
     if kind == fs.FileType.NotFound:
         raise _absent(where, unquote(path.rstrip("/").rpartition("/")[2]))
-    folder, pattern = _split_pattern(path)
+    parts = path.strip("/").split("/")
+    first = next((index for index, part in enumerate(parts) if "*" in part), len(parts))
+    folder, pattern = "/" * path.startswith("/") + "/".join(parts[:first]), parts[first:]
     if kind == fs.FileType.File:
         found, above = Found([Place(path, address)], "a file"), folders_above([path])
     else:
@@ -189,13 +191,6 @@ def _find_all(where: str, store: fs.FileSystem, path: str, address: str) -> Foun
         above = inside | folders_above([f"{folder.rstrip('/')}/any"])
     refuse_tables(where, store, above, (place.name for place in found.places))
     return found
-
-
-def _split_pattern(path: str) -> tuple[str, list[str]]:
-    """Return the folder that a pattern begins with, and the rest of its parts; a path that is none has no such parts."""
-    parts = path.strip("/").split("/")
-    first = next((index for index, part in enumerate(parts) if "*" in part), len(parts))
-    return "/" * path.startswith("/") + "/".join(parts[:first]), parts[first:]
 
 
 def _is_meant(path: str, folder: str, pattern: Sequence[str]) -> bool:

@@ -195,9 +195,12 @@ def _cut(text: _Text, grammar: Grammar) -> _Stretch:
     until = np.searchsorted(quotes, breaks)  # quotes before the end of each line
     outside = until & 1 == 0  # of quotes, if all of them are well placed
     may_fit = (outside[-1] or (outside.any() and not text.ended)) if grammar.joins else outside.all()
-    if may_fit and _fit(data, quotes[: until[outside][-1]], grammar.delimiter):
-        ends = breaks[outside] + 1
-        return _Stretch(text.at, text.data[: ends[-1]], ends)
+    if may_fit:  # in almost every file, quotes that open and close fields in turn are all well placed
+        turns = quotes[: until[outside][-1]]
+        opens = _may_open(data, turns[::2], grammar.delimiter, NEWLINE)
+        if opens.all() and _may_close(data, turns[1::2], grammar.delimiter).all():
+            ends = breaks[outside] + 1
+            return _Stretch(text.at, text.data[: ends[-1]], ends)
     counts = np.diff(until, prepend=0)
     is_end, alone = _join_lines(until, _misplaced(data, quotes, counts, grammar.delimiter), grammar, ended=text.ended)
     ends = breaks[: len(is_end)][is_end] + 1
@@ -232,12 +235,6 @@ def _every_other(fits: Bools) -> Bools:
     first = np.maximum.accumulate(np.where(fits, 0, number + 1))
     chosen: Bools = fits & ((number - first) & 1 == 0)
     return chosen
-
-
-def _fit(data: Bytes, quotes: Places, delimiter: bytes) -> bool:
-    """Whether quotes that open and close fields in turn are all well placed, as they are in almost every file."""
-    opens, closes = _may_open(data, quotes[::2], delimiter, NEWLINE), _may_close(data, quotes[1::2], delimiter)
-    return bool(opens.all() and closes.all())
 
 
 def _may_open(data: Bytes, quotes: Places, delimiter: bytes, before: int) -> Bools:

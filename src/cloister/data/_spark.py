@@ -23,20 +23,18 @@ from cloister.data._backend import (
     Integers,
     Kernel,
     Rows,
-    Schema,
     Watch,
     blank_block,
     block_rows,
     empty_block,
     explained,
     merge_of,
-    reads_values,
     runs,
     slices,
 )
 from cloister.data._bound import Bounding
 from cloister.data._cache import BlockCache
-from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, IdValues, choose_columns, refuse_id_values
+from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, IdValues, Schema, choose_columns, refuse_id_values
 from cloister.data._files import FileSet, Piece
 from cloister.data._share import Failure, Sampled, choose_buckets, count_ranges, fold_blocks, join_parts, unpack
 from cloister.data._spark_driver import explain, run_job, start_session
@@ -78,7 +76,7 @@ class SparkRows(Rows):
         packed = cloudpickle.dumps(kernel)  # before the kernel prepares itself: executors do that for themselves
         nothing = kernel(empty_block(self.width))
         size = int(getattr(nothing, "nbytes", 0))
-        if not reads_values(kernel) and (count := self._count(watch)) is not None:
+        if not getattr(kernel, "reads_values", True) and (count := self._count(watch)) is not None:
             return kernel(blank_block(count, self.width))
         found = self._explained(lambda: self._answer(packed, size, watch, keep=cache is not None))
         return nothing if found is None else merge_of(kernel)(nothing, found)
@@ -274,7 +272,7 @@ def open_collection(where: str, frame: Any, columns: Chosen, *, n_jobs: int, ids
     chosen = choose_columns(where, table, columns, ids=ids)
     # By position: Spark takes a dot for a field of a field, and "a" for "A".
     numbered = frame.toDF(*(f"c{index}" for index in range(len(table)))).select(*(f"c{index}" for index in chosen.places))
-    return SparkRows(where, _FramePartitions(frame, numbered, chosen.declared), Schema.of(chosen))
+    return SparkRows(where, _FramePartitions(frame, numbered, chosen.declared), chosen.schema)
 
 
 def open_files(where: str, files: FileSet, *, scheduler: str | None, n_jobs: int) -> SparkRows:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cloister.columns import Declaration, Identifier, IntArray
-from cloister.data._backend import Block, MemoryRows, Schema, beside, explained
+from cloister.data._backend import Block, MemoryRows, beside, explained
 from cloister.data._columns import Chosen, Column, Declared, Holds, IdColumn, choose_columns
 from cloister.data._decode import decode_arrow, without_views
 from cloister.data._ids import UUID_TYPE, hash_arrow
@@ -29,7 +29,7 @@ class TableRows(MemoryRows):
     def __init__(self, where: str, data: Any, *, columns: Chosen, n_jobs: int, ids: IdColumn | None = None) -> None:
         table = _table_of(where, data)
         chosen = choose_columns(where, columns_of(table.schema, inferred=True), columns, ids=ids)
-        super().__init__(table.num_rows, Schema.of(chosen), n_jobs)
+        super().__init__(table.num_rows, chosen.schema, n_jobs)
         self._table = table.select(list(chosen.places))
         self._declared = chosen.declared
 
