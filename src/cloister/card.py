@@ -50,21 +50,8 @@ TEMPLATE = """<div class="cloister">
 class Card:
     """A title, a table and sentences; of a large table what fits is shown, and what is left out is counted.
 
-    Parameters
-    ----------
-    title : str
-        In one line.
-    heads, rows : sequences of str
-        The table; columns further to the right are left out first.
-    n_rows, n_columns : int
-        How many rows and columns there are in all, where the table holds the first of them only; the leading `n_fixed`
-        columns, such as labels, are no part of `n_columns`.
-    sentences : sequence of str
-        Below the table.
-    nouns : pair of str
-        What a row and a column are.
-    alert : str
-        A warning below the title; a notebook shows it in red.
+    `n_rows` and `n_columns` count all of them where the table holds the first ones only; the leading `n_fixed` columns, such as
+    labels, are no part of `n_columns`. Columns further to the right are left out first.
 
     Examples
     --------
@@ -82,9 +69,9 @@ class Card:
     n_rows: int | None = None
     n_columns: int | None = None
     n_fixed: int = 0
-    sentences: Sequence[str] = ()
-    nouns: tuple[str, str] = ("row", "column")
-    alert: str = ""
+    sentences: Sequence[str] = ()  # below the table
+    nouns: tuple[str, str] = ("row", "column")  # what a row and a column are
+    alert: str = ""  # below the title; a notebook shows it in red
 
     def text(self) -> str:
         """Return at most about 20 lines of 100 characters."""

@@ -15,20 +15,7 @@ __all__ = ["open_draft", "read_whole", "write_whole"]
 def write_whole(where: str, path: str | os.PathLike[str], content: str | bytes, *, overwrite: bool = False) -> None:
     """Write a file in one go; one that exists is refused, or replaced once the new one is complete. A device is written to.
 
-    Raises
-    ------
-    ReleaseError
-        If the file exists and may not be overwritten, or cannot be written. `where` names who wanted to write.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole("example", Path(folder) / "a.txt", "words")
-    ...     write_whole("example", Path(folder) / "a.txt", "others")
-    Traceback (most recent call last):
-    ...
-    cloister.exceptions.ReleaseError: example: 'a.txt' exists. Pass overwrite=True to replace it, or choose another name.
+    `where` names who wanted to write in the ReleaseError of a file that may not be replaced, or cannot be written.
     """
     target = Path(path)
     exists, reason = False, ""

@@ -46,20 +46,11 @@ def find_dense_cells(
     false_alarm: float,
     radius: int | None,
 ) -> DenseCells:
-    """Return connected regions of cells that are denser than chance explains.
+    """Return connected regions of cells that are denser than chance explains; `noisy_counts` has one axis per column.
 
-    Parameters
-    ----------
-    noisy_counts : array with one axis per column
-        Of the cells, with independent noise of standard deviation `sigma`.
-    sigma, n_rows : float
-        Noise of a count, and the number of rows.
-    min_density : float
-        Density that clusters must exceed, over that of evenly spread rows.
-    false_alarm : float
-        Chance of a cluster where the density is nowhere above `min_density`.
-    radius : int, optional
-        Of the window, in cells; by default as small as the noise allows.
+    A count has independent noise of standard deviation `sigma`. `min_density` is in multiples of the density of evenly spread
+    rows, and `false_alarm` the chance of any cluster where no place exceeds it. Cells are judged in windows of `radius` cells
+    to either side; None is as small as the noise allows.
     """
     density, size = min_density * n_rows / noisy_counts.size, noisy_counts.size
     neighbours = math.log(max(2 * noisy_counts.ndim**2, LEAST_NEIGHBOURS))
@@ -90,11 +81,6 @@ def chance_bound(n_cells: float, *, density: float, sigma: float, log_chance: fl
     Each cell holds a Poisson number of rows with mean `density` and noise of standard deviation `sigma`. This is Chernoff's
     bound for discrete Laplace noise: ``E[exp(s X)] = 1 / (1 - sigma^2 (cosh s - 1))``. Gaussian noise, sums and averages of
     several answers with this standard deviation in all have smaller moments, so that it holds for them too.
-
-    Examples
-    --------
-    >>> round(chance_bound(1, density=0.0, sigma=2**0.5, log_chance=math.log(1000)), 1)
-    9.8
     """
     largest = 2 * math.asinh(math.sqrt(0.5) / sigma)  # up to here the moments exist
 

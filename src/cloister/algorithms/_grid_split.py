@@ -171,7 +171,7 @@ class CellNoise:
 def split_factors(
     noisy_counts: FloatArray, *, n_rows: float, n_clusters: int, sigma: float, finer_sigma: float, most_leaves: int
 ) -> IntArray:
-    """Return into how many parts, along every axis, each cell is best split: powers of two.
+    """Return into how many parts, along every axis, each cell of a coarse grid is best split: powers of two.
 
     With m cells per axis, of which cell c has n_c rows and is split by s_c, RUGNIK's bound reads
 
@@ -179,20 +179,8 @@ def split_factors(
 
     where v is the part of the box that rows fill, 1 in the paper. It is read off the noisy counts: the perplexity of their
     distribution, which is the number of cells if all are equally full and 1 if a single one is. For a given price of variance
-    every cell chooses its factor by itself; of all prices the one with the lowest h is taken.
-
-    Parameters
-    ----------
-    noisy_counts : array with one axis per column
-        Of the coarse grid.
-    n_rows : float
-        Number of rows, public or noisy.
-    n_clusters : int
-        Clusters that the grid is for.
-    sigma, finer_sigma : float
-        Noise of these counts, and of those of the parts.
-    most_leaves : int
-        How many there may be.
+    every cell chooses its factor by itself; of all prices the one with the lowest h is taken. `sigma` is the noise of the
+    coarse counts, `finer_sigma` that of the counts of their parts.
     """
     dimension, size = noisy_counts.ndim, noisy_counts.size
     rows = project_to_total(noisy_counts, n_rows).ravel()

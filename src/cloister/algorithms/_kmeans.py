@@ -23,21 +23,7 @@ LARGEST_ITERATIONS = 300
 def weighted_kmeans(
     points: FloatArray, weights: FloatArray, n_clusters: int, *, generator: np.random.Generator, restarts: int
 ) -> FloatArray:
-    """Return the centres of the best of several weighted k-means runs.
-
-    Parameters
-    ----------
-    points : array of shape (n_points, n_dimensions)
-        Public; at least as many as clusters.
-    weights : array of shape (n_points,)
-        Positive.
-    n_clusters : int
-        Number of centres.
-    generator : Generator
-        For the starts.
-    restarts : int
-        Starts; the run with the lowest loss wins.
-    """
+    """Return the centres of the run with the lowest loss, of at least as many points as clusters; weights are positive."""
     starts = plusplus(points, weights, n_clusters, generator=generator, restarts=restarts)
     if len(points) * n_clusters >= LARGE_PROBLEM:
         return _compiled(points, weights, starts)

@@ -49,24 +49,10 @@ def choose_medoids(
     restarts: int = 1,
     watch: Callable[[], None] | None = None,
 ) -> Medoids:
-    """Choose candidates by local search.
+    """Choose candidates by local search; `distances` has shape (n_candidates, n_points), and the cheapest of all starts wins.
 
-    Parameters
-    ----------
-    distances : array of shape (n_candidates, n_points)
-        From every candidate to every point.
-    n_clusters : int
-        How many to choose, at most the number of candidates.
-    generator : Generator
-        For the start and the order of the search.
-    caps : array of shape (n_points,), optional
-        Distance of each point to its free centre.
-    weights : array of shape (n_points,), optional
-        How many points each stands for.
-    restarts : int, default=1
-        Starts; the cheapest outcome wins.
-    watch : callable, optional
-        Called after every pass.
+    `caps` are the distances of points to their free centres, `weights` how many points each stands for. `watch` is called after
+    every pass.
     """
     table = np.asarray(distances, dtype=np.float32)
     n_candidates, n_points = table.shape

@@ -15,14 +15,7 @@ LIGHTEST = 1e-9  # a weight of zero would make every union free, and the order o
 def join_closest(points: FloatArray, weights: FloatArray, n_left: int) -> FloatArray:
     """Return `n_left` points: pairs are joined in the order of ``w v / (w + v) |p - q|^2``, what a union adds to the loss.
 
-    Parameters
-    ----------
-    points : array of shape (n_points, n_dimensions)
-        Public.
-    weights : array of shape (n_points,)
-        Not negative. A union lies at the weighted mean.
-    n_left : int
-        How many points to keep, at least one.
+    A union lies at the weighted mean; weights are not negative.
     """
     points, alive = points.copy(), np.ones(len(points), dtype=bool)
     for _, other, _ in _unions(points, weights, n_left):
@@ -33,11 +26,7 @@ def join_closest(points: FloatArray, weights: FloatArray, n_left: int) -> FloatA
 def ward_tree(points: FloatArray, weights: FloatArray) -> FloatArray:
     """Return how weighted points are joined one after the other, in SciPy's format: those whose union adds least to the loss.
 
-    Returns
-    -------
-    array of shape (n_points - 1, 4)
-        The two that are joined (numbers from n_points on are earlier unions), the root of twice what the union adds to the sum
-        of squared distances, as Ward's method has it, and how many points the union holds.
+    The height of a join is the root of twice what the union adds to the sum of squared distances, as Ward's method has it.
     """
     n_points, height = len(points), 0.0
     numbers, sizes, tree = list(range(n_points)), [1] * n_points, []

@@ -68,17 +68,7 @@ class KChoice:
 
 
 def compare_numbers(numbers: Sequence[int], points: NoisyPoints, *, generator: np.random.Generator) -> KChoice:
-    """Compare numbers of clusters.
-
-    Parameters
-    ----------
-    numbers : sequence of int
-        To compare, increasing.
-    points : NoisyPoints
-        Stand for the rows.
-    generator : Generator
-        For restarts, for splitting the noise and for rows without clusters.
-    """
+    """Compare increasing numbers of clusters; the generator splits the noise, too, and draws rows without clusters."""
     filled, scatter = points.filled(), points.filled().scatter
     halves = [_split(points, generator) for _ in range(SPLITS)]
     references = [_even_losses(numbers, filled, generator) for _ in range(REFERENCES)]

@@ -29,14 +29,7 @@ class Plane:
 
 
 def plane_of(points: FloatArray, weights: FloatArray | None = None) -> Plane:
-    """Return the plane of public points, each as heavy as the others or by its weight.
-
-    Examples
-    --------
-    >>> plane = plane_of(np.array([[0.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
-    >>> plane.place(np.array([[0.0, 2.0, 1.0]])), plane.shares
-    ([[1.0, 0.0]], (1.0, 0.0))
-    """
+    """Return the plane of public points, each as heavy as the others or by its weight."""
     n_points, n_features = points.shape
     origin = np.average(points, axis=0, weights=weights)
     if n_points == 1:

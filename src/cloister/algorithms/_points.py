@@ -15,37 +15,17 @@ PIECE = 1 << 16  # points whose distances are computed together
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyPoints:
-    """Points with noisy numbers of rows, and what the noise may have done to both; in the coordinates of the unit ball.
+    """Points with noisy numbers of rows, and what the noise may have done to both; in the coordinates of the unit ball."""
 
-    Parameters
-    ----------
-    points : array of shape (n_points, n_features)
-        Where the rows of each point lie on average.
-    errors : array of shape (n_points,)
-        Standard error of each coordinate of a point.
-    counts, count_errors : array of shape (n_points,)
-        Noisy numbers of rows, and the standard deviation of their noise.
-    variances : array of shape (n_points, n_features)
-        How far the rows of a point scatter around it, by coordinate.
-    n_rows : float
-        Public or noisy number of rows.
-    scatter_error : float, default=0
-        Standard error of the mean squared distance of a row from its point.
-    given : array of shape (n_points,), optional
-        Weights, where they are not the counts moved to the nearest ones that are not negative and add up to `n_rows`.
-    resolution : float, default=0
-        Mean squared distance that is too small to be seen: of the cells of a grid, inside which rows may lie anywhere.
-    """
-
-    points: FloatArray
-    errors: FloatArray
-    counts: FloatArray
-    count_errors: FloatArray
-    variances: FloatArray
-    n_rows: float
-    scatter_error: float = 0.0
-    given: FloatArray | None = None
-    resolution: float = 0.0
+    points: FloatArray  # where the rows of each lie on average, (n_points, n_features)
+    errors: FloatArray  # standard error of each coordinate of a point
+    counts: FloatArray  # noisy numbers of rows
+    count_errors: FloatArray  # standard deviation of their noise
+    variances: FloatArray  # how far the rows of a point scatter around it, (n_points, n_features)
+    n_rows: float  # public or noisy
+    scatter_error: float = 0.0  # standard error of the mean squared distance of a row from its point
+    given: FloatArray | None = None  # weights; by default the nearest to the counts that are not negative and add up to n_rows
+    resolution: float = 0.0  # mean squared distance that is too small to be seen: rows may lie anywhere in a cell
 
     @property
     def weights(self) -> FloatArray:

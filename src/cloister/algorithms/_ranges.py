@@ -68,16 +68,8 @@ def find_ranges(
 ) -> dict[int, Found]:
     """Return where the values of some columns lie.
 
-    Parameters
-    ----------
-    ask : Ask
-        The way to the rows.
-    steps : RangeSteps
-        What each question may cost.
-    known : mapping of int to (low, high) or None
-        The columns, by position, with their bounds where these are known: then only the spread is of interest.
-    n_rows : float, optional
-        Public or noisy number of rows; None where nobody knows it.
+    `known` has these columns by position, each with its bounds where they are known: then only the spread is of interest.
+    `n_rows` is public or noisy; None where nobody knows it.
     """
     found = {index: Found(*pair, (pair[1] - pair[0]) * UNIFORM, seen=True) for index, pair in known.items() if pair is not None}
     unknown = tuple(index for index, pair in known.items() if pair is None)

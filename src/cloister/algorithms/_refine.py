@@ -133,26 +133,11 @@ def refine(
     generator: np.random.Generator,
     restarts: int,
 ) -> Refined:
-    """Run the rounds from `centers`, which lie in the full space.
+    """Run the rounds from `centers`, which lie in the full space: as many as are wanted, or more.
 
-    Parameters
-    ----------
-    ask : Ask
-        The way to the rows.
-    rounds : sequence of Round
-        At least one; the first does not settle.
-    centers : array of shape (n_points, n_features)
-        Where to start: as many as there are, or more than are wanted.
-    space : Space
-        Where votes were cast; a projection has orthonormal columns.
-    n_rows : float
-        Public or noisy number of rows.
-    length : float
-        About how far rows may lie from their centre: where the first histogram looks. Later ones look where it points.
-    generator : Generator
-        For the restarts of weighted k-means, on public numbers.
-    restarts : int
-        Of weighted k-means, when the last extra centres go.
+    The first round does not settle. Votes are cast in `space`, whose projection has orthonormal columns. `length` is about how
+    far rows may lie from their centre: where the first histogram looks; later ones look where it points. Weighted k-means with
+    `restarts` drops the extra centres at the end.
     """
     moves, projection, reach = list[Move](), space.projection, length
     pending = list(rounds)
@@ -290,16 +275,8 @@ def _risk(part: FloatArray, numbers: int) -> FloatArray:
 def choose_radius(lengths: Lengths, *, n_rows: float, noise: float, n_features: int) -> tuple[float, float]:
     """Return the radius to clip at, and what clipping leaves of a small displacement.
 
-    Parameters
-    ----------
-    lengths : Lengths
-        How far rows lie from their centre.
-    n_rows : float
-        What it should add up to.
-    noise : float
-        Standard deviation of a mean offset, all coordinates together, per unit of radius.
-    n_features : int
-        Coordinates of an offset.
+    `lengths` should add up to `n_rows`; `noise` is the standard deviation of a mean offset, all coordinates together, per unit
+    of radius.
     """
     mass, middle, radii = lengths.parts(n_rows), lengths.middle, lengths.edges
     cut = np.maximum(middle[None] - radii[:, None], 0.0) @ mass

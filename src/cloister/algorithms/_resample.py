@@ -60,16 +60,7 @@ def judge_solution(
 ) -> Beyond:
     """Return the errors that centres have beyond the noise of the last step.
 
-    Parameters
-    ----------
-    points : NoisyPoints
-        Stand for the rows: finer than the centres.
-    centers : array of shape (n_clusters, n_features)
-        As released.
-    last : LastStep, optional
-        Of centres that were placed by sums; centres that are a cut of the points have none.
-    generator : Generator
-        For the draws, on public numbers.
+    The points are finer than the centres. Centres that are a cut of the points, and were not placed by sums, have no last step.
     """
     filled = points.filled()
     draws, restarts = _effort(len(points.points), len(centers))

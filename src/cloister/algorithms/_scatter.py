@@ -43,19 +43,11 @@ class Scatter:
 
 
 def find_scatter(squares: Answer, counts: Answer, steps: FloatArray) -> Scatter:
-    """Return the variance of the rows of each point in each column.
+    """Return the variance of the rows of each point in each column, from noisy sums of squared offsets and noisy counts.
 
     Each point has a scale of its own, and all have the same proportions of columns; both are shrunk towards what all points
-    show together as far as their noise demands. Only where the noise is small does a point have proportions of its own.
-
-    Parameters
-    ----------
-    squares : Answer
-        Noisy sums of squared offsets, of shape (n_points, n_features).
-    counts : Answer
-        Noisy numbers of rows.
-    steps : array of shape (n_points, n_features)
-        How far points moved since: offsets are measured from where they were.
+    show together as far as their noise demands. Only where the noise is small does a point have proportions of its own. Offsets
+    were measured from where points were before they moved by `steps`.
     """
     n_features = steps.shape[1]
     sizes = np.maximum(counts.value, max(FEWEST_ROWS * counts.sigma, 1.0))

@@ -46,25 +46,12 @@ def nearest_averages(
     from_origin: bool = False,
     threshold: float | None = None,
 ) -> Sanitized:
-    """Run NNA: noisy averages of the source points nearest to each public point, where there surely are some.
+    """Run NNA: noisy averages of the source points nearest to each public point of the unit ball, where there surely are some.
 
-    Parameters
-    ----------
-    ask : Ask
-        The vault.
-    step : Step
-        The two questions, "counts" and "sums".
-    points : array of shape (n_points, n_features)
-        Public, in the unit ball.
-    radius : float
-        Offsets of source points from their nearest public point are clipped to it. Averages of offsets near it are dropped:
-        the source points may be anywhere beyond.
-    confidence : float
-        A point is kept if its noisy count exceeds 1 by more than noise does with this probability.
-    from_origin : bool, default=False
-        Add up the source points themselves, as in the paper, instead of their offsets.
-    threshold : float, optional
-        Replaces the one that follows from the confidence.
+    Offsets of source points from their nearest public point are clipped to `radius`; averages of offsets near it are dropped,
+    as the source points may be anywhere beyond. A point is kept if its noisy count exceeds 1 by more than noise does with
+    probability `confidence`; `threshold` replaces what the count must exceed. With `from_origin` the source points themselves
+    are added up, as in the paper.
     """
     counts = ask(NearestCounts(points=points), step["counts"])
     anchors = np.zeros_like(points) if from_origin else points

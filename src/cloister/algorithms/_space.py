@@ -15,15 +15,6 @@ SMALLEST_RADIUS = 2.0**-7
 class Space:
     """The image of the domain in which rows and public points are compared.
 
-    Parameters
-    ----------
-    frame : Frame
-        The public map from the units of the input to the unit ball.
-    projection : array of shape (n_features, dimension), optional
-        Applied to every row before distances are taken; projected points are kept in the unit ball.
-    origin : array of shape (n_features,), optional
-        A point of the full space: what lies in the projection is lifted to the plane through it. Left out, the middle.
-
     Examples
     --------
     >>> from cloister.columns import Box
@@ -32,9 +23,9 @@ class Space:
     (2, [[0.707, 0.0]])
     """
 
-    frame: Frame
-    projection: FloatArray | None = None
-    origin: FloatArray | None = None
+    frame: Frame  # the public map from the units of the input to the unit ball
+    projection: FloatArray | None = None  # (n_features, dimension); projected points are kept in the unit ball
+    origin: FloatArray | None = None  # what lies in the projection is lifted to the plane through it; None: the middle
 
     @property
     def n_features(self) -> int:

@@ -69,12 +69,6 @@ def unknown_errors(frame: Frame) -> FloatArray:
 
 
 def stands_out(counts: FloatArray, noise: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return which counts are so large that noise alone would lift none of them so far, but in 2.5 % of all fits.
-
-    Examples
-    --------
-    >>> stands_out(np.array([20.0, -3.0, 900.0]), np.array([10.0, 10.0, 10.0])).tolist()
-    [False, False, True]
-    """
+    """Return which counts are so large that noise alone would lift none of them so far, but in 2.5 % of all fits."""
     limit = float(ndtri(1 - FALSE_ALARM / max(len(counts), 1)))
     return np.asarray((counts > 0) & (counts >= limit * noise), dtype=np.bool_)

@@ -91,17 +91,7 @@ class Bounds:
 
 
 def read_bounds(values: Sequence[str]) -> Bounds:
-    """Read all values of ``--bounds``.
-
-    Examples
-    --------
-    >>> read_bounds(["0,1"]).default
-    (0.0, 1.0)
-    >>> read_bounds(["age=0:120, body mass index=10:60"]).named
-    {'age': (0.0, 120.0), 'body mass index': (10.0, 60.0)}
-    >>> read_bounds(["sex=f|m", "smoker=flag"]).named
-    {'sex': Category(('f', 'm')), 'smoker': Flag()}
-    """
+    """Read all values of ``--bounds``: files, a pair for all columns, and named columns."""
     if not values:
         raise ParameterError(
             "--bounds: expected where rows may lie, known without looking at them. Pass --bounds low,high or column=low:high, "

@@ -162,25 +162,11 @@ def pick_max_rows(limits: Sequence[int], variances: FloatArray) -> int:
 def center_variances(
     limits: Sequence[int], sizes: FloatArray, persons: FloatArray, *, noise: float, weighted: bool
 ) -> FloatArray:
-    """Return the expected squared error of a centre for some numbers of rows per person.
+    """Return the expected squared error of a centre if at most so many rows of a person are used, for each of `limits`.
 
-    Parameters
-    ----------
-    limits : sequence of int
-        Rows of a person that are used at most.
-    sizes, persons : array of shape (n_sizes,)
-        How many rows persons have, and about how many persons have so many.
-    noise, weighted
-        As for ``choose_max_rows``.
+    `persons` is about how many have so many rows (`sizes`). The error is in units of the squared radius of a cluster, as if all
+    rows were in one: times the number of clusters, that of one of average size.
 
-    Returns
-    -------
-    array of shape (n_limits,)
-        In units of the squared radius of a cluster, as if all rows were in one: times the number of clusters, that of one of
-        average size.
-
-    Notes
-    -----
     Of the rows of a person k are used, m at most. Where every row counts, N rows are used in all, and the error of a centre has
     the variance (b sum k^2 + (1 - b) N) / N^2 of a sample in clusters, b being the part of the spread that lies between
     persons, and m^2 noise / N^2. Where every person counts, they are the sum of b + (1 - b) / k over all n persons, and the

@@ -45,11 +45,6 @@ def grid_step(n_features: int) -> float:
 
     Coordinates of the difference of two points are below 4, so they have b + 2 bits for a step of 2**-b; their squares have
     twice as many, and the sum of d of them log2(d) more.
-
-    Examples
-    --------
-    >>> grid_step(16) == 2.0**-22
-    True
     """
     carry = math.ceil(math.log2(max(n_features, 1)))
     return 2.0 ** -((EXACT_BITS - carry) // 2 - 2)
@@ -65,14 +60,7 @@ def snap(points: npt.ArrayLike, *, out: FloatArray | None = None) -> FloatArray:
 
 
 def clip_to_unit_ball(points: FloatArray) -> FloatArray:
-    """Pull points outside the unit ball to its surface, along the ray from the origin.
-
-    Examples
-    --------
-    >>> clip_to_unit_ball(np.array([[3.0, 4.0], [0.5, 0.0]]))
-    array([[0.6, 0.8],
-           [0.5, 0. ]])
-    """
+    """Pull points outside the unit ball to its surface, along the ray from the origin."""
     norms = np.sqrt(np.sum(points * points, axis=1, keepdims=True))
     return np.asarray(points / np.maximum(norms, 1.0))
 

@@ -263,13 +263,7 @@ class Simplex(Part):
 
 
 def project_to_simplex(shares: FloatArray) -> FloatArray:
-    """Return, for each row, the nearest numbers that are not negative and add up to one.
-
-    Examples
-    --------
-    >>> project_to_simplex(np.array([[0.5, 0.7, -0.2]])).round(3).tolist()
-    [[0.4, 0.6, 0.0]]
-    """
+    """Return, for each row, the nearest numbers that are not negative and add up to one."""
     ordered = -np.sort(-shares, axis=1)
     excess = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, shares.shape[1] + 1)
     last = np.sum(ordered > excess, axis=1) - 1

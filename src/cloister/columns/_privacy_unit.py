@@ -21,32 +21,15 @@ WEIGHTINGS = (ROW, PERSON)
 
 @dataclass(frozen=True)
 class Identifier:
-    """A column that says whose row it is. It is read as two whole numbers below 2**52, a keyed hash of what stands there.
+    """A column that says whose row it is. It is read as two whole numbers below 2**52, a keyed hash of what stands there."""
 
-    Parameters
-    ----------
-    key : bytes
-        Secret, of 32 bytes; drawn anew whenever a table is opened.
-    """
-
-    key: bytes = field(repr=False)
+    key: bytes = field(repr=False)  # secret, 32 bytes; drawn anew whenever a table is opened
     kind: ClassVar[str] = "id"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyUnit:
     """Persons as the unit of privacy.
-
-    Parameters
-    ----------
-    name : str
-        What the column of ids is called; empty where ids came as an array.
-    max_rows : int, optional
-        Rows of a person that are used; None while that is to be found with noise.
-    weighting : {"row", "person"}, default="row"
-        Whether every row that is used counts 1, or every person, in equal parts for each of their rows that are used.
-    stated : bool, default=False
-        Whether somebody has stated that nobody has more rows, so that they are not counted.
 
     Notes
     -----
@@ -70,10 +53,10 @@ class PrivacyUnit:
     'one patient_id, with at most 5 rows each'
     """
 
-    name: str = ""
-    max_rows: int | None = None
-    weighting: str = ROW
-    stated: bool = False
+    name: str = ""  # of the column of ids; empty where ids came as an array
+    max_rows: int | None = None  # of a person that are used; None while that is to be found with noise
+    weighting: str = ROW  # whether every row that is used counts 1, or every person, in equal parts for each of their rows
+    stated: bool = False  # that nobody has more rows, so that they are not counted
 
     @property
     def noun(self) -> str:
@@ -152,13 +135,6 @@ class PrivacyUnit:
 class Neighbours:
     """Which tables are neighbours: whether a unit comes or goes, or is replaced, and what a unit is.
 
-    Parameters
-    ----------
-    relation : Relation
-        How neighbours differ.
-    privacy_unit : PrivacyUnit, optional
-        Persons; None where one row is protected.
-
     Examples
     --------
     >>> Neighbours(Relation.REPLACE, PrivacyUnit(max_rows=3)).words
@@ -166,7 +142,7 @@ class Neighbours:
     """
 
     relation: Relation
-    privacy_unit: PrivacyUnit | None = None
+    privacy_unit: PrivacyUnit | None = None  # None where one row is protected
 
     @property
     def value(self) -> str:

@@ -35,11 +35,6 @@ def declare_columns(where: str, columns: Mapping[Any, Any], *, missing: str = ME
     """Read a mapping of columns to declarations, or to what stands for one: a pair, a word, plain data of a schema file.
 
     `missing` is where missing values are placed in columns of which this is not said.
-
-    Examples
-    --------
-    >>> declare_columns("bounds", {"age": (0, 120), "income": "private", "smoker": {"type": "flag"}})["smoker"]
-    Flag()
     """
     if not columns:
         validate.refuse(where, "at least one column", dict(columns), remedy='Pass {"age": (0, 120)}.')
@@ -125,11 +120,6 @@ def as_domain(where: str, bounds: Any, n_features: int, *, missing: str = MEAN) 
     A Ball, a Box, a pair (low, high) for all columns, a pair of vectors, a list with a pair for each column, a mapping of
     columns to what they are, or "private" for bounds that are to be found with noise. `missing` is where declared columns
     place missing values of which they do not say it.
-
-    Examples
-    --------
-    >>> as_domain("KMeans.bounds", [(0, 1), (10, 60)], 2).high.tolist()
-    [1.0, 60.0]
     """
     if bounds is None:
         remedy = 'Pass bounds=(low, high), or bounds="private" to find them with noise.'

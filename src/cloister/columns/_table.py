@@ -28,15 +28,9 @@ SMALL = 1e-6  # step of a derivative, in the unit ball
 class ColumnDomain(Domain):
     """A public domain of declared columns: every value is moved into its own column's interval, or is one of its levels.
 
-    Parameters
-    ----------
-    columns : tuple of Declaration
-        What the columns are, in order.
-    found : tuple of {"", "noise", "guess"}, optional
-        Whose bounds were found with noise, instead of declared; a guess, where nothing stood out of the noise.
-    spreads : array of shape (n_columns,), optional
-        A standard deviation of each column, found with noise: what ``scaling="spread"`` divides numbers and dates by. NaN for
-        categories and flags, whose width is what it is.
+    `found` is ``"noise"`` for a column whose bounds were found with noise, ``"guess"`` where nothing stood out of it, and empty
+    for declared bounds. `spreads` are standard deviations found with noise, by which ``scaling="spread"`` divides numbers and
+    dates; NaN for categories and flags, whose width is what it is.
 
     Notes
     -----

@@ -63,11 +63,6 @@ def level_key(value: Any) -> str | None:
     """Return the text by which a value of a category is compared to its levels; None where it is missing.
 
     Spaces around a word do not count. Whole numbers are written without a point, so that 1, 1.0 and "1" are the same level.
-
-    Examples
-    --------
-    >>> level_key(" f "), level_key(1.0), level_key(True), level_key(float("nan"))
-    ('f', '1', 'true', None)
     """
     value = as_python(value)
     if isinstance(value, str):

@@ -40,13 +40,6 @@ N_MIXERS = 3  # words of the key that mix, beside those that are multiplied with
 class Bounding:
     """How many rows of a person are kept, and the key that decides which: plain data, to be sent to where the rows are.
 
-    Parameters
-    ----------
-    key : bytes
-        Secret. Drawn once for one table, from the source that noise comes from.
-    limit : int
-        Rows of a person that are kept.
-
     Notes
     -----
     **Privacy.** Under every key, the rows of a person that are kept are a function of that person's own rows: of how often each
@@ -57,15 +50,10 @@ class Bounding:
 
     This holds for each key and does not need it to be secret. The key is drawn so that nobody can arrange which of their rows
     are kept: the numbers behave as if they were drawn for each row, and each row of a person is as likely to be kept as any.
-
-    Examples
-    --------
-    >>> Bounding.draw(Entropy(1), 5)
-    Bounding(limit=5)
     """
 
-    key: bytes = field(repr=False)
-    limit: int
+    key: bytes = field(repr=False)  # secret; drawn once for one table, from the source that noise comes from
+    limit: int  # rows of a person
 
     @classmethod
     def draw(cls, entropy: Entropy, limit: int) -> "Bounding":
@@ -90,20 +78,10 @@ class Chosen:
 
 
 def choose_rows(block: Block, bounding: Bounding) -> Block:
-    """Return the rows that are kept of a block with all rows of some persons.
+    """Return the rows that are kept of a block with all rows of some persons; its last two columns say whose row it is.
 
-    Parameters
-    ----------
-    block : array of shape (n_rows, n_features + 2)
-        The last two columns say whose row it is.
-    bounding : Bounding
-        How many are kept, and by which key.
-
-    Returns
-    -------
-    array of shape (n_kept, n_features + 2)
-        Instead of the lanes, the place of a row among those of its person that are kept (0, 1, ...), and how many are kept.
-        Missing values have one form, and there is no negative zero.
+    In what is returned these two are the place of a row among those of its person that are kept (0, 1, ...), and how many are
+    kept. Missing values have one form, and there is no negative zero.
 
     Examples
     --------

@@ -14,10 +14,7 @@ Prepared = TypeVar("Prepared")
 class BlockCache(Generic[Prepared]):
     """What a caller keeps of the blocks from one fold to the next. It belongs to the caller and goes with it.
 
-    Parameters
-    ----------
-    prepare : callable
-        What is done to every block first. All kernels of the caller take a block or what this makes of one.
+    `prepare` is applied to every block first; all kernels of the caller take a block or what it makes of one.
     """
 
     def __init__(self, prepare: Callable[[npt.NDArray[Any]], Prepared]) -> None:

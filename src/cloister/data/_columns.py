@@ -74,24 +74,12 @@ class IdValues:
 
 @dataclass(frozen=True)
 class Schema:
-    """What is public of the columns of a table.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of columns.
-    names : tuple of str, optional
-        What they are called, if they have names.
-    nullable : tuple of bool, optional
-        Whether the declared type of each allows a missing value; None where any may.
-    n_hidden : int, default=0
-        Columns at the end of every block that are no features: whose row it is.
-    """
+    """What is public of the columns of a table."""
 
     n_features: int
     names: tuple[str, ...] | None = None
-    nullable: tuple[bool, ...] | None = None
-    n_hidden: int = 0
+    nullable: tuple[bool, ...] | None = None  # whether the declared type of each allows a missing value; None where any may
+    n_hidden: int = 0  # columns at the end of every block that are no features: whose row it is
 
     @property
     def width(self) -> int:

@@ -46,22 +46,7 @@ _LOW_30 = np.uint64((1 << 30) - 1)
 
 
 def hash_bytes(data: npt.NDArray[np.uint8], offsets: Places, key: bytes) -> npt.NDArray[np.float64]:
-    """Return the lanes of ids that lie end to end: the bytes of each are between two offsets.
-
-    Parameters
-    ----------
-    data : array of uint8
-        The bytes.
-    offsets : array of int64 of shape (n_ids + 1,)
-        Where ids begin and end in them.
-    key : bytes
-        Secret.
-
-    Returns
-    -------
-    array of float64 of shape (n_ids, 2)
-        Whole numbers below 2**52.
-    """
+    """Return the lanes of ids whose bytes lie end to end, each between two of n_ids + 1 offsets: whole numbers below 2**52."""
     powers = _Powers(key)
     lanes = np.empty((len(offsets) - 1, LANES))
     for start in range(0, len(lanes), CHUNK):

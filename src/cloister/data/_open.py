@@ -175,14 +175,7 @@ def kept_rows(
 def describe_columns(path: str | os.PathLike[str], *, where: str = "describe_columns", **text: Any) -> list[Column]:
     """Return names and declared types of the columns of a file, or of the first of several; no row is read.
 
-    Parameters
-    ----------
-    path : str or path
-        As for :func:`cloister.open_rows`.
-    where : str
-        Whose name error messages carry.
-    **text
-        `delimiter`, `decimal`, `encoding` and `rows` of a CSV file.
+    `text` are `delimiter`, `decimal`, `encoding` and `rows` of a CSV file.
 
     Notes
     -----

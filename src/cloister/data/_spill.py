@@ -134,17 +134,7 @@ def split_block(block: Block, parts: npt.NDArray[np.uint8], n_parts: int) -> lis
 
 
 class Shuffle:
-    """Takes rows in any order and gives them back part by part.
-
-    Parameters
-    ----------
-    width : int
-        Numbers of a row.
-    n_parts : int
-        Number of parts.
-    waiting : int
-        Up to so many numbers wait in memory.
-    """
+    """Takes rows of `width` numbers in any order and gives them back part by part; up to `waiting` numbers wait in memory."""
 
     def __init__(self, width: int, n_parts: int, *, waiting: int) -> None:
         self._width = width

@@ -32,30 +32,7 @@ SERIES = ("loss", "held_out", "held_out_error", "even")  # of a choice
 
 
 def summary(release: Release) -> dict[str, Any]:
-    """Return what a release says as plain data, ready for JSON, a table or the report.
-
-    Parameters
-    ----------
-    release : Release
-        What a fit published.
-
-    Returns
-    -------
-    dict
-        Numbers and words only.
-
-    Notes
-    -----
-    **Privacy.** Post-processing of a release; costs nothing.
-
-    Examples
-    --------
-    >>> from cloister import PEMeans
-    >>> model = PEMeans(n_clusters=2, epsilon=5.0, bounds=(0, 1), random_state=0).fit([[0.1, 0.1], [0.9, 0.8]] * 500)
-    >>> found = summary(model.release_)
-    >>> found["n_clusters"], found["columns"], found["receipt"]["seeded"]
-    (2, ['x0', 'x1'], True)
-    """
+    """Return what a release says as plain data, ready for JSON, a table or the report: numbers and words only."""
     loss = loss_summary(release)
     return {
         "method": release.method,

@@ -42,22 +42,9 @@ def synopsis_html(
 ) -> str:
     """Return the report of a synopsis as the text of one HTML file.
 
-    A slider moves the page through numbers of clusters: 1 to 30, of a large grid 1 to 12. All of them are computed here.
-
-    Parameters
-    ----------
-    synopsis : Synopsis
-        What was published.
-    release : Release, optional
-        Centres to draw, from ``synopsis.cut``. By default those of the number of clusters that `choice` finds best.
-    choice : KChoice, optional
-        From ``synopsis.choose_k``; by default the numbers on the slider are compared, if a grid is not too large.
-    random_state : int, optional
-        For what is computed here; by default a fixed one, so that a page can be made again.
-
-    Notes
-    -----
-    **Privacy.** Post-processing of a synopsis; costs nothing.
+    A slider moves the page through numbers of clusters: 1 to 30, of a large grid 1 to 12. All of them are computed here, by
+    default with a fixed `random_state`, so that a page can be made again. Without a `choice` they are compared, if a grid is
+    not too large; without a `release` the centres of the number that the choice finds best are drawn.
     """
     seed, most = PAGE_SEED if random_state is None else random_state, most_clusters(synopsis)
     if choice is None and most:
