@@ -72,7 +72,7 @@ def simulate(data: DataSet, *, epsilon: float, seed: int) -> dict[Lift, float]:
     found: Any = evolve(
         ask, [None] * ROUNDS, space, n_clusters=data.n_clusters, n_rows=n_rows, settings=settings, generator=rng
     )
-    owner = _nearest(data.rows @ space.projection, found.centers)
+    owner = _nearest(data.rows @ space.projection, found[-1].centers)
     sums = np.stack([np.bincount(owner, weights=column, minlength=data.n_clusters) for column in data.rows.T], axis=1)
     counts = np.bincount(owner, minlength=data.n_clusters)
     return {lift: data.loss(lift_centers(sums, counts, lift, budget=budget, rng=rng)) for lift in LIFTS}
