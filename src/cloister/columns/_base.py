@@ -45,6 +45,11 @@ def grid_step(n_features: int) -> float:
 
     Coordinates of the difference of two points are below 4, so they have b + 2 bits for a step of 2**-b; their squares have
     twice as many, and the sum of d of them log2(d) more.
+
+    Examples
+    --------
+    >>> grid_step(16) == 2.0**-22
+    True
     """
     carry = math.ceil(math.log2(max(n_features, 1)))
     return 2.0 ** -((EXACT_BITS - carry) // 2 - 2)
