@@ -159,6 +159,7 @@ def test_a_default_ledger_counts_every_fit_that_has_none_of_its_own(rows: np.nda
     ledger.set_default()
     model = quick(random_state=1).fit(rows)
     assert model.ledger is None is pickle.loads(pickle.dumps(model)).ledger
+    assert model.privacy_receipt_.ledger is not None
     assert (model.privacy_receipt_.ledger.name, model.privacy_receipt_.ledger.before) == ("people", "nothing")
 
     def fits() -> None:

@@ -15,7 +15,7 @@ from tests.fuzz._run import Target
 from tests.fuzz._values import build, values
 
 import cloister
-from cloister import GDP, ZCDP, ApproxDP, Ball, Box, GridSynopsis, Ledger, PureDP, Synopsis, grids
+from cloister import GDP, ZCDP, ApproxDP, Ball, Box, GridSynopsis, Ledger, PointSynopsis, PureDP, Synopsis, grids
 from cloister.exceptions import BudgetExceeded
 from cloister.methods import METHODS, Method
 
@@ -205,7 +205,7 @@ def _make_ledger(**given: Any) -> float:
 
 def _is_a_fit(model: Any) -> bool:
     spent = model.privacy_receipt_.spent.fits(model.privacy_receipt_.guarantee)
-    if isinstance(model, GridSynopsis):
+    if isinstance(model, GridSynopsis | PointSynopsis):
         return spent and bool(np.isfinite(model.synopsis_.noisy_counts).all())
     return spent and _is_a_release(model.release_) and len(model.cluster_centers_) == model.n_clusters
 

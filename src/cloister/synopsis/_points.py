@@ -173,7 +173,7 @@ class Points:
     def solve(
         self, n_clusters: int, *, n_init: int = RESTARTS, representatives: str = "center", random_state: int | None = None
     ) -> Cut:
-        """Cluster the points, weighted by their counts; see :meth:`Synopsis.cut`."""
+        """Cluster the points, weighted by their counts; see ``Synopsis.cut``."""
         count = validate.integer("Synopsis.cut.n_clusters", n_clusters, low=1, high=LARGEST_N_CLUSTERS)
         restarts = validate.integer("Synopsis.cut.n_init", n_init, low=1)
         generator = _generator("cut", random_state)
@@ -281,7 +281,7 @@ class Points:
         -------
         array of shape (n_rows, n_features)
             In the units of the input and inside the domain, with the coordinates of centres: of a category one share for
-            each level. :meth:`Synopsis.sample_table` draws levels, flags and dates instead.
+            each level. ``Synopsis.sample_table`` draws levels, flags and dates instead.
         """
         size = validate.integer("Synopsis.sample.n_rows", n_rows, low=0)
         generator = _generator("sample", random_state)

@@ -55,7 +55,7 @@ class Synopsis(Points):
     column_cells : CellSummary, optional
         What part of each column was missing or outside its bounds, with noise, and where missing values were placed.
     frame, noisy_counts, sigma, total, max_clusters, places, grid
-        The :class:`Points` themselves.
+        The ``Points`` themselves.
 
     Notes
     -----
