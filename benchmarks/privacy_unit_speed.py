@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -196,12 +195,14 @@ def _processor_seconds() -> float:
     return sum(_each(os.getpid(), lambda one: one.cpu_times().user + one.cpu_times().system))
 
 
-def _resident(process: psutil.Process) -> float:
+def _resident(process: Any) -> float:
     return float(process.memory_info().rss)  # what processes share counts for each of them
 
 
 def _each(process_id: int, look: Any) -> list[float]:
     """Return what is seen of a process and of all it has started, as far as they are still there."""
+    import psutil
+
     found = []
     with contextlib.suppress(psutil.Error):
         own = psutil.Process(process_id)
